@@ -1,0 +1,1 @@
+//! Punctual: GIOP messages, fragments, references, service contexts and code sets.

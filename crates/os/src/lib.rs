@@ -1,0 +1,1 @@
+//! Punctual: everything that touches the operating system, and all unsafe code.

@@ -1,0 +1,1 @@
+//! Punctual: object keys, the object table and the POA tree.

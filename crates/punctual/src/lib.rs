@@ -1,0 +1,1 @@
+//! A Real-time CORBA ORB.

@@ -1,0 +1,1 @@
+//! Punctual: priority mappings and, later, dispatch disciplines and schedulability analysis.

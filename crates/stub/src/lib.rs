@@ -1,0 +1,1 @@
+//! Punctual: what generated code stands on.

@@ -1,0 +1,16 @@
+//! Plain data that every layer names: priorities, system exceptions with their minor codes, repository ids.
+//!
+//! Pure: no I/O, no clock, no dependency.
+#![no_std]
+
+extern crate alloc;
+
+mod minor;
+mod priority;
+mod repository_id;
+mod system_exception;
+
+pub use minor::{Minor, OMG_VMCID, PUNCTUAL_VMCID, TAO_VMCID};
+pub use priority::{NativePriority, OutOfRange, Priority};
+pub use repository_id::{CORBA_OBJECT, RepositoryId};
+pub use system_exception::{Completion, SystemException, SystemExceptionKind};

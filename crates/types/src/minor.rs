@@ -1,0 +1,209 @@
+use core::fmt;
+
+/// The vendor minor code set id of the OMG's own minor codes.
+pub const OMG_VMCID: u32 = 0x4f4d_0000;
+/// The vendor minor code set id of TAO.
+pub const TAO_VMCID: u32 = 0x5441_0000;
+/// The vendor minor code set id of Punctual (`PU`; not registered with the OMG).
+pub const PUNCTUAL_VMCID: u32 = 0x5055_4000;
+
+/// The minor code of a system exception: a vendor in the upper 20 bits, a number in the lower 12.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct Minor(pub u32);
+
+impl Minor {
+    /// No detail.
+    pub const NONE: Self = Self(0);
+    /// OMG: the priority cannot be mapped to a native one (DATA_CONVERSION); 1 is a character without a code point.
+    pub const OMG_PRIORITY_UNMAPPABLE: Self = Self(OMG_VMCID | 2);
+    /// OMG: the object adapter could not be found or made (OBJECT_NOT_EXIST).
+    pub const OMG_ADAPTER_UNKNOWN: Self = Self(OMG_VMCID | 2);
+    /// OMG: the operation would deadlock (BAD_INV_ORDER), such as waiting for a shutdown inside an upcall.
+    pub const OMG_WOULD_DEADLOCK: Self = Self(OMG_VMCID | 3);
+    /// OMG: the ORB has shut down (BAD_INV_ORDER).
+    pub const OMG_ORB_SHUT_DOWN: Self = Self(OMG_VMCID | 4);
+    /// Punctual: no object is known under this object key; get a fresh reference.
+    pub const TARGET_KEY_UNKNOWN: Self = Self(PUNCTUAL_VMCID | 1);
+    /// Punctual: the object has been deactivated.
+    pub const OBJECT_DEACTIVATED: Self = Self(PUNCTUAL_VMCID | 2);
+    /// Punctual: the object has no operation of this name; check that both sides were compiled from the same IDL.
+    pub const OPERATION_UNKNOWN: Self = Self(PUNCTUAL_VMCID | 3);
+    /// Punctual: the data ends before the value does; check that both sides were compiled from the same IDL.
+    pub const MESSAGE_TRUNCATED: Self = Self(PUNCTUAL_VMCID | 4);
+    /// Punctual: the message is larger than the limit; raise `max_message_size` on the side that refused it.
+    pub const MESSAGE_TOO_LARGE: Self = Self(PUNCTUAL_VMCID | 5);
+    /// Punctual: a length is greater than what follows it.
+    pub const LENGTH_IMPOSSIBLE: Self = Self(PUNCTUAL_VMCID | 6);
+    /// Punctual: a bounded string or sequence is longer than its bound.
+    pub const BOUND_EXCEEDED: Self = Self(PUNCTUAL_VMCID | 7);
+    /// Punctual: an enum value lies outside its enumerators.
+    pub const ENUM_OUT_OF_RANGE: Self = Self(PUNCTUAL_VMCID | 8);
+    /// Punctual: a boolean is neither 0 nor 1.
+    pub const BOOLEAN_INVALID: Self = Self(PUNCTUAL_VMCID | 9);
+    /// Punctual: a string is not terminated by a single NUL at its end.
+    pub const STRING_UNTERMINATED: Self = Self(PUNCTUAL_VMCID | 10);
+    /// Punctual: text is not valid in the code set that was negotiated for the connection.
+    pub const TEXT_INVALID: Self = Self(PUNCTUAL_VMCID | 11);
+    /// Punctual: a character does not exist in the code set that was negotiated for the connection.
+    pub const TEXT_NOT_IN_CODE_SET: Self = Self(PUNCTUAL_VMCID | 12);
+    /// Punctual: the discriminator of a union does not select the member that is set.
+    pub const UNION_LABEL_MISMATCH: Self = Self(PUNCTUAL_VMCID | 13);
+    /// Punctual: values are nested deeper than the limit; raise `max_nesting`.
+    pub const NESTING_TOO_DEEP: Self = Self(PUNCTUAL_VMCID | 14);
+    /// Punctual: the peer raised a user exception that the operation does not declare.
+    pub const EXCEPTION_UNDECLARED: Self = Self(PUNCTUAL_VMCID | 15);
+    /// Punctual: the servant panicked; the server's standard error has the message.
+    pub const SERVANT_PANICKED: Self = Self(PUNCTUAL_VMCID | 16);
+    /// Punctual: nobody listens at the address of the reference; is the server running?.
+    pub const CONNECT_REFUSED: Self = Self(PUNCTUAL_VMCID | 17);
+    /// Punctual: the connection could not be made within the connect time-out.
+    pub const CONNECT_TIMED_OUT: Self = Self(PUNCTUAL_VMCID | 18);
+    /// Punctual: the host name of the reference cannot be resolved; check the published address of the server.
+    pub const HOST_UNKNOWN: Self = Self(PUNCTUAL_VMCID | 19);
+    /// Punctual: the peer closed the connection while the call was under way.
+    pub const CONNECTION_LOST: Self = Self(PUNCTUAL_VMCID | 20);
+    /// Punctual: the request could not be sent.
+    pub const WRITE_FAILED: Self = Self(PUNCTUAL_VMCID | 21);
+    /// Punctual: no reply came before the deadline of the call.
+    pub const REPLY_TIMED_OUT: Self = Self(PUNCTUAL_VMCID | 22);
+    /// Punctual: the reply is not a well-formed GIOP message.
+    pub const REPLY_MALFORMED: Self = Self(PUNCTUAL_VMCID | 23);
+    /// Punctual: the peer answered MessageError: it did not understand the request.
+    pub const PEER_REJECTED_MESSAGE: Self = Self(PUNCTUAL_VMCID | 24);
+    /// Punctual: no profile of the reference names a transport this ORB has.
+    pub const NO_USABLE_PROFILE: Self = Self(PUNCTUAL_VMCID | 25);
+    /// Punctual: the reference has no endpoint for the priority of this thread; set a priority that a lane of the server has.
+    pub const NO_ENDPOINT_FOR_PRIORITY: Self = Self(PUNCTUAL_VMCID | 26);
+    /// Punctual: the propagated priority is above the highest one the server accepts.
+    pub const PRIORITY_ABOVE_ACCEPTED: Self = Self(PUNCTUAL_VMCID | 27);
+    /// Punctual: the ORB has been shut down.
+    pub const ORB_SHUT_DOWN: Self = Self(PUNCTUAL_VMCID | 28);
+    /// Punctual: the location of the object was forwarded too many times.
+    pub const TOO_MANY_FORWARDS: Self = Self(PUNCTUAL_VMCID | 29);
+    /// Punctual: the limit of connections is reached; raise `max_connections`.
+    pub const TOO_MANY_CONNECTIONS: Self = Self(PUNCTUAL_VMCID | 30);
+    /// Punctual: too many fragmented messages are under way on one connection.
+    pub const TOO_MANY_FRAGMENTED_MESSAGES: Self = Self(PUNCTUAL_VMCID | 31);
+    /// Punctual: calls are nested deeper than the limit; raise `max_nested_calls`.
+    pub const NESTING_OF_CALLS_TOO_DEEP: Self = Self(PUNCTUAL_VMCID | 32);
+    /// Punctual: a thread could not be created with the stack, priority and affinity asked for.
+    pub const THREAD_NOT_STARTED: Self = Self(PUNCTUAL_VMCID | 33);
+    /// Punctual: an object with this id is already active.
+    pub const ALREADY_ACTIVE: Self = Self(PUNCTUAL_VMCID | 34);
+    /// Punctual: the reference is nil.
+    pub const NIL_REFERENCE: Self = Self(PUNCTUAL_VMCID | 35);
+    /// Punctual: the object does not support the interface it was narrowed to.
+    pub const WRONG_INTERFACE: Self = Self(PUNCTUAL_VMCID | 36);
+    /// Punctual: the text is no object reference; it starts with `IOR:` or `corbaloc:`.
+    pub const REFERENCE_MALFORMED: Self = Self(PUNCTUAL_VMCID | 37);
+    /// Punctual: the policies of the POA contradict each other.
+    pub const POLICY_CONFLICT: Self = Self(PUNCTUAL_VMCID | 38);
+    /// Punctual: the value cannot be represented on the wire.
+    pub const VALUE_NOT_REPRESENTABLE: Self = Self(PUNCTUAL_VMCID | 39);
+    /// Punctual: the call would wait for a thread that waits for the call.
+    pub const DEADLOCK_DETECTED: Self = Self(PUNCTUAL_VMCID | 40);
+
+    /// What the code means and what to try next, for the codes of this ORB.
+    pub const fn text(self) -> Option<&'static str> {
+        match self {
+            Self::TARGET_KEY_UNKNOWN => {
+                Some("no object is known under this object key; get a fresh reference")
+            }
+            Self::OBJECT_DEACTIVATED => Some("the object has been deactivated"),
+            Self::OPERATION_UNKNOWN => Some(
+                "the object has no operation of this name; check that both sides were compiled from the same IDL",
+            ),
+            Self::MESSAGE_TRUNCATED => Some(
+                "the data ends before the value does; check that both sides were compiled from the same IDL",
+            ),
+            Self::MESSAGE_TOO_LARGE => Some(
+                "the message is larger than the limit; raise `max_message_size` on the side that refused it",
+            ),
+            Self::LENGTH_IMPOSSIBLE => Some("a length is greater than what follows it"),
+            Self::BOUND_EXCEEDED => Some("a bounded string or sequence is longer than its bound"),
+            Self::ENUM_OUT_OF_RANGE => Some("an enum value lies outside its enumerators"),
+            Self::BOOLEAN_INVALID => Some("a boolean is neither 0 nor 1"),
+            Self::STRING_UNTERMINATED => Some("a string is not terminated by a single NUL at its end"),
+            Self::TEXT_INVALID => {
+                Some("text is not valid in the code set that was negotiated for the connection")
+            }
+            Self::TEXT_NOT_IN_CODE_SET => {
+                Some("a character does not exist in the code set that was negotiated for the connection")
+            }
+            Self::UNION_LABEL_MISMATCH => {
+                Some("the discriminator of a union does not select the member that is set")
+            }
+            Self::NESTING_TOO_DEEP => Some("values are nested deeper than the limit; raise `max_nesting`"),
+            Self::EXCEPTION_UNDECLARED => {
+                Some("the peer raised a user exception that the operation does not declare")
+            }
+            Self::SERVANT_PANICKED => {
+                Some("the servant panicked; the server's standard error has the message")
+            }
+            Self::CONNECT_REFUSED => {
+                Some("nobody listens at the address of the reference; is the server running?")
+            }
+            Self::CONNECT_TIMED_OUT => Some("the connection could not be made within the connect time-out"),
+            Self::HOST_UNKNOWN => Some(
+                "the host name of the reference cannot be resolved; check the published address of the server",
+            ),
+            Self::CONNECTION_LOST => Some("the peer closed the connection while the call was under way"),
+            Self::WRITE_FAILED => Some("the request could not be sent"),
+            Self::REPLY_TIMED_OUT => Some("no reply came before the deadline of the call"),
+            Self::REPLY_MALFORMED => Some("the reply is not a well-formed GIOP message"),
+            Self::PEER_REJECTED_MESSAGE => {
+                Some("the peer answered MessageError: it did not understand the request")
+            }
+            Self::NO_USABLE_PROFILE => Some("no profile of the reference names a transport this ORB has"),
+            Self::NO_ENDPOINT_FOR_PRIORITY => Some(
+                "the reference has no endpoint for the priority of this thread; set a priority that a lane of the server has",
+            ),
+            Self::PRIORITY_ABOVE_ACCEPTED => {
+                Some("the propagated priority is above the highest one the server accepts")
+            }
+            Self::ORB_SHUT_DOWN => Some("the ORB has been shut down"),
+            Self::TOO_MANY_FORWARDS => Some("the location of the object was forwarded too many times"),
+            Self::TOO_MANY_CONNECTIONS => {
+                Some("the limit of connections is reached; raise `max_connections`")
+            }
+            Self::TOO_MANY_FRAGMENTED_MESSAGES => {
+                Some("too many fragmented messages are under way on one connection")
+            }
+            Self::NESTING_OF_CALLS_TOO_DEEP => {
+                Some("calls are nested deeper than the limit; raise `max_nested_calls`")
+            }
+            Self::THREAD_NOT_STARTED => {
+                Some("a thread could not be created with the stack, priority and affinity asked for")
+            }
+            Self::ALREADY_ACTIVE => Some("an object with this id is already active"),
+            Self::NIL_REFERENCE => Some("the reference is nil"),
+            Self::WRONG_INTERFACE => Some("the object does not support the interface it was narrowed to"),
+            Self::REFERENCE_MALFORMED => {
+                Some("the text is no object reference; it starts with `IOR:` or `corbaloc:`")
+            }
+            Self::POLICY_CONFLICT => Some("the policies of the POA contradict each other"),
+            Self::VALUE_NOT_REPRESENTABLE => Some("the value cannot be represented on the wire"),
+            Self::DEADLOCK_DETECTED => Some("the call would wait for a thread that waits for the call"),
+            _ => None,
+        }
+    }
+}
+
+impl From<u32> for Minor {
+    fn from(value: u32) -> Self {
+        Self(value)
+    }
+}
+
+impl fmt::Display for Minor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = self.0 & 0xfff;
+        match self.0 & !0xfff {
+            0 => write!(f, "{number}"),
+            OMG_VMCID => write!(f, "OMG {number}"),
+            PUNCTUAL_VMCID => write!(f, "Punctual {number}"),
+            TAO_VMCID => write!(f, "TAO {number:#x}"),
+            _ => write!(f, "{:#010x}", self.0),
+        }
+    }
+}

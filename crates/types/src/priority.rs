@@ -1,0 +1,69 @@
+use core::fmt;
+
+/// A CORBA priority, `RTCORBA::Priority`: 0 (lowest) to 32767 (highest), the same on every host.
+///
+/// A priority mapping turns it into the [`NativePriority`] of the host a thread runs on.
+/// Source: Real-time CORBA 1.2, `RTCORBA::minPriority` and `maxPriority`.
+///
+/// ```
+/// use punctual_types::Priority;
+/// let low = Priority::new(10_922)?;
+/// assert!(low < Priority::MAX);
+/// assert!(Priority::new(-1).is_err());
+/// # Ok::<(), punctual_types::OutOfRange>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Priority(i16);
+
+impl Priority {
+    /// The lowest priority, 0.
+    pub const MIN: Self = Self(0);
+    /// The highest priority, 32767.
+    pub const MAX: Self = Self(i16::MAX);
+
+    /// Checks that `value` lies in 0..=32767.
+    pub const fn new(value: i16) -> Result<Self, OutOfRange> {
+        if value < 0 {
+            Err(OutOfRange(value))
+        } else {
+            Ok(Self(value))
+        }
+    }
+
+    /// The number as it stands on the wire.
+    pub const fn value(self) -> i16 {
+        self.0
+    }
+}
+
+impl fmt::Display for Priority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A priority in the host's own scale: under Linux SCHED_FIFO and SCHED_RR 1 (lowest) to 99 (highest).
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct NativePriority(pub i16);
+
+impl fmt::Display for NativePriority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A number that is no CORBA priority, because it is negative.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct OutOfRange(pub i16);
+
+impl fmt::Display for OutOfRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} is no CORBA priority; use 0 (lowest) to 32767 (highest)",
+            self.0
+        )
+    }
+}
+
+impl core::error::Error for OutOfRange {}

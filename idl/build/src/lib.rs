@@ -1,0 +1,1 @@
+//! Punctual: compiles IDL from build.rs.

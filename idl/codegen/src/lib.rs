@@ -1,0 +1,1 @@
+//! Punctual: Rust from IDL.

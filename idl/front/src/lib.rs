@@ -1,0 +1,1 @@
+//! Punctual: the IDL front end, from source text to a resolved specification.

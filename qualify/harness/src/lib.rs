@@ -1,0 +1,1 @@
+//! Punctual: runs measurements and judges what they show.

@@ -1,0 +1,1 @@
+//! Punctual: tables, plots and HTML pages of measurements.

@@ -1,0 +1,1 @@
+//! Punctual: the measurements.

@@ -1,0 +1,1 @@
+//! Punctual: tests of the whole against the wire.

@@ -1,0 +1,1 @@
+//! Punctual: the command line tool.

@@ -1,0 +1,1 @@
+//! Punctual: the tasks of the repository.
