@@ -1,0 +1,183 @@
+//! Bounded strings and sequences, `string<N>` and `sequence<T, N>`: on the wire as without a bound, refused beyond it.
+
+use alloc::{string::String, vec::Vec};
+use core::{fmt, ops::Deref};
+
+use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
+
+/// A value exceeds the bound of its IDL type.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct TooLong {
+    /// How long it is: elements, or characters of a string.
+    pub length: usize,
+    /// How long it may be.
+    pub bound: usize,
+}
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} is longer than the bound of {} in the IDL type",
+            self.length, self.bound
+        )
+    }
+}
+
+impl core::error::Error for TooLong {}
+
+macro_rules! bounded {
+    ($(#[$doc:meta])* $name:ident [$($generic:tt)*] $inner:ty, $target:ty, [$($param:tt)*], $length:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Eq, Hash, PartialEq)]
+        pub struct $name<$($generic)*>($inner);
+
+        impl<$($generic)*> $name<$($param)*> {
+            /// The value itself.
+            pub fn into_inner(self) -> $inner {
+                self.0
+            }
+        }
+
+        impl<$($generic)*> Deref for $name<$($param)*> {
+            type Target = $target;
+
+            fn deref(&self) -> &Self::Target {
+                &self.0
+            }
+        }
+
+        impl<$($generic)*> TryFrom<$inner> for $name<$($param)*> {
+            type Error = TooLong;
+
+            fn try_from(inner: $inner) -> Result<Self, TooLong> {
+                let length: fn(&$target) -> usize = $length;
+                let length = length(&inner);
+                if length > N {
+                    return Err(TooLong { length, bound: N });
+                }
+                Ok(Self(inner))
+            }
+        }
+    };
+}
+
+bounded!(
+    /// An owned `sequence<T, N>`: at most `N` elements.
+    BoundedSeq [T, const N: usize] Vec<T>, [T], [T, N], <[T]>::len
+);
+bounded!(
+    /// A lent `sequence<T, N>`: at most `N` elements.
+    BoundedSlice ['a, T, const N: usize] &'a [T], [T], ['a, T, N], <[T]>::len
+);
+bounded!(
+    /// An owned `string<N>`: at most `N` characters.
+    BoundedString [const N: usize] String, str, [N], characters
+);
+bounded!(
+    /// A lent `string<N>`: at most `N` characters.
+    BoundedStr ['a, const N: usize] &'a str, str, ['a, N], characters
+);
+
+impl<T, const N: usize> Default for BoundedSeq<T, N> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<const N: usize> Default for BoundedString<N> {
+    fn default() -> Self {
+        Self(String::new())
+    }
+}
+
+impl<T: Encode, const N: usize> Encode for BoundedSeq<T, N> {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        self.0.encode(encoder)
+    }
+}
+
+impl<T: Encode, const N: usize> Encode for BoundedSlice<'_, T, N> {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        self.0.encode(encoder)
+    }
+}
+
+impl<const N: usize> Encode for BoundedString<N> {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        self.0.encode(encoder)
+    }
+}
+
+impl<const N: usize> Encode for BoundedStr<'_, N> {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        self.0.encode(encoder)
+    }
+}
+
+impl<'a, T: Decode<'a>, const N: usize> Decode<'a> for BoundedSeq<T, N> {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let mut value = Self::default();
+        value.decode_into(decoder)?;
+        Ok(value)
+    }
+
+    fn decode_into(&mut self, decoder: &mut Decoder<'a>) -> Result<(), CdrError> {
+        let count = bounded_length::<N>(decoder, T::MIN_SIZE)?;
+        T::decode_elements_into(&mut self.0, count, decoder)
+    }
+}
+
+impl<'a, T: Decode<'a>, const N: usize> Decode<'a> for BoundedSlice<'a, T, N> {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let count = bounded_length::<N>(decoder, T::MIN_SIZE)?;
+        T::decode_slice(decoder, count).map(Self)
+    }
+}
+
+impl<'a, const N: usize> Decode<'a> for BoundedString<N> {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let mut value = Self::default();
+        value.decode_into(decoder)?;
+        Ok(value)
+    }
+
+    fn decode_into(&mut self, decoder: &mut Decoder<'a>) -> Result<(), CdrError> {
+        self.0.decode_into(decoder)?;
+        within::<N>(characters(&self.0), decoder)
+    }
+}
+
+impl<'a, const N: usize> Decode<'a> for BoundedStr<'a, N> {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let text = <&str>::decode(decoder)?;
+        within::<N>(characters(text), decoder)?;
+        Ok(Self(text))
+    }
+}
+
+fn bounded_length<const N: usize>(decoder: &mut Decoder<'_>, min_size: usize) -> Result<usize, CdrError> {
+    let count = decoder.length(min_size)?;
+    within::<N>(count, decoder)?;
+    Ok(count)
+}
+
+fn within<const N: usize>(length: usize, decoder: &Decoder<'_>) -> Result<(), CdrError> {
+    if length > N {
+        Err(decoder.error(CdrErrorKind::BoundExceeded))
+    } else {
+        Ok(())
+    }
+}
+
+fn characters(text: &str) -> usize {
+    text.chars().count()
+}

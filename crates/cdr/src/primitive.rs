@@ -1,0 +1,201 @@
+//! Numbers, booleans and characters: aligned to their size. Source: CORBA 3.3 Part 2, 9.3.1.
+
+use alloc::vec::Vec;
+
+use zerocopy::{FromBytes, IntoBytes};
+
+use crate::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder};
+
+macro_rules! number {
+    ($($type:ty),*) => {$(
+        impl Encode for $type {
+            #[inline]
+            fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+                encoder.align(size_of::<Self>())?;
+                let foreign = encoder.endian().is_foreign();
+                let mut octets = self.to_ne_bytes();
+                if foreign {
+                    octets.reverse();
+                }
+                encoder.octets(&octets)
+            }
+
+            fn encode_elements(elements: &[Self], encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+                if elements.is_empty() {
+                    return Ok(());
+                }
+                encoder.align(size_of::<Self>())?;
+                if size_of::<Self>() == 1 || !encoder.endian().is_foreign() {
+                    return encoder.octets(elements.as_bytes());
+                }
+                encoder.expect_room(size_of_val(elements))?;
+                elements.iter().try_for_each(|element| element.encode(encoder))
+            }
+        }
+
+        impl<'a> Decode<'a> for $type {
+            const MIN_SIZE: usize = size_of::<Self>();
+
+            #[inline]
+            fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+                decoder.align(size_of::<Self>())?;
+                let foreign = decoder.endian().is_foreign();
+                let octets = decoder.octets(size_of::<Self>())?;
+                Ok(from_octets!($type, octets, foreign))
+            }
+
+            fn decode_elements_into(
+                elements: &mut Vec<Self>,
+                count: usize,
+                decoder: &mut Decoder<'a>,
+            ) -> Result<(), CdrError> {
+                elements.clear();
+                if count == 0 {
+                    return Ok(());
+                }
+                decoder.align(size_of::<Self>())?;
+                let foreign = size_of::<Self>() > 1 && decoder.endian().is_foreign();
+                let octets = decoder.octets(count * size_of::<Self>())?;
+                match <[Self]>::ref_from_bytes(octets) {
+                    Ok(native) if !foreign => elements.extend_from_slice(native),
+                    _ => elements.extend(
+                        octets.chunks_exact(size_of::<Self>()).map(|octets| from_octets!($type, octets, foreign)),
+                    ),
+                }
+                Ok(())
+            }
+
+            fn decode_slice(decoder: &mut Decoder<'a>, count: usize) -> Result<&'a [Self], CdrError> {
+                if count == 0 {
+                    return Ok(&[]);
+                }
+                decoder.align(size_of::<Self>())?;
+                let foreign = size_of::<Self>() > 1 && decoder.endian().is_foreign();
+                let octets = decoder.octets(count * size_of::<Self>())?;
+                if !foreign && let Ok(native) = <[Self]>::ref_from_bytes(octets) {
+                    return Ok(native);
+                }
+                let elements = octets.chunks_exact(size_of::<Self>());
+                let elements = elements.map(|octets| from_octets!($type, octets, foreign));
+                Ok(decoder.arena()?.alloc_slice_fill_iter(elements))
+            }
+        }
+    )*};
+}
+
+macro_rules! from_octets {
+    ($type:ty, $octets:expr, $foreign:expr) => {{
+        let mut octets = [0; size_of::<$type>()];
+        octets.copy_from_slice($octets);
+        if $foreign {
+            octets.reverse();
+        }
+        <$type>::from_ne_bytes(octets)
+    }};
+}
+
+number!(u8, i16, u16, i32, u32, i64, u64, f32, f64);
+
+impl Encode for bool {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        u8::from(*self).encode(encoder)
+    }
+}
+
+impl<'a> Decode<'a> for bool {
+    const MIN_SIZE: usize = 1;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        match u8::decode(decoder)? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(decoder.error(CdrErrorKind::BooleanInvalid)),
+        }
+    }
+}
+
+/// IDL `char`: one octet in the code set of the connection.
+impl Encode for char {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        let octet = match encoder.char_set() {
+            CharSet::Latin1 => u8::try_from(*self).ok(),
+            CharSet::Utf8 => u8::try_from(*self).ok().filter(u8::is_ascii),
+        };
+        octet
+            .ok_or_else(|| encoder.error(CdrErrorKind::TextNotInCodeSet))?
+            .encode(encoder)
+    }
+}
+
+impl<'a> Decode<'a> for char {
+    const MIN_SIZE: usize = 1;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let octet = u8::decode(decoder)?;
+        if decoder.char_set() == CharSet::Utf8 && !octet.is_ascii() {
+            return Err(decoder.error(CdrErrorKind::TextInvalid));
+        }
+        Ok(octet.into())
+    }
+}
+
+/// IDL `long double`: IEEE 754 binary128, kept as its 128 bits because Rust has no such type yet.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct LongDouble(pub u128);
+
+impl Encode for LongDouble {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        encoder.align(8)?;
+        let mut octets = self.0.to_ne_bytes();
+        if encoder.endian().is_foreign() {
+            octets.reverse();
+        }
+        encoder.octets(&octets)
+    }
+}
+
+impl<'a> Decode<'a> for LongDouble {
+    const MIN_SIZE: usize = 16;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        decoder.align(8)?;
+        let foreign = decoder.endian().is_foreign();
+        let octets = decoder.octets(16)?;
+        Ok(Self(from_octets!(u128, octets, foreign)))
+    }
+}
+
+/// Nothing: a `void` result.
+impl Encode for () {
+    fn encode(&self, _: &mut Encoder<'_>) -> Result<(), CdrError> {
+        Ok(())
+    }
+}
+
+impl<'a> Decode<'a> for () {
+    const MIN_SIZE: usize = 0;
+
+    fn decode(_: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        Ok(())
+    }
+}
+
+macro_rules! tuple {
+    ($($name:ident)*) => {
+        #[allow(non_snake_case)]
+        impl<$($name: Encode),*> Encode for ($($name,)*) {
+            fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+                let ($($name,)*) = self;
+                $($name.encode(encoder)?;)*
+                Ok(())
+            }
+        }
+    };
+}
+
+tuple!(A);
+tuple!(A B);
+tuple!(A B C);
+tuple!(A B C D);
+tuple!(A B C D E);
+tuple!(A B C D E F);

@@ -1,0 +1,216 @@
+use alloc::{string::String, vec, vec::Vec};
+use core::fmt::Debug;
+
+use super::*;
+
+const ORDERS: [Endian; 2] = [Endian::Big, Endian::Little];
+
+fn encoded(value: impl Encode, endian: Endian, char_set: CharSet) -> Vec<u8> {
+    let mut octets = Vec::new();
+    value
+        .encode(&mut Encoder::new(&mut octets, endian).with_char_set(char_set))
+        .unwrap();
+    octets
+}
+
+fn round_trip<T: Encode + for<'a> Decode<'a> + PartialEq + Debug>(value: T) {
+    for endian in ORDERS {
+        for shift in 0..8_u8 {
+            let mut octets = Vec::new();
+            let mut encoder = Encoder::new(&mut octets, endian).with_char_set(CharSet::Utf8);
+            vec![0_u8; shift.into()]
+                .into_iter()
+                .for_each(|octet| octet.encode(&mut encoder).unwrap());
+            value.encode(&mut encoder).unwrap();
+            let arena = Arena::new();
+            let mut decoder = Decoder::new(&octets, endian)
+                .with_char_set(CharSet::Utf8)
+                .with_arena(&arena);
+            decoder.octets(shift.into()).unwrap();
+            assert_eq!(
+                T::decode(&mut decoder).unwrap(),
+                value,
+                "{endian:?}, shifted by {shift}"
+            );
+            assert_eq!(decoder.remaining(), 0);
+            // Every shorter message must fail, and must not panic.
+            for end in shift.into()..octets.len() {
+                let mut decoder = Decoder::new(&octets[..end], endian)
+                    .with_arena(&arena)
+                    .at(shift.into());
+                T::decode(&mut decoder).unwrap_err();
+            }
+        }
+    }
+}
+
+#[test]
+fn values_survive_both_byte_orders_and_every_alignment() {
+    round_trip(true);
+    round_trip('x');
+    round_trip(0xfe_u8);
+    round_trip(-2_i16);
+    round_trip(0xfffe_u16);
+    round_trip(-2_i32);
+    round_trip(0xffff_fffe_u32);
+    round_trip(-2_i64);
+    round_trip(u64::MAX - 1);
+    round_trip(1.5_f32);
+    round_trip(-2.25_f64);
+    round_trip(LongDouble(0x3fff_8000_0000_0000_0000_0000_0000_0001));
+    round_trip(String::from("Grüße"));
+    round_trip(vec![1_i32, 2, 3]);
+    round_trip(vec![1.5_f64, -1.0]);
+    round_trip(vec![String::from("a"), String::from("bc")]);
+    round_trip(vec![vec![1_u64], vec![2, 3]]);
+    round_trip([[1_i16, 2, 3], [4, 5, 6]]);
+    round_trip(BoundedSeq::<i32, 3>::try_from(vec![1, 2, 3]).unwrap());
+    round_trip(BoundedString::<5>::try_from(String::from("abcde")).unwrap());
+}
+
+#[test]
+fn octets_are_those_of_the_specification() {
+    assert_eq!(
+        encoded((1_u8, 0x0102_0304_u32), Endian::Big, CharSet::Latin1),
+        [1, 0, 0, 0, 1, 2, 3, 4]
+    );
+    assert_eq!(
+        encoded((1_u8, 0x0102_0304_u32), Endian::Little, CharSet::Latin1),
+        [1, 0, 0, 0, 4, 3, 2, 1]
+    );
+    assert_eq!(
+        encoded("hé", Endian::Big, CharSet::Latin1),
+        [0, 0, 0, 3, b'h', 0xe9, 0]
+    );
+    assert_eq!(
+        encoded("hé", Endian::Big, CharSet::Utf8),
+        [0, 0, 0, 4, b'h', 0xc3, 0xa9, 0]
+    );
+    assert_eq!(encoded("", Endian::Little, CharSet::Utf8), [1, 0, 0, 0, 0]);
+    assert_eq!(
+        encoded([1_u16, 2].as_slice(), Endian::Big, CharSet::Utf8),
+        [0, 0, 0, 2, 0, 1, 0, 2]
+    );
+    assert_eq!(encoded([1_u16, 2], Endian::Big, CharSet::Utf8), [0, 1, 0, 2]);
+    // No padding stands before the elements of an empty sequence.
+    assert_eq!(
+        encoded([0_u64; 0].as_slice(), Endian::Big, CharSet::Utf8),
+        [0, 0, 0, 0]
+    );
+}
+
+#[test]
+fn numbers_of_our_own_order_are_lent_from_the_message() {
+    let octets = encoded([7_i32, 8].as_slice(), Endian::NATIVE, CharSet::Utf8);
+    let mut decoder = Decoder::new(&octets, Endian::NATIVE);
+    assert_eq!(<&[i32]>::decode(&mut decoder).unwrap(), [7, 8]);
+}
+
+#[test]
+fn foreign_numbers_and_text_are_lent_from_the_arena() {
+    let foreign = if Endian::NATIVE == Endian::Big {
+        Endian::Little
+    } else {
+        Endian::Big
+    };
+    let arena = Arena::new();
+    let octets = encoded(
+        ([7_i64, 8].as_slice(), ["é", "b"].as_slice()),
+        foreign,
+        CharSet::Latin1,
+    );
+    let mut decoder = Decoder::new(&octets, foreign).with_arena(&arena);
+    assert_eq!(<&[i64]>::decode(&mut decoder).unwrap(), [7, 8]);
+    assert_eq!(<&[&str]>::decode(&mut decoder).unwrap(), ["é", "b"]);
+}
+
+#[test]
+fn decoding_into_a_value_keeps_its_memory() {
+    let octets = encoded(([1_i32, 2].as_slice(), "ab"), Endian::NATIVE, CharSet::Utf8);
+    let (mut numbers, mut text) = (Vec::with_capacity(8), String::with_capacity(8));
+    let before = (numbers.as_ptr(), text.as_ptr());
+    let mut decoder = Decoder::new(&octets, Endian::NATIVE);
+    numbers.decode_into(&mut decoder).unwrap();
+    text.decode_into(&mut decoder).unwrap();
+    assert_eq!((numbers.as_slice(), text.as_str()), ([1, 2].as_slice(), "ab"));
+    assert_eq!((numbers.as_ptr(), text.as_ptr()), before);
+}
+
+#[test]
+fn bad_values_are_refused_by_kind() {
+    fn kind<T: for<'a> Decode<'a> + Debug>(octets: &[u8], char_set: CharSet) -> CdrErrorKind {
+        T::decode(&mut Decoder::new(octets, Endian::Big).with_char_set(char_set))
+            .unwrap_err()
+            .kind
+    }
+    use CdrErrorKind::*;
+    assert_eq!(kind::<bool>(&[2], CharSet::Utf8), BooleanInvalid);
+    assert_eq!(kind::<char>(&[0xe9], CharSet::Utf8), TextInvalid);
+    assert_eq!(
+        kind::<String>(&[0, 0, 0, 2, b'a', b'b'], CharSet::Utf8),
+        StringUnterminated
+    );
+    assert_eq!(
+        kind::<String>(&[0, 0, 0, 3, b'a', 0, 0], CharSet::Utf8),
+        StringUnterminated
+    );
+    assert_eq!(kind::<String>(&[0, 0, 0, 2, 0xe9, 0], CharSet::Utf8), TextInvalid);
+    assert_eq!(
+        kind::<String>(&[0xff, 0xff, 0xff, 0xff, 0], CharSet::Utf8),
+        LengthImpossible
+    );
+    assert_eq!(
+        kind::<Vec<u64>>(&[0, 0, 0, 2, 0, 0, 0, 0, 0], CharSet::Utf8),
+        LengthImpossible
+    );
+    assert_eq!(
+        kind::<Vec<String>>(&[0x10, 0, 0, 0], CharSet::Utf8),
+        LengthImpossible
+    );
+    assert_eq!(
+        kind::<BoundedSeq<u8, 1>>(&[0, 0, 0, 2, 1, 2], CharSet::Utf8),
+        BoundExceeded
+    );
+    assert_eq!(
+        kind::<BoundedString<1>>(&[0, 0, 0, 3, b'a', b'b', 0], CharSet::Utf8),
+        BoundExceeded
+    );
+}
+
+#[test]
+fn encoding_refuses_what_cannot_be_sent() {
+    fn kind(value: impl Encode, char_set: CharSet) -> CdrErrorKind {
+        let mut octets = Vec::new();
+        let mut encoder = Encoder::new(&mut octets, Endian::NATIVE)
+            .with_char_set(char_set)
+            .with_limit(16);
+        value.encode(&mut encoder).unwrap_err().kind
+    }
+    assert_eq!(kind("a\0b", CharSet::Utf8), CdrErrorKind::ValueNotRepresentable);
+    assert_eq!(kind("€", CharSet::Latin1), CdrErrorKind::TextNotInCodeSet);
+    assert_eq!(kind('é', CharSet::Utf8), CdrErrorKind::TextNotInCodeSet);
+    assert_eq!(kind([0_u64, 1].as_slice(), CharSet::Utf8), CdrErrorKind::TooLarge);
+    assert_eq!(kind("0123456789abcdef", CharSet::Utf8), CdrErrorKind::TooLarge);
+}
+
+#[test]
+fn nesting_ends_in_an_error() {
+    fn descend(decoder: &mut Decoder<'_>) -> Result<(), CdrError> {
+        decoder.nested(descend)
+    }
+    let error = descend(&mut Decoder::new(&[], Endian::Big)).unwrap_err();
+    assert_eq!(error.kind, CdrErrorKind::NestingTooDeep);
+}
+
+#[test]
+fn an_encapsulation_has_its_own_alignment() {
+    let mut octets = Vec::new();
+    let mut encoder = Encoder::new(&mut octets, Endian::Big);
+    1_u8.encode(&mut encoder).unwrap();
+    encode_encapsulation(&mut encoder, |inner| 10922_i16.encode(inner)).unwrap();
+    assert_eq!(octets, [1, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0x2a, 0xaa]);
+    let mut decoder = Decoder::new(&octets, Endian::Big).at(4);
+    let inner = <&[u8]>::decode(&mut decoder).unwrap();
+    let mut inner = decode_encapsulation(&decoder, inner).unwrap();
+    assert_eq!(i16::decode(&mut inner).unwrap(), 10922);
+}

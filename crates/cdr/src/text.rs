@@ -1,0 +1,113 @@
+//! Strings: a length that counts the final NUL, the octets in the code set of the connection, the NUL.
+//!
+//! Source: CORBA 3.3 Part 2, 9.3.2.7 (strings) and 9.3.1.6 (code sets of GIOP 1.2).
+
+use alloc::string::String;
+use core::str;
+
+use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
+
+/// The transmission code set of `char` and `string` on a connection.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum CharSet {
+    /// ISO-8859-1, what peers speak that negotiated nothing.
+    #[default]
+    Latin1,
+    /// UTF-8.
+    Utf8,
+}
+
+impl Encode for str {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        if self.as_bytes().contains(&0) {
+            return Err(encoder.error(CdrErrorKind::ValueNotRepresentable));
+        }
+        if encoder.char_set() == CharSet::Utf8 || self.is_ascii() {
+            encoder.length(self.len() + 1)?;
+            encoder.octets(self.as_bytes())?;
+        } else {
+            let length = self.chars().count() + 1;
+            encoder.length(length)?;
+            encoder.expect_room(length)?;
+            for character in self.chars() {
+                let octet =
+                    u8::try_from(character).map_err(|_| encoder.error(CdrErrorKind::TextNotInCodeSet))?;
+                encoder.push(octet);
+            }
+        }
+        encoder.octets(&[0])
+    }
+}
+
+impl Encode for String {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        self.as_str().encode(encoder)
+    }
+}
+
+/// Lent from the message; text in ISO-8859-1 with characters beyond ASCII is transcoded into the arena.
+impl<'a> Decode<'a> for &'a str {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        match text(decoder)? {
+            Text::Utf8(text) => Ok(text),
+            Text::Latin1(octets) => {
+                let mut utf8 =
+                    bumpalo::collections::String::with_capacity_in(octets.len() * 2, decoder.arena()?);
+                utf8.extend(octets.iter().copied().map(char::from));
+                Ok(utf8.into_bump_str())
+            }
+        }
+    }
+}
+
+impl<'a> Decode<'a> for String {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let mut string = Self::new();
+        string.decode_into(decoder)?;
+        Ok(string)
+    }
+
+    fn decode_into(&mut self, decoder: &mut Decoder<'a>) -> Result<(), CdrError> {
+        self.clear();
+        match text(decoder)? {
+            Text::Utf8(text) => self.push_str(text),
+            Text::Latin1(octets) => {
+                // Before the characters: `extend` would grow in steps, each of which could allocate.
+                self.reserve(octets.len() * 2);
+                self.extend(octets.iter().copied().map(char::from));
+            }
+        }
+        Ok(())
+    }
+}
+
+enum Text<'a> {
+    Utf8(&'a str),
+    /// With at least one character beyond ASCII.
+    Latin1(&'a [u8]),
+}
+
+fn text<'a>(decoder: &mut Decoder<'a>) -> Result<Text<'a>, CdrError> {
+    let length = decoder.length(1)?;
+    let octets = decoder.octets(length)?;
+    let Some((0, octets)) = octets.split_last() else {
+        // Some peers send an empty string as length 0, which has no room for the NUL.
+        return if length == 0 {
+            Ok(Text::Utf8(""))
+        } else {
+            Err(decoder.error(CdrErrorKind::StringUnterminated))
+        };
+    };
+    if octets.contains(&0) {
+        return Err(decoder.error(CdrErrorKind::StringUnterminated));
+    }
+    match str::from_utf8(octets) {
+        Ok(text) if decoder.char_set() == CharSet::Utf8 || octets.is_ascii() => Ok(Text::Utf8(text)),
+        _ if decoder.char_set() == CharSet::Latin1 => Ok(Text::Latin1(octets)),
+        _ => Err(decoder.error(CdrErrorKind::TextInvalid)),
+    }
+}
