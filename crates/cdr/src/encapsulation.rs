@@ -11,7 +11,7 @@ pub fn encode_encapsulation<R>(
 ) -> Result<R, CdrError> {
     encoder.length(0)?;
     let start = encoder.position();
-    let result = encoder.from_here(|inner| {
+    let result = encoder.encapsulated(|inner| {
         inner.endian().flag().encode(inner)?;
         write(inner)
     })?;

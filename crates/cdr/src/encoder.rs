@@ -122,7 +122,7 @@ impl<'b> Encoder<'b> {
     }
 
     /// Lets `write` append at the current position with alignment counted from there, as encapsulations need.
-    pub(crate) fn from_here<R>(
+    pub(crate) fn encapsulated<R>(
         &mut self,
         write: impl FnOnce(&mut Encoder<'_>) -> Result<R, CdrError>,
     ) -> Result<R, CdrError> {
