@@ -91,6 +91,42 @@ impl<const N: usize> Default for BoundedString<N> {
     }
 }
 
+impl<T, const N: usize> BoundedSeq<T, N> {
+    /// Empties it; keeps its memory.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Appends an element. Fails at the bound.
+    pub fn push(&mut self, element: T) -> Result<(), TooLong> {
+        if self.0.len() == N {
+            return Err(TooLong {
+                length: N + 1,
+                bound: N,
+            });
+        }
+        self.0.push(element);
+        Ok(())
+    }
+}
+
+impl<const N: usize> BoundedString<N> {
+    /// Empties it; keeps its memory.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Appends text. Fails, leaving the string as it was, where it would exceed the bound.
+    pub fn push_str(&mut self, text: &str) -> Result<(), TooLong> {
+        let length = characters(&self.0) + characters(text);
+        if length > N {
+            return Err(TooLong { length, bound: N });
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
 impl<T: Encode, const N: usize> Encode for BoundedSeq<T, N> {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         self.0.encode(encoder)

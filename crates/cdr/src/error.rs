@@ -52,6 +52,8 @@ pub enum CdrErrorKind {
     TextInvalid,
     /// A character does not exist in the code set in use.
     TextNotInCodeSet,
+    /// A reference cannot be bound: no profile of it is well formed.
+    ReferenceMalformed,
     /// The message would exceed the limit.
     TooLarge,
     /// The data ends before the value.
@@ -74,6 +76,7 @@ impl CdrErrorKind {
             Self::LengthImpossible => (Kind::Marshal, Minor::LENGTH_IMPOSSIBLE),
             Self::NestingTooDeep => (Kind::ImpLimit, Minor::NESTING_TOO_DEEP),
             Self::StringUnterminated => (Kind::Marshal, Minor::STRING_UNTERMINATED),
+            Self::ReferenceMalformed => (Kind::InvObjref, Minor::REFERENCE_MALFORMED),
             Self::TextInvalid => (Kind::DataConversion, Minor::TEXT_INVALID),
             Self::TextNotInCodeSet => (Kind::DataConversion, Minor::TEXT_NOT_IN_CODE_SET),
             Self::TooLarge => (Kind::ImpLimit, Minor::MESSAGE_TOO_LARGE),

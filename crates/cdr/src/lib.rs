@@ -32,6 +32,7 @@ mod endian;
 mod error;
 mod ior;
 mod primitive;
+mod reference;
 mod sequence;
 mod text;
 
@@ -43,6 +44,7 @@ pub use endian::Endian;
 pub use error::{CdrError, CdrErrorKind};
 pub use ior::{Ior, TaggedComponent, TaggedProfile};
 pub use primitive::LongDouble;
+pub use reference::{FromIor, HasIor};
 pub use text::CharSet;
 
 /// Where a decoder puts what it cannot lend from the message itself; reset it after each message.

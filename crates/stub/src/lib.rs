@@ -1,1 +1,31 @@
-//! Punctual: what generated code stands on.
+//! What generated code stands on: typed calls on object references, and skeletons that decode requests for servants.
+//!
+//! The runtime (`punctual-orb`) implements [`Target`] and [`Orb`] and makes [`Upcall`]s; generated code implements
+//! [`Interface`], [`Skeleton`] and [`OperationError`]. Neither knows the other.
+
+mod exception;
+mod interface;
+mod object_ref;
+mod reset;
+mod target;
+mod upcall;
+
+pub use exception::{OperationError, UserException};
+pub use interface::{Interface, Servant, Skeleton, servant};
+pub use object_ref::ObjectRef;
+pub use reset::{Reset, ReusePool};
+pub use target::{Call, Orb, OrbContext, Phase, Response, Target};
+pub use upcall::{Outcome, Upcall};
+
+/// Names for generated code, so that it needs one path only.
+pub mod rt {
+    pub use punctual_cdr::{
+        BoundedSeq, BoundedSlice, BoundedStr, BoundedString, CdrError, CdrErrorKind, Decode, Decoder, Encode,
+        Encoder, FromIor, HasIor, Ior, LongDouble,
+    };
+    pub use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+    pub use crate::{
+        Interface, ObjectRef, OperationError, Phase, Reset, Servant, Skeleton, Upcall, UserException,
+    };
+}
