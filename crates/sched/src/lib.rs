@@ -1,1 +1,10 @@
-//! Punctual: priority mappings and, later, dispatch disciplines and schedulability analysis.
+//! Priority mappings: CORBA priorities to a host's own and back.
+//!
+//! Pure: no I/O, no clock, no thread.
+#![no_std]
+
+extern crate alloc;
+
+mod priority_mapping;
+
+pub use priority_mapping::{LinearMapping, PriorityMapping};
