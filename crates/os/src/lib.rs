@@ -8,7 +8,13 @@
 //! | Change or read a scheduling class, a priority, CPUs | [`scheduling`], [`affinity`] |
 //! | Exclude other threads without priority inversion | [`lock`] |
 //! | Wait for sockets and doorbells | [`poller`], [`doorbell`] |
-//! | Count heap allocations | [`alloc_counter`] |
+//! | Keep memory resident | [`memory`] |
+//! | Read CPU time, sleep until a point in time | [`clock`] |
+//! | Know what the process may do, and what the machine is | [`rights`], [`machine`] |
+//! | Look at and move other processes, end with one's parent | [`process`] |
+//! | End in an orderly way | [`signals`] |
+//! | Count heap allocations, system calls, cycles, context switches | [`alloc_counter`], [`perf`] |
+//! | Read and change the kernel's real-time throttling | [`throttling`] |
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 compile_error!(
     "punctual-os knows Linux with the GNU C library only: build for a `*-linux-gnu` target, \
@@ -17,12 +23,20 @@ compile_error!(
 
 pub mod affinity;
 pub mod alloc_counter;
+pub mod clock;
 pub mod doorbell;
 pub mod lock;
+pub mod machine;
+pub mod memory;
+pub mod perf;
 pub mod poller;
+pub mod process;
+pub mod rights;
 pub mod scheduling;
+pub mod signals;
 pub mod task;
 pub mod thread;
+pub mod throttling;
 
 pub use affinity::CpuSet;
 pub use alloc_counter::CountingAllocator;

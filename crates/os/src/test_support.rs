@@ -24,3 +24,18 @@ pub(crate) fn realtime_or_skip(test: &str) -> bool {
 pub(crate) fn say_skipped(test: &str, reason: &str) {
     eprintln!("SKIPPED {test}: {reason}");
 }
+
+/// For the calling thread, which a test starts for the purpose, and the threads it starts in turn.
+pub(crate) fn give_up_capabilities() {
+    use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+    let none = CapabilitySet::empty();
+    set_capabilities(
+        None,
+        CapabilitySets {
+            effective: none,
+            permitted: none,
+            inheritable: none,
+        },
+    )
+    .unwrap();
+}

@@ -46,6 +46,7 @@ pub enum Granted {
     /// The thread runs in the real-time class and at the priority that were asked for.
     RealTime,
     /// A real-time class was asked for and refused for the reason given; the thread runs in the ordinary class.
+    /// [`crate::rights::probe`] says which command grants the right.
     Denied(io::ErrorKind),
     /// The ordinary class was asked for, and is what it has.
     Ordinary,

@@ -1,7 +1,7 @@
 use punctual_types::NativePriority;
 
 use super::*;
-use crate::test_support::realtime_or_skip;
+use crate::test_support::{give_up_capabilities, realtime_or_skip, say_skipped};
 
 #[test]
 fn a_fifo_thread_has_its_class_before_its_function_runs() {
@@ -38,7 +38,7 @@ fn a_refused_class_leaves_the_thread_running_in_the_ordinary_one() {
     // Give up the right in a thread of its own: capabilities belong to threads, and children inherit what is left.
     let outcome = ThreadSpec::new("no-rights")
         .spawn(|| {
-            rustix::thread::set_capabilities(None, NO_CAPABILITIES).unwrap();
+            give_up_capabilities();
             let spec = ThreadSpec::new("denied").scheduling(Scheduling::fifo(NativePriority(99)));
             let thread = spec.spawn(scheduling::current).unwrap();
             (thread.granted(), thread.join().unwrap())
@@ -48,7 +48,7 @@ fn a_refused_class_leaves_the_thread_running_in_the_ordinary_one() {
         .unwrap();
     let limit = rustix::process::getrlimit(rustix::process::Resource::Rtprio).current;
     if limit.is_none_or(|highest| highest >= 99) {
-        return crate::test_support::say_skipped("a_refused_class", "RLIMIT_RTPRIO allows 99 to everybody");
+        return say_skipped("a_refused_class", "RLIMIT_RTPRIO allows 99 to everybody");
     }
     assert_eq!(
         outcome,
@@ -58,12 +58,6 @@ fn a_refused_class_leaves_the_thread_running_in_the_ordinary_one() {
         )
     );
 }
-
-const NO_CAPABILITIES: rustix::thread::CapabilitySets = rustix::thread::CapabilitySets {
-    effective: rustix::thread::CapabilitySet::empty(),
-    permitted: rustix::thread::CapabilitySet::empty(),
-    inheritable: rustix::thread::CapabilitySet::empty(),
-};
 
 #[test]
 fn affinity_is_set_before_the_function_runs() {
