@@ -1,1 +1,94 @@
-//! Punctual: GIOP messages, fragments, references, service contexts and code sets.
+//! GIOP: messages, fragments, object references, service contexts and code sets.
+//!
+//! Reading lends from the received message and writing appends to a buffer its owner keeps, so that a request and its
+//! reply cost no allocation. Profiles and components of references, which are looked into once, are owned.
+//!
+//! Source: CORBA 3.3 Part 2, clauses 7 (references, service contexts, code sets) and 9 (GIOP and IIOP).
+//! Pure: no I/O, no clock, no thread.
+//!
+//! ```
+//! use punctual_cdr::{CharSet, Decode, Decoder, Encode, Endian};
+//! use punctual_giop::*;
+//!
+//! let mut buffer = Vec::new();
+//! let mut message = MessageWriter::new(
+//!     &mut buffer, Version::V1_2, MessageType::Request, Endian::NATIVE, CharSet::Utf8, usize::MAX,
+//! );
+//! let request = OutgoingRequest {
+//!     request_id: 1,
+//!     response: ResponseFlags::WithTarget,
+//!     object_key: b"Tracker",
+//!     operation: "cube",
+//!     contexts: &[ServiceContext::Priority(10_922)],
+//! };
+//! encode_request(message.encoder(), Version::V1_2, &request)?;
+//! let body = begin_body(message.encoder(), Version::V1_2)?;
+//! 3_i32.encode(message.encoder())?;
+//! end_body(message.encoder(), body);
+//! message.finish()?;
+//!
+//! let Framing::Complete(header) = next_message(&buffer, 1 << 20)? else { panic!("the whole message is there") };
+//! let (request, body) = RequestHeader::decode(&buffer, &header)?;
+//! assert_eq!(request.operation, "cube");
+//! assert_eq!(request.target, Target::Key(b"Tracker"));
+//! assert_eq!(i32::decode(&mut Decoder::new(&buffer, header.endian).at(body))?, 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![no_std]
+
+extern crate alloc;
+
+mod code_set;
+mod component;
+mod encapsulation;
+mod error;
+mod fragment;
+mod header;
+mod locate;
+mod message;
+mod policy;
+mod profile;
+mod reply;
+mod request;
+mod service_context;
+mod tagged_list;
+mod target;
+mod url;
+mod version;
+
+pub use code_set::{
+    CodeSetComponent, CodeSetComponentInfo, ISO_8859_1, UTF_8, UTF_16, char_set_from_id, char_set_id,
+    negotiate,
+};
+pub use component::{
+    Component, PUNCTUAL_ORB_TYPE, TAG_ALTERNATE_IIOP_ADDRESS, TAG_CODE_SETS, TAG_ORB_TYPE, TAG_POLICIES,
+    TAO_ORB_TYPE, TAO_TAG_ENDPOINTS, TaoEndpoint, UiopEndpoint, decode_uiop_endpoints,
+};
+pub use error::{CodeSetIncompatible, FragmentError, HeaderError, UrlError};
+pub use fragment::{Assembled, FragmentAssembler, FragmentLimits};
+pub use header::{Framing, HEADER_SIZE, MessageHeader, MessageType, next_message};
+pub use locate::{
+    LocateReplyHeader, LocateRequestHeader, LocateStatus, encode_locate_reply, encode_locate_request,
+};
+pub use message::{
+    Body, MessageWriter, align_body, begin_body, decode_cancel_request, end_body, write_cancel_request,
+    write_close_connection, write_message_error,
+};
+pub use policy::{PolicyValue, PriorityModel, ProtocolEntry, ProtocolProperties};
+pub use profile::{
+    IiopProfile, TAG_DIOP, TAG_INTERNET_IOP, TAG_MULTIPLE_COMPONENTS, TAG_SHMIOP, TAG_UIOP, UiopProfile,
+    decode_multiple_components, encode_multiple_components,
+};
+pub use reply::{
+    ReplyHeader, ReplyStatus, decode_system_exception, encode_reply_header, encode_system_exception,
+};
+pub use request::{OutgoingRequest, RequestHeader, ResponseFlags, encode_request};
+pub use service_context::{
+    BI_DIR_IIOP, CODE_SETS, INVOCATION_POLICIES, ListenPoint, RT_CORBA_PRIORITY, RT_CORBA_PRIORITY_RANGE,
+    RT_SCHEDULING, SENDING_CONTEXT_RUN_TIME, ServiceContext, ServiceContexts, UNKNOWN_EXCEPTION_INFO,
+    decode_code_sets, decode_listen_points, decode_priority,
+};
+pub use tagged_list::TaggedEntries;
+pub use target::{AddressingDisposition, IorView, ProfileView, Target};
+pub use url::{DEFAULT_IIOP_PORT, IiopAddress, ObjectUrl, ior_from_string, ior_to_string};
+pub use version::Version;

@@ -1,1 +1,14 @@
-//! Punctual: object keys, the object table and the POA tree.
+//! Which object a request is for: object keys, the table of active objects, the policies of an adapter.
+//!
+//! Pure: no I/O, no clock, no thread.
+
+mod gate;
+mod id_map;
+mod object_key;
+mod object_table;
+mod policy;
+
+pub use id_map::IdMap;
+pub use object_key::{Adapter, ObjectKey};
+pub use object_table::{InFlight, ObjectTable, SlotId, Slots};
+pub use policy::{IdAssignment, Lifespan};

@@ -32,7 +32,10 @@ pub struct LinearMapping {
 impl LinearMapping {
     /// A mapping onto `native`, which must not be empty.
     pub fn new(native: RangeInclusive<i16>) -> Self {
-        assert!(!native.is_empty(), "a priority mapping needs at least one native priority");
+        assert!(
+            !native.is_empty(),
+            "a priority mapping needs at least one native priority"
+        );
         Self { native }
     }
 
@@ -47,7 +50,9 @@ const CORBA_RANGE: i32 = Priority::MAX.value() as i32;
 impl PriorityMapping for LinearMapping {
     fn to_native(&self, priority: Priority) -> Option<NativePriority> {
         let step = self.steps() * i32::from(priority.value()) / CORBA_RANGE;
-        i16::try_from(i32::from(*self.native.start()) + step).ok().map(NativePriority)
+        i16::try_from(i32::from(*self.native.start()) + step)
+            .ok()
+            .map(NativePriority)
     }
 
     /// The least CORBA priority that maps to `native`.
@@ -60,7 +65,9 @@ impl PriorityMapping for LinearMapping {
             0 => 0,
             steps => (CORBA_RANGE * step + steps - 1) / steps,
         };
-        i16::try_from(priority).ok().and_then(|priority| Priority::new(priority).ok())
+        i16::try_from(priority)
+            .ok()
+            .and_then(|priority| Priority::new(priority).ok())
     }
 }
 
@@ -72,7 +79,10 @@ mod tests {
     fn linear_mapping_is_the_papers() {
         let mapping = LinearMapping::new(1..=99);
         for (corba, native) in [(0, 1), (10_922, 33), (21_844, 66), (32_767, 99)] {
-            assert_eq!(mapping.to_native(Priority::new(corba).unwrap()), Some(NativePriority(native)));
+            assert_eq!(
+                mapping.to_native(Priority::new(corba).unwrap()),
+                Some(NativePriority(native))
+            );
         }
     }
 

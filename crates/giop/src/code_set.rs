@@ -1,0 +1,134 @@
+//! Code sets of `char` and `string`: what each side offers and what a connection uses.
+//!
+//! Source: CORBA 3.3 Part 2, 7.10.2; the ids are those of the OSF code set registry.
+
+use alloc::{vec, vec::Vec};
+
+use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder};
+
+use crate::CodeSetIncompatible;
+
+/// ISO-8859-1, Latin alphabet No. 1; what peers speak that negotiate nothing.
+pub const ISO_8859_1: u32 = 0x0001_0001;
+/// UTF-8; the fallback for `char`.
+pub const UTF_8: u32 = 0x0501_0001;
+/// UTF-16; the fallback for `wchar`.
+pub const UTF_16: u32 = 0x0001_0109;
+
+/// What one side offers, in a `TAG_CODE_SETS` component.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+pub struct CodeSetComponentInfo {
+    /// For `char` and `string`.
+    pub char: CodeSetComponent,
+    /// For `wchar` and `wstring`.
+    pub wchar: CodeSetComponent,
+}
+
+/// What one side offers for one kind of character.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+pub struct CodeSetComponent {
+    /// The code set it uses itself; 0 for none.
+    pub native: u32,
+    /// Others it can convert from and to, the preferred one first.
+    pub conversion: Vec<u32>,
+}
+
+impl CodeSetComponentInfo {
+    /// What this ORB offers: UTF-8, converted to ISO-8859-1 where asked; UTF-16 for wide characters.
+    pub fn ours() -> Self {
+        Self {
+            char: CodeSetComponent {
+                native: UTF_8,
+                conversion: vec![ISO_8859_1],
+            },
+            wchar: CodeSetComponent {
+                native: UTF_16,
+                conversion: vec![],
+            },
+        }
+    }
+}
+
+/// Chooses the code set of `char` and `string` for a connection, on the client's side.
+///
+/// `server` is the component of the server's reference; without one it is ISO-8859-1. The order is that of CORBA 3.3
+/// Part 2, 7.10.2.6: the native one of both, the server's native one if the client converts, the client's if the
+/// server converts, a conversion both have (the server's preference first), UTF-8.
+///
+/// Fails where the server has no code set for `char` at all, or the outcome is one this ORB cannot convert.
+pub fn negotiate(
+    client: &CodeSetComponentInfo,
+    server: Option<&CodeSetComponentInfo>,
+) -> Result<CharSet, CodeSetIncompatible> {
+    let Some(server) = server else {
+        return Ok(CharSet::Latin1);
+    };
+    let (client, server) = (&client.char, &server.char);
+    let common = |id: &&u32| client.conversion.contains(id);
+    let chosen = if client.native == server.native || client.conversion.contains(&server.native) {
+        server.native
+    } else if server.conversion.contains(&client.native) {
+        client.native
+    } else if let Some(common) = server.conversion.iter().find(common) {
+        *common
+    } else if server.native != 0 {
+        // Every code set in use for `char` is compatible with UTF-8, which every ORB must have.
+        UTF_8
+    } else {
+        0
+    };
+    char_set_from_id(chosen).ok_or(CodeSetIncompatible {
+        server_native: server.native,
+    })
+}
+
+/// The code set with this id, if this ORB has it.
+pub const fn char_set_from_id(id: u32) -> Option<CharSet> {
+    match id {
+        ISO_8859_1 => Some(CharSet::Latin1),
+        UTF_8 => Some(CharSet::Utf8),
+        _ => None,
+    }
+}
+
+/// The id of a code set.
+pub const fn char_set_id(char_set: CharSet) -> u32 {
+    match char_set {
+        CharSet::Latin1 => ISO_8859_1,
+        CharSet::Utf8 => UTF_8,
+    }
+}
+
+impl Encode for CodeSetComponentInfo {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        (&self.char, &self.wchar).encode(encoder)
+    }
+}
+
+impl<'a> Decode<'a> for CodeSetComponentInfo {
+    const MIN_SIZE: usize = 16;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        Ok(Self {
+            char: CodeSetComponent::decode(decoder)?,
+            wchar: CodeSetComponent::decode(decoder)?,
+        })
+    }
+}
+
+impl Encode for CodeSetComponent {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        (self.native, &self.conversion).encode(encoder)
+    }
+}
+
+impl<'a> Decode<'a> for CodeSetComponent {
+    const MIN_SIZE: usize = 8;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        Ok(Self {
+            native: u32::decode(decoder)?,
+            conversion: Vec::decode(decoder)?,
+        })
+    }
+}

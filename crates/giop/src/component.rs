@@ -1,0 +1,160 @@
+//! Tagged components: the details of a profile. Source: CORBA 3.3 Part 2, 7.6.6.
+
+use alloc::{string::String, vec::Vec};
+
+use punctual_cdr::{CdrError, Decode, Decoder, Encode, Encoder, Endian, TaggedComponent};
+
+use crate::{
+    CodeSetComponentInfo, PolicyValue,
+    encapsulation::{encapsulate, open},
+};
+
+/// Which ORB made the reference.
+pub const TAG_ORB_TYPE: u32 = 0;
+/// The code sets of the server.
+pub const TAG_CODE_SETS: u32 = 1;
+/// The policies of the object that concern its clients.
+pub const TAG_POLICIES: u32 = 2;
+/// Another address of the same object.
+pub const TAG_ALTERNATE_IIOP_ADDRESS: u32 = 3;
+/// TAO: the endpoints of the object with the priorities they serve.
+pub const TAO_TAG_ENDPOINTS: u32 = 0x5441_4f02;
+
+/// The [`TAG_ORB_TYPE`] of this ORB, `PUNC`; not registered with the OMG.
+pub const PUNCTUAL_ORB_TYPE: u32 = 0x5055_4e43;
+/// The [`TAG_ORB_TYPE`] of TAO.
+pub const TAO_ORB_TYPE: u32 = 0x5441_4f00;
+
+/// A component of an IIOP profile, understood.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub enum Component {
+    /// [`TAG_ORB_TYPE`].
+    OrbType(u32),
+    /// [`TAG_CODE_SETS`].
+    CodeSets(CodeSetComponentInfo),
+    /// [`TAG_ALTERNATE_IIOP_ADDRESS`].
+    AlternateIiopAddress {
+        /// A host name or address.
+        host: String,
+        /// A TCP port.
+        port: u16,
+    },
+    /// [`TAG_POLICIES`]; written in the order that TAO can read, whatever the order here.
+    Policies(Vec<PolicyValue>),
+    /// [`TAO_TAG_ENDPOINTS`]; the first one repeats the address of the profile, to give it a priority.
+    TaoEndpoints(Vec<TaoEndpoint>),
+    /// Any other, as it is.
+    Other(TaggedComponent),
+}
+
+impl Component {
+    /// Understands a component of an IIOP profile; one with an unknown tag is [`Self::Other`].
+    pub fn decode(component: &TaggedComponent) -> Result<Self, CdrError> {
+        let decoder = || open(&component.data);
+        Ok(match component.tag {
+            TAG_ORB_TYPE => Self::OrbType(u32::decode(&mut decoder()?)?),
+            TAG_CODE_SETS => Self::CodeSets(CodeSetComponentInfo::decode(&mut decoder()?)?),
+            TAG_POLICIES => Self::Policies(Vec::decode(&mut decoder()?)?),
+            TAG_ALTERNATE_IIOP_ADDRESS => {
+                let mut decoder = decoder()?;
+                Self::AlternateIiopAddress {
+                    host: String::decode(&mut decoder)?,
+                    port: u16::decode(&mut decoder)?,
+                }
+            }
+            TAO_TAG_ENDPOINTS => Self::TaoEndpoints(Vec::decode(&mut decoder()?)?),
+            _ => Self::Other(component.clone()),
+        })
+    }
+
+    /// Writes the component in the byte order of this machine. Fails where a host holds a NUL.
+    pub fn encode(&self) -> Result<TaggedComponent, CdrError> {
+        self.encode_in(Endian::NATIVE)
+    }
+
+    /// Writes the component in this byte order.
+    pub fn encode_in(&self, endian: Endian) -> Result<TaggedComponent, CdrError> {
+        let data = match self {
+            Self::OrbType(orb_type) => encapsulate(endian, |encoder| orb_type.encode(encoder)),
+            Self::CodeSets(code_sets) => encapsulate(endian, |encoder| code_sets.encode(encoder)),
+            Self::AlternateIiopAddress { host, port } => {
+                encapsulate(endian, |encoder| (host, port).encode(encoder))
+            }
+            Self::Policies(policies) => {
+                encapsulate(endian, |encoder| PolicyValue::encode_list(policies, encoder))
+            }
+            Self::TaoEndpoints(endpoints) => encapsulate(endian, |encoder| endpoints.encode(encoder)),
+            Self::Other(component) => return Ok(component.clone()),
+        }?;
+        Ok(TaggedComponent {
+            tag: self.tag(),
+            data,
+        })
+    }
+
+    /// Which component it is.
+    pub fn tag(&self) -> u32 {
+        match self {
+            Self::OrbType(_) => TAG_ORB_TYPE,
+            Self::CodeSets(_) => TAG_CODE_SETS,
+            Self::AlternateIiopAddress { .. } => TAG_ALTERNATE_IIOP_ADDRESS,
+            Self::Policies(_) => TAG_POLICIES,
+            Self::TaoEndpoints(_) => TAO_TAG_ENDPOINTS,
+            Self::Other(component) => component.tag,
+        }
+    }
+}
+
+/// An endpoint and the CORBA priority it serves, as TAO writes it in an IIOP profile.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct TaoEndpoint {
+    /// A host name or address.
+    pub host: String,
+    /// A TCP port.
+    pub port: u16,
+    /// The priority of its lane; -1 where it serves all.
+    pub priority: i16,
+}
+
+impl Encode for TaoEndpoint {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        (&self.host, self.port, self.priority).encode(encoder)
+    }
+}
+
+impl<'a> Decode<'a> for TaoEndpoint {
+    const MIN_SIZE: usize = 8;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        Ok(Self {
+            host: String::decode(decoder)?,
+            port: u16::decode(decoder)?,
+            priority: i16::decode(decoder)?,
+        })
+    }
+}
+
+/// An endpoint and the CORBA priority it serves, as TAO writes it in a UIOP profile.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct UiopEndpoint {
+    /// The path of the socket.
+    pub rendezvous_point: String,
+    /// The priority of its lane; -1 where it serves all.
+    pub priority: i16,
+}
+
+impl<'a> Decode<'a> for UiopEndpoint {
+    const MIN_SIZE: usize = 6;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        Ok(Self {
+            rendezvous_point: String::decode(decoder)?,
+            priority: i16::decode(decoder)?,
+        })
+    }
+}
+
+/// The endpoints in a [`TAO_TAG_ENDPOINTS`] component of a UIOP profile.
+pub fn decode_uiop_endpoints(component: &TaggedComponent) -> Result<Vec<UiopEndpoint>, CdrError> {
+    Vec::decode(&mut open(&component.data)?)
+}

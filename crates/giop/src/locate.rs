@@ -1,0 +1,159 @@
+//! LocateRequest and LocateReply messages. Source: CORBA 3.3 Part 2, 9.4.5 and 9.4.6.
+
+use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Ior};
+use punctual_types::SystemException;
+
+use crate::{
+    AddressingDisposition, MessageHeader, Target, Version, decode_system_exception, message::header_decoder,
+    target::encode_key,
+};
+
+/// A LocateRequest, in the octets of its message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct LocateRequestHeader<'a> {
+    /// The reply carries it back; from the same numbering as those of requests.
+    pub request_id: u32,
+    /// The object that is sought.
+    pub target: Target<'a>,
+}
+
+impl<'a> LocateRequestHeader<'a> {
+    /// Reads `message`, which starts with its 12-octet message header.
+    pub fn decode(message: &'a [u8], header: &MessageHeader) -> Result<Self, CdrError> {
+        let decoder = &mut header_decoder(message, header)?;
+        Ok(Self {
+            request_id: u32::decode(decoder)?,
+            target: Target::decode(decoder, message, header.version)?,
+        })
+    }
+}
+
+/// Writes a LocateRequest by key, behind the message header.
+pub fn encode_locate_request(
+    encoder: &mut Encoder<'_>,
+    version: Version,
+    request_id: u32,
+    object_key: &[u8],
+) -> Result<(), CdrError> {
+    request_id.encode(encoder)?;
+    encode_key(encoder, version, object_key)
+}
+
+/// Where an object is and so what the body of the LocateReply is, `GIOP::LocateStatusType`.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[repr(u32)]
+pub enum LocateStatus {
+    /// The server knows no such object. No body.
+    UnknownObject = 0,
+    /// Here. No body.
+    ObjectHere = 1,
+    /// Elsewhere: see [`LocateReplyHeader::forward`].
+    ObjectForward = 2,
+    /// Elsewhere for ever; since 1.2, deprecated.
+    ObjectForwardPerm = 3,
+    /// The search failed: see [`LocateReplyHeader::system_exception`]; since 1.2.
+    SystemException = 4,
+    /// Send it again with another form of target: see [`LocateReplyHeader::addressing_mode`]; since 1.2.
+    NeedsAddressingMode = 5,
+}
+
+impl LocateStatus {
+    fn decode(decoder: &mut Decoder<'_>, version: Version) -> Result<Self, CdrError> {
+        let status = match u32::decode(decoder)? {
+            0 => Self::UnknownObject,
+            1 => Self::ObjectHere,
+            2 => Self::ObjectForward,
+            3 if version >= Version::V1_2 => Self::ObjectForwardPerm,
+            4 if version >= Version::V1_2 => Self::SystemException,
+            5 if version >= Version::V1_2 => Self::NeedsAddressingMode,
+            _ => return Err(decoder.error(CdrErrorKind::EnumOutOfRange)),
+        };
+        Ok(status)
+    }
+
+    /// Whether replies of this version can have the status.
+    pub const fn exists_in(self, version: Version) -> bool {
+        version.minor >= 2 || matches!(self, Self::UnknownObject | Self::ObjectHere | Self::ObjectForward)
+    }
+}
+
+/// A LocateReply, in the octets of its message.
+///
+/// Its body follows the header at once, in GIOP 1.2 too: there CORBA 2.4 and 2.5 asked for an alignment to 8 that
+/// earlier and later versions do not have, and neither does TAO. Both are read, the unaligned form is written.
+#[derive(Clone, Copy, Debug)]
+pub struct LocateReplyHeader<'a> {
+    /// The id of the request it answers.
+    pub request_id: u32,
+    /// What the body is.
+    pub status: LocateStatus,
+    header: MessageHeader,
+    message: &'a [u8],
+    body: usize,
+}
+
+impl<'a> LocateReplyHeader<'a> {
+    /// Reads `message`, which starts with its 12-octet message header.
+    pub fn decode(message: &'a [u8], header: &MessageHeader) -> Result<Self, CdrError> {
+        let decoder = &mut header_decoder(message, header)?;
+        Ok(Self {
+            request_id: u32::decode(decoder)?,
+            status: LocateStatus::decode(decoder, header.version)?,
+            header: *header,
+            message: &message[..header.total_size()],
+            body: decoder.position(),
+        })
+    }
+
+    /// Where the body starts, unless its sender aligned it.
+    pub fn body_offset(&self) -> usize {
+        self.body
+    }
+
+    /// The reference of an [`LocateStatus::ObjectForward`] or [`LocateStatus::ObjectForwardPerm`].
+    pub fn forward(&self) -> Result<Ior, CdrError> {
+        self.read_body(Ior::decode)
+    }
+
+    /// The exception of a [`LocateStatus::SystemException`].
+    pub fn system_exception(&self) -> Result<SystemException, CdrError> {
+        self.read_body(|decoder| decode_system_exception(decoder))
+    }
+
+    /// The form of target asked for by a [`LocateStatus::NeedsAddressingMode`].
+    pub fn addressing_mode(&self) -> Result<AddressingDisposition, CdrError> {
+        self.read_body(AddressingDisposition::decode)
+    }
+
+    /// Reads the body behind the header or, where that does not take all of it, aligned to 8.
+    fn read_body<T>(&self, read: impl Fn(&mut Decoder<'a>) -> Result<T, CdrError>) -> Result<T, CdrError> {
+        let decoder = Decoder::new(self.message, self.header.endian).with_char_set(CharSet::Utf8);
+        let read_at = |offset| {
+            let mut decoder = decoder.clone().at(offset);
+            read(&mut decoder).map(|value| (value, decoder.remaining()))
+        };
+        let at_once = read_at(self.body);
+        if let Ok((value, 0)) = at_once {
+            return Ok(value);
+        }
+        match read_at(self.body.next_multiple_of(8)) {
+            Ok((value, 0)) if self.header.version >= Version::V1_2 => Ok(value),
+            _ => at_once.map(|(value, _)| value),
+        }
+    }
+}
+
+/// Writes the header of a LocateReply, behind the message header; the body follows at once.
+///
+/// Fails where the status does not exist in this version.
+pub fn encode_locate_reply(
+    encoder: &mut Encoder<'_>,
+    version: Version,
+    request_id: u32,
+    status: LocateStatus,
+) -> Result<(), CdrError> {
+    if !status.exists_in(version) {
+        return Err(encoder.error(CdrErrorKind::ValueNotRepresentable));
+    }
+    (request_id, status as u32).encode(encoder)
+}

@@ -1,0 +1,279 @@
+//! Policies in references, `Messaging::PolicyValue`: what a server tells its clients about an object.
+//!
+//! Source: Real-time CORBA 1.2, 5.4 to 5.12; the properties of protocols as TAO writes them.
+
+use alloc::{string::String, vec::Vec};
+
+use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, encode_encapsulation};
+
+use crate::{TAG_INTERNET_IOP, TAG_SHMIOP, TAG_UIOP, encapsulation, profile};
+
+const PRIORITY_MODEL: u32 = 40;
+const CLIENT_PROTOCOL: u32 = 43;
+const PRIORITY_BANDED_CONNECTION: u32 = 45;
+
+/// A policy that stands in a reference.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub enum PolicyValue {
+    /// Whose priority a request runs at.
+    PriorityModel {
+        /// The client's or the server's.
+        model: PriorityModel,
+        /// The object's priority, or what requests without a priority run at.
+        server_priority: i16,
+    },
+    /// The ranges of priorities, lowest and highest, that have a connection each.
+    PriorityBands(Vec<(i16, i16)>),
+    /// The protocols a client may use, in order of preference.
+    ClientProtocols(Vec<ProtocolEntry>),
+    /// Any other, or one whose value has a form of its vendor.
+    Other {
+        /// The id of the policy's type.
+        type_id: u32,
+        /// Its value, mostly an encapsulation.
+        data: Vec<u8>,
+    },
+}
+
+/// Whose priority a request runs at, `RTCORBA::PriorityModel`.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[repr(u32)]
+pub enum PriorityModel {
+    /// The client's, sent with each request.
+    ClientPropagated = 0,
+    /// The one the server declared for the object.
+    ServerDeclared = 1,
+}
+
+/// A protocol a client may use.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct ProtocolEntry {
+    /// The tag of its profiles.
+    pub profile_tag: u32,
+    /// How to set up its transport.
+    pub properties: ProtocolProperties,
+}
+
+/// How to set up a transport; sizes are octets.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[allow(missing_docs)] // The members have the names of RTCORBA's interfaces.
+pub enum ProtocolProperties {
+    /// `RTCORBA::TCPProtocolProperties`.
+    Tcp {
+        send_buffer_size: i32,
+        recv_buffer_size: i32,
+        keep_alive: bool,
+        dont_route: bool,
+        no_delay: bool,
+    },
+    /// TAO: Unix domain sockets.
+    UnixDomain {
+        send_buffer_size: i32,
+        recv_buffer_size: i32,
+    },
+    /// TAO: shared memory.
+    SharedMemory {
+        send_buffer_size: i32,
+        recv_buffer_size: i32,
+        keep_alive: bool,
+        dont_route: bool,
+        no_delay: bool,
+        preallocate_buffer_size: i32,
+        mmap_filename: String,
+        mmap_lockname: String,
+    },
+    /// A protocol without properties.
+    None,
+}
+
+impl PolicyValue {
+    /// The id of the policy's type.
+    pub fn type_id(&self) -> u32 {
+        match self {
+            Self::PriorityModel { .. } => PRIORITY_MODEL,
+            Self::PriorityBands(_) => PRIORITY_BANDED_CONNECTION,
+            Self::ClientProtocols(_) => CLIENT_PROTOCOL,
+            Self::Other { type_id, .. } => *type_id,
+        }
+    }
+
+    /// Where TAO expects it: it misreads known policies that stand behind one it does not know.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::PriorityBands(_) => 0,
+            Self::ClientProtocols(_) => 1,
+            Self::PriorityModel { .. } => 2,
+            Self::Other { .. } => 3,
+        }
+    }
+
+    /// Writes the policies of one reference in the order that every peer reads.
+    pub(crate) fn encode_list(policies: &[Self], encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        encoder.length(policies.len())?;
+        let mut ordered: Vec<_> = policies.iter().collect();
+        ordered.sort_by_key(|policy| policy.rank());
+        ordered.into_iter().try_for_each(|policy| policy.encode(encoder))
+    }
+}
+
+impl Encode for PolicyValue {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        self.type_id().encode(encoder)?;
+        match self {
+            Self::PriorityModel {
+                model,
+                server_priority,
+            } => encode_encapsulation(encoder, |inner| (*model as u32, *server_priority).encode(inner)),
+            Self::PriorityBands(bands) => encode_encapsulation(encoder, |inner| {
+                inner.length(bands.len())?;
+                bands.iter().try_for_each(|band| band.encode(inner))
+            }),
+            Self::ClientProtocols(protocols) => {
+                encode_encapsulation(encoder, |inner| protocols.encode(inner))
+            }
+            Self::Other { data, .. } => data.encode(encoder),
+        }
+    }
+}
+
+impl<'a> Decode<'a> for PolicyValue {
+    const MIN_SIZE: usize = 8;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let type_id = u32::decode(decoder)?;
+        let data = <&[u8]>::decode(decoder)?;
+        Ok(match type_id {
+            PRIORITY_MODEL => priority_model(&mut encapsulation::open(data)?)?,
+            PRIORITY_BANDED_CONNECTION => {
+                let bands = Vec::<Band>::decode(&mut encapsulation::open(data)?)?;
+                Self::PriorityBands(bands.into_iter().map(|band| (band.low, band.high)).collect())
+            }
+            CLIENT_PROTOCOL => client_protocols(data).unwrap_or_else(|| Self::Other {
+                type_id,
+                data: data.into(),
+            }),
+            _ => Self::Other {
+                type_id,
+                data: data.into(),
+            },
+        })
+    }
+}
+
+fn priority_model(decoder: &mut Decoder<'_>) -> Result<PolicyValue, CdrError> {
+    let model = match u32::decode(decoder)? {
+        0 => PriorityModel::ClientPropagated,
+        1 => PriorityModel::ServerDeclared,
+        _ => return Err(decoder.error(CdrErrorKind::EnumOutOfRange)),
+    };
+    Ok(PolicyValue::PriorityModel {
+        model,
+        server_priority: i16::decode(decoder)?,
+    })
+}
+
+/// The form of protocol properties is not standardised: `None` for what another ORB writes, which is kept as it is.
+fn client_protocols(data: &[u8]) -> Option<PolicyValue> {
+    let mut decoder = encapsulation::open(data).ok()?;
+    let protocols = Vec::decode(&mut decoder).ok()?;
+    (decoder.remaining() == 0).then_some(PolicyValue::ClientProtocols(protocols))
+}
+
+struct Band {
+    low: i16,
+    high: i16,
+}
+
+impl<'a> Decode<'a> for Band {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        Ok(Self {
+            low: i16::decode(decoder)?,
+            high: i16::decode(decoder)?,
+        })
+    }
+}
+
+impl Encode for ProtocolEntry {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        self.profile_tag.encode(encoder)?;
+        match &self.properties {
+            ProtocolProperties::Tcp {
+                send_buffer_size,
+                recv_buffer_size,
+                keep_alive,
+                dont_route,
+                no_delay,
+            } => (
+                *send_buffer_size,
+                *recv_buffer_size,
+                *keep_alive,
+                *dont_route,
+                *no_delay,
+            )
+                .encode(encoder),
+            ProtocolProperties::UnixDomain {
+                send_buffer_size,
+                recv_buffer_size,
+            } => (*send_buffer_size, *recv_buffer_size).encode(encoder),
+            ProtocolProperties::SharedMemory {
+                send_buffer_size,
+                recv_buffer_size,
+                keep_alive,
+                dont_route,
+                no_delay,
+                preallocate_buffer_size,
+                mmap_filename,
+                mmap_lockname,
+            } => {
+                (
+                    *send_buffer_size,
+                    *recv_buffer_size,
+                    *keep_alive,
+                    *dont_route,
+                    *no_delay,
+                )
+                    .encode(encoder)?;
+                (*preallocate_buffer_size, mmap_filename, mmap_lockname).encode(encoder)
+            }
+            ProtocolProperties::None => Ok(()),
+        }
+    }
+}
+
+impl<'a> Decode<'a> for ProtocolEntry {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let profile_tag = u32::decode(decoder)?;
+        let properties = match profile_tag {
+            TAG_INTERNET_IOP | profile::TAG_SCIOP => ProtocolProperties::Tcp {
+                send_buffer_size: i32::decode(decoder)?,
+                recv_buffer_size: i32::decode(decoder)?,
+                keep_alive: bool::decode(decoder)?,
+                dont_route: bool::decode(decoder)?,
+                no_delay: bool::decode(decoder)?,
+            },
+            TAG_UIOP => ProtocolProperties::UnixDomain {
+                send_buffer_size: i32::decode(decoder)?,
+                recv_buffer_size: i32::decode(decoder)?,
+            },
+            TAG_SHMIOP => ProtocolProperties::SharedMemory {
+                send_buffer_size: i32::decode(decoder)?,
+                recv_buffer_size: i32::decode(decoder)?,
+                keep_alive: bool::decode(decoder)?,
+                dont_route: bool::decode(decoder)?,
+                no_delay: bool::decode(decoder)?,
+                preallocate_buffer_size: i32::decode(decoder)?,
+                mmap_filename: String::decode(decoder)?,
+                mmap_lockname: String::decode(decoder)?,
+            },
+            _ => ProtocolProperties::None,
+        };
+        Ok(Self {
+            profile_tag,
+            properties,
+        })
+    }
+}

@@ -1,0 +1,132 @@
+//! Reply messages and the system exceptions in them. Source: CORBA 3.3 Part 2, 9.4.3.
+
+use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+use crate::{
+    MessageHeader, ServiceContext, ServiceContexts, Version,
+    message::{body_offset, header_decoder},
+};
+
+/// How an operation ended and so what the body of its reply is, `GIOP::ReplyStatusType`.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[repr(u32)]
+pub enum ReplyStatus {
+    /// The result, then the `inout` and `out` arguments.
+    NoException = 0,
+    /// A repository id, then the members of the exception.
+    UserException = 1,
+    /// See [`decode_system_exception`].
+    SystemException = 2,
+    /// The reference to send the request to instead.
+    LocationForward = 3,
+    /// The reference to use from now on; since 1.2, deprecated.
+    LocationForwardPerm = 4,
+    /// An [`crate::AddressingDisposition`]: send the request again with such a target; since 1.2.
+    NeedsAddressingMode = 5,
+}
+
+impl ReplyStatus {
+    fn decode(decoder: &mut Decoder<'_>, version: Version) -> Result<Self, CdrError> {
+        let status = match u32::decode(decoder)? {
+            0 => Self::NoException,
+            1 => Self::UserException,
+            2 => Self::SystemException,
+            3 => Self::LocationForward,
+            4 if version >= Version::V1_2 => Self::LocationForwardPerm,
+            5 if version >= Version::V1_2 => Self::NeedsAddressingMode,
+            _ => return Err(decoder.error(CdrErrorKind::EnumOutOfRange)),
+        };
+        Ok(status)
+    }
+
+    /// Whether replies of this version can have the status.
+    pub const fn exists_in(self, version: Version) -> bool {
+        version.minor >= 2 || !matches!(self, Self::LocationForwardPerm | Self::NeedsAddressingMode)
+    }
+}
+
+/// What a Reply message says before its results, in the octets of the message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ReplyHeader<'a> {
+    /// The id of the request it answers.
+    pub request_id: u32,
+    /// What the body is.
+    pub status: ReplyStatus,
+    /// The service contexts.
+    pub contexts: ServiceContexts<'a>,
+}
+
+impl<'a> ReplyHeader<'a> {
+    /// Reads the header of `message`, which starts with its 12-octet message header; says also where the body starts.
+    pub fn decode(message: &'a [u8], header: &MessageHeader) -> Result<(Self, usize), CdrError> {
+        let decoder = &mut header_decoder(message, header)?;
+        let reply = if header.version >= Version::V1_2 {
+            Self {
+                request_id: u32::decode(decoder)?,
+                status: ReplyStatus::decode(decoder, header.version)?,
+                contexts: ServiceContexts::decode(decoder, message)?,
+            }
+        } else {
+            let contexts = ServiceContexts::decode(decoder, message)?;
+            Self {
+                request_id: u32::decode(decoder)?,
+                status: ReplyStatus::decode(decoder, header.version)?,
+                contexts,
+            }
+        };
+        Ok((reply, body_offset(decoder, header.version)))
+    }
+}
+
+/// Writes the header of a reply, behind the message header; [`crate::begin_body`] starts the results.
+///
+/// Fails where the status does not exist in this version.
+pub fn encode_reply_header(
+    encoder: &mut Encoder<'_>,
+    version: Version,
+    request_id: u32,
+    status: ReplyStatus,
+    contexts: &[ServiceContext<'_>],
+) -> Result<(), CdrError> {
+    if !status.exists_in(version) {
+        return Err(encoder.error(CdrErrorKind::ValueNotRepresentable));
+    }
+    if version >= Version::V1_2 {
+        (request_id, status as u32, contexts).encode(encoder)
+    } else {
+        (contexts, request_id, status as u32).encode(encoder)
+    }
+}
+
+/// Writes the body of a [`ReplyStatus::SystemException`].
+pub fn encode_system_exception(
+    encoder: &mut Encoder<'_>,
+    exception: &SystemException,
+) -> Result<(), CdrError> {
+    (
+        exception.repository_id(),
+        exception.minor.0,
+        exception.completed as u32,
+    )
+        .encode(encoder)
+}
+
+/// Reads the body of a [`ReplyStatus::SystemException`].
+///
+/// An exception of another ORB that CORBA does not know becomes UNKNOWN with its minor code and completion.
+pub fn decode_system_exception(decoder: &mut Decoder<'_>) -> Result<SystemException, CdrError> {
+    // As octets: an id that is not text in the code set of the connection is only an unknown one.
+    let id = <&[u8]>::decode(decoder)?;
+    let Some((0, id)) = id.split_last() else {
+        return Err(decoder.error(CdrErrorKind::StringUnterminated));
+    };
+    let kind = core::str::from_utf8(id)
+        .ok()
+        .and_then(SystemExceptionKind::from_repository_id)
+        .unwrap_or(SystemExceptionKind::Unknown);
+    let minor = Minor(u32::decode(decoder)?);
+    let completed = Completion::from_wire(u32::decode(decoder)?)
+        .ok_or_else(|| decoder.error(CdrErrorKind::EnumOutOfRange))?;
+    Ok(SystemException::new(kind, minor, completed))
+}

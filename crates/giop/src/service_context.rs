@@ -1,0 +1,150 @@
+//! Service contexts: what ORBs tell each other beside the arguments. Source: CORBA 3.3 Part 2, 7.7.
+
+use alloc::{string::String, vec::Vec};
+use core::fmt;
+
+use punctual_cdr::{CdrError, Decode, Decoder, Encode, Encoder, encode_encapsulation};
+
+use crate::{
+    encapsulation,
+    tagged_list::{TaggedEntries, TaggedList},
+};
+
+/// The code sets of the connection, in its first request.
+pub const CODE_SETS: u32 = 1;
+/// The addresses under which the sender also serves requests on this connection.
+pub const BI_DIR_IIOP: u32 = 5;
+/// A reference to the sender's run time, for valuetypes.
+pub const SENDING_CONTEXT_RUN_TIME: u32 = 6;
+/// Messaging policies of the invocation.
+pub const INVOCATION_POLICIES: u32 = 7;
+/// The Java exception behind an UNKNOWN.
+pub const UNKNOWN_EXCEPTION_INFO: u32 = 9;
+/// The CORBA priority of the client, `IOP::RTCorbaPriority`.
+pub const RT_CORBA_PRIORITY: u32 = 10;
+/// The band of priorities a connection is bound to, `IOP::RTCorbaPriorityRange`.
+pub const RT_CORBA_PRIORITY_RANGE: u32 = 11;
+/// TAO: the distributable thread and its scheduling parameters; not an encapsulation.
+pub const RT_SCHEDULING: u32 = 30;
+
+/// The service contexts of a received message, in its octets.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub struct ServiceContexts<'a>(TaggedList<'a>);
+
+impl<'a> ServiceContexts<'a> {
+    /// None.
+    pub const EMPTY: Self = Self(TaggedList::EMPTY);
+
+    /// Checks the list at the position of `decoder`, which reads `message`, and moves behind it.
+    pub(crate) fn decode(decoder: &mut Decoder<'a>, message: &'a [u8]) -> Result<Self, CdrError> {
+        TaggedList::decode(decoder, message).map(Self)
+    }
+
+    /// Id and data of each, in the order of the message.
+    pub fn iter(&self) -> TaggedEntries<'a> {
+        self.0.iter()
+    }
+
+    /// The data of the first one with this id.
+    pub fn find(&self, id: u32) -> Option<&'a [u8]> {
+        self.iter().find(|(found, _)| *found == id).map(|(_, data)| data)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<'a> IntoIterator for ServiceContexts<'a> {
+    type Item = (u32, &'a [u8]);
+    type IntoIter = TaggedEntries<'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Debug for ServiceContexts<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+/// A service context to be sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ServiceContext<'a> {
+    /// [`CODE_SETS`]: the ids of the code sets of `char` and `wchar` on this connection.
+    CodeSets {
+        /// For `char` and `string`.
+        char: u32,
+        /// For `wchar` and `wstring`; 0 where there is none.
+        wchar: u32,
+    },
+    /// [`RT_CORBA_PRIORITY`]: the CORBA priority of the caller.
+    Priority(i16),
+    /// Any other, or one to be echoed as it came.
+    Raw {
+        /// Which context.
+        id: u32,
+        /// Its data, mostly an encapsulation.
+        data: &'a [u8],
+    },
+}
+
+impl Encode for ServiceContext<'_> {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        match *self {
+            Self::CodeSets { char, wchar } => {
+                CODE_SETS.encode(encoder)?;
+                encode_encapsulation(encoder, |inner| (char, wchar).encode(inner))
+            }
+            Self::Priority(priority) => {
+                RT_CORBA_PRIORITY.encode(encoder)?;
+                encode_encapsulation(encoder, |inner| priority.encode(inner))
+            }
+            Self::Raw { id, data } => (id, data).encode(encoder),
+        }
+    }
+}
+
+/// The priority in the data of a [`RT_CORBA_PRIORITY`] context: untrusted, and negative ones are possible.
+pub fn decode_priority(data: &[u8]) -> Result<i16, CdrError> {
+    i16::decode(&mut encapsulation::open(data)?)
+}
+
+/// The ids for `char` and `wchar` in the data of a [`CODE_SETS`] context.
+pub fn decode_code_sets(data: &[u8]) -> Result<(u32, u32), CdrError> {
+    let mut decoder = encapsulation::open(data)?;
+    Ok((u32::decode(&mut decoder)?, u32::decode(&mut decoder)?))
+}
+
+/// An address under which the sender of a [`BI_DIR_IIOP`] context serves requests.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ListenPoint {
+    /// A host name or address.
+    pub host: String,
+    /// A TCP port.
+    pub port: u16,
+}
+
+impl<'a> Decode<'a> for ListenPoint {
+    const MIN_SIZE: usize = 6;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        Ok(Self {
+            host: String::decode(decoder)?,
+            port: u16::decode(decoder)?,
+        })
+    }
+}
+
+/// The addresses in the data of a [`BI_DIR_IIOP`] context.
+pub fn decode_listen_points(data: &[u8]) -> Result<Vec<ListenPoint>, CdrError> {
+    Vec::decode(&mut encapsulation::open(data)?)
+}

@@ -1,0 +1,206 @@
+//! What a request or locate request is addressed to. Source: CORBA 3.3 Part 2, 9.4.2.1.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Ior, TaggedProfile};
+
+use crate::{
+    TAG_DIOP, TAG_INTERNET_IOP, TAG_SHMIOP, TAG_UIOP, Version, encapsulation,
+    tagged_list::{TaggedEntries, TaggedList},
+};
+
+/// The forms of a target in GIOP 1.2, `GIOP::AddressingDisposition`.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[repr(u16)]
+pub enum AddressingDisposition {
+    /// The object key.
+    KeyAddr = 0,
+    /// A profile of the reference.
+    ProfileAddr = 1,
+    /// The whole reference, and which profile of it was chosen.
+    ReferenceAddr = 2,
+}
+
+impl Encode for AddressingDisposition {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        (*self as u16).encode(encoder)
+    }
+}
+
+impl<'a> Decode<'a> for AddressingDisposition {
+    const MIN_SIZE: usize = 2;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        match u16::decode(decoder)? {
+            0 => Ok(Self::KeyAddr),
+            1 => Ok(Self::ProfileAddr),
+            2 => Ok(Self::ReferenceAddr),
+            _ => Err(decoder.error(CdrErrorKind::EnumOutOfRange)),
+        }
+    }
+}
+
+/// The object a message is addressed to, in the octets of the message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Target<'a> {
+    /// By its object key, the only form before GIOP 1.2.
+    Key(&'a [u8]),
+    /// By a profile of its reference.
+    Profile(ProfileView<'a>),
+    /// By its reference.
+    Reference {
+        /// Which profile the client chose.
+        index: u32,
+        /// The reference.
+        ior: IorView<'a>,
+    },
+}
+
+impl<'a> Target<'a> {
+    /// Reads a target of this version from `decoder`, which reads `message`.
+    pub(crate) fn decode(
+        decoder: &mut Decoder<'a>,
+        message: &'a [u8],
+        version: Version,
+    ) -> Result<Self, CdrError> {
+        if version < Version::V1_2 {
+            return <&[u8]>::decode(decoder).map(Self::Key);
+        }
+        match AddressingDisposition::decode(decoder)? {
+            AddressingDisposition::KeyAddr => <&[u8]>::decode(decoder).map(Self::Key),
+            AddressingDisposition::ProfileAddr => ProfileView::decode(decoder).map(Self::Profile),
+            AddressingDisposition::ReferenceAddr => Ok(Self::Reference {
+                index: u32::decode(decoder)?,
+                ior: IorView::decode(decoder, message)?,
+            }),
+        }
+    }
+
+    /// The object key, out of the profile where need be.
+    ///
+    /// `None` where the profile's form is not known or it is malformed: no object has such a key.
+    pub fn object_key(&self) -> Option<&'a [u8]> {
+        match self {
+            Self::Key(key) => Some(key),
+            Self::Profile(profile) => profile.object_key(),
+            Self::Reference { index, ior } => ior.profile(*index)?.object_key(),
+        }
+    }
+
+    /// Which form it has.
+    pub fn disposition(&self) -> AddressingDisposition {
+        match self {
+            Self::Key(_) => AddressingDisposition::KeyAddr,
+            Self::Profile(_) => AddressingDisposition::ProfileAddr,
+            Self::Reference { .. } => AddressingDisposition::ReferenceAddr,
+        }
+    }
+}
+
+/// Writes a target by its key.
+pub(crate) fn encode_key(encoder: &mut Encoder<'_>, version: Version, key: &[u8]) -> Result<(), CdrError> {
+    if version >= Version::V1_2 {
+        AddressingDisposition::KeyAddr.encode(encoder)?;
+    }
+    key.encode(encoder)
+}
+
+/// A profile in the octets of a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ProfileView<'a> {
+    /// Which protocol; 0 is IIOP.
+    pub tag: u32,
+    /// An encapsulation that the protocol defines.
+    pub data: &'a [u8],
+}
+
+impl<'a> ProfileView<'a> {
+    /// The object key of an IIOP profile, or of another one that begins as IIOP's do.
+    pub fn object_key(&self) -> Option<&'a [u8]> {
+        let mut decoder = encapsulation::open(self.data).ok()?;
+        let version = Version::decode(&mut decoder).ok()?;
+        if version.major != 1 {
+            return None;
+        }
+        // The host, or the rendezvous point of UIOP, is a string: a length and that many octets.
+        <&[u8]>::decode(&mut decoder).ok()?;
+        match self.tag {
+            TAG_INTERNET_IOP | TAG_SHMIOP | TAG_DIOP => {
+                u16::decode(&mut decoder).ok()?;
+            }
+            TAG_UIOP => {}
+            _ => return None,
+        }
+        <&[u8]>::decode(&mut decoder).ok()
+    }
+
+    /// An owned copy.
+    pub fn to_profile(&self) -> TaggedProfile {
+        TaggedProfile {
+            tag: self.tag,
+            data: self.data.into(),
+        }
+    }
+}
+
+impl<'a> Decode<'a> for ProfileView<'a> {
+    const MIN_SIZE: usize = 8;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        Ok(Self {
+            tag: u32::decode(decoder)?,
+            data: <&[u8]>::decode(decoder)?,
+        })
+    }
+}
+
+/// An object reference in the octets of a message.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub struct IorView<'a> {
+    /// The repository id of its interface; empty where the maker did not say.
+    pub type_id: &'a str,
+    profiles: TaggedList<'a>,
+}
+
+impl<'a> IorView<'a> {
+    fn decode(decoder: &mut Decoder<'a>, message: &'a [u8]) -> Result<Self, CdrError> {
+        Ok(Self {
+            type_id: <&str>::decode(decoder)?,
+            profiles: TaggedList::decode(decoder, message)?,
+        })
+    }
+
+    /// Tag and data of each profile, in order.
+    pub fn profiles(&self) -> TaggedEntries<'a> {
+        self.profiles.iter()
+    }
+
+    /// The profile at `index`, if there are so many.
+    pub fn profile(&self, index: u32) -> Option<ProfileView<'a>> {
+        self.profiles()
+            .nth(index as usize)
+            .map(|(tag, data)| ProfileView { tag, data })
+    }
+
+    /// An owned copy.
+    pub fn to_ior(&self) -> Ior {
+        let profile = |(tag, data): (u32, &[u8])| TaggedProfile {
+            tag,
+            data: data.into(),
+        };
+        Ior {
+            type_id: self.type_id.into(),
+            profiles: self.profiles().map(profile).collect::<Vec<_>>(),
+        }
+    }
+}
+
+impl fmt::Debug for IorView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IorView")
+            .field("type_id", &self.type_id)
+            .field("profiles", &self.profiles().collect::<Vec<_>>())
+            .finish()
+    }
+}

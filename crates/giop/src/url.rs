@@ -1,0 +1,228 @@
+//! Object references as text: `IOR:` and `corbaloc:`. Source: CORBA 3.3 Part 2, 7.6.9 and 7.6.10.
+
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
+use core::str::FromStr;
+
+use punctual_cdr::{Decode, Encode, Endian, Ior};
+
+use crate::{
+    UrlError, Version,
+    encapsulation::{encapsulate, open},
+};
+
+/// The port of a `corbaloc:` address that says none.
+pub const DEFAULT_IIOP_PORT: u16 = 2809;
+
+/// An object reference as a user writes it.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub enum ObjectUrl {
+    /// `IOR:` and hexadecimal digits: a whole reference.
+    Ior(Ior),
+    /// `corbaloc:` with addresses: any of them has the object with this key.
+    Corbaloc {
+        /// At least one, in order of preference.
+        addresses: Vec<IiopAddress>,
+        /// The octets of the key; may be empty.
+        key: Vec<u8>,
+    },
+    /// `corbaloc:rir:`: an initial reference of the ORB that reads it.
+    Rir {
+        /// What to resolve; `NameService` where the text says nothing.
+        name: String,
+    },
+}
+
+/// One address of a `corbaloc:`.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct IiopAddress {
+    /// The highest version to speak; 1.0 where the text says none, as the specification asks.
+    pub version: Version,
+    /// A host name or address; an IPv6 address has no brackets.
+    pub host: String,
+    /// A TCP port.
+    pub port: u16,
+}
+
+impl FromStr for ObjectUrl {
+    type Err = UrlError;
+
+    /// Reads an `IOR:` or `corbaloc:`, the scheme in upper or lower case.
+    fn from_str(text: &str) -> Result<Self, UrlError> {
+        let text = text.trim();
+        if strip_scheme(text, "ior:").is_some() {
+            ior_from_string(text).map(Self::Ior)
+        } else if let Some(rest) = strip_scheme(text, "corbaloc:") {
+            corbaloc(rest)
+        } else {
+            Err(UrlError::UnknownScheme(excerpt(text)))
+        }
+    }
+}
+
+/// The reference as `IOR:` and hexadecimal digits, in the byte order of this machine.
+///
+/// Panics for a type id with a NUL in it, which no decoder yields, and for profiles of 4 GiB.
+pub fn ior_to_string(ior: &Ior) -> String {
+    const DIGITS: [u8; 16] = *b"0123456789abcdef";
+    let octets =
+        encapsulate(Endian::NATIVE, |encoder| ior.encode(encoder)).expect("a reference can be written");
+    let mut text = String::with_capacity(4 + octets.len() * 2);
+    text.push_str("IOR:");
+    for octet in octets {
+        text.push(DIGITS[usize::from(octet >> 4)].into());
+        text.push(DIGITS[usize::from(octet & 15)].into());
+    }
+    text
+}
+
+/// Reads `IOR:` and hexadecimal digits in upper or lower case.
+pub fn ior_from_string(text: &str) -> Result<Ior, UrlError> {
+    let text = text.trim();
+    let digits = strip_scheme(text, "ior:").ok_or_else(|| UrlError::UnknownScheme(excerpt(text)))?;
+    let mut octets = Vec::with_capacity(digits.len() / 2);
+    for (index, pair) in digits.as_bytes().chunks(2).enumerate() {
+        let octet = match *pair {
+            [high, low] => hex_octet(high, low),
+            _ => None,
+        };
+        octets.push(octet.ok_or(UrlError::BadHex { at: 4 + index * 2 })?);
+    }
+    open(&octets)
+        .and_then(|mut decoder| Ior::decode(&mut decoder))
+        .map_err(UrlError::BadReference)
+}
+
+fn corbaloc(rest: &str) -> Result<ObjectUrl, UrlError> {
+    let (addresses, key) = rest.split_once('/').unwrap_or((rest, ""));
+    let key = unescape(key)?;
+    if let Some(address) = strip_scheme(addresses, "rir:") {
+        if !address.is_empty() {
+            return Err(UrlError::BadRir);
+        }
+        let name = String::from_utf8(key).map_err(|_| UrlError::BadKey(excerpt(rest)))?;
+        return Ok(ObjectUrl::Rir {
+            name: if name.is_empty() {
+                "NameService".to_string()
+            } else {
+                name
+            },
+        });
+    }
+    let mut known = Vec::new();
+    let mut unknown = None;
+    for address in addresses.split(',') {
+        if strip_scheme(address, "rir:").is_some() {
+            return Err(UrlError::BadRir);
+        }
+        match strip_scheme(address, "iiop:").or_else(|| address.strip_prefix(':')) {
+            Some(address) => known.push(iiop_address(address)?),
+            // Another ORB may know the protocol: one address that is known is enough.
+            None => unknown = unknown.or(Some(address)),
+        }
+    }
+    match unknown {
+        Some(address) if known.is_empty() => Err(UrlError::UnknownProtocol(excerpt(address))),
+        _ => Ok(ObjectUrl::Corbaloc {
+            addresses: known,
+            key,
+        }),
+    }
+}
+
+/// `[major.minor@]host[:port]`
+fn iiop_address(text: &str) -> Result<IiopAddress, UrlError> {
+    let (version, host_port) = match text.split_once('@') {
+        Some((version, rest)) => (iiop_version(version)?, rest),
+        None => (Version::V1_0, text),
+    };
+    let bad_host = || UrlError::BadHost(excerpt(text));
+    let (host, port) = match host_port.strip_prefix('[') {
+        Some(rest) => {
+            let (host, rest) = rest.split_once(']').ok_or_else(bad_host)?;
+            let port = if rest.is_empty() {
+                None
+            } else {
+                Some(rest.strip_prefix(':').ok_or_else(bad_host)?)
+            };
+            (host, port)
+        }
+        None => match host_port.split_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (host_port, None),
+        },
+    };
+    if host.is_empty() || host.contains(|c: char| c.is_whitespace() || c.is_control() || c == '[' || c == ']')
+    {
+        return Err(bad_host());
+    }
+    let port = match port {
+        None | Some("") => DEFAULT_IIOP_PORT,
+        Some(port) => port
+            .parse()
+            .ok()
+            .filter(|number| *number != 0 && !port.starts_with('+'))
+            .ok_or_else(|| UrlError::BadPort(excerpt(port)))?,
+    };
+    Ok(IiopAddress {
+        version,
+        host: host.to_string(),
+        port,
+    })
+}
+
+fn iiop_version(text: &str) -> Result<Version, UrlError> {
+    text.split_once('.')
+        .and_then(|(major, minor)| {
+            Some(Version {
+                major: major.parse().ok()?,
+                minor: minor.parse().ok()?,
+            })
+        })
+        .filter(|version| version.to_speak().is_some())
+        .ok_or_else(|| UrlError::BadVersion(excerpt(text)))
+}
+
+fn unescape(key: &str) -> Result<Vec<u8>, UrlError> {
+    let bad_key = || UrlError::BadKey(excerpt(key));
+    let mut octets = Vec::with_capacity(key.len());
+    let mut rest = key.as_bytes().iter().copied();
+    while let Some(octet) = rest.next() {
+        octets.push(match octet {
+            b'%' => {
+                let (high, low) = (rest.next().ok_or_else(bad_key)?, rest.next().ok_or_else(bad_key)?);
+                hex_octet(high, low).ok_or_else(bad_key)?
+            }
+            _ if octet.is_ascii_alphanumeric() || b";/:?@&=+$,-_.!~*'()".contains(&octet) => octet,
+            _ => return Err(bad_key()),
+        });
+    }
+    Ok(octets)
+}
+
+fn hex_octet(high: u8, low: u8) -> Option<u8> {
+    let digit = |octet: u8| char::from(octet).to_digit(16);
+    // Two digits of 4 bits each.
+    Some((digit(high)? << 4 | digit(low)?) as u8)
+}
+
+/// What follows the scheme, which is lower case here and may be either in the text.
+fn strip_scheme<'t>(text: &'t str, scheme: &str) -> Option<&'t str> {
+    let start = text.get(..scheme.len())?;
+    start.eq_ignore_ascii_case(scheme).then(|| &text[scheme.len()..])
+}
+
+/// The start of what a user wrote, for an error message.
+fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        None => text.to_string(),
+        Some((end, _)) => {
+            let mut cut = text[..end].to_string();
+            cut.push('…');
+            cut
+        }
+    }
+}

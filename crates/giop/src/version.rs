@@ -1,0 +1,60 @@
+use core::fmt;
+
+use punctual_cdr::{CdrError, Decode, Decoder, Encode, Encoder};
+
+/// A version of GIOP, or of the IIOP profile that promises it.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Version {
+    /// 1 in every version there is.
+    pub major: u8,
+    /// Higher minor versions read all lower ones.
+    pub minor: u8,
+}
+
+impl Version {
+    /// GIOP 1.0: no fragments, no components in profiles, no code sets.
+    pub const V1_0: Self = Self { major: 1, minor: 0 };
+    /// GIOP 1.1: adds fragments and components.
+    pub const V1_1: Self = Self { major: 1, minor: 1 };
+    /// GIOP 1.2: adds interleaved fragments, bodies aligned to 8 and targets other than keys.
+    pub const V1_2: Self = Self { major: 1, minor: 2 };
+
+    /// Whether this crate reads and writes messages of this version.
+    pub const fn is_supported(self) -> bool {
+        self.major == 1 && self.minor <= Self::V1_2.minor
+    }
+
+    /// The version to speak to a peer whose profile has this one: at most the profile's and at most 1.2.
+    ///
+    /// `None` for another major version, of which nothing is known. Source: CORBA 3.3 Part 2, 9.4.1.
+    pub const fn to_speak(self) -> Option<Self> {
+        match self {
+            Self { major: 1, minor: 3.. } => Some(Self::V1_2),
+            Self { major: 1, .. } => Some(self),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+impl Encode for Version {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        encoder.octets(&[self.major, self.minor])
+    }
+}
+
+impl<'a> Decode<'a> for Version {
+    const MIN_SIZE: usize = 2;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        Ok(Self {
+            major: u8::decode(decoder)?,
+            minor: u8::decode(decoder)?,
+        })
+    }
+}

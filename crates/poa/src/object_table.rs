@@ -1,0 +1,228 @@
+use std::{
+    ops::Deref,
+    sync::{Arc, OnceLock},
+};
+
+use arc_swap::{ArcSwapOption, Guard};
+
+use crate::gate::Gate;
+
+/// The active objects of an ORB, shared by all lanes: slots that are found by index and checked by generation.
+///
+/// Finding an object takes no lock, so no lane can delay another. Activation and deactivation go through [`Slots`], of
+/// which there is one, under the owner's lock. Capacity: 2³² - 64 objects at once; memory for slots is never given back.
+pub struct ObjectTable<E> {
+    /// Chunk n holds 64·2ⁿ slots, so that slots never move.
+    chunks: [OnceLock<Box<[Slot<E>]>>; CHUNKS],
+}
+
+/// Which slot, and which of the objects that have stood in it.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct SlotId {
+    /// The slot.
+    pub index: u32,
+    /// How often the slot has been filled.
+    pub generation: u32,
+}
+
+/// On a cache line of its own: lanes count requests in and out of different objects without disturbing each other.
+#[repr(align(64))]
+struct Slot<E> {
+    gate: Gate,
+    entry: ArcSwapOption<E>,
+}
+
+const CHUNKS: usize = 26;
+const FIRST_CHUNK: u32 = 64;
+
+impl<E> ObjectTable<E> {
+    /// An empty table, and the right to fill it.
+    pub fn new() -> (Self, Slots) {
+        let table = Self {
+            chunks: [const { OnceLock::new() }; CHUNKS],
+        };
+        (
+            table,
+            Slots {
+                free: Vec::new(),
+                used: 0,
+            },
+        )
+    }
+
+    /// Finds an active object and counts the caller in until the result is dropped. O(1), lock-free.
+    pub fn enter(&self, id: SlotId) -> Option<InFlight<'_, E>> {
+        let slot = self.slot(id.index)?;
+        if !slot.gate.enter(id.generation) {
+            return None;
+        }
+        // From here on the gate must be left again, whatever happens.
+        let in_flight = InFlight {
+            slot,
+            entry: slot.entry.load(),
+        };
+        in_flight.entry.is_some().then_some(in_flight)
+    }
+
+    fn slot(&self, index: u32) -> Option<&Slot<E>> {
+        let (chunk, offset) = place(index)?;
+        self.chunks[chunk].get()?.get(offset)
+    }
+}
+
+/// A request inside an object; the object cannot go away while this lives.
+pub struct InFlight<'t, E> {
+    slot: &'t Slot<E>,
+    entry: Guard<Option<Arc<E>>>,
+}
+
+impl<E> Deref for InFlight<'_, E> {
+    type Target = E;
+
+    fn deref(&self) -> &E {
+        self.entry.as_ref().expect("checked on entry")
+    }
+}
+
+impl<E> Drop for InFlight<'_, E> {
+    fn drop(&mut self) {
+        // The guard first: who sees the gate empty must be the entry's last owner.
+        self.entry = Guard::from_inner(None);
+        self.slot.gate.leave();
+    }
+}
+
+/// The right to fill and empty the slots of one [`ObjectTable`]; its owner keeps it under a lock.
+#[derive(Debug)]
+pub struct Slots {
+    free: Vec<u32>,
+    used: u32,
+}
+
+impl Slots {
+    /// Activates an object; `make` gets the id that it will have. `None` when the table is full.
+    pub fn activate<E>(
+        &mut self,
+        table: &ObjectTable<E>,
+        make: impl FnOnce(SlotId) -> Arc<E>,
+    ) -> Option<SlotId> {
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None => {
+                let (chunk, _) = place(self.used)?;
+                table.chunks[chunk].get_or_init(|| chunk_of_slots(chunk));
+                self.used += 1;
+                self.used - 1
+            }
+        };
+        let slot = table.slot(index)?;
+        let id = SlotId {
+            index,
+            generation: slot.gate.next_generation(),
+        };
+        slot.entry.store(Some(make(id)));
+        slot.gate.open();
+        Some(id)
+    }
+
+    /// Lets no further request in. `false` where the object is not active. Then [`Self::reclaim`] until it succeeds.
+    pub fn deactivate<E>(&mut self, table: &ObjectTable<E>, id: SlotId) -> bool {
+        table
+            .slot(id.index)
+            .is_some_and(|slot| slot.gate.close(id.generation))
+    }
+
+    /// Takes a deactivated object out, once no request is inside; `None` while one is.
+    ///
+    /// The caller is the last owner: dropping the result ends the object, outside the lock and not on a lane.
+    pub fn reclaim<E>(&mut self, table: &ObjectTable<E>, index: u32) -> Option<Arc<E>> {
+        let slot = table.slot(index)?;
+        if !slot.gate.is_empty() {
+            return None;
+        }
+        let entry = slot.entry.swap(None)?;
+        self.free.push(index);
+        Some(entry)
+    }
+}
+
+/// Chunk and offset of a slot.
+fn place(index: u32) -> Option<(usize, usize)> {
+    let position = index.checked_add(FIRST_CHUNK)?;
+    let chunk = (position / FIRST_CHUNK).ilog2();
+    Some((chunk as usize, (position - (FIRST_CHUNK << chunk)) as usize))
+}
+
+fn chunk_of_slots<E>(chunk: usize) -> Box<[Slot<E>]> {
+    let slots = (FIRST_CHUNK as usize) << chunk;
+    (0..slots)
+        .map(|_| Slot {
+            gate: Gate::new(),
+            entry: ArcSwapOption::empty(),
+        })
+        .collect()
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_join_without_gaps() {
+        assert_eq!(place(0), Some((0, 0)));
+        assert_eq!(place(63), Some((0, 63)));
+        assert_eq!(place(64), Some((1, 0)));
+        assert_eq!(place(191), Some((1, 127)));
+        assert_eq!(place(192), Some((2, 0)));
+        assert_eq!(place(u32::MAX), None);
+        assert!(place(u32::MAX - 64).unwrap().0 < CHUNKS);
+    }
+
+    #[test]
+    fn objects_are_found_until_they_are_deactivated() {
+        let (table, mut slots) = ObjectTable::new();
+        let ids: Vec<_> = (0..1000)
+            .map(|n| slots.activate(&table, |_| Arc::new(n)).unwrap())
+            .collect();
+        for (n, id) in ids.iter().enumerate() {
+            assert_eq!(*table.enter(*id).unwrap(), n);
+        }
+        let old = ids[500];
+        assert!(slots.deactivate(&table, old));
+        assert!(table.enter(old).is_none());
+        assert_eq!(slots.reclaim(&table, old.index).as_deref(), Some(&500));
+        let new = slots.activate(&table, |_| Arc::new(7)).unwrap();
+        assert_eq!(new.index, old.index, "slots are used again");
+        assert!(
+            table.enter(old).is_none(),
+            "but an old id does not reach the new object"
+        );
+        assert_eq!(*table.enter(new).unwrap(), 7);
+        assert!(
+            table
+                .enter(SlotId {
+                    index: 5000,
+                    generation: 1
+                })
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn an_object_ends_when_its_last_request_has_left() {
+        let (table, mut slots) = ObjectTable::new();
+        let object = Arc::new(());
+        let id = slots.activate(&table, |_| object.clone()).unwrap();
+        let request = table.enter(id).unwrap();
+        assert!(slots.deactivate(&table, id));
+        assert!(!slots.deactivate(&table, id));
+        assert!(slots.reclaim(&table, id.index).is_none());
+        drop(request);
+        drop(slots.reclaim(&table, id.index).unwrap());
+        assert_eq!(
+            Arc::strong_count(&object),
+            1,
+            "whoever reclaims is the last owner"
+        );
+    }
+}
