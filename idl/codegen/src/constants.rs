@@ -16,12 +16,12 @@ pub fn generate(place: &Place<'_>, item: &Constant) -> TokenStream {
         Type::String { .. } => quote!(&str),
         _ => place.owned(&item.of),
     };
-    let value = value(place, &item.of, &item.value);
+    let value = value(place, &item.value);
     quote!(#docs pub const #name: #of = #value;)
 }
 
-/// The expression, or pattern, for a value of a type.
-pub fn value(place: &Place<'_>, of: &Type, value: &Value) -> TokenStream {
+/// The expression, or pattern, for a value.
+pub fn value(place: &Place<'_>, value: &Value) -> TokenStream {
     let rt = place.rt;
     match value {
         Value::Boolean(value) => quote!(#value),

@@ -22,7 +22,7 @@ use quote::quote;
 
 use crate::{
     docs::doc,
-    model::{Item, Model},
+    model::Item,
     names::identifier,
     types::Place,
 };
@@ -108,7 +108,9 @@ fn nested_module(
 /// The text of the file, with the lints that generated code shall not be held to switched off.
 fn formatted(tokens: TokenStream) -> String {
     let mut file: syn::File = syn::parse2(tokens).expect("the generator emits Rust");
-    let allowed: syn::Attribute = syn::parse_quote!(#[allow(dead_code, unreachable_patterns, clippy::all, rustdoc::all)]);
+    let allowed: syn::Attribute = syn::parse_quote! {
+        #[allow(dead_code, unreachable_patterns, unused_parens, clippy::all, rustdoc::all)]
+    };
     for item in &mut file.items {
         let attributes = match item {
             syn::Item::Const(item) => &mut item.attrs,

@@ -172,6 +172,8 @@ impl<'m> Place<'m> {
     }
 
     /// Turns the lent value in `place` into an owned one.
+    ///
+    /// Names traits in full: an interface called `Iterator` would hide that of the prelude.
     pub fn to_owned(&self, of: &Type, place: &TokenStream) -> TokenStream {
         if !self.model.has_lent_form(of) {
             return quote!(::core::clone::Clone::clone(&#place));
@@ -184,7 +186,9 @@ impl<'m> Place<'m> {
                 let item = self.to_owned(element, &quote!((*element)));
                 match (bound, lent) {
                     (None, false) => quote!(#place.to_vec()),
-                    (None, true) => quote!(#place.iter().map(|element| #item).collect()),
+                    (None, true) => quote! {
+                        ::core::iter::Iterator::collect(::core::iter::Iterator::map(#place.iter(), |element| #item))
+                    },
                     (Some(_), _) => quote!(#place.to_bounded_seq(|element| #item)),
                 }
             }

@@ -337,7 +337,7 @@ impl<'e, 'm> Emitter<'e, 'm> {
     }
 
     fn label(&self, label: &Value) -> TokenStream {
-        constants::value(self.place, &self.item.discriminator, label)
+        constants::value(self.place, label)
     }
 
     fn all_labels(&self) -> Vec<TokenStream> {

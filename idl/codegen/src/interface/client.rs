@@ -198,7 +198,7 @@ impl Client<'_, '_> {
             (Mode::In, Type::Sequence { element, bound: None }) if model.is_string(element) => Some(quote! {
                 #encoder.length(#name.len())?;
                 for text in #name {
-                    #rt::Encode::encode(text.as_ref(), #encoder)?;
+                    #rt::Encode::encode(::core::convert::AsRef::<str>::as_ref(text), #encoder)?;
                 }
             }),
             (Mode::In, _) => Some(quote!(#rt::Encode::encode(&#name, #encoder)?;)),

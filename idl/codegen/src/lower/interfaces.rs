@@ -11,6 +11,12 @@ use crate::{
     names::{Scope, snake, upper_camel},
 };
 
+/// What an interface declares beside types.
+enum Declared<'i> {
+    Operation(&'i hir::Operation),
+    Attribute(&'i hir::Attribute),
+}
+
 impl Lowering<'_> {
     /// Fills the model's interfaces, bases before what derives from them.
     pub(super) fn lower_interfaces(&mut self) {
@@ -71,21 +77,21 @@ impl Lowering<'_> {
         all_bases: &[InterfaceId],
         done: &HashMap<InterfaceId, Interface>,
     ) -> Vec<Operation> {
-        let mut declared: Vec<(hir::Declared<'_>, hir::Span)> = idl
-            .operations
-            .iter()
-            .map(|operation| (hir::Declared::Operation(operation), operation.span))
-            .chain(idl.attributes.iter().map(|attribute| (hir::Declared::Attribute(attribute), attribute.span)))
-            .collect();
-        declared.sort_by_key(|(_, span)| *span);
+        let operations = idl.operations.iter().map(Declared::Operation);
+        let mut declared: Vec<Declared<'_>> =
+            operations.chain(idl.attributes.iter().map(Declared::Attribute)).collect();
+        declared.sort_by_key(|declared| match declared {
+            Declared::Operation(operation) => operation.span,
+            Declared::Attribute(attribute) => attribute.span,
+        });
         let inherited = all_bases.iter().flat_map(|base| &done[base].operations);
         let inherited = inherited.flat_map(|operation| [operation.name.as_str(), operation.into_name.as_str()]);
         let mut methods = Scope::without(inherited);
         let mut operations: Vec<Operation> = Vec::new();
-        for (declared, _) in declared {
+        for declared in declared {
             match declared {
-                hir::Declared::Operation(operation) => operations.push(self.operation(operation, &mut methods)),
-                hir::Declared::Attribute(attribute) => operations.extend(self.accessors(attribute, &mut methods)),
+                Declared::Operation(operation) => operations.push(self.operation(operation, &mut methods)),
+                Declared::Attribute(attribute) => operations.extend(self.accessors(attribute, &mut methods)),
             }
         }
         // After all names that stand in the IDL: these are derived from them.
