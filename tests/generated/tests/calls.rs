@@ -42,7 +42,7 @@ macro_rules! moves {
     )*};
 }
 
-impl Fixed for Mover {
+impl FixedValues for Mover {
     moves! {
         move_boolean(bool => bool) |a| a;
         move_char(char => char) |a| a;
@@ -86,7 +86,7 @@ impl Variable for Mover {
         move_chain(ChainView<'_> => Chain) |a| a.to_owned();
     }
 
-    fn anonymous(&self, a: BoundedSlice<'_, &str, 2>) -> Outcome<Vec<String>> {
+    fn upper_case(&self, a: BoundedSlice<'_, &str, 2>) -> Outcome<Vec<String>> {
         Ok(a.iter().map(|text| text.to_uppercase()).collect())
     }
 }
@@ -102,8 +102,8 @@ impl References for Mover {
         move_counter_pair(&CounterPair => CounterPair) CounterPair::clone;
     }
 
-    fn use_counter(&self, counter: Option<CounterRef>, n: i32) -> Outcome<i32> {
-        counter.map_or(Ok(-1), |counter| counter.increase(n))
+    fn use_counter(&self, which: Option<CounterRef>, n: i32) -> Outcome<i32> {
+        which.map_or(Ok(-1), |counter| counter.increase(n))
     }
 }
 
@@ -165,7 +165,7 @@ fn track(name: &str) -> Track {
 fn fixed_values_travel_in_all_directions() {
     for endian in ORDERS {
         let orb = MemoryOrb::new(endian);
-        let object: FixedRef = orb.activate(Mover);
+        let object: FixedValuesRef = orb.activate(Mover);
         check_moves! { object;
             move_boolean(copied) true, false;
             move_char(copied) 'a', 'b';
@@ -211,13 +211,13 @@ fn variable_values_travel_in_all_directions() {
             move_tracks, move_tracks_into(Vec::as_slice) vec![track("a"), track("b")], vec![track("another")];
             move_one_label, move_one_label_into(same) OneLabel::Text(String::from("a")), OneLabel::Number(1);
             move_several, move_several_into(same) Several::Text(2, String::from("a")), Several::NoMember(9);
-            move_only, move_only_into(same) Only::Track('x', track("a")), Only::A(1);
+            move_only, move_only_into(same) Only::Seen('x', track("a")), Only::A(1);
             move_deep, move_deep_into(same) Deep::More(vec![Deep::NoMember(0)]), Deep::NoMember(3);
             move_node, move_node_into(same) node("a"), node("another");
             move_chain, move_chain_into(same) chain(1), chain(2);
         }
         let few = BoundedSeq::try_from(strings(&["a", "b"])).unwrap();
-        assert_eq!(object.anonymous(&few).unwrap(), ["A", "B"]);
+        assert_eq!(object.upper_case(&few).unwrap(), ["A", "B"]);
         // A sequence of strings is given as any slice of text.
         assert_eq!(object.move_texts(&["a"], &mut Texts::new()).unwrap().0, ["a"]);
     }
@@ -233,7 +233,7 @@ fn references_travel_in_all_directions() {
         let object: ReferencesRef = orb.activate(Mover);
         let counter: CounterRef = orb.activate(Counting::default());
         let some = || Some(counter.clone());
-        let holder = |text: &str| Holder { text: String::from(text), counter: some(), any_object: Some(object.as_object().clone()) };
+        let holder = |text: &str| Holder { text: String::from(text), held: some(), any_object: Some(object.as_object().clone()) };
         check_moves! { object;
             move_counter(as_option) some(), None;
             move_object(as_option) Some(object.as_object().clone()), None;
@@ -242,7 +242,7 @@ fn references_travel_in_all_directions() {
             move_counters, move_counters_into(Vec::as_slice) vec![some(), None], vec![None];
             move_holder, move_holder_into(same) holder("a"), Holder::default();
             move_holders, move_holders_into(Vec::as_slice) vec![holder("a"), Holder::default()], vec![];
-            move_perhaps, move_perhaps_into(same) Perhaps::Counter(some()), Perhaps::NoMember(false);
+            move_perhaps, move_perhaps_into(same) Perhaps::Held(some()), Perhaps::NoMember(false);
             move_counter_pair, move_counter_pair_into(same) [some(), None], [None, some()];
         }
         assert_eq!(object.use_counter(None, 1).unwrap(), -1);
@@ -258,7 +258,7 @@ fn references_are_dropped_with_the_upcall() {
     let object: ReferencesRef = orb.activate(Mover);
     let counter: CounterRef = orb.activate(Counting::default());
     let before = Arc::strong_count(&orb.context().0);
-    let holder = || Holder { text: String::new(), counter: Some(counter.clone()), any_object: None };
+    let holder = || Holder { text: String::new(), held: Some(counter.clone()), any_object: None };
     object.move_holders(&[holder(), holder()], &mut vec![holder()]).unwrap();
     object.move_counters(&[Some(counter.clone())], &mut vec![]).unwrap();
     assert_eq!(Arc::strong_count(&orb.context().0), before);
@@ -282,7 +282,7 @@ impl Top for Diamond {
 }
 
 impl Left for Diamond {
-    fn left(&self, n: i32) -> Result<i32, left::LeftError> {
+    fn turn_left(&self, n: i32) -> Result<i32, left::TurnLeftError> {
         match n {
             0 => Err(Refused { reason: String::from("zero"), code: n }.into()),
             1 => Err(failure().into()),
@@ -292,14 +292,14 @@ impl Left for Diamond {
 }
 
 impl Right for Diamond {
-    fn right(&self, n: i32) -> Outcome<()> {
+    fn turn_right(&self, n: i32) -> Outcome<()> {
         self.right.fetch_add(n, Ordering::Relaxed);
         if n < 0 { Err(failure()) } else { Ok(()) }
     }
 }
 
 impl Bottom for Diamond {
-    fn bottom(&self, value: bottom::OwnView<'_>) -> Result<bottom::Own, bottom::BottomError> {
+    fn go_down(&self, value: bottom::OwnView<'_>) -> Result<bottom::Own, bottom::GoDownError> {
         match value.text {
             "local" => Err(bottom::Local { n: 1 }.into()),
             "refused" => Err(Refused::default().into()),
@@ -361,12 +361,12 @@ fn inherited_operations_reach_the_trait_that_declares_them() {
     let object: BottomRef = orb.activate(Diamond::default());
     assert_eq!(object.title().unwrap(), "diamond");
     assert_eq!(object.depth().unwrap(), 2);
-    assert_eq!(object.left(21).unwrap(), 42);
-    object.right(3).unwrap();
+    assert_eq!(object.turn_left(21).unwrap(), 42);
+    object.turn_right(3).unwrap();
     assert_eq!(object.with_context(5).unwrap(), 5);
 
     let left = LeftRef::from(object.clone());
-    assert_eq!(left.left(4).unwrap(), 8);
+    assert_eq!(left.turn_left(4).unwrap(), 8);
     let top: TopRef = object.clone().into();
     assert_eq!(top.title().unwrap(), "diamond");
     assert_eq!(top, TopRef::from(left));
@@ -400,16 +400,16 @@ fn exceptions_arrive_as_what_was_raised() {
     let orb = MemoryOrb::new(Endian::Little);
     let object: BottomRef = orb.activate(Diamond::default());
     let refused = Refused { reason: String::from("zero"), code: 0 };
-    assert_eq!(object.left(0), Err(left::LeftError::Refused(refused)));
-    assert_eq!(object.left(1), Err(left::LeftError::System(failure())));
+    assert_eq!(object.turn_left(0), Err(left::TurnLeftError::Refused(refused)));
+    assert_eq!(object.turn_left(1), Err(left::TurnLeftError::System(failure())));
 
-    let bottom = |text: &str| object.bottom(&bottom::Own { text: String::from(text) });
-    assert_eq!(bottom("local"), Err(bottom::BottomError::Local(bottom::Local { n: 1 })));
-    assert_eq!(bottom("refused"), Err(bottom::BottomError::Refused(Refused::default())));
-    assert_eq!(bottom("empty"), Err(bottom::BottomError::Empty(Empty {})));
+    let bottom = |text: &str| object.go_down(&bottom::Own { text: String::from(text) });
+    assert_eq!(bottom("local"), Err(bottom::GoDownError::Local(bottom::Local { n: 1 })));
+    assert_eq!(bottom("refused"), Err(bottom::GoDownError::Refused(Refused::default())));
+    assert_eq!(bottom("empty"), Err(bottom::GoDownError::Empty(Empty {})));
     // An exception that is called System in IDL.
-    assert_eq!(bottom("system"), Err(bottom::BottomError::System_(System { code: 4 })));
-    assert_eq!(bottom("corba"), Err(bottom::BottomError::System(failure())));
+    assert_eq!(bottom("system"), Err(bottom::GoDownError::System_(System { code: 4 })));
+    assert_eq!(bottom("corba"), Err(bottom::GoDownError::System(failure())));
     assert_eq!(bottom("ab").unwrap().text, "abab");
 
     assert_eq!(object.fail("empty"), Err(bottom::FailError::Empty(Empty {})));
@@ -450,9 +450,9 @@ fn fixed_results_beside_variable_ones_come_along() {
 fn oneway_calls_bring_nothing_back() {
     let orb = MemoryOrb::new(Endian::Little);
     let diamond: RightRef = orb.activate(Diamond::default());
-    diamond.right(1).unwrap();
+    diamond.turn_right(1).unwrap();
     // Its servant fails, which goes nowhere.
-    diamond.right(-1).unwrap();
+    diamond.turn_right(-1).unwrap();
 }
 
 /// A servant that the test keeps a hand on.
@@ -620,13 +620,13 @@ impl own_std::Locals for Talker {
         Ok((String::from(phase), sum.to_string(), own_std::Vec::default()))
     }
 
-    fn s(
+    fn several(
         &self,
-        s: own_std::SView<'_>,
-        v: &mut own_std::Vec,
-    ) -> Result<(own_std::S, own_std::Options), own_std::locals::SError> {
-        v.items.push(String::from("item"));
-        Ok((s.to_owned(), vec![own_std::Option { some: 1 }]))
+        one: own_std::SView<'_>,
+        two: &mut own_std::Vec,
+    ) -> Result<(own_std::S, own_std::Options), own_std::locals::SeveralError> {
+        two.items.push(String::from("item"));
+        Ok((one.to_owned(), vec![own_std::Option { some_value: 1 }]))
     }
 
     fn clone(&self) -> Outcome<String> {
@@ -669,8 +669,8 @@ fn names_that_generated_code_uses_itself_are_free() {
     let (returned, result, rt) = object.all("p", "e", &mut decoder, 1, 2, 3, 4, 5, 6).unwrap();
     assert_eq!((returned.as_str(), decoder.as_str(), result.as_str(), rt.items.len()), ("p", "de", "21", 0));
     let mut v = own_std::Vec::default();
-    let (s, options) = object.s(&own_std::S { s: String::from("s") }, &mut v).unwrap();
-    assert_eq!((s.s.as_str(), options.len(), v.items.len()), ("s", 1, 1));
+    let (s, options) = object.several(&own_std::S { text: String::from("s") }, &mut v).unwrap();
+    assert_eq!((s.text.as_str(), options.len(), v.items.len()), ("s", 1, 1));
     assert_eq!(object.clone().unwrap(), "clone");
     assert_eq!(object.drop(2).unwrap(), 1);
     assert_eq!(object.dispatch(2).unwrap(), 2);

@@ -80,12 +80,12 @@ fn track(name: &str, size: usize) -> Track {
         hits: (0..size as i32).collect(),
         notes: vec![String::from("n"); size],
         mark: bounded("mark"),
-        few: BoundedSeq::try_from(vec![1; size.min(3)]).unwrap(),
+        few_numbers: BoundedSeq::try_from(vec![1; size.min(3)]).unwrap(),
         labels: BoundedSeq::try_from(vec![bounded("l"); size.min(2)]).unwrap(),
-        words: [String::from("w"), String::new()],
-        pairs: vec![Pair { a: 1, grid: [[1, 2, 3], [4, 5, 6]] }; size],
-        block: [7; 40],
-        origin: track::Origin { x: -1, site: String::from("s") },
+        two_words: [String::from("w"), String::new()],
+        pair_list: vec![Pair { a: 1, grid: [[1, 2, 3], [4, 5, 6]] }; size],
+        raw_block: [7; 40],
+        from_where: track::Origin { x: -1, site: String::from("s") },
         more: vec![track::Origin::default(); size],
     }
 }
@@ -115,7 +115,7 @@ fn structs_survive() {
     round_trip(&[cubit::Many { o: 1, l: -2, s: 3 }]);
     round_trip_with_view!(Track, TrackView, &[track("a", 3), track("longer name", 1), track("", 0), track("b", 5)]);
     round_trip_with_view!(Walled, WalledView, &[Walled::default()]);
-    round_trip_with_view!(Later, LaterView, &[Later { track: track("later", 2) }]);
+    round_trip_with_view!(Later, LaterView, &[Later { latest: track("later", 2) }]);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn unions_survive() {
             OneLabel::Number(3),
             OneLabel::Text(String::from("t")),
             OneLabel::Text(String::from("longer")),
-            OneLabel::Pair(Axis::ZAxis, pair),
+            OneLabel::Other(Axis::ZAxis, pair),
         ]
     );
     round_trip_with_view!(
@@ -145,7 +145,7 @@ fn unions_survive() {
     round_trip_with_view!(
         Only,
         OnlyView,
-        &[Only::A(1), Only::Track('b', track("b", 1)), Only::Track('z', track("z", 2))]
+        &[Only::A(1), Only::Seen('b', track("b", 1)), Only::Seen('z', track("z", 2))]
     );
     round_trip_with_view!(
         DefaultFirst,
@@ -157,7 +157,7 @@ fn unions_survive() {
         Deep,
         DeepView,
         &[
-            Deep::More(vec![Deep::More(vec![]), Deep::Wall(std::array::from_fn(|_| String::from("w")))]),
+            Deep::More(vec![Deep::More(vec![]), Deep::Bricks(std::array::from_fn(|_| String::from("w")))]),
             Deep::NoMember(0),
         ]
     );
@@ -221,10 +221,10 @@ fn a_union_with_the_discriminator_of_another_member_is_refused() {
         let error = value.encode(&mut Encoder::new(&mut octets, Endian::NATIVE)).unwrap_err();
         assert_eq!(error.kind, CdrErrorKind::UnionLabelMismatch);
     }
-    refused(&OneLabel::Pair(Axis::XAxis, Pair::default()));
+    refused(&OneLabel::Other(Axis::XAxis, Pair::default()));
     refused(&Several::Text(3, String::new()));
     refused(&Several::NoMember(-3));
-    refused(&Only::Track('a', Track::default()));
+    refused(&Only::Seen('a', Track::default()));
     refused(&DefaultFirst::Rest(1, String::new()));
     refused(&Unset::NoMember_(true));
 }
@@ -235,7 +235,7 @@ fn defaults_are_the_first_member_with_its_default() {
     assert_eq!(Several::default(), Several::Text(1, String::new()));
     assert_eq!(Full::default(), Full::Yes(0.0));
     assert_eq!(DefaultFirst::default(), DefaultFirst::Rest(2, String::new()));
-    assert_eq!(Track::default().block, [0; 40]);
+    assert_eq!(Track::default().raw_block, [0; 40]);
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn constants_have_their_values() {
     assert_eq!(FILE_CONSTANT, 7);
     const { assert!(YES) };
     assert_eq!(E_ACUTE, 'é');
-    assert_eq!(TOP, 255);
+    assert_eq!(OCTET_TOP, 255);
     assert_eq!(LOW, i16::MIN);
     assert_eq!(HUGE_ONE, u64::MAX);
     assert_eq!(LOWEST, i64::MIN);
@@ -286,16 +286,16 @@ fn constants_have_their_values() {
 fn clashing_names_give_way_in_order() {
     use names::{clashes, r#impl, std as own_std};
     round_trip(&[clashes::GetState { a: 1 }]);
-    round_trip(&[clashes::GetState_ { a: 1 }]);
-    round_trip(&[clashes::GetState__ { a: String::from("a"), a_: 1 }]);
+    round_trip(&[clashes::GetState_ { a: String::from("a"), a_: 1 }]);
+    round_trip(&[clashes::GetState__ { a: 1 }]);
     assert_eq!([clashes::Mode::OneWay as u32, clashes::Mode::OneWay_ as u32], [0, 1]);
     assert_eq!((clashes::MAX_SIZE, clashes::MAX_SIZE_), (1, 2));
     round_trip(&[clashes::u8_::Inner { o: 1 }]);
-    round_trip(&[r#impl::Type { r#match: 1, self_: 2, self__: 3, r#ref: String::from("r") }]);
+    round_trip(&[r#impl::Type { r#match: 1, self_: 2, super_: 3, r#ref: String::from("r") }]);
     round_trip(&[r#impl::Use::Let(1), r#impl::Use::Mut(String::from("m")), r#impl::Use::NoMember(r#impl::Loop::Dyn)]);
     assert_eq!(r#impl::Loop::Self_ as u32, 0);
     round_trip(&[own_std::Vec { items: vec![String::from("i")] }]);
     let string = own_std::String { text: String::from("t") };
-    round_trip(&[own_std::Clone { c: vec![string] }]);
+    round_trip(&[own_std::Clone { strings: vec![string] }]);
     round_trip(&[own_std::Some::Err]);
 }
