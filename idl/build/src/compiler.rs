@@ -18,7 +18,11 @@ pub fn compile(idl: impl AsRef<Path>) -> Result<(), Error> {
 
 /// Settings for compiling IDL, to begin with those of [`compile`].
 pub fn configure() -> Builder {
-    Builder { options: Options::default(), settings: Settings::default(), out_dir: None }
+    Builder {
+        options: Options::default(),
+        settings: Settings::default(),
+        out_dir: None,
+    }
 }
 
 /// How to compile IDL.
@@ -94,7 +98,11 @@ impl Builder {
                 Err(other) => return Err(other),
             }
         }
-        if failed.is_empty() { Ok(()) } else { Err(Error::Idl(failed)) }
+        if failed.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::Idl(failed))
+        }
     }
 
     /// Compiles one file, writes nothing.
@@ -103,14 +111,25 @@ impl Builder {
     }
 
     /// As [`Self::generate`], with files from `loader`.
-    pub fn generate_from(&self, file: impl AsRef<Path>, loader: &dyn SourceLoader) -> Result<Compiled, Error> {
+    pub fn generate_from(
+        &self,
+        file: impl AsRef<Path>,
+        loader: &dyn SourceLoader,
+    ) -> Result<Compiled, Error> {
         let outcome = punctual_idl::compile(file, &self.options, loader);
         let files = outcome.files;
         let Some(specification) = outcome.specification else {
-            return Err(Error::Idl(vec![Failed { diagnostics: outcome.diagnostics, files }]));
+            return Err(Error::Idl(vec![Failed {
+                diagnostics: outcome.diagnostics,
+                files,
+            }]));
         };
         match generate(&specification, &self.settings) {
-            Ok(rust) => Ok(Compiled { rust, warnings: outcome.diagnostics, files }),
+            Ok(rust) => Ok(Compiled {
+                rust,
+                warnings: outcome.diagnostics,
+                files,
+            }),
             Err(refused) => {
                 let diagnostics = outcome.diagnostics.into_iter().chain(refused).collect();
                 Err(Error::Idl(vec![Failed { diagnostics, files }]))
@@ -121,7 +140,10 @@ impl Builder {
 
 /// Files in use are left alone where nothing changes, so that what depends on them is not built again.
 fn write(path: &Path, text: &str) -> Result<(), Error> {
-    let failed = |source: io::Error| Error::Write { path: path.to_path_buf(), source };
+    let failed = |source: io::Error| Error::Write {
+        path: path.to_path_buf(),
+        source,
+    };
     if fs::read_to_string(path).is_ok_and(|present| present == text) {
         return Ok(());
     }
@@ -132,5 +154,7 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
 }
 
 fn rerun_if_changed(files: &[SourceFile]) {
-    files.iter().for_each(|file| println!("cargo:rerun-if-changed={}", file.name));
+    files
+        .iter()
+        .for_each(|file| println!("cargo:rerun-if-changed={}", file.name));
 }

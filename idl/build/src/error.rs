@@ -40,6 +40,13 @@ impl fmt::Debug for Error {
 }
 
 fn rendered(failed: &[Failed]) -> String {
-    let style = if io::stderr().is_terminal() { Style::Coloured } else { Style::Plain };
-    failed.iter().map(|failure| render(&failure.diagnostics, &failure.files, style)).collect()
+    let style = if io::stderr().is_terminal() {
+        Style::Coloured
+    } else {
+        Style::Plain
+    };
+    failed
+        .iter()
+        .map(|failure| render(&failure.diagnostics, &failure.files, style))
+        .collect()
 }

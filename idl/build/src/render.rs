@@ -1,8 +1,8 @@
 use std::fmt;
 
 use miette::{
-    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, Severity, SourceCode,
-    SourceSpan, SpanContents,
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, Severity,
+    SourceCode, SourceSpan, SpanContents,
 };
 use punctual_idl::{Diagnostic, SourceFile, Span};
 
@@ -21,7 +21,9 @@ pub fn render(diagnostics: &[Diagnostic], files: &[SourceFile], style: Style) ->
         Style::Coloured => GraphicalTheme::unicode(),
         Style::Plain => GraphicalTheme::unicode_nocolor(),
     };
-    let handler = GraphicalReportHandler::new_themed(theme).with_links(false).with_width(WIDTH);
+    let handler = GraphicalReportHandler::new_themed(theme)
+        .with_links(false)
+        .with_width(WIDTH);
     let mut text = String::new();
     for diagnostic in diagnostics {
         let sources = Sources::new(diagnostic, files);
@@ -71,10 +73,17 @@ impl SourceCode for Sources<'_> {
         context_lines_before: usize,
         context_lines_after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        let part = self.parts.iter().rev().find(|(_, start, _)| *start <= span.offset());
+        let part = self
+            .parts
+            .iter()
+            .rev()
+            .find(|(_, start, _)| *start <= span.offset());
         let (_, start, source) = part.ok_or(MietteError::OutOfBounds)?;
         let local = SourceSpan::from((span.offset() - start, span.len()));
-        let contents = source.text.as_bytes().read_span(&local, context_lines_before, context_lines_after)?;
+        let contents = source
+            .text
+            .as_bytes()
+            .read_span(&local, context_lines_before, context_lines_after)?;
         let found = contents.span();
         Ok(Box::new(MietteSpanContents::new_named(
             source.name.clone(),
@@ -120,7 +129,10 @@ impl miette::Diagnostic for Report<'_> {
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.diagnostic.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+        self.diagnostic
+            .help
+            .as_ref()
+            .map(|help| Box::new(help) as Box<dyn fmt::Display>)
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {

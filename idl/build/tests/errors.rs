@@ -5,8 +5,12 @@ use punctual_idl::MemoryLoader;
 
 /// What a failing `build.rs` prints: `Debug` of the error.
 fn failure(files: &[(&str, &str)]) -> String {
-    let loader = files.iter().fold(MemoryLoader::new(), |loader, (name, text)| loader.with(name, *text));
-    let error = configure().generate_from(files[0].0, &loader).expect_err("the IDL is wrong");
+    let loader = files.iter().fold(MemoryLoader::new(), |loader, (name, text)| {
+        loader.with(name, *text)
+    });
+    let error = configure()
+        .generate_from(files[0].0, &loader)
+        .expect_err("the IDL is wrong");
     assert_eq!(format!("{error:?}").trim(), error.to_string().trim());
     format!("{error:?}")
 }
@@ -16,25 +20,40 @@ fn shows(text: &str, expected: &[&str]) {
     for expected in expected {
         assert!(text.contains(expected), "{expected:?} is not in:\n{text}");
     }
-    assert!(!text.contains('\u{1b}'), "colours where there is no terminal:\n{text}");
+    assert!(
+        !text.contains('\u{1b}'),
+        "colours where there is no terminal:\n{text}"
+    );
 }
 
 #[test]
 fn an_unknown_name_is_shown_where_it_stands() {
-    let text = failure(&[("track.idl", "interface Tracker {\n  long cube(in lnog value);\n};\n")]);
-    shows(&text, &["IDL0040", "lnog", "track.idl:2:16", "long cube(in lnog value);"]);
+    let text = failure(&[(
+        "track.idl",
+        "interface Tracker {\n  long cube(in lnog value);\n};\n",
+    )]);
+    shows(
+        &text,
+        &["IDL0040", "lnog", "track.idl:2:16", "long cube(in lnog value);"],
+    );
 }
 
 #[test]
 fn everything_wrong_is_shown_at_once() {
-    let text = failure(&[("two.idl", "struct A { Unknown1 a; };\nstruct B { Unknown2 b; };\n")]);
+    let text = failure(&[(
+        "two.idl",
+        "struct A { Unknown1 a; };\nstruct B { Unknown2 b; };\n",
+    )]);
     shows(&text, &["Unknown1", "Unknown2", "two.idl:1:", "two.idl:2:"]);
 }
 
 #[test]
 fn an_error_in_an_included_file_names_that_file() {
     let text = failure(&[
-        ("main.idl", "#include \"part.idl\"\nstruct Whole { Part part_of; };\n"),
+        (
+            "main.idl",
+            "#include \"part.idl\"\nstruct Whole { Part part_of; };\n",
+        ),
         ("part.idl", "\n\nstruct Part { Missing m; };\n"),
     ]);
     shows(&text, &["part.idl:3:15", "struct Part { Missing m; };"]);
@@ -43,10 +62,16 @@ fn an_error_in_an_included_file_names_that_file() {
 #[test]
 fn places_in_two_files_are_both_shown() {
     let text = failure(&[
-        ("main.idl", "#include \"part.idl\"\nstruct Part { long again; };\n"),
+        (
+            "main.idl",
+            "#include \"part.idl\"\nstruct Part { long again; };\n",
+        ),
         ("part.idl", "struct Part { long m; };\n"),
     ]);
-    shows(&text, &["IDL0041", "main.idl:2:8", "part.idl:1:8", "long again", "long m"]);
+    shows(
+        &text,
+        &["IDL0041", "main.idl:2:8", "part.idl:1:8", "long again", "long m"],
+    );
 }
 
 #[test]
@@ -73,7 +98,10 @@ fn generated_files_go_where_they_are_asked_for() {
     let rust = std::fs::read_to_string(folder.join("out/point.rs")).unwrap();
     assert!(rust.contains("pub struct Point"), "{rust}");
     std::fs::write(&idl, "struct Point { lnog x; };").unwrap();
-    let error = configure().out_dir(folder.join("out")).compile(&[&idl]).unwrap_err();
+    let error = configure()
+        .out_dir(folder.join("out"))
+        .compile(&[&idl])
+        .unwrap_err();
     assert!(matches!(error, Error::Idl(failed) if failed.len() == 1));
     std::fs::remove_dir_all(&folder).unwrap();
 }

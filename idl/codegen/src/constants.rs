@@ -28,7 +28,11 @@ pub fn value(place: &Place<'_>, value: &Value) -> TokenStream {
         Value::Char(value) => quote!(#value),
         Value::Integer(value) => {
             let digits = Literal::u128_unsuffixed(value.unsigned_abs());
-            if *value < 0 { quote!(-#digits) } else { quote!(#digits) }
+            if *value < 0 {
+                quote!(-#digits)
+            } else {
+                quote!(#digits)
+            }
         }
         Value::Single(value) => {
             let digits = value.is_finite().then(|| Literal::f32_unsuffixed(value.abs()));

@@ -23,7 +23,11 @@ impl Documentation {
 
 /// One line of documentation.
 pub fn doc(line: &str) -> TokenStream {
-    let line = if line.is_empty() { String::new() } else { format!(" {line}") };
+    let line = if line.is_empty() {
+        String::new()
+    } else {
+        format!(" {line}")
+    };
     quote!(#[doc = #line])
 }
 
@@ -32,7 +36,11 @@ fn markdown(line: &str, in_fence: &mut bool) -> String {
     let text = line.trim();
     if let Some(language) = text.strip_prefix("```") {
         *in_fence = !*in_fence;
-        return if *in_fence && language.is_empty() { String::from("```text") } else { String::from(text) };
+        return if *in_fence && language.is_empty() {
+            String::from("```text")
+        } else {
+            String::from(text)
+        };
     }
     if *in_fence {
         return String::from(line.trim_end());

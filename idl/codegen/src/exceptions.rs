@@ -46,8 +46,14 @@ pub fn generate(place: &Place<'_>, item: &Exception) -> TokenStream {
 pub fn operation_error(place: &Place<'_>, interface: &Interface, operation: &Operation) -> TokenStream {
     let rt = place.rt;
     let name = identifier(&operation.error);
-    let declared_in = place.path(&interface.module, &interface.name).to_string().replace(' ', "");
-    let docs = doc(&format!("What [`{}`]({declared_in}::{}) may fail with.", operation.name, operation.name));
+    let declared_in = place
+        .path(&interface.module, &interface.name)
+        .to_string()
+        .replace(' ', "");
+    let docs = doc(&format!(
+        "What [`{}`]({declared_in}::{}) may fail with.",
+        operation.name, operation.name
+    ));
     let raised: Vec<_> = operation
         .raises
         .iter()
@@ -66,7 +72,9 @@ pub fn operation_error(place: &Place<'_>, interface: &Interface, operation: &Ope
             }
         }
     });
-    let raise = raised.iter().map(|(_, variant)| quote!(Self::#variant(exception) => upcall.raise(&exception),));
+    let raise = raised
+        .iter()
+        .map(|(_, variant)| quote!(Self::#variant(exception) => upcall.raise(&exception),));
     let decode = raised.iter().map(|(exception, variant)| {
         quote! {
             <#exception as #rt::UserException>::REPOSITORY_ID => {
@@ -74,8 +82,12 @@ pub fn operation_error(place: &Place<'_>, interface: &Interface, operation: &Ope
             }
         }
     });
-    let display = raised.iter().map(|(_, variant)| quote!(Self::#variant(exception) => ::core::fmt::Display::fmt(exception, f),));
-    let source = raised.iter().map(|(_, variant)| quote!(Self::#variant(exception) => Some(exception),));
+    let display = raised
+        .iter()
+        .map(|(_, variant)| quote!(Self::#variant(exception) => ::core::fmt::Display::fmt(exception, f),));
+    let source = raised
+        .iter()
+        .map(|(_, variant)| quote!(Self::#variant(exception) => Some(exception),));
     quote! {
         #docs
         #[derive(Clone, Debug, PartialEq)]

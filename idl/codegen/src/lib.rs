@@ -20,12 +20,7 @@ use proc_macro2::TokenStream;
 use punctual_idl::{Diagnostic, hir};
 use quote::quote;
 
-use crate::{
-    docs::doc,
-    model::Item,
-    names::identifier,
-    types::Place,
-};
+use crate::{docs::doc, model::Item, names::identifier, types::Place};
 
 /// How code is generated.
 #[derive(Clone, Debug)]
@@ -36,7 +31,9 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { runtime_path: String::from("::punctual::rt") }
+        Self {
+            runtime_path: String::from("::punctual::rt"),
+        }
     }
 }
 
@@ -55,7 +52,14 @@ pub fn generate(specification: &hir::Specification, settings: &Settings) -> Resu
     let runtime: syn::Path = syn::parse_str(&settings.runtime_path)
         .unwrap_or_else(|error| panic!("runtime path `{}`: {error}", settings.runtime_path));
     let rt = quote!(#runtime);
-    let tokens = items(&Place { model: &model, rt: &rt, module: &[] }, &model.root);
+    let tokens = items(
+        &Place {
+            model: &model,
+            rt: &rt,
+            module: &[],
+        },
+        &model.root,
+    );
     Ok(format!("{HEADER}{}", formatted(tokens)))
 }
 
@@ -68,12 +72,15 @@ fn items(place: &Place<'_>, list: &[Item]) -> TokenStream {
 
 fn item(place: &Place<'_>, item: &Item) -> TokenStream {
     match item {
-        Item::Module(module) => {
-            nested_module(place, &module.name, &module.docs.tokens(), |place| items(place, &module.items))
-        }
+        Item::Module(module) => nested_module(place, &module.name, &module.docs.tokens(), |place| {
+            items(place, &module.items)
+        }),
         Item::Typedef(typedef) => {
-            let (docs, name, aliased) =
-                (typedef.docs.tokens(), identifier(&typedef.name), place.owned(&typedef.aliased));
+            let (docs, name, aliased) = (
+                typedef.docs.tokens(),
+                identifier(&typedef.name),
+                place.owned(&typedef.aliased),
+            );
             quote!(#docs pub type #name = #aliased;)
         }
         Item::Struct(item) => structs::generate(place, item),
@@ -97,7 +104,10 @@ fn nested_module(
 ) -> TokenStream {
     let mut module = place.module.to_vec();
     module.push(String::from(name));
-    let contents = contents(&Place { module: &module, ..*place });
+    let contents = contents(&Place {
+        module: &module,
+        ..*place
+    });
     if contents.is_empty() {
         return contents;
     }

@@ -13,8 +13,8 @@ use punctual_idl::hir::{self, ConstantValue, DefinitionId, DefinitionKind, Speci
 
 use crate::{
     model::{
-        Basic, Case, Constant, Documentation, Enum, Enumerator, Exception, InterfaceId, Item, Member, Model, Module,
-        NamedType, Shape, Struct, Type, TypeId, Typedef, Union, Value,
+        Basic, Case, Constant, Documentation, Enum, Enumerator, Exception, InterfaceId, Item, Member, Model,
+        Module, NamedType, Shape, Struct, Type, TypeId, Typedef, Union, Value,
     },
     names::{Scope, upper_camel},
 };
@@ -67,7 +67,8 @@ impl Lowering<'_> {
     fn number_types(&mut self) {
         for definition in &self.specification.definitions {
             if matches!(definition.kind, DefinitionKind::Interface(_)) {
-                self.interfaces.insert(definition.id, InterfaceId(self.interfaces.len()));
+                self.interfaces
+                    .insert(definition.id, InterfaceId(self.interfaces.len()));
             }
             if !matches!(
                 definition.kind,
@@ -83,7 +84,8 @@ impl Lowering<'_> {
             if !self.types.contains_key(&definition.id) {
                 continue;
             }
-            let members = |members: &[hir::Member]| members.iter().map(|member| self.ty(&member.ty)).collect();
+            let members =
+                |members: &[hir::Member]| members.iter().map(|member| self.ty(&member.ty)).collect();
             let shape = match &definition.kind {
                 DefinitionKind::Typedef(typedef) => Shape::Alias(self.ty(&typedef.target)),
                 DefinitionKind::Struct(item) => Shape::Struct(members(&item.members)),
@@ -172,17 +174,27 @@ impl Lowering<'_> {
     fn structure(&self, definition: &hir::Definition, construct: &str, members: &[hir::Member]) -> Struct {
         let mut scope = Scope::default();
         let members = members.iter().map(|member| Member {
-            docs: documentation(&member.doc, format!("{}::{}", definition.scoped_name, member.name)),
+            docs: documentation(
+                &member.doc,
+                format!("{}::{}", definition.scoped_name, member.name),
+            ),
             name: scope.claim(&crate::names::snake(&member.name)),
             of: self.ty(&member.ty),
         });
-        Struct { docs: docs(definition, construct), id: self.types[&definition.id], members: members.collect() }
+        Struct {
+            docs: docs(definition, construct),
+            id: self.types[&definition.id],
+            members: members.collect(),
+        }
     }
 
     fn union(&self, definition: &hir::Definition, item: &hir::Union) -> Union {
         let mut scope = Scope::default();
         let cases = item.cases.iter().map(|case| Case {
-            docs: documentation(&case.member.doc, format!("{}::{}", definition.scoped_name, case.member.name)),
+            docs: documentation(
+                &case.member.doc,
+                format!("{}::{}", definition.scoped_name, case.member.name),
+            ),
             variant: scope.claim(&upper_camel(&case.member.name)),
             of: self.ty(&case.member.ty),
             labels: case.labels.iter().map(|label| self.value(label)).collect(),
@@ -198,11 +210,19 @@ impl Lowering<'_> {
     }
 
     fn enumeration(&self, definition: &hir::Definition, name: String, item: &hir::Enum) -> Enum {
-        let enumerators = item.enumerators.iter().zip(enumerator_names(item)).map(|(enumerator, name)| Enumerator {
-            docs: documentation(&enumerator.doc, enumerator.name.clone()),
+        let enumerators = item
+            .enumerators
+            .iter()
+            .zip(enumerator_names(item))
+            .map(|(enumerator, name)| Enumerator {
+                docs: documentation(&enumerator.doc, enumerator.name.clone()),
+                name,
+            });
+        Enum {
+            docs: docs(definition, "enum"),
             name,
-        });
-        Enum { docs: docs(definition, "enum"), name, enumerators: enumerators.collect() }
+            enumerators: enumerators.collect(),
+        }
     }
 
     fn ty(&self, ty: &hir::Type) -> Type {
@@ -220,13 +240,21 @@ impl Lowering<'_> {
             hir::Type::Double => Type::Basic(Basic::Double),
             hir::Type::LongDouble => Type::Basic(Basic::LongDouble),
             hir::Type::Object => Type::Object,
-            hir::Type::String { bound } => Type::String { bound: bound.map(u64::from) },
-            hir::Type::Sequence { element, bound } => {
-                Type::Sequence { element: Box::new(self.ty(element)), bound: bound.map(u64::from) }
+            hir::Type::String { bound } => Type::String {
+                bound: bound.map(u64::from),
+            },
+            hir::Type::Sequence { element, bound } => Type::Sequence {
+                element: Box::new(self.ty(element)),
+                bound: bound.map(u64::from),
+            },
+            hir::Type::Array { element, dims } => {
+                dims.iter()
+                    .rev()
+                    .fold(self.ty(element), |element, length| Type::Array {
+                        element: Box::new(element),
+                        length: (*length).into(),
+                    })
             }
-            hir::Type::Array { element, dims } => dims.iter().rev().fold(self.ty(element), |element, length| {
-                Type::Array { element: Box::new(element), length: (*length).into() }
-            }),
             hir::Type::Ref(id) => Type::Named(self.types[id]),
             other => unreachable!("refused before: {other:?}"),
         }
@@ -264,7 +292,10 @@ impl Lowering<'_> {
 
 fn enumerator_names(item: &hir::Enum) -> Vec<String> {
     let mut scope = Scope::default();
-    item.enumerators.iter().map(|enumerator| scope.claim(&upper_camel(&enumerator.name))).collect()
+    item.enumerators
+        .iter()
+        .map(|enumerator| scope.claim(&upper_camel(&enumerator.name)))
+        .collect()
 }
 
 fn docs(definition: &hir::Definition, construct: &str) -> Documentation {
@@ -272,5 +303,8 @@ fn docs(definition: &hir::Definition, construct: &str) -> Documentation {
 }
 
 fn documentation(comment: &str, idl: String) -> Documentation {
-    Documentation { comment: comment.lines().map(String::from).collect(), idl }
+    Documentation {
+        comment: comment.lines().map(String::from).collect(),
+        idl,
+    }
 }

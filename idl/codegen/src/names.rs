@@ -86,7 +86,10 @@ fn words(name: &str) -> Vec<String> {
         words.push(word);
     }
     // A word that starts with a digit cannot start a name.
-    if words.first().is_none_or(|word| word.starts_with(|first: char| first.is_ascii_digit())) {
+    if words
+        .first()
+        .is_none_or(|word| word.starts_with(|first: char| first.is_ascii_digit()))
+    {
         words.insert(0, String::from("x"));
     }
     words
@@ -103,15 +106,15 @@ const UNQUOTABLE: &[&str] = &["self", "Self", "super", "crate"];
 
 /// Strict and reserved keywords of all editions up to 2024.
 const KEYWORDS: &[&str] = &[
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
-    "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move",
-    "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type", "typeof",
-    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else",
+    "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
+    "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait",
+    "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
 const PRIMITIVES: &[&str] = &[
-    "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16", "u32", "u64", "u8",
-    "usize",
+    "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16", "u32",
+    "u64", "u8", "usize",
 ];
 
 #[cfg(test)]
@@ -123,7 +126,12 @@ mod tests {
         // IDL, type, function, constant.
         for (idl, camel, small, screaming) in [
             ("long_seq", "LongSeq", "long_seq", "LONG_SEQ"),
-            ("CLIENT_PROPAGATED", "ClientPropagated", "client_propagated", "CLIENT_PROPAGATED"),
+            (
+                "CLIENT_PROPAGATED",
+                "ClientPropagated",
+                "client_propagated",
+                "CLIENT_PROPAGATED",
+            ),
             ("getState", "GetState", "get_state", "GET_STATE"),
             ("minPriority", "MinPriority", "min_priority", "MIN_PRIORITY"),
             ("CosNaming", "CosNaming", "cos_naming", "COS_NAMING"),
@@ -160,7 +168,11 @@ mod tests {
     #[test]
     fn every_keyword_is_one_to_the_parser() {
         for keyword in KEYWORDS {
-            assert!(syn::parse_str::<syn::Ident>(keyword).is_err(), "{keyword}");
+            // `gen` is a keyword from edition 2024 on, which the parser does not know about.
+            assert!(
+                *keyword == "gen" || syn::parse_str::<syn::Ident>(keyword).is_err(),
+                "{keyword}"
+            );
             syn::parse_str::<syn::Ident>(&identifier(keyword).to_string()).unwrap();
         }
     }

@@ -61,15 +61,21 @@ impl Model {
     /// Whether the type contains itself, through sequences.
     pub fn is_recursive(&self, id: TypeId) -> bool {
         let mut seen = Vec::new();
-        self.parts(id)
-            .iter()
-            .any(|part| self.any(part, &mut seen, &mut |part| matches!(part, Type::Named(other) if *other == id)))
+        self.parts(id).iter().any(|part| {
+            self.any(
+                part,
+                &mut seen,
+                &mut |part| matches!(part, Type::Named(other) if *other == id),
+            )
+        })
     }
 
     /// Whether it is or directly contains an array that the standard library has no default for.
     pub fn has_long_array(&self, of: &Type) -> bool {
         match self.resolved(of) {
-            Type::Array { element, length } => *length > LONGEST_DEFAULT_ARRAY || self.has_long_array(element),
+            Type::Array { element, length } => {
+                *length > LONGEST_DEFAULT_ARRAY || self.has_long_array(element)
+            }
             _ => false,
         }
     }
@@ -107,12 +113,21 @@ impl Model {
             Shape::Alias(aliased) => self.min_size(aliased),
             Shape::Enum(_) => 4,
             Shape::Interface => REFERENCE,
-            Shape::Struct(members) => {
-                members.iter().fold(0, |sum, member| sum.saturating_add(self.min_size(member)))
-            }
-            Shape::Union { discriminator, members, may_be_empty } => {
-                let least = members.iter().map(|member| self.min_size(member)).min().unwrap_or(0);
-                self.min_size(discriminator).saturating_add(if *may_be_empty { 0 } else { least })
+            Shape::Struct(members) => members
+                .iter()
+                .fold(0, |sum, member| sum.saturating_add(self.min_size(member))),
+            Shape::Union {
+                discriminator,
+                members,
+                may_be_empty,
+            } => {
+                let least = members
+                    .iter()
+                    .map(|member| self.min_size(member))
+                    .min()
+                    .unwrap_or(0);
+                self.min_size(discriminator)
+                    .saturating_add(if *may_be_empty { 0 } else { least })
             }
         }
     }

@@ -16,7 +16,10 @@ pub fn generate(place: &Place<'_>, item: &Struct) -> TokenStream {
     let encode = encode(place, item);
     let decode = decode(place, item);
     let reset = reset(place, item);
-    let view = place.model.has_lent_form(&Type::Named(item.id)).then(|| view(place, item));
+    let view = place
+        .model
+        .has_lent_form(&Type::Named(item.id))
+        .then(|| view(place, item));
     quote!(#definition #encode #decode #reset #view)
 }
 
@@ -25,10 +28,17 @@ pub fn definition(place: &Place<'_>, item: &Struct) -> TokenStream {
     let docs = item.docs.tokens();
     let name = name(place, item);
     let members = item.members.iter().map(|member| {
-        let (docs, name, of) = (member.docs.tokens(), identifier(&member.name), place.owned(&member.of));
+        let (docs, name, of) = (
+            member.docs.tokens(),
+            identifier(&member.name),
+            place.owned(&member.of),
+        );
         quote!(#docs pub #name: #of,)
     });
-    let by_hand = item.members.iter().any(|member| place.model.has_long_array(&member.of));
+    let by_hand = item
+        .members
+        .iter()
+        .any(|member| place.model.has_long_array(&member.of));
     let (derived, default) = if by_hand {
         let values = item.members.iter().map(|member| {
             let (name, value) = (identifier(&member.name), place.default_value(&member.of));
@@ -106,7 +116,9 @@ fn reset(place: &Place<'_>, item: &Struct) -> TokenStream {
 fn view(place: &Place<'_>, item: &Struct) -> TokenStream {
     let (rt, owned) = (place.rt, name(place, item));
     let view = identifier(&place.model.named(item.id).view);
-    let docs = doc(&format!("[`{owned}`] as lent to a servant for the time of an upcall."));
+    let docs = doc(&format!(
+        "[`{owned}`] as lent to a servant for the time of an upcall."
+    ));
     let lifetime = quote!('a);
     let members = item.members.iter().map(|member| {
         let (docs, name) = (member.docs.tokens(), identifier(&member.name));
@@ -117,7 +129,7 @@ fn view(place: &Place<'_>, item: &Struct) -> TokenStream {
     let min_size = min_size(place, item);
     let copies = item.members.iter().map(|member| {
         let name = identifier(&member.name);
-        let copy = place.to_owned(&member.of, &quote!(self.#name));
+        let copy = place.owned_from_lent(&member.of, &quote!(self.#name));
         quote!(#name: #copy,)
     });
     quote! {

@@ -31,7 +31,12 @@ pub struct ServantIn {
 impl<'m> Place<'m> {
     /// The path from here to something in `module`.
     pub fn path(&self, module: &[String], name: &str) -> TokenStream {
-        let common = self.module.iter().zip(module).take_while(|(here, there)| here == there).count();
+        let common = self
+            .module
+            .iter()
+            .zip(module)
+            .take_while(|(here, there)| here == there)
+            .count();
         let up = self.module[common..].iter().map(|_| quote!(super::));
         let down = module[common..].iter().map(|name| {
             let name = identifier(name);
@@ -150,7 +155,11 @@ impl<'m> Place<'m> {
         let owned = self.owned(of);
         if self.model.has_lent_form(of) {
             let lent = self.lent(of, None);
-            return ServantIn { declared: lent.clone(), decoded: lent, by_reference: false };
+            return ServantIn {
+                declared: lent.clone(),
+                decoded: lent,
+                by_reference: false,
+            };
         }
         let declared = match self.model.resolved(of) {
             Type::Basic(_) | Type::Object => None,
@@ -174,7 +183,7 @@ impl<'m> Place<'m> {
     /// Turns the lent value in `place` into an owned one.
     ///
     /// Names traits in full: an interface called `Iterator` would hide that of the prelude.
-    pub fn to_owned(&self, of: &Type, place: &TokenStream) -> TokenStream {
+    pub fn owned_from_lent(&self, of: &Type, place: &TokenStream) -> TokenStream {
         if !self.model.has_lent_form(of) {
             return quote!(::core::clone::Clone::clone(&#place));
         }
@@ -183,7 +192,7 @@ impl<'m> Place<'m> {
             Type::String { bound: Some(_) } => quote!(#place.to_bounded_string()),
             Type::Sequence { element, bound } => {
                 let lent = self.model.has_lent_form(element);
-                let item = self.to_owned(element, &quote!((*element)));
+                let item = self.owned_from_lent(element, &quote!((*element)));
                 match (bound, lent) {
                     (None, false) => quote!(#place.to_vec()),
                     (None, true) => quote! {
@@ -193,11 +202,11 @@ impl<'m> Place<'m> {
                 }
             }
             Type::Array { element, .. } => {
-                let item = self.to_owned(element, &quote!((*element)));
+                let item = self.owned_from_lent(element, &quote!((*element)));
                 quote!(#place.each_ref().map(|element| #item))
             }
             Type::Named(id) => match &self.model.named(*id).shape {
-                Shape::Alias(aliased) => self.to_owned(aliased, place),
+                Shape::Alias(aliased) => self.owned_from_lent(aliased, place),
                 _ => quote!(#place.to_owned()),
             },
             Type::Basic(_) | Type::Object => quote!(::core::clone::Clone::clone(&#place)),
@@ -236,8 +245,16 @@ impl<'m> Place<'m> {
     /// The name of the type parameter for servants: one that no generated type has.
     pub fn servant_parameter(&self) -> Ident {
         let mut name = String::from("S");
-        while self.model.types.iter().any(|named| named.name == name || named.view == name)
-            || self.model.interfaces.iter().any(|interface| interface.name == name)
+        while self
+            .model
+            .types
+            .iter()
+            .any(|named| named.name == name || named.view == name)
+            || self
+                .model
+                .interfaces
+                .iter()
+                .any(|interface| interface.name == name)
         {
             name.push('_');
         }

@@ -51,7 +51,8 @@ impl<'e, 'm> Emitter<'e, 'm> {
         let decode = self.decode();
         let discriminator = &self.discriminator;
         let decode_member = self.decode_member();
-        let decode_into = (!self.place.model.is_fixed(&Type::Named(self.item.id))).then(|| self.decode_into());
+        let decode_into =
+            (!self.place.model.is_fixed(&Type::Named(self.item.id))).then(|| self.decode_into());
         let reset = self.item.cases.iter().map(|case| {
             let variant = identifier(&case.variant);
             let ignored = case.carries_discriminator().then(|| quote!(_,));
@@ -102,7 +103,9 @@ impl<'e, 'm> Emitter<'e, 'm> {
     fn view(&self) -> TokenStream {
         let (rt, owned) = (self.rt, &self.name);
         let view = identifier(&self.place.model.named(self.item.id).view);
-        let docs = doc(&format!("[`{owned}`] as lent to a servant for the time of an upcall."));
+        let docs = doc(&format!(
+            "[`{owned}`] as lent to a servant for the time of an upcall."
+        ));
         let lifetime = quote!('a);
         let variants = self.variants(|of| self.place.lent(of, Some(&lifetime)));
         let min_size = self.min_size();
@@ -111,7 +114,7 @@ impl<'e, 'm> Emitter<'e, 'm> {
         let discriminator = &self.discriminator;
         let copies = self.item.cases.iter().map(|case| {
             let variant = identifier(&case.variant);
-            let copy = self.place.to_owned(&case.of, &quote!((*member)));
+            let copy = self.place.owned_from_lent(&case.of, &quote!((*member)));
             if case.carries_discriminator() {
                 quote!(Self::#variant(discriminator, member) => #owned::#variant(*discriminator, #copy),)
             } else {
@@ -264,17 +267,24 @@ impl<'e, 'm> Emitter<'e, 'm> {
 
     fn decode_member(&self) -> TokenStream {
         let rt = self.rt;
-        let arms = self.item.cases.iter().filter(|case| !case.is_default).map(|case| {
-            let variant = identifier(&case.variant);
-            let labels = case.labels.iter().map(|label| self.label(label));
-            let discriminator = case.carries_discriminator().then(|| quote!(discriminator,));
-            quote!(#(#labels)|* => Ok(Self::#variant(#discriminator #rt::Decode::decode(decoder)?)),)
-        });
+        let arms = self
+            .item
+            .cases
+            .iter()
+            .filter(|case| !case.is_default)
+            .map(|case| {
+                let variant = identifier(&case.variant);
+                let labels = case.labels.iter().map(|label| self.label(label));
+                let discriminator = case.carries_discriminator().then(|| quote!(discriminator,));
+                quote!(#(#labels)|* => Ok(Self::#variant(#discriminator #rt::Decode::decode(decoder)?)),)
+            });
         let default = self.item.cases.iter().find(|case| case.is_default).map(|case| {
             let variant = identifier(&case.variant);
             quote!(_ => Ok(Self::#variant(discriminator, #rt::Decode::decode(decoder)?)),)
         });
-        let no_member = self.no_member().map(|variant| quote!(_ => Ok(Self::#variant(discriminator)),));
+        let no_member = self
+            .no_member()
+            .map(|variant| quote!(_ => Ok(Self::#variant(discriminator)),));
         quote!(match discriminator { #(#arms)* #default #no_member })
     }
 
@@ -346,7 +356,11 @@ impl<'e, 'm> Emitter<'e, 'm> {
     }
 
     fn labels_but_of(&self, case: &Case) -> Vec<TokenStream> {
-        let others = self.item.cases.iter().filter(|other| other.variant != case.variant);
+        let others = self
+            .item
+            .cases
+            .iter()
+            .filter(|other| other.variant != case.variant);
         let labels = others.flat_map(|other| &other.labels);
         labels.map(|label| self.label(label)).collect()
     }
@@ -358,14 +372,18 @@ impl<'e, 'm> Emitter<'e, 'm> {
             Type::Basic(Basic::Boolean) => vec![Value::Boolean(false), Value::Boolean(true)],
             Type::Basic(Basic::Char) => (0..=255_u8).map(|octet| Value::Char(octet.into())).collect(),
             Type::Named(id) => match &self.place.model.named(*id).shape {
-                Shape::Enum(variants) => {
-                    variants.iter().map(|variant| Value::Enumerator(*id, variant.clone())).collect()
-                }
+                Shape::Enum(variants) => variants
+                    .iter()
+                    .map(|variant| Value::Enumerator(*id, variant.clone()))
+                    .collect(),
                 _ => Vec::new(),
             },
             _ => (0..=used.len() as i128).map(Value::Integer).collect(),
         };
         let unused = candidates.iter().find(|candidate| !used.contains(candidate));
-        unused.or(candidates.first()).cloned().unwrap_or(Value::Integer(0))
+        unused
+            .or(candidates.first())
+            .cloned()
+            .unwrap_or(Value::Integer(0))
     }
 }

@@ -10,9 +10,15 @@ use punctual_idl::{FileLoader, Options};
 fn generated(idl: &Path) -> String {
     let include_dirs = vec![idl.parent().expect("a file is in a folder").join("include")];
     let defines = vec![(String::from("WITH_LIMITS"), String::from("1"))];
-    let options = Options { include_dirs, defines, ..Options::default() };
+    let options = Options {
+        include_dirs,
+        defines,
+        ..Options::default()
+    };
     let outcome = punctual_idl::compile(idl, &options, &FileLoader::new());
-    let specification = outcome.specification.unwrap_or_else(|| panic!("{idl:?}: {:#?}", outcome.diagnostics));
+    let specification = outcome
+        .specification
+        .unwrap_or_else(|| panic!("{idl:?}: {:#?}", outcome.diagnostics));
     generate(&specification, &Settings::default()).unwrap()
 }
 
@@ -28,10 +34,16 @@ fn the_cubit_is_generated_word_by_word() {
         fs::write(golden, &actual).unwrap();
     }
     let expected = fs::read_to_string(golden).unwrap();
-    let difference = expected.lines().zip(actual.lines()).position(|(expected, actual)| expected != actual);
+    let difference = expected
+        .lines()
+        .zip(actual.lines())
+        .position(|(expected, actual)| expected != actual);
     if let Some(line) = difference {
         let (expected, actual) = (expected.lines().nth(line), actual.lines().nth(line));
-        panic!("line {}: expected {expected:?}, generated {actual:?}; bless it if it is right", line + 1);
+        panic!(
+            "line {}: expected {expected:?}, generated {actual:?}; bless it if it is right",
+            line + 1
+        );
     }
     assert_eq!(expected.len(), actual.len());
 }
@@ -44,7 +56,10 @@ fn all_output_is_rust_without_unsafe_code() {
         if path.extension().is_some_and(|extension| extension == "idl") {
             let rust = generated(&path);
             syn::parse_file(&rust).unwrap_or_else(|error| panic!("{path:?}: {error}"));
-            assert!(!rust.contains("unsafe {") && !rust.contains("unsafe impl"), "{path:?}");
+            assert!(
+                !rust.contains("unsafe {") && !rust.contains("unsafe impl"),
+                "{path:?}"
+            );
             seen += 1;
         }
     }

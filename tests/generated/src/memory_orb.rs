@@ -5,7 +5,8 @@ use std::{
 
 use punctual_cdr::{Arena, CharSet, Decode, Decoder, Encode, Encoder, Endian, Ior, TaggedProfile};
 use punctual_stub::{
-    Call, ObjectRef, Orb, OrbContext, Outcome, Phase, Response, ReusePool, Servant, Skeleton, Target, Upcall, servant,
+    Call, ObjectRef, Orb, OrbContext, Outcome, Phase, Response, ReusePool, Servant, Skeleton, Target, Upcall,
+    servant,
 };
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
@@ -37,7 +38,10 @@ impl MemoryOrb {
         let mut servants = self.servants.lock().unwrap();
         let ior = Ior {
             type_id: String::from(R::REPOSITORY_ID),
-            profiles: vec![TaggedProfile { tag: 0, data: vec![servants.len() as u8] }],
+            profiles: vec![TaggedProfile {
+                tag: 0,
+                data: vec![servants.len() as u8],
+            }],
         };
         servants.push(servant::<R, S>(implementation));
         R::from_object(ObjectRef::new(self.bind(ior).unwrap()))
@@ -55,24 +59,40 @@ impl MemoryOrb {
 
         let mut request = Vec::new();
         let mut encoder = Encoder::new(&mut request, self.endian).with_char_set(CharSet::Utf8);
-        (call.perform)(Phase::Arguments(&mut encoder)).map_err(|error| error.system_exception(Completion::No))?;
+        (call.perform)(Phase::Arguments(&mut encoder))
+            .map_err(|error| error.system_exception(Completion::No))?;
 
         let arena = Arena::new();
-        let decoder = |octets| Decoder::new(octets, self.endian).with_char_set(CharSet::Utf8).with_context(&context);
+        let decoder = |octets| {
+            Decoder::new(octets, self.endian)
+                .with_char_set(CharSet::Utf8)
+                .with_context(&context)
+        };
         let mut arguments = decoder(&request).with_arena(&arena);
         if call.operation == "_is_a" {
             let id = <&str>::decode(&mut arguments).unwrap();
             let mut reply = Vec::new();
-            servant.is_a(id).encode(&mut Encoder::new(&mut reply, self.endian)).unwrap();
+            servant
+                .is_a(id)
+                .encode(&mut Encoder::new(&mut reply, self.endian))
+                .unwrap();
             let results = &mut decoder(&reply);
-            return (call.perform)(Phase::Results(results)).map_err(|error| error.system_exception(Completion::Yes));
+            return (call.perform)(Phase::Results(results))
+                .map_err(|error| error.system_exception(Completion::Yes));
         }
 
         let mut reply = Vec::new();
         let encoder = Encoder::new(&mut reply, self.endian).with_char_set(CharSet::Utf8);
         let mut pool = std::mem::take(&mut *self.pool.lock().unwrap());
         let response_expected = call.response == Response::WithTarget;
-        let mut upcall = Upcall::new(call.operation, arguments, encoder, 8, response_expected, &mut pool);
+        let mut upcall = Upcall::new(
+            call.operation,
+            arguments,
+            encoder,
+            8,
+            response_expected,
+            &mut pool,
+        );
         let dispatched = servant.dispatch(&mut upcall);
         let outcome = upcall.outcome();
         *self.pool.lock().unwrap() = pool;
@@ -85,7 +105,8 @@ impl MemoryOrb {
         let mut results = decoder(&reply);
         match outcome {
             Outcome::NoException => {
-                (call.perform)(Phase::Results(&mut results)).map_err(|error| error.system_exception(Completion::Yes))?;
+                (call.perform)(Phase::Results(&mut results))
+                    .map_err(|error| error.system_exception(Completion::Yes))?;
                 assert_eq!(results.remaining(), 0, "{} left octets behind", call.operation);
                 Ok(())
             }
@@ -97,7 +118,11 @@ impl MemoryOrb {
                     return Ok(());
                 }
                 let minor = Minor::EXCEPTION_UNDECLARED;
-                Err(SystemException::new(SystemExceptionKind::Unknown, minor, Completion::Yes))
+                Err(SystemException::new(
+                    SystemExceptionKind::Unknown,
+                    minor,
+                    Completion::Yes,
+                ))
             }
         }
     }
@@ -105,7 +130,11 @@ impl MemoryOrb {
 
 impl Orb for MemoryOrb {
     fn bind(&self, ior: Ior) -> Result<Arc<dyn Target>, SystemException> {
-        Ok(Arc::new(MemoryTarget { orb: self.context(), itself: self.itself.clone(), ior }))
+        Ok(Arc::new(MemoryTarget {
+            orb: self.context(),
+            itself: self.itself.clone(),
+            ior,
+        }))
     }
 }
 
@@ -125,7 +154,10 @@ impl Target for MemoryTarget {
     }
 
     fn invoke(&self, call: &mut Call<'_>) -> Result<(), SystemException> {
-        self.itself.upgrade().expect("the ORB is alive").invoke(&self.ior, call)
+        self.itself
+            .upgrade()
+            .expect("the ORB is alive")
+            .invoke(&self.ior, call)
     }
 
     fn locate(&self) -> Result<bool, SystemException> {
@@ -133,6 +165,10 @@ impl Target for MemoryTarget {
     }
 
     fn with_timeout(&self, _: Option<Duration>) -> Arc<dyn Target> {
-        Arc::new(Self { orb: self.orb.clone(), itself: self.itself.clone(), ior: self.ior.clone() })
+        Arc::new(Self {
+            orb: self.orb.clone(),
+            itself: self.itself.clone(),
+            ior: self.ior.clone(),
+        })
     }
 }

@@ -158,7 +158,13 @@ fn strings(texts: &[&str]) -> Vec<String> {
 }
 
 fn track(name: &str) -> Track {
-    Track { name: String::from(name), hits: vec![1, 2], notes: strings(&["é"]), mark: bounded("m"), ..Track::default() }
+    Track {
+        name: String::from(name),
+        hits: vec![1, 2],
+        notes: strings(&["é"]),
+        mark: bounded("m"),
+        ..Track::default()
+    }
 }
 
 #[test]
@@ -190,8 +196,14 @@ fn fixed_values_travel_in_all_directions() {
 
 #[test]
 fn variable_values_travel_in_all_directions() {
-    let node = |name: &str| Node { name: String::from(name), children: vec![Node::default(); 2] };
-    let chain = |value| Chain { value, next: BoundedSeq::default() };
+    let node = |name: &str| Node {
+        name: String::from(name),
+        children: vec![Node::default(); 2],
+    };
+    let chain = |value| Chain {
+        value,
+        next: BoundedSeq::default(),
+    };
     for endian in ORDERS {
         let orb = MemoryOrb::new(endian);
         let object: VariableRef = orb.activate(Mover);
@@ -233,7 +245,11 @@ fn references_travel_in_all_directions() {
         let object: ReferencesRef = orb.activate(Mover);
         let counter: CounterRef = orb.activate(Counting::default());
         let some = || Some(counter.clone());
-        let holder = |text: &str| Holder { text: String::from(text), held: some(), any_object: Some(object.as_object().clone()) };
+        let holder = |text: &str| Holder {
+            text: String::from(text),
+            held: some(),
+            any_object: Some(object.as_object().clone()),
+        };
         check_moves! { object;
             move_counter(as_option) some(), None;
             move_object(as_option) Some(object.as_object().clone()), None;
@@ -258,9 +274,17 @@ fn references_are_dropped_with_the_upcall() {
     let object: ReferencesRef = orb.activate(Mover);
     let counter: CounterRef = orb.activate(Counting::default());
     let before = Arc::strong_count(&orb.context().0);
-    let holder = || Holder { text: String::new(), held: Some(counter.clone()), any_object: None };
-    object.move_holders(&[holder(), holder()], &mut vec![holder()]).unwrap();
-    object.move_counters(&[Some(counter.clone())], &mut vec![]).unwrap();
+    let holder = || Holder {
+        text: String::new(),
+        held: Some(counter.clone()),
+        any_object: None,
+    };
+    object
+        .move_holders(&[holder(), holder()], &mut vec![holder()])
+        .unwrap();
+    object
+        .move_counters(&[Some(counter.clone())], &mut vec![])
+        .unwrap();
     assert_eq!(Arc::strong_count(&orb.context().0), before);
 }
 
@@ -284,7 +308,11 @@ impl Top for Diamond {
 impl Left for Diamond {
     fn turn_left(&self, n: i32) -> Result<i32, left::TurnLeftError> {
         match n {
-            0 => Err(Refused { reason: String::from("zero"), code: n }.into()),
+            0 => Err(Refused {
+                reason: String::from("zero"),
+                code: n,
+            }
+            .into()),
             1 => Err(failure().into()),
             n => Ok(n * 2),
         }
@@ -337,12 +365,19 @@ impl Bottom for Diamond {
     }
 
     fn set_limited(&self, value: i16) -> Result<(), bottom::SetLimitedError> {
-        if value > 9 { Err(Refused { reason: String::from("limit"), code: 9 })? }
+        if value > 9 {
+            Err(Refused {
+                reason: String::from("limit"),
+                code: 9,
+            })?
+        }
         Ok(())
     }
 
     fn fail(&self, kind: &str) -> Result<(), bottom::FailError> {
-        if kind == "empty" { Err(Empty {})? }
+        if kind == "empty" {
+            Err(Empty {})?
+        }
         Err(failure())?
     }
 
@@ -386,7 +421,10 @@ fn references_know_their_interfaces() {
     assert_eq!(top.narrow::<BottomRef>().unwrap().unwrap().depth().unwrap(), 2);
     assert!(object.narrow::<CounterRef>().unwrap().is_none());
     let wrong = object.unchecked::<CounterRef>().increase(1).unwrap_err();
-    assert_eq!((wrong.kind, wrong.minor), (SystemExceptionKind::BadOperation, Minor::OPERATION_UNKNOWN));
+    assert_eq!(
+        (wrong.kind, wrong.minor),
+        (SystemExceptionKind::BadOperation, Minor::OPERATION_UNKNOWN)
+    );
     let nothing = servant::<NothingRef, _>(Silent);
     assert!(nothing.is_a(NothingRef::REPOSITORY_ID) && !nothing.is_a(TopRef::REPOSITORY_ID));
 }
@@ -399,16 +437,32 @@ impl Nothing for Silent {}
 fn exceptions_arrive_as_what_was_raised() {
     let orb = MemoryOrb::new(Endian::Little);
     let object: BottomRef = orb.activate(Diamond::default());
-    let refused = Refused { reason: String::from("zero"), code: 0 };
+    let refused = Refused {
+        reason: String::from("zero"),
+        code: 0,
+    };
     assert_eq!(object.turn_left(0), Err(left::TurnLeftError::Refused(refused)));
     assert_eq!(object.turn_left(1), Err(left::TurnLeftError::System(failure())));
 
-    let bottom = |text: &str| object.go_down(&bottom::Own { text: String::from(text) });
-    assert_eq!(bottom("local"), Err(bottom::GoDownError::Local(bottom::Local { n: 1 })));
-    assert_eq!(bottom("refused"), Err(bottom::GoDownError::Refused(Refused::default())));
+    let bottom = |text: &str| {
+        object.go_down(&bottom::Own {
+            text: String::from(text),
+        })
+    };
+    assert_eq!(
+        bottom("local"),
+        Err(bottom::GoDownError::Local(bottom::Local { n: 1 }))
+    );
+    assert_eq!(
+        bottom("refused"),
+        Err(bottom::GoDownError::Refused(Refused::default()))
+    );
     assert_eq!(bottom("empty"), Err(bottom::GoDownError::Empty(Empty {})));
     // An exception that is called System in IDL.
-    assert_eq!(bottom("system"), Err(bottom::GoDownError::System_(System { code: 4 })));
+    assert_eq!(
+        bottom("system"),
+        Err(bottom::GoDownError::System_(System { code: 4 }))
+    );
     assert_eq!(bottom("corba"), Err(bottom::GoDownError::System(failure())));
     assert_eq!(bottom("ab").unwrap().text, "abab");
 
@@ -433,7 +487,10 @@ fn attributes_are_read_and_written() {
     assert_eq!(object.guarded(), Err(bottom::GuardedError::Empty(Empty {})));
     assert_eq!(object.limited().unwrap(), 9);
     object.set_limited(3).unwrap();
-    assert!(matches!(object.set_limited(10), Err(bottom::SetLimitedError::Refused(Refused { code: 9, .. }))));
+    assert!(matches!(
+        object.set_limited(10),
+        Err(bottom::SetLimitedError::Refused(Refused { code: 9, .. }))
+    ));
 }
 
 #[test]
@@ -442,7 +499,9 @@ fn fixed_results_beside_variable_ones_come_along() {
     let object: BottomRef = orb.activate(Diamond::default());
     assert_eq!(object.returned_and_out(4).unwrap(), (4, String::from("4"), 8));
     let (mut result, mut text, mut twice) = (0, String::from("kept"), 0);
-    object.returned_and_out_into(6, &mut result, &mut text, &mut twice).unwrap();
+    object
+        .returned_and_out_into(6, &mut result, &mut text, &mut twice)
+        .unwrap();
     assert_eq!((result, text.as_str(), twice), (6, "6", 12));
 }
 
@@ -485,7 +544,11 @@ impl Cubit for Shared {
 
     fn cube_struct(&self, values: &cubit::cubit::Many) -> Outcome<cubit::cubit::Many> {
         let &cubit::cubit::Many { o, l, s } = values;
-        Ok(cubit::cubit::Many { o: self.cube_octet(o)?, l: self.cube_long(l)?, s: self.cube_short(s)? })
+        Ok(cubit::cubit::Many {
+            o: self.cube_octet(o)?,
+            l: self.cube_long(l)?,
+            s: self.cube_short(s)?,
+        })
     }
 
     fn cube_union(&self, values: &cubit::cubit::Oneof) -> Outcome<cubit::cubit::Oneof> {
@@ -504,9 +567,17 @@ impl Cubit for Shared {
 
     fn cube_long_sequence_into(&self, input: &[i32], output: &mut Vec<i32>) -> Outcome<()> {
         assert!(output.is_empty(), "the lane resets what it lends");
-        self.0.seen.lock().unwrap().push((output.as_ptr() as usize, output.capacity()));
+        self.0
+            .seen
+            .lock()
+            .unwrap()
+            .push((output.as_ptr() as usize, output.capacity()));
         output.extend(input.iter().map(|l| l * l * l));
-        if self.0.failing.load(Ordering::Relaxed) > 0 { Err(failure()) } else { Ok(()) }
+        if self.0.failing.load(Ordering::Relaxed) > 0 {
+            Err(failure())
+        } else {
+            Ok(())
+        }
     }
 
     fn cube_octet_sequence(&self, input: &[u8]) -> Outcome<Vec<u8>> {
@@ -556,18 +627,30 @@ fn the_cubit_computes_cubes() {
         assert_eq!(object.cube_octet(5).unwrap(), 125);
         assert_eq!(object.cube_short(-3).unwrap(), -27);
         assert_eq!(object.cube_long(3).unwrap(), 27);
-        assert_eq!(object.cube_struct(&Many { o: 2, l: 3, s: 4 }).unwrap(), Many { o: 8, l: 27, s: 64 });
+        assert_eq!(
+            object.cube_struct(&Many { o: 2, l: 3, s: 4 }).unwrap(),
+            Many { o: 8, l: 27, s: 64 }
+        );
         assert_eq!(object.cube_union(&Oneof::L(2)).unwrap(), Oneof::L(8));
         assert_eq!(object.cube_long_sequence(&[1, 2]).unwrap(), [1, 8]);
         assert_eq!(object.cube_octet_sequence(&[1, 2]).unwrap(), [1, 8]);
         let many = Many { o: 1, l: 1, s: 1 };
-        assert_eq!(object.cube_many_sequence(&[many.clone()]).unwrap(), [many]);
+        assert_eq!(
+            object.cube_many_sequence(std::slice::from_ref(&many)).unwrap(),
+            [many]
+        );
         let header = RtiObjectUpdateMessageHeader {
             user_tag: String::from("tag"),
-            message_payload: vec![HandleValuePair { handle: 1, data: vec![1, 2, 3] }],
+            message_payload: vec![HandleValuePair {
+                handle: 1,
+                data: vec![1, 2, 3],
+            }],
             ..Default::default()
         };
-        let packet = RtiPacket { msgs: vec![MessageUnion::Oumh(header)], ..Default::default() };
+        let packet = RtiPacket {
+            msgs: vec![MessageUnion::Oumh(header)],
+            ..Default::default()
+        };
         assert_eq!(object.cube_rti_data(&packet).unwrap(), packet);
         let mut echoed = RtiPacket::default();
         object.cube_rti_data_into(&packet, &mut echoed).unwrap();
@@ -590,8 +673,13 @@ fn the_lane_lends_the_same_memory_again_also_after_errors() {
     assert_eq!(object.cube_long_sequence(&[1]), Err(failure()));
     frugal.failing.store(0, Ordering::Relaxed);
     // The request ends too early for its sequence: the skeleton fails before the servant is called.
-    let malformed = object.call::<SystemException>("cube_long_sequence", |_| Ok(())).unwrap_err();
-    assert_eq!((malformed.kind, malformed.completed), (SystemExceptionKind::Marshal, Completion::No));
+    let malformed = object
+        .call::<SystemException>("cube_long_sequence", |_| Ok(()))
+        .unwrap_err();
+    assert_eq!(
+        (malformed.kind, malformed.completed),
+        (SystemExceptionKind::Marshal, Completion::No)
+    );
     object.cube_long_sequence_into(&[2], &mut output).unwrap();
     let seen = frugal.seen.lock().unwrap();
     assert_eq!(seen.len(), 4);
@@ -667,9 +755,24 @@ fn names_that_generated_code_uses_itself_are_free() {
     let object: own_std::LocalsRef = orb.activate(Talker);
     let mut decoder = String::from("d");
     let (returned, result, rt) = object.all("p", "e", &mut decoder, 1, 2, 3, 4, 5, 6).unwrap();
-    assert_eq!((returned.as_str(), decoder.as_str(), result.as_str(), rt.items.len()), ("p", "de", "21", 0));
+    assert_eq!(
+        (
+            returned.as_str(),
+            decoder.as_str(),
+            result.as_str(),
+            rt.items.len()
+        ),
+        ("p", "de", "21", 0)
+    );
     let mut v = own_std::Vec::default();
-    let (s, options) = object.several(&own_std::S { text: String::from("s") }, &mut v).unwrap();
+    let (s, options) = object
+        .several(
+            &own_std::S {
+                text: String::from("s"),
+            },
+            &mut v,
+        )
+        .unwrap();
     assert_eq!((s.text.as_str(), options.len(), v.items.len()), ("s", 1, 1));
     assert_eq!(object.clone().unwrap(), "clone");
     assert_eq!(object.drop(2).unwrap(), 1);

@@ -2,7 +2,10 @@
 
 use std::fmt::Debug;
 
-use punctual_cdr::{Arena, BoundedSeq, BoundedString, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian, LongDouble};
+use punctual_cdr::{
+    Arena, BoundedSeq, BoundedString, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian,
+    LongDouble,
+};
 use punctual_generated_tests::{
     cubit::cubit,
     features::{
@@ -33,14 +36,25 @@ fn round_trip<T: Encode + for<'a> Decode<'a> + Clone + Default + PartialEq + Deb
                 let octets = encoded(value, endian, shift);
                 let arena = Arena::new();
                 let decoder = |end: usize| {
-                    Decoder::new(&octets[..end], endian).with_char_set(CharSet::Utf8).with_arena(&arena).at(shift)
+                    Decoder::new(&octets[..end], endian)
+                        .with_char_set(CharSet::Utf8)
+                        .with_arena(&arena)
+                        .at(shift)
                 };
                 let mut whole = decoder(octets.len());
-                assert_eq!(&T::decode(&mut whole).unwrap(), value, "{endian:?}, shifted by {shift}");
+                assert_eq!(
+                    &T::decode(&mut whole).unwrap(),
+                    value,
+                    "{endian:?}, shifted by {shift}"
+                );
                 assert_eq!(whole.remaining(), 0);
                 reused.decode_into(&mut decoder(octets.len())).unwrap();
                 assert_eq!(&reused, value, "{endian:?}, shifted by {shift}");
-                assert!(octets.len() - shift >= T::MIN_SIZE, "MIN_SIZE {} is too large", T::MIN_SIZE);
+                assert!(
+                    octets.len() - shift >= T::MIN_SIZE,
+                    "MIN_SIZE {} is too large",
+                    T::MIN_SIZE
+                );
                 for end in shift..octets.len() {
                     T::decode(&mut decoder(end)).unwrap_err();
                 }
@@ -58,7 +72,9 @@ macro_rules! round_trip_with_view {
             for value in values {
                 let octets = encoded(value, endian, 0);
                 let arena = Arena::new();
-                let mut decoder = Decoder::new(&octets, endian).with_char_set(CharSet::Utf8).with_arena(&arena);
+                let mut decoder = Decoder::new(&octets, endian)
+                    .with_char_set(CharSet::Utf8)
+                    .with_arena(&arena);
                 let view = $view::decode(&mut decoder).unwrap();
                 assert_eq!(&view.to_owned(), value, "{endian:?}");
                 assert_eq!(&<$owned>::from(view.clone()), value, "{endian:?}");
@@ -83,9 +99,18 @@ fn track(name: &str, size: usize) -> Track {
         few_numbers: BoundedSeq::try_from(vec![1; size.min(3)]).unwrap(),
         labels: BoundedSeq::try_from(vec![bounded("l"); size.min(2)]).unwrap(),
         two_words: [String::from("w"), String::new()],
-        pair_list: vec![Pair { a: 1, grid: [[1, 2, 3], [4, 5, 6]] }; size],
+        pair_list: vec![
+            Pair {
+                a: 1,
+                grid: [[1, 2, 3], [4, 5, 6]]
+            };
+            size
+        ],
         raw_block: [7; 40],
-        from_where: track::Origin { x: -1, site: String::from("s") },
+        from_where: track::Origin {
+            x: -1,
+            site: String::from("s"),
+        },
         more: vec![track::Origin::default(); size],
     }
 }
@@ -110,17 +135,38 @@ fn structs_survive() {
             axis: Axis::ZAxis,
         },
     ]);
-    round_trip(&[Pair { a: 5, grid: [[1, 2, 3], [4, 5, 6]] }]);
+    round_trip(&[Pair {
+        a: 5,
+        grid: [[1, 2, 3], [4, 5, 6]],
+    }]);
     round_trip(&[AtFileScope { a: 3 }]);
     round_trip(&[cubit::Many { o: 1, l: -2, s: 3 }]);
-    round_trip_with_view!(Track, TrackView, &[track("a", 3), track("longer name", 1), track("", 0), track("b", 5)]);
+    round_trip_with_view!(
+        Track,
+        TrackView,
+        &[
+            track("a", 3),
+            track("longer name", 1),
+            track("", 0),
+            track("b", 5)
+        ]
+    );
     round_trip_with_view!(Walled, WalledView, &[Walled::default()]);
-    round_trip_with_view!(Later, LaterView, &[Later { latest: track("later", 2) }]);
+    round_trip_with_view!(
+        Later,
+        LaterView,
+        &[Later {
+            latest: track("later", 2)
+        }]
+    );
 }
 
 #[test]
 fn unions_survive() {
-    let pair = Pair { a: 1, grid: [[0; 3]; 2] };
+    let pair = Pair {
+        a: 1,
+        grid: [[0; 3]; 2],
+    };
     round_trip_with_view!(
         OneLabel,
         OneLabelView,
@@ -145,7 +191,11 @@ fn unions_survive() {
     round_trip_with_view!(
         Only,
         OnlyView,
-        &[Only::A(1), Only::Seen('b', track("b", 1)), Only::Seen('z', track("z", 2))]
+        &[
+            Only::A(1),
+            Only::Seen('b', track("b", 1)),
+            Only::Seen('z', track("z", 2))
+        ]
     );
     round_trip_with_view!(
         DefaultFirst,
@@ -157,7 +207,10 @@ fn unions_survive() {
         Deep,
         DeepView,
         &[
-            Deep::More(vec![Deep::More(vec![]), Deep::Bricks(std::array::from_fn(|_| String::from("w")))]),
+            Deep::More(vec![
+                Deep::More(vec![]),
+                Deep::Bricks(std::array::from_fn(|_| String::from("w")))
+            ]),
             Deep::NoMember(0),
         ]
     );
@@ -165,15 +218,30 @@ fn unions_survive() {
 
 #[test]
 fn recursive_types_survive_and_end() {
-    let leaf = |name: &str| Node { name: String::from(name), children: vec![] };
-    let root = Node { name: String::from("root"), children: vec![leaf("a"), leaf("b")] };
+    let leaf = |name: &str| Node {
+        name: String::from(name),
+        children: vec![],
+    };
+    let root = Node {
+        name: String::from("root"),
+        children: vec![leaf("a"), leaf("b")],
+    };
     round_trip_with_view!(Node, NodeView, &[root]);
-    let end = Chain { value: 2, next: BoundedSeq::default() };
-    let chain = Chain { value: 1, next: BoundedSeq::try_from(vec![end]).unwrap() };
+    let end = Chain {
+        value: 2,
+        next: BoundedSeq::default(),
+    };
+    let chain = Chain {
+        value: 1,
+        next: BoundedSeq::try_from(vec![end]).unwrap(),
+    };
     round_trip_with_view!(Chain, ChainView, &[chain]);
 
     let deep = |levels: usize| {
-        (1..levels).fold(leaf("innermost"), |inner, _| Node { name: String::new(), children: vec![inner] })
+        (1..levels).fold(leaf("innermost"), |inner, _| Node {
+            name: String::new(),
+            children: vec![inner],
+        })
     };
     let decode = |levels: usize| {
         let octets = encoded(&deep(levels), Endian::NATIVE, 0);
@@ -192,15 +260,24 @@ fn recursive_types_survive_and_end() {
 
 #[test]
 fn exceptions_survive_and_say_what_they_are() {
-    round_trip(&[Refused { reason: String::from("full"), code: 3 }]);
+    round_trip(&[Refused {
+        reason: String::from("full"),
+        code: 3,
+    }]);
     assert_eq!(Refused::REPOSITORY_ID, "IDL:punctual.test/Features/Refused:1.0");
     assert_eq!(
-        Refused { reason: String::from("full"), code: 3 }.to_string(),
+        Refused {
+            reason: String::from("full"),
+            code: 3
+        }
+        .to_string(),
         "Features::Refused { reason: \"full\", code: 3 }"
     );
     assert_eq!(Empty {}.to_string(), "Features::Empty");
     let mut nothing = Vec::new();
-    Empty {}.encode(&mut Encoder::new(&mut nothing, Endian::NATIVE)).unwrap();
+    Empty {}
+        .encode(&mut Encoder::new(&mut nothing, Endian::NATIVE))
+        .unwrap();
     assert!(nothing.is_empty());
 }
 
@@ -218,7 +295,9 @@ fn enums_count_from_zero_and_refuse_the_rest() {
 fn a_union_with_the_discriminator_of_another_member_is_refused() {
     fn refused(value: &impl Encode) {
         let mut octets = Vec::new();
-        let error = value.encode(&mut Encoder::new(&mut octets, Endian::NATIVE)).unwrap_err();
+        let error = value
+            .encode(&mut Encoder::new(&mut octets, Endian::NATIVE))
+            .unwrap_err();
         assert_eq!(error.kind, CdrErrorKind::UnionLabelMismatch);
     }
     refused(&OneLabel::Other(Axis::XAxis, Pair::default()));
@@ -259,7 +338,8 @@ fn a_union_decodes_into_the_memory_of_the_same_member() {
         other => panic!("{other:?}"),
     };
     let before = address(&kept);
-    kept.decode_into(&mut Decoder::new(&octets, Endian::NATIVE)).unwrap();
+    kept.decode_into(&mut Decoder::new(&octets, Endian::NATIVE))
+        .unwrap();
     assert_eq!(kept, Several::Text(2, String::from("b")));
     assert_eq!(address(&kept), before);
 }
@@ -275,7 +355,7 @@ fn constants_have_their_values() {
     assert_eq!(LOWEST, i64::MIN);
     assert_eq!(TENTH, 0.1_f32);
     assert_eq!(features::PI, std::f64::consts::PI);
-    assert_eq!(ONE_AND_A_HALF, LongDouble(0x3fff_8 << 108));
+    assert_eq!(ONE_AND_A_HALF, LongDouble(0x3fff8 << 108));
     assert_eq!(GREETING, "say \"hello\"\n");
     assert_eq!(UP, Axis::ZAxis);
     assert_eq!(features::LIMIT, 3);
@@ -286,16 +366,37 @@ fn constants_have_their_values() {
 fn clashing_names_give_way_in_order() {
     use names::{clashes, r#impl, std as own_std};
     round_trip(&[clashes::GetState { a: 1 }]);
-    round_trip(&[clashes::GetState_ { a: String::from("a"), a_: 1 }]);
+    round_trip(&[clashes::GetState_ {
+        a: String::from("a"),
+        a_: 1,
+    }]);
     round_trip(&[clashes::GetState__ { a: 1 }]);
-    assert_eq!([clashes::Mode::OneWay as u32, clashes::Mode::OneWay_ as u32], [0, 1]);
+    assert_eq!(
+        [clashes::Mode::OneWay as u32, clashes::Mode::OneWay_ as u32],
+        [0, 1]
+    );
     assert_eq!((clashes::MAX_SIZE, clashes::MAX_SIZE_), (1, 2));
     round_trip(&[clashes::u8_::Inner { o: 1 }]);
-    round_trip(&[r#impl::Type { r#match: 1, self_: 2, super_: 3, r#ref: String::from("r") }]);
-    round_trip(&[r#impl::Use::Let(1), r#impl::Use::Mut(String::from("m")), r#impl::Use::NoMember(r#impl::Loop::Dyn)]);
+    round_trip(&[r#impl::Type {
+        r#match: 1,
+        self_: 2,
+        super_: 3,
+        r#ref: String::from("r"),
+    }]);
+    round_trip(&[
+        r#impl::Use::Let(1),
+        r#impl::Use::Mut(String::from("m")),
+        r#impl::Use::NoMember(r#impl::Loop::Dyn),
+    ]);
     assert_eq!(r#impl::Loop::Self_ as u32, 0);
-    round_trip(&[own_std::Vec { items: vec![String::from("i")] }]);
-    let string = own_std::String { text: String::from("t") };
-    round_trip(&[own_std::Clone { strings: vec![string] }]);
+    round_trip(&[own_std::Vec {
+        items: vec![String::from("i")],
+    }]);
+    let string = own_std::String {
+        text: String::from("t"),
+    };
+    round_trip(&[own_std::Clone {
+        strings: vec![string],
+    }]);
     round_trip(&[own_std::Some::Err]);
 }

@@ -15,13 +15,26 @@ use crate::{
 pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     let rt = place.rt;
     let name = identifier(&place.model.named(interface.reference).name);
-    let docs = doc(&format!("A reference to an object that supports `{}`.", interface.scoped_name));
+    let docs = doc(&format!(
+        "A reference to an object that supports `{}`.",
+        interface.scoped_name
+    ));
     let methods = interface.methods.iter().map(|method| {
         let declared_in = &place.model.interfaces[method.declared_in.0];
-        Client { place, declared_in, method, operation: &declared_in.operations[method.operation] }.methods()
+        Client {
+            place,
+            declared_in,
+            method,
+            operation: &declared_in.operations[method.operation],
+        }
+        .methods()
     });
     let repository_id = &interface.repository_id;
-    let all_bases = interface.all_bases.iter().rev().map(|base| &place.model.interfaces[base.0]);
+    let all_bases = interface
+        .all_bases
+        .iter()
+        .rev()
+        .map(|base| &place.model.interfaces[base.0]);
     let supported = all_bases.clone().map(|base| &base.repository_id);
     let widenings = all_bases.map(|base| {
         let base = place.type_path(base.reference);
@@ -109,14 +122,21 @@ impl Client<'_, '_> {
         let locals: Vec<_> = outputs.iter().map(|output| self.local(output)).collect();
         if !operation.has_into(self.place.model) {
             let call = self.call(&mut scope, &outputs, |name| quote!(&mut #name));
-            let body = if outputs.is_empty() { call } else { quote!(#(#locals)* #call?; Ok(#values)) };
+            let body = if outputs.is_empty() {
+                call
+            } else {
+                quote!(#(#locals)* #call?; Ok(#values))
+            };
             return quote! {
                 #docs
                 pub fn #name(&self, #(#given),*) -> ::core::result::Result<#output, #error> { #body }
             };
         }
         let into_name = identifier(&self.method.into_name);
-        let passed = operation.parameters.iter().filter(|parameter| parameter.mode != Mode::Out);
+        let passed = operation
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.mode != Mode::Out);
         let passed = passed.map(|parameter| identifier(&parameter.name));
         let into = outputs.iter().map(|Output { name, .. }| quote!(&mut #name));
         let into_docs = doc(&format!(
@@ -157,7 +177,8 @@ impl Client<'_, '_> {
     ) -> TokenStream {
         let (rt, operation) = (self.place.rt, self.operation);
         let wire_name = &operation.wire_name;
-        let [phase, encoder, decoder] = ["phase", "encoder", "decoder"].map(|name| identifier(&scope.claim(name)));
+        let [phase, encoder, decoder] =
+            ["phase", "encoder", "decoder"].map(|name| identifier(&scope.claim(name)));
         let arguments: Vec<_> = operation
             .parameters
             .iter()
@@ -170,7 +191,11 @@ impl Client<'_, '_> {
             let error = operation.error_type(self.place, self.declared_in);
             (quote!(call), Some(quote!(::<#error>)))
         };
-        let returned = operation.returns.iter().zip(outputs).map(|(_, output)| target(&output.name));
+        let returned = operation
+            .returns
+            .iter()
+            .zip(outputs)
+            .map(|(_, output)| target(&output.name));
         let parameters = operation.parameters.iter().filter_map(|parameter| {
             let name = identifier(&parameter.name);
             match parameter.mode {
@@ -228,7 +253,12 @@ impl Client<'_, '_> {
 
     /// The names that parameters have taken.
     fn scope(&self) -> Scope {
-        Scope::without(self.operation.parameters.iter().map(|parameter| parameter.name.as_str()))
+        Scope::without(
+            self.operation
+                .parameters
+                .iter()
+                .map(|parameter| parameter.name.as_str()),
+        )
     }
 }
 

@@ -10,7 +10,7 @@ use quote::quote;
 use crate::{
     docs::doc,
     exceptions, items,
-    model::{Interface, Mode, Operation, Parameter, Type},
+    model::{Interface, Mode, Model, Operation, Parameter, Type},
     names::identifier,
     nested_module,
     types::Place,
@@ -46,9 +46,18 @@ struct Output<'o> {
 impl Operation {
     /// The return value, then the `out` parameters; `returned` is the name of the former.
     fn outputs(&self, returned: &str) -> Vec<Output<'_>> {
-        let returned = self.returns.iter().map(|of| Output { name: identifier(returned), of });
-        let parameters = self.parameters.iter().filter(|parameter| parameter.mode == Mode::Out);
-        let parameters = parameters.map(|Parameter { name, of, .. }| Output { name: identifier(name), of });
+        let returned = self.returns.iter().map(|of| Output {
+            name: identifier(returned),
+            of,
+        });
+        let parameters = self
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.mode == Mode::Out);
+        let parameters = parameters.map(|Parameter { name, of, .. }| Output {
+            name: identifier(name),
+            of,
+        });
         returned.chain(parameters).collect()
     }
 
@@ -71,10 +80,16 @@ impl Operation {
     }
 
     /// Whether there is an `op_into`.
-    pub(crate) fn has_into(&self, place: &crate::model::Model) -> bool {
-        let parameters = self.parameters.iter().filter(|parameter| parameter.mode == Mode::Out);
-        let mut outputs = self.returns.iter().chain(parameters.map(|parameter| &parameter.of));
-        outputs.any(|of| place.is_worth_reusing(of))
+    pub(crate) fn has_into(&self, model: &Model) -> bool {
+        let parameters = self
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.mode == Mode::Out);
+        let mut outputs = self
+            .returns
+            .iter()
+            .chain(parameters.map(|parameter| &parameter.of));
+        outputs.any(|of| model.is_worth_reusing(of))
     }
 }
 

@@ -23,15 +23,23 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     } else {
         quote!(#(#bases)+*)
     };
-    let methods = interface.operations.iter().map(|operation| method(place, interface, operation));
+    let methods = interface
+        .operations
+        .iter()
+        .map(|operation| method(place, interface, operation));
     quote!(#docs pub trait #name: #bounds { #(#methods)* })
 }
 
 fn method(place: &Place<'_>, interface: &Interface, operation: &Operation) -> TokenStream {
     let (docs, name) = (operation.docs.tokens(), identifier(&operation.name));
     let parameters: Vec<_> = parameters(place, operation, false).collect();
-    let (output, error) = (operation.output_type(place), operation.error_type(place, interface));
-    let into = operation.has_into(place.model).then(|| into_method(place, interface, operation));
+    let (output, error) = (
+        operation.output_type(place),
+        operation.error_type(place, interface),
+    );
+    let into = operation
+        .has_into(place.model)
+        .then(|| into_method(place, interface, operation));
     quote! {
         #docs
         fn #name(&self, #(#parameters),*) -> ::core::result::Result<#output, #error>;
@@ -40,15 +48,21 @@ fn method(place: &Place<'_>, interface: &Interface, operation: &Operation) -> To
 }
 
 fn into_method(place: &Place<'_>, interface: &Interface, operation: &Operation) -> TokenStream {
-    let (interface_name, name, into_name) =
-        (identifier(&interface.name), identifier(&operation.name), identifier(&operation.into_name));
+    let (interface_name, name, into_name) = (
+        identifier(&interface.name),
+        identifier(&operation.name),
+        identifier(&operation.into_name),
+    );
     let docs = doc(&format!(
         "As [`{}`](Self::{}), with results in memory that is kept from call to call; override it to allocate none.",
         operation.name, operation.name
     ));
     let parameters: Vec<_> = parameters(place, operation, true).collect();
     let error = operation.error_type(place, interface);
-    let passed = operation.parameters.iter().filter(|parameter| parameter.mode != Mode::Out);
+    let passed = operation
+        .parameters
+        .iter()
+        .filter(|parameter| parameter.mode != Mode::Out);
     let passed = passed.map(|parameter| identifier(&parameter.name));
     let outputs = operation.outputs(RETURNED).into_iter().map(|output| {
         let name = output.name;
@@ -84,7 +98,11 @@ fn parameters<'o>(
             Mode::Out => None,
         }
     });
-    let outputs = if into { operation.outputs(RETURNED) } else { Vec::new() };
+    let outputs = if into {
+        operation.outputs(RETURNED)
+    } else {
+        Vec::new()
+    };
     given.chain(outputs.into_iter().map(|output| {
         let (name, of) = (output.name, place.owned(output.of));
         quote!(#name: &mut #of)

@@ -15,8 +15,15 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     let (rt, servant_type) = (place.rt, place.servant_parameter());
     let name = identifier(&place.model.named(interface.reference).name);
     let interface_name = identifier(&interface.name);
-    let arms = interface.methods.iter().map(|method| arm(place, method, &servant_type));
-    let servant = if interface.methods.is_empty() { quote!(_) } else { quote!(servant) };
+    let arms = interface
+        .methods
+        .iter()
+        .map(|method| arm(place, method, &servant_type));
+    let servant = if interface.methods.is_empty() {
+        quote!(_)
+    } else {
+        quote!(servant)
+    };
     quote! {
         impl<#servant_type: #interface_name> #rt::Skeleton<#servant_type> for #name {
             fn dispatch(
@@ -117,7 +124,14 @@ impl<'u, 'm> Upcall<'u, 'm> {
                 kept: is_kept(of, mode),
             })
             .collect();
-        Self { place, declared_in, operation, servant_type, into, values }
+        Self {
+            place,
+            declared_in,
+            operation,
+            servant_type,
+            into,
+            values,
+        }
     }
 
     /// Decodes, calls, encodes.
@@ -125,11 +139,26 @@ impl<'u, 'm> Upcall<'u, 'm> {
         let (rt, operation, servant_type) = (self.place.rt, self.operation, self.servant_type);
         let decoded = self.values.iter().map(|value| self.decoded(value));
         let servant_trait = self.place.path(&self.declared_in.module, &self.declared_in.name);
-        let method = identifier(if self.into { &operation.into_name } else { &operation.name });
-        let given = self.values.iter().filter(|value| value.mode != Mode::Out).map(|value| self.passed(value));
-        let outputs: Vec<_> = self.values.iter().filter(|value| value.mode == Mode::Out).collect();
+        let method = identifier(if self.into {
+            &operation.into_name
+        } else {
+            &operation.name
+        });
+        let given = self
+            .values
+            .iter()
+            .filter(|value| value.mode != Mode::Out)
+            .map(|value| self.passed(value));
+        let outputs: Vec<_> = self
+            .values
+            .iter()
+            .filter(|value| value.mode == Mode::Out)
+            .collect();
         let (taken, results) = if self.into {
-            (outputs.iter().map(|value| self.passed(value)).collect(), quote!(()))
+            (
+                outputs.iter().map(|value| self.passed(value)).collect(),
+                quote!(()),
+            )
         } else {
             let names = outputs.iter().map(|value| &value.name).map(|name| quote!(#name));
             (Vec::new(), super::one_or_tuple(names))
@@ -140,7 +169,11 @@ impl<'u, 'm> Upcall<'u, 'm> {
             .filter(|value| value.mode != Mode::In)
             .map(|value| {
                 let name = &value.name;
-                let value = if value.kept { quote!(&*#name) } else { quote!(&#name) };
+                let value = if value.kept {
+                    quote!(&*#name)
+                } else {
+                    quote!(&#name)
+                };
                 quote!(#rt::Encode::encode(#value, reply))
             })
             .collect();

@@ -37,8 +37,12 @@ impl Lowering<'_> {
             return;
         }
         let definition = self.definition(id);
-        let DefinitionKind::Interface(idl) = &definition.kind else { return };
-        idl.bases.iter().for_each(|base| self.lower_interface(*base, done));
+        let DefinitionKind::Interface(idl) = &definition.kind else {
+            return;
+        };
+        idl.bases
+            .iter()
+            .for_each(|base| self.lower_interface(*base, done));
         let bases: Vec<InterfaceId> = idl.bases.iter().map(|base| self.interfaces[base]).collect();
         let mut all_bases: Vec<InterfaceId> = Vec::new();
         for base in &bases {
@@ -78,14 +82,16 @@ impl Lowering<'_> {
         done: &HashMap<InterfaceId, Interface>,
     ) -> Vec<Operation> {
         let operations = idl.operations.iter().map(Declared::Operation);
-        let mut declared: Vec<Declared<'_>> =
-            operations.chain(idl.attributes.iter().map(Declared::Attribute)).collect();
+        let mut declared: Vec<Declared<'_>> = operations
+            .chain(idl.attributes.iter().map(Declared::Attribute))
+            .collect();
         declared.sort_by_key(|declared| match declared {
             Declared::Operation(operation) => operation.span,
             Declared::Attribute(attribute) => attribute.span,
         });
         let inherited = all_bases.iter().flat_map(|base| &done[base].operations);
-        let inherited = inherited.flat_map(|operation| [operation.name.as_str(), operation.into_name.as_str()]);
+        let inherited =
+            inherited.flat_map(|operation| [operation.name.as_str(), operation.into_name.as_str()]);
         let mut methods = Scope::without(inherited);
         let mut operations: Vec<Operation> = Vec::new();
         for declared in declared {
@@ -98,7 +104,8 @@ impl Lowering<'_> {
         let mut inside = names.inside.clone();
         for operation in &mut operations {
             if operation.has_into(&self.model) {
-                operation.into_name = methods.claim(&format!("{}_into", operation.name.trim_end_matches('_')));
+                operation.into_name =
+                    methods.claim(&format!("{}_into", operation.name.trim_end_matches('_')));
             }
             if !operation.raises.is_empty() {
                 operation.error = inside.claim(&operation.error);
@@ -148,17 +155,40 @@ impl Lowering<'_> {
             raises: self.raises(raises),
         };
         let value: Type = self.ty(&idl.ty);
-        let getter = accessor("get", methods.claim(&name), Some(value.clone()), Vec::new(), &idl.get_raises);
+        let getter = accessor(
+            "get",
+            methods.claim(&name),
+            Some(value.clone()),
+            Vec::new(),
+            &idl.get_raises,
+        );
         let setter = (!idl.readonly).then(|| {
-            let parameter = Parameter { mode: Mode::In, name: String::from("value"), of: value };
-            accessor("set", methods.claim(&format!("set_{name}")), None, vec![parameter], &idl.set_raises)
+            let parameter = Parameter {
+                mode: Mode::In,
+                name: String::from("value"),
+                of: value,
+            };
+            accessor(
+                "set",
+                methods.claim(&format!("set_{name}")),
+                None,
+                vec![parameter],
+                &idl.set_raises,
+            )
         });
         [Some(getter), setter].into_iter().flatten().collect()
     }
 
     fn raises(&self, ids: &[DefinitionId]) -> Vec<(crate::model::TypeId, String)> {
         let mut scope = Scope::without(["System"]);
-        ids.iter().map(|id| (self.types[id], scope.claim(&upper_camel(&self.definition(*id).name)))).collect()
+        ids.iter()
+            .map(|id| {
+                (
+                    self.types[id],
+                    scope.claim(&upper_camel(&self.definition(*id).name)),
+                )
+            })
+            .collect()
     }
 
     /// The methods of the `Ref`: as in the traits, except where two bases have the same name.
@@ -170,7 +200,9 @@ impl Lowering<'_> {
         done: &HashMap<InterfaceId, Interface>,
     ) -> Vec<Method> {
         let mut scope = Scope::default();
-        let inherited = all_bases.iter().map(|base| (*base, done[base].operations.as_slice()));
+        let inherited = all_bases
+            .iter()
+            .map(|base| (*base, done[base].operations.as_slice()));
         let mut methods = Vec::new();
         for (declared_in, operations) in inherited.chain([(own_id, own)]) {
             for (index, operation) in operations.iter().enumerate() {
@@ -183,7 +215,11 @@ impl Lowering<'_> {
             }
         }
         for method in &mut methods {
-            let operations = if method.declared_in == own_id { own } else { &done[&method.declared_in].operations };
+            let operations = if method.declared_in == own_id {
+                own
+            } else {
+                &done[&method.declared_in].operations
+            };
             let operation = &operations[method.operation];
             if !operation.into_name.is_empty() {
                 method.into_name = scope.claim(&operation.into_name);

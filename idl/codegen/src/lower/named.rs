@@ -14,7 +14,10 @@ impl Lowering<'_> {
         for &id in ids {
             let definition = self.definition(id);
             let idl = definition.name.clone();
-            let mut names = Names { module: module.to_vec(), ..Names::default() };
+            let mut names = Names {
+                module: module.to_vec(),
+                ..Names::default()
+            };
             let inside: Vec<DefinitionId> = match &definition.kind {
                 DefinitionKind::Module(module) => {
                     names.name = scope.claim_module(&snake(&idl));
@@ -49,7 +52,11 @@ impl Lowering<'_> {
                     && !is_exception
                     && !is_alias
                     && self.model.has_lent_form(&Type::Named(type_id));
-                let view = if has_view { scope.claim(&format!("{}View", upper_camel(&idl))) } else { String::new() };
+                let view = if has_view {
+                    scope.claim(&format!("{}View", upper_camel(&idl)))
+                } else {
+                    String::new()
+                };
                 let reference = is_interface.then(|| scope.claim(&format!("{}Ref", upper_camel(&idl))));
                 let named = &mut self.model.types[type_id.0];
                 named.module = module.to_vec();
