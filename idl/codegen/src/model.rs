@@ -259,6 +259,8 @@ pub struct Operation {
     /// The same for results in existing memory.
     pub into_name: String,
     pub oneway: bool,
+    /// It has a `context` clause: requests end with a sequence of names and values, ours with an empty one.
+    pub has_context: bool,
     pub returns: Option<Type>,
     pub parameters: Vec<Parameter>,
     /// The exceptions with their variants; empty: fails with system exceptions only.

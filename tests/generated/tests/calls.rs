@@ -9,14 +9,14 @@ use std::{
     },
 };
 
-use punctual_cdr::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, Endian, LongDouble};
+use punctual_cdr::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, Decode, Encode, Endian, LongDouble};
 use punctual_generated_tests::{
     MemoryOrb,
     cubit::{self, Cubit, CubitFactory, CubitFactoryRef, CubitRef},
     features::{features::*, units::Axis},
     names::std::{self as own_std, Locals as _},
 };
-use punctual_stub::{Interface, ObjectRef, servant};
+use punctual_stub::{Interface, ObjectRef, Phase, servant};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 type Outcome<T> = Result<T, SystemException>;
@@ -398,7 +398,6 @@ fn inherited_operations_reach_the_trait_that_declares_them() {
     assert_eq!(object.depth().unwrap(), 2);
     assert_eq!(object.turn_left(21).unwrap(), 42);
     object.turn_right(3).unwrap();
-    assert_eq!(object.with_context(5).unwrap(), 5);
 
     let left = LeftRef::from(object.clone());
     assert_eq!(left.turn_left(4).unwrap(), 8);
@@ -503,6 +502,25 @@ fn fixed_results_beside_variable_ones_come_along() {
         .returned_and_out_into(6, &mut result, &mut text, &mut twice)
         .unwrap();
     assert_eq!((result, text.as_str(), twice), (6, "6", 12));
+}
+
+#[test]
+fn an_operation_with_context_has_an_empty_one_in_its_request() {
+    let orb = MemoryOrb::new(Endian::Little);
+    let object: BottomRef = orb.activate(Diamond::default());
+    assert_eq!(object.with_context(5).unwrap(), 5);
+    // As a peer sends it that has a value for the name in the clause.
+    let mut result = 0_i32;
+    let call = object.call::<SystemException>("with_context", |phase| match phase {
+        Phase::Arguments(encoder) => (7_i32, ["user", "me"].as_slice()).encode(encoder),
+        Phase::Results(decoder) => result.decode_into(decoder),
+    });
+    assert_eq!((call, result), (Ok(()), 7));
+    let without = object.call::<SystemException>("with_context", |phase| match phase {
+        Phase::Arguments(encoder) => 7_i32.encode(encoder),
+        Phase::Results(_) => Ok(()),
+    });
+    assert_eq!(without.unwrap_err().kind, SystemExceptionKind::Marshal);
 }
 
 #[test]

@@ -179,11 +179,14 @@ impl Client<'_, '_> {
         let wire_name = &operation.wire_name;
         let [phase, encoder, decoder] =
             ["phase", "encoder", "decoder"].map(|name| identifier(&scope.claim(name)));
-        let arguments: Vec<_> = operation
+        let context = operation
+            .has_context
+            .then(|| quote!(#rt::Encode::encode(&0_u32, #encoder)?;));
+        let arguments = operation
             .parameters
             .iter()
-            .filter_map(|parameter| self.argument(parameter, &encoder))
-            .collect();
+            .filter_map(|parameter| self.argument(parameter, &encoder));
+        let arguments: Vec<_> = arguments.chain(context).collect();
         let arguments = phase_arm(&quote!(#rt::Phase::Arguments), &encoder, &arguments);
         let (start, error) = if operation.oneway {
             (quote!(oneway), None)
