@@ -13,6 +13,6 @@ mod error;
 mod render;
 
 pub use compiler::{Builder, Compiled, compile, configure};
-pub use error::Error;
+pub use error::{Error, Failed};
 pub use punctual_idl::{Diagnostic, SourceFile};
 pub use render::{Style, render};
