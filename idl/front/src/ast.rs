@@ -39,24 +39,55 @@ pub(crate) struct Definition {
 /// A definition, or an element of the body of an interface or value type.
 #[derive(Debug, Clone)]
 pub(crate) enum DefinitionKind {
-    Module { name: Ident, body: Body },
+    Module {
+        name: Ident,
+        body: Body,
+    },
     Interface(Interface),
     Value(Value),
-    ValueBox { name: Ident, ty: TypeSpec },
-    Constant { name: Ident, ty: TypeSpec, value: Expr },
-    Typedef { ty: TypeSpec, declarators: Vec<Declarator> },
+    ValueBox {
+        name: Ident,
+        ty: TypeSpec,
+    },
+    Constant {
+        name: Ident,
+        ty: TypeSpec,
+        value: Expr,
+    },
+    Typedef {
+        ty: TypeSpec,
+        declarators: Vec<Declarator>,
+    },
     /// A struct, union or enum that stands alone.
     Constructed(TypeSpec),
     ForwardStruct(Ident),
     ForwardUnion(Ident),
-    Exception { name: Ident, members: Vec<Member>, end: usize },
+    Exception {
+        name: Ident,
+        members: Vec<Member>,
+        end: usize,
+    },
     Native(Ident),
     Operation(Operation),
     Attribute(Attribute),
-    StateMember { public: bool, member: Member },
-    TypeId { name: Name, id: String, span: Span },
-    TypePrefix { name: Name, prefix: String, span: Span },
-    Accepted { construct: &'static str, name: Ident },
+    StateMember {
+        public: bool,
+        member: Member,
+    },
+    TypeId {
+        name: Name,
+        id: String,
+        span: Span,
+    },
+    TypePrefix {
+        name: Name,
+        prefix: String,
+        span: Span,
+    },
+    Accepted {
+        construct: &'static str,
+        name: Ident,
+    },
 }
 
 /// What stands between braces, and the token that closes them.
@@ -143,10 +174,16 @@ pub(crate) struct TypeSpec {
 pub(crate) enum TypeKind {
     /// A type of one or more keywords.
     Basic(Type),
-    String { wide: bool, bound: Option<Expr> },
+    String {
+        wide: bool,
+        bound: Option<Expr>,
+    },
     /// Without digits in the type of a constant.
     Fixed(Option<Box<(Expr, Expr)>>),
-    Sequence { element: Box<TypeSpec>, bound: Option<Expr> },
+    Sequence {
+        element: Box<TypeSpec>,
+        bound: Option<Expr>,
+    },
     Named(Name),
     Struct(Struct),
     Union(Box<Union>),

@@ -40,7 +40,10 @@ pub(crate) enum Kind {
     #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
     Word,
     #[regex(r"0[xX][0-9A-Za-z_]*", priority = 10)]
-    #[regex(r"(\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+)([eE][+-]?[0-9]+)?[0-9A-Za-z_]*", priority = 9)]
+    #[regex(
+        r"(\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+)([eE][+-]?[0-9]+)?[0-9A-Za-z_]*",
+        priority = 9
+    )]
     Number,
     #[regex(r"'([^'\\\n]|\\[^\n])*'")]
     Char,

@@ -86,15 +86,30 @@ pub fn compile(path: impl AsRef<Path>, options: &Options, loader: &dyn SourceLoa
     let preprocessed = preprocess::preprocess(path.as_ref(), options, loader);
     let mut diagnostics = preprocessed.diagnostics;
     let (definitions, syntax) = parse::parse(&preprocessed.tokens, &options.limits);
-    let syntax_errors = syntax.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    let syntax_errors = syntax
+        .iter()
+        .any(|diagnostic| diagnostic.severity == Severity::Error);
     diagnostics.extend(syntax);
     let (mut specification, findings) = resolve::resolve(&definitions, &preprocessed.events, &options.limits);
     // A definition that could not be read is missing; that its name is unknown says nothing new.
-    let understood = !syntax_errors && diagnostics.iter().all(|diagnostic| diagnostic.severity < Severity::Error);
-    diagnostics.extend(findings.into_iter().filter(|finding| understood || finding.code != Code::UnknownName));
+    let understood = !syntax_errors
+        && diagnostics
+            .iter()
+            .all(|diagnostic| diagnostic.severity < Severity::Error);
+    diagnostics.extend(
+        findings
+            .into_iter()
+            .filter(|finding| understood || finding.code != Code::UnknownName),
+    );
     specification.files.clone_from(&preprocessed.files);
-    let failed = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-    Outcome { specification: (!failed).then_some(specification), diagnostics, files: preprocessed.files }
+    let failed = diagnostics
+        .iter()
+        .any(|diagnostic| diagnostic.severity == Severity::Error);
+    Outcome {
+        specification: (!failed).then_some(specification),
+        diagnostics,
+        files: preprocessed.files,
+    }
 }
 
 /// Compiles a text without files around it; its name is only used in diagnostics.

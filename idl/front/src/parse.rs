@@ -111,7 +111,11 @@ impl<'a> Parser<'a> {
     }
 
     fn expect(&mut self, text: &str) -> Parsed<()> {
-        if self.eat(text) { Ok(()) } else { self.unexpected(&format!("`{text}`")) }
+        if self.eat(text) {
+            Ok(())
+        } else {
+            self.unexpected(&format!("`{text}`"))
+        }
     }
 
     /// The `;` behind a definition. Its absence is reported at the end of what it should follow, and parsing goes on.
@@ -121,7 +125,10 @@ impl<'a> Parser<'a> {
         }
         if self.last_error != Some(self.at) {
             let end = self.previous();
-            let span = Span { start: end.end, ..end };
+            let span = Span {
+                start: end.end,
+                ..end
+            };
             self.error(
                 Diagnostic::new(Code::Syntax, span, format!("`;` is missing after {after}"))
                     .here("expected `;` here")
@@ -153,8 +160,12 @@ impl<'a> Parser<'a> {
             Kind::Word if is_keyword(&token.text) => format!("the keyword `{}`", token.text),
             _ => format!("`{}`", token.text),
         };
-        let mut diagnostic = Diagnostic::new(Code::Syntax, token.span, format!("expected {expected}, found {found}"))
-            .here(format!("expected {expected}"));
+        let mut diagnostic = Diagnostic::new(
+            Code::Syntax,
+            token.span,
+            format!("expected {expected}, found {found}"),
+        )
+        .here(format!("expected {expected}"));
         if token.kind == Kind::Word && is_keyword(&token.text) && expected.contains("identifier") {
             diagnostic = diagnostic.with_help(format!("to use a keyword as a name, write `_{}`", token.text));
         } else if token.kind == Kind::End {
@@ -218,25 +229,46 @@ impl<'a> Parser<'a> {
         if let Some(escaped) = token.text.strip_prefix('_') {
             if escaped.starts_with(|first: char| first.is_ascii_alphabetic()) {
                 self.bump();
-                return Ok(Ident { name: escaped.into(), span: token.span, at });
+                return Ok(Ident {
+                    name: escaped.into(),
+                    span: token.span,
+                    at,
+                });
             }
             self.error(
-                Diagnostic::new(Code::Syntax, token.span, format!("`{}` is not an identifier", token.text))
-                    .with_help("identifiers begin with a letter"),
+                Diagnostic::new(
+                    Code::Syntax,
+                    token.span,
+                    format!("`{}` is not an identifier", token.text),
+                )
+                .with_help("identifiers begin with a letter"),
             );
             self.bump();
-            return Ok(Ident { name: Rc::clone(&token.text), span: token.span, at });
+            return Ok(Ident {
+                name: Rc::clone(&token.text),
+                span: token.span,
+                at,
+            });
         }
         if let Some(keyword) = colliding_keyword(&token.text) {
             if is_late_keyword(&token.text) {
                 self.say(
-                    Diagnostic::new(Code::LateKeyword, token.span, format!("`{keyword}` is a keyword since IDL 3.0"))
-                        .with_help(format!("write `_{keyword}` so that every compiler takes it as a name")),
+                    Diagnostic::new(
+                        Code::LateKeyword,
+                        token.span,
+                        format!("`{keyword}` is a keyword since IDL 3.0"),
+                    )
+                    .with_help(format!(
+                        "write `_{keyword}` so that every compiler takes it as a name"
+                    )),
                 );
             } else if is_keyword(&token.text) {
                 return self.unexpected("an identifier");
             } else {
-                let message = format!("the identifier `{}` collides with the keyword `{keyword}`", token.text);
+                let message = format!(
+                    "the identifier `{}` collides with the keyword `{keyword}`",
+                    token.text
+                );
                 self.say(
                     Diagnostic::new(Code::KeywordAsIdentifier, token.span, message)
                         .with_help(format!("rename it, or escape it as `_{}`", token.text)),
@@ -244,7 +276,11 @@ impl<'a> Parser<'a> {
             }
         }
         self.bump();
-        Ok(Ident { name: Rc::clone(&token.text), span: token.span, at })
+        Ok(Ident {
+            name: Rc::clone(&token.text),
+            span: token.span,
+            at,
+        })
     }
 
     /// `<scoped_name>`

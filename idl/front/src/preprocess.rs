@@ -38,7 +38,12 @@ pub(crate) fn preprocess(path: &Path, options: &Options, loader: &dyn SourceLoad
     let mut preprocessor = Preprocessor {
         options,
         loader,
-        out: Preprocessed { files: Vec::new(), tokens: Vec::new(), events: Vec::new(), diagnostics: Vec::new() },
+        out: Preprocessed {
+            files: Vec::new(),
+            tokens: Vec::new(),
+            events: Vec::new(),
+            diagnostics: Vec::new(),
+        },
         texts: Vec::new(),
         known: HashMap::new(),
         macros: HashMap::new(),
@@ -48,7 +53,9 @@ pub(crate) fn preprocess(path: &Path, options: &Options, loader: &dyn SourceLoad
         stopped: false,
     };
     for (name, value) in &options.defines {
-        preprocessor.macros.insert(name.as_str().into(), Macro::predefined(value));
+        preprocessor
+            .macros
+            .insert(name.as_str().into(), Macro::predefined(value));
     }
     match loader.load(path) {
         Ok(text) => {
@@ -67,8 +74,17 @@ pub(crate) fn preprocess(path: &Path, options: &Options, loader: &dyn SourceLoad
     }
     let mut out = preprocessor.out;
     let end = out.files.first().map_or(0, |main| main.text.len() as u32);
-    let span = Span { file: 0, start: end, end };
-    out.tokens.push(Token { kind: Kind::End, text: "".into(), span, doc: None });
+    let span = Span {
+        file: 0,
+        start: end,
+        end,
+    };
+    out.tokens.push(Token {
+        kind: Kind::End,
+        text: "".into(),
+        span,
+        doc: None,
+    });
     out
 }
 
@@ -108,7 +124,10 @@ impl Preprocessor<'_> {
         let too_large = text.len() > self.limits().file_bytes.min(u32::MAX as usize);
         let text = if too_large { String::new() } else { text };
         self.texts.push(lex(&text).into());
-        self.out.files.push(SourceFile { name: path.display().to_string(), text: text.into() });
+        self.out.files.push(SourceFile {
+            name: path.display().to_string(),
+            text: text.into(),
+        });
         self.known.insert(path.to_owned(), file);
         if too_large {
             let message = format!(
@@ -116,7 +135,15 @@ impl Preprocessor<'_> {
                 path.display(),
                 self.limits().file_bytes
             );
-            self.report(Diagnostic::new(Code::LimitExceeded, Span { file, start: 0, end: 0 }, message));
+            self.report(Diagnostic::new(
+                Code::LimitExceeded,
+                Span {
+                    file,
+                    start: 0,
+                    end: 0,
+                },
+                message,
+            ));
         }
         file
     }
@@ -126,7 +153,11 @@ impl Preprocessor<'_> {
     }
 
     fn event(&mut self, span: Span, kind: EventKind) {
-        self.out.events.push(Event { at: self.out.tokens.len(), span, kind });
+        self.out.events.push(Event {
+            at: self.out.tokens.len(),
+            span,
+            kind,
+        });
     }
 
     /// Counts down the work; says once when it is used up.
@@ -135,10 +166,9 @@ impl Preprocessor<'_> {
             self.work -= 1;
         } else if !self.stopped {
             let message = format!("more than {} tokens after preprocessing", self.limits().tokens);
-            self.stop(
-                Diagnostic::new(Code::LimitExceeded, span, message)
-                    .with_help("look for macros or includes that multiply each other, or raise `Limits::tokens`"),
-            );
+            self.stop(Diagnostic::new(Code::LimitExceeded, span, message).with_help(
+                "look for macros or includes that multiply each other, or raise `Limits::tokens`",
+            ));
         }
         !self.stopped
     }
@@ -152,7 +182,11 @@ impl Preprocessor<'_> {
 
     /// Walks through one file, line by line.
     fn file(&mut self, file: u32) {
-        let whole = Span { file, start: 0, end: 0 };
+        let whole = Span {
+            file,
+            start: 0,
+            end: 0,
+        };
         self.event(whole, EventKind::EnterFile);
         self.including.push(file);
         let lexemes = Rc::clone(&self.texts[file as usize]);
@@ -161,7 +195,11 @@ impl Preprocessor<'_> {
         let mut at = 0;
         let mut line_start = true;
         while let Some(&lexeme) = lexemes.get(at) {
-            let span = Span { file, start: lexeme.start, end: lexeme.end };
+            let span = Span {
+                file,
+                start: lexeme.start,
+                end: lexeme.end,
+            };
             at += 1;
             let active = conditionals.iter().all(|conditional| conditional.active);
             match lexeme.kind {
@@ -191,7 +229,11 @@ impl Preprocessor<'_> {
                     if lexeme.kind == Kind::Word && self.is_macro(self.text(span)) {
                         at = self.use_macro(span, &lexemes, at);
                     } else {
-                        self.emit(Piece { kind: lexeme.kind, text: self.text(span).into(), span });
+                        self.emit(Piece {
+                            kind: lexeme.kind,
+                            text: self.text(span).into(),
+                            span,
+                        });
                     }
                     if let Some(token) = self.out.tokens.get_mut(first) {
                         token.doc = doc;
@@ -204,9 +246,13 @@ impl Preprocessor<'_> {
         }
         for open in conditionals {
             self.report(
-                Diagnostic::new(Code::UnbalancedConditional, open.span, "this conditional has no `#endif`")
-                    .here("opened here")
-                    .with_help("every file closes its own conditionals: add `#endif`"),
+                Diagnostic::new(
+                    Code::UnbalancedConditional,
+                    open.span,
+                    "this conditional has no `#endif`",
+                )
+                .here("opened here")
+                .with_help("every file closes its own conditionals: add `#endif`"),
             );
         }
         self.including.pop();
@@ -222,7 +268,9 @@ impl Preprocessor<'_> {
                 span,
                 "a literal is not closed on the line on which it is opened",
             )
-            .with_help(format!("add the closing {text}; long strings are written \"in \" \"parts\"")),
+            .with_help(format!(
+                "add the closing {text}; long strings are written \"in \" \"parts\""
+            )),
             Kind::Unknown => Diagnostic::new(
                 Code::UnexpectedCharacter,
                 span,
@@ -230,11 +278,21 @@ impl Preprocessor<'_> {
             )
             .with_help("remove it, or put it into a comment or a literal"),
             Kind::UnterminatedComment => {
-                let span = Span { end: span.start + 2, ..span };
+                let span = Span {
+                    end: span.start + 2,
+                    ..span
+                };
                 Diagnostic::new(Code::UnterminatedComment, span, "this comment is not closed")
                     .with_help("add `*/`")
             }
-            _ => return self.out.tokens.push(Token { kind, text, span, doc: None }),
+            _ => {
+                return self.out.tokens.push(Token {
+                    kind,
+                    text,
+                    span,
+                    doc: None,
+                });
+            }
         };
         self.report(problem);
     }

@@ -39,8 +39,14 @@ mod tests {
 
     #[test]
     fn names_the_nearest_word_only() {
-        assert_eq!(did_you_mean("Montior", ["Monitor", "Mentor"]).as_deref(), Some("did you mean `Monitor`?"));
+        assert_eq!(
+            did_you_mean("Montior", ["Monitor", "Mentor"]).as_deref(),
+            Some("did you mean `Monitor`?")
+        );
         assert_eq!(did_you_mean("Radar", ["Sonar", "Track"]), None);
-        assert_eq!(did_you_mean("lnog", ["long"]).as_deref(), Some("did you mean `long`?"));
+        assert_eq!(
+            did_you_mean("lnog", ["long"]).as_deref(),
+            Some("did you mean `long`?")
+        );
     }
 }

@@ -31,9 +31,15 @@ pub(crate) enum EventKind {
     /// `#pragma prefix "..."`
     Prefix(String),
     /// `#pragma ID name "..."`
-    Id { name: PragmaName, id: String },
+    Id {
+        name: PragmaName,
+        id: String,
+    },
     /// `#pragma version name 1.2`
-    Version { name: PragmaName, version: String },
+    Version {
+        name: PragmaName,
+        version: String,
+    },
 }
 
 /// The possibly qualified name in a pragma.
@@ -45,21 +51,105 @@ pub(crate) struct PragmaName {
 
 /// Reserved words of OMG IDL 3.5 (table 7-6), in alphabetical order by bytes.
 const KEYWORDS: &[&str] = &[
-    "FALSE", "Object", "TRUE", "ValueBase", "abstract", "alias", "any", "attribute", "boolean", "case", "char",
-    "component", "connector", "const", "consumes", "context", "custom", "default", "double", "emits", "enum",
-    "eventtype", "exception", "factory", "finder", "fixed", "float", "getraises", "home", "import", "in", "inout",
-    "interface", "local", "long", "manages", "mirrorport", "module", "multiple", "native", "octet", "oneway", "out",
-    "port", "porttype", "primarykey", "private", "provides", "public", "publishes", "raises", "readonly", "sequence",
-    "setraises", "short", "string", "struct", "supports", "switch", "truncatable", "typedef", "typeid", "typename",
-    "typeprefix", "union", "unsigned", "uses", "valuetype", "void", "wchar", "wstring",
+    "FALSE",
+    "Object",
+    "TRUE",
+    "ValueBase",
+    "abstract",
+    "alias",
+    "any",
+    "attribute",
+    "boolean",
+    "case",
+    "char",
+    "component",
+    "connector",
+    "const",
+    "consumes",
+    "context",
+    "custom",
+    "default",
+    "double",
+    "emits",
+    "enum",
+    "eventtype",
+    "exception",
+    "factory",
+    "finder",
+    "fixed",
+    "float",
+    "getraises",
+    "home",
+    "import",
+    "in",
+    "inout",
+    "interface",
+    "local",
+    "long",
+    "manages",
+    "mirrorport",
+    "module",
+    "multiple",
+    "native",
+    "octet",
+    "oneway",
+    "out",
+    "port",
+    "porttype",
+    "primarykey",
+    "private",
+    "provides",
+    "public",
+    "publishes",
+    "raises",
+    "readonly",
+    "sequence",
+    "setraises",
+    "short",
+    "string",
+    "struct",
+    "supports",
+    "switch",
+    "truncatable",
+    "typedef",
+    "typeid",
+    "typename",
+    "typeprefix",
+    "union",
+    "unsigned",
+    "uses",
+    "valuetype",
+    "void",
+    "wchar",
+    "wstring",
 ];
 
 /// Keywords that came after CORBA 2.6. Older specifications use them as names, so they are accepted where only a
 /// name can stand.
 const LATE_KEYWORDS: &[&str] = &[
-    "alias", "component", "connector", "consumes", "emits", "eventtype", "finder", "getraises", "home", "import",
-    "manages", "mirrorport", "multiple", "port", "porttype", "primarykey", "provides", "publishes", "setraises",
-    "typeid", "typename", "typeprefix", "uses",
+    "alias",
+    "component",
+    "connector",
+    "consumes",
+    "emits",
+    "eventtype",
+    "finder",
+    "getraises",
+    "home",
+    "import",
+    "manages",
+    "mirrorport",
+    "multiple",
+    "port",
+    "porttype",
+    "primarykey",
+    "provides",
+    "publishes",
+    "setraises",
+    "typeid",
+    "typename",
+    "typeprefix",
+    "uses",
 ];
 
 /// Whether a word is a keyword, spelled exactly.
@@ -69,7 +159,10 @@ pub(crate) fn is_keyword(word: &str) -> bool {
 
 /// The keyword that a word collides with: identifiers differ from keywords by more than their case (7.2.3).
 pub(crate) fn colliding_keyword(word: &str) -> Option<&'static str> {
-    KEYWORDS.iter().copied().find(|keyword| keyword.eq_ignore_ascii_case(word))
+    KEYWORDS
+        .iter()
+        .copied()
+        .find(|keyword| keyword.eq_ignore_ascii_case(word))
 }
 
 /// Whether a keyword may be taken as a name where only a name can stand.

@@ -137,12 +137,18 @@ impl Parser<'_> {
     /// `<formal_parameter> ::= <formal_parameter_type> <identifier>` or
     /// `<actual_parameter> ::= <type_spec> | <const_exp>`
     fn template_parameter(&mut self) -> Parsed<()> {
-        const KINDS: &[&str] =
-            &["typename", "interface", "valuetype", "eventtype", "struct", "union", "exception", "enum"];
-        if self.at_any(KINDS) {
-            self.bump();
-            self.identifier()?;
-        } else if self.at("sequence") && self.peek(1).text.as_ref() != "<" {
+        const KINDS: &[&str] = &[
+            "typename",
+            "interface",
+            "valuetype",
+            "eventtype",
+            "struct",
+            "union",
+            "exception",
+            "enum",
+        ];
+        let bare_sequence = self.at("sequence") && self.peek(1).text.as_ref() != "<";
+        if self.at_any(KINDS) || bare_sequence {
             self.bump();
             self.identifier()?;
         } else if self.eat("const") {
@@ -154,7 +160,8 @@ impl Parser<'_> {
             if !self.at_any(&[",", ">", ">>"]) {
                 self.identifier()?;
             }
-        } else if self.at_type() && !self.at("::") && !matches!(&*self.peek(1).text, "::" | "," | ">" | ">>") {
+        } else if self.at_type() && !self.at("::") && !matches!(&*self.peek(1).text, "::" | "," | ">" | ">>")
+        {
             // A basic type of several words, or an expression that begins with a name.
             if crate::token::is_keyword(&self.token().text) {
                 self.type_spec()?;

@@ -108,8 +108,12 @@ impl Parser<'_> {
         let body = self.body(Self::definition)?;
         if body.definitions.is_empty() && self.last_error.is_none() {
             self.say(
-                Diagnostic::new(Code::EmptyBody, name.span, format!("module `{}` is empty", name.name))
-                    .with_help("put a definition into it, or remove it"),
+                Diagnostic::new(
+                    Code::EmptyBody,
+                    name.span,
+                    format!("module `{}` is empty", name.name),
+                )
+                .with_help("put a definition into it, or remove it"),
             );
         }
         Ok(DefinitionKind::Module { name, body })
@@ -142,9 +146,20 @@ impl Parser<'_> {
             self.string_text()?
         } else {
             let name = self.scoped_name()?;
-            name.parts.iter().map(|part| &*part.name).collect::<Vec<_>>().join("::")
+            name.parts
+                .iter()
+                .map(|part| &*part.name)
+                .collect::<Vec<_>>()
+                .join("::")
         };
-        Ok(DefinitionKind::Accepted { construct: "import", name: Ident { name: name.into(), span, at } })
+        Ok(DefinitionKind::Accepted {
+            construct: "import",
+            name: Ident {
+                name: name.into(),
+                span,
+                at,
+            },
+        })
     }
 
     /// `<type_id_dcl> ::= "typeid" <scoped_name> <string_literal>`
@@ -152,7 +167,11 @@ impl Parser<'_> {
         self.expect("typeid")?;
         let name = self.scoped_name()?;
         let span = self.span();
-        Ok(DefinitionKind::TypeId { name, id: self.string_text()?, span })
+        Ok(DefinitionKind::TypeId {
+            name,
+            id: self.string_text()?,
+            span,
+        })
     }
 
     /// `<type_prefix_dcl> ::= "typeprefix" <scoped_name> <string_literal>`
@@ -161,6 +180,10 @@ impl Parser<'_> {
         // Older specifications write `typeprefix :: "..."` for the global scope; IDL 3.5 has no such form.
         let name = self.scoped_name()?;
         let span = self.span();
-        Ok(DefinitionKind::TypePrefix { name, prefix: self.string_text()?, span })
+        Ok(DefinitionKind::TypePrefix {
+            name,
+            prefix: self.string_text()?,
+            span,
+        })
     }
 }

@@ -41,17 +41,25 @@ impl Parser<'_> {
         let first = self.span();
         let mut steps = Vec::new();
         self.binary_expr(0, &mut steps)?;
-        Ok(Expr { steps, span: first.to(self.previous()) })
+        Ok(Expr {
+            steps,
+            span: first.to(self.previous()),
+        })
     }
 
     /// `<or_expr>`, `<xor_expr>`, `<and_expr>`, `<shift_expr>`, `<add_expr>` and `<mult_expr>`, by precedence: the
     /// operators that bind more tightly than `lowest`.
     fn binary_expr(&mut self, lowest: u8, steps: &mut Vec<Step>) -> Parsed<()> {
         self.unary_expr(steps)?;
-        while let Some((operator, precedence)) = self.operator().filter(|(_, precedence)| *precedence > lowest) {
+        while let Some((operator, precedence)) =
+            self.operator().filter(|(_, precedence)| *precedence > lowest)
+        {
             let span = self.bump().span;
             self.binary_expr(precedence, steps)?;
-            steps.push(Step { span, kind: StepKind::Binary(operator) });
+            steps.push(Step {
+                span,
+                kind: StepKind::Binary(operator),
+            });
         }
         Ok(())
     }
@@ -82,7 +90,10 @@ impl Parser<'_> {
         self.primary_expr(steps)?;
         if let Some(token) = operator {
             let operator = token.text.chars().next().unwrap_or('+');
-            steps.push(Step { span: token.span, kind: StepKind::Unary(operator) });
+            steps.push(Step {
+                span: token.span,
+                kind: StepKind::Unary(operator),
+            });
         }
         Ok(())
     }
@@ -109,7 +120,10 @@ impl Parser<'_> {
             }
             _ => return self.unexpected("a constant expression"),
         };
-        steps.push(Step { span: span.to(self.previous()), kind });
+        steps.push(Step {
+            span: span.to(self.previous()),
+            kind,
+        });
         Ok(())
     }
 }

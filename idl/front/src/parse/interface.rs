@@ -22,21 +22,36 @@ impl Parser<'_> {
         self.expect("interface")?;
         let name = self.identifier()?;
         if self.at(";") {
-            return Ok(DefinitionKind::Interface(Interface { name, flavour, bases: Vec::new(), body: None }));
+            return Ok(DefinitionKind::Interface(Interface {
+                name,
+                flavour,
+                bases: Vec::new(),
+                body: None,
+            }));
         }
         // <interface_inheritance_spec>
-        let bases = if self.eat(":") { self.scoped_names()? } else { Vec::new() };
+        let bases = if self.eat(":") {
+            self.scoped_names()?
+        } else {
+            Vec::new()
+        };
         let body = Some(self.body(Self::export)?);
-        Ok(DefinitionKind::Interface(Interface { name, flavour, bases, body }))
+        Ok(DefinitionKind::Interface(Interface {
+            name,
+            flavour,
+            bases,
+            body,
+        }))
     }
 
     /// `<export>`
     pub(super) fn export(&mut self) -> Parsed<DefinitionKind> {
         match &*self.token().text {
-            "typedef" | "struct" | "union" | "enum" | "native" | "const" | "exception" | "typeid" | "typeprefix" => {
-                self.common_definition(EXPORTS)
-            }
-            "module" | "interface" | "valuetype" | "abstract" | "local" if self.token().kind == Kind::Word => {
+            "typedef" | "struct" | "union" | "enum" | "native" | "const" | "exception" | "typeid"
+            | "typeprefix" => self.common_definition(EXPORTS),
+            "module" | "interface" | "valuetype" | "abstract" | "local"
+                if self.token().kind == Kind::Word =>
+            {
                 self.unexpected(EXPORTS)
             }
             "readonly" | "attribute" => {
@@ -56,7 +71,10 @@ impl Parser<'_> {
     fn op_dcl(&mut self) -> Parsed<Operation> {
         let oneway = self.eat("oneway");
         let result = if self.at("void") {
-            TypeSpec { span: self.bump().span, kind: TypeKind::Basic(Type::Void) }
+            TypeSpec {
+                span: self.bump().span,
+                kind: TypeKind::Basic(Type::Void),
+            }
         } else if self.at_type() {
             self.param_type_spec("the result of an operation")?
         } else {
@@ -65,8 +83,20 @@ impl Parser<'_> {
         let name = self.identifier()?;
         let parameters = self.parameter_dcls(false)?;
         let raises = self.raises_expr("raises")?;
-        let contexts = if self.at("context") { self.context_expr()? } else { Vec::new() };
-        Ok(Operation { name, oneway, factory: false, result, parameters, raises, contexts })
+        let contexts = if self.at("context") {
+            self.context_expr()?
+        } else {
+            Vec::new()
+        };
+        Ok(Operation {
+            name,
+            oneway,
+            factory: false,
+            result,
+            parameters,
+            raises,
+            contexts,
+        })
     }
 
     /// `<parameter_dcls>`; in the `<init_param_dcls>` of a factory there is only `in`.
@@ -102,7 +132,13 @@ impl Parser<'_> {
         };
         let ty = self.param_type_spec("a parameter")?;
         let name = self.identifier()?;
-        Ok(Parameter { doc, name, direction, direction_span, ty })
+        Ok(Parameter {
+            doc,
+            name,
+            direction,
+            direction_span,
+            ty,
+        })
     }
 
     /// `<param_type_spec>`: a type that has a name or is written as a keyword.
@@ -117,8 +153,12 @@ impl Parser<'_> {
                 | TypeKind::Enum(_)
         ) {
             self.say(
-                Diagnostic::new(Code::AnonymousType, ty.span, format!("the type of {place} must have a name"))
-                    .with_help("declare it before with `typedef`, and use that name here"),
+                Diagnostic::new(
+                    Code::AnonymousType,
+                    ty.span,
+                    format!("the type of {place} must have a name"),
+                )
+                .with_help("declare it before with `typedef`, and use that name here"),
             );
         }
         Ok(ty)
@@ -162,6 +202,12 @@ impl Parser<'_> {
         } else {
             (self.raises_expr("getraises")?, self.raises_expr("setraises")?)
         };
-        Ok(Attribute { readonly, ty, names, get_raises, set_raises })
+        Ok(Attribute {
+            readonly,
+            ty,
+            names,
+            get_raises,
+            set_raises,
+        })
     }
 }

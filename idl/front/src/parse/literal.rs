@@ -38,7 +38,11 @@ impl Parser<'_> {
                     }
                     text.push_str(&self.unescape(&next.text, next.span, next_wide));
                 }
-                if wide { Literal::WideString(text) } else { Literal::String(text) }
+                if wide {
+                    Literal::WideString(text)
+                } else {
+                    Literal::String(text)
+                }
             }
         }
     }
@@ -69,10 +73,12 @@ impl Parser<'_> {
         let problem = if let Some(decimal) = decimal {
             match fixed(decimal) {
                 Some(value) => return Literal::Fixed(value),
-                None if digits(&decimal.replacen('.', "", 1)) => {
-                    Diagnostic::new(Code::NumberTooLarge, span, format!("`{text}` has more than {FIXED_DIGITS} digits"))
-                        .with_help("a fixed-point value has at most 31 significant digits")
-                }
+                None if digits(&decimal.replacen('.', "", 1)) => Diagnostic::new(
+                    Code::NumberTooLarge,
+                    span,
+                    format!("`{text}` has more than {FIXED_DIGITS} digits"),
+                )
+                .with_help("a fixed-point value has at most 31 significant digits"),
                 None => malformed("a fixed-point literal is digits, a point, digits and `d`"),
             }
         } else if hexadecimal.is_some() || digits(text) {
@@ -80,21 +86,27 @@ impl Parser<'_> {
             let valid = !body.is_empty() && body.chars().all(|digit| digit.is_digit(radix));
             match u64::from_str_radix(body, radix) {
                 Ok(value) if valid => return Literal::Integer(value),
-                _ if valid => {
-                    Diagnostic::new(Code::NumberTooLarge, span, format!("`{text}` does not fit in 64 bits"))
-                        .with_help("the largest integer is 18446744073709551615")
-                }
+                _ if valid => Diagnostic::new(
+                    Code::NumberTooLarge,
+                    span,
+                    format!("`{text}` does not fit in 64 bits"),
+                )
+                .with_help("the largest integer is 18446744073709551615"),
                 _ if radix == 8 => malformed("a number that begins with 0 is octal: its digits are 0 to 7"),
                 _ => malformed("a hexadecimal number has digits 0 to 9 and A to F behind `0x`"),
             }
         } else {
-            let well_formed = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
+            let well_formed = text
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
             match text.parse::<f64>() {
                 Ok(value) if well_formed && value.is_finite() => return Literal::Float(value),
-                Ok(_) if well_formed => {
-                    Diagnostic::new(Code::NumberTooLarge, span, format!("`{text}` does not fit in a `double`"))
-                        .with_help("the largest `double` is about 1.8e308")
-                }
+                Ok(_) if well_formed => Diagnostic::new(
+                    Code::NumberTooLarge,
+                    span,
+                    format!("`{text}` does not fit in a `double`"),
+                )
+                .with_help("the largest `double` is about 1.8e308"),
                 _ => malformed("a number and a name must be separated; suffixes as in C do not exist in IDL"),
             }
         };
@@ -113,12 +125,13 @@ impl Parser<'_> {
             _ => {
                 if self.diagnostics.len() == before {
                     self.say(
-                        Diagnostic::new(Code::BadEscape, span, format!("{text} is not one character")).with_help(
-                            match content.chars().count() {
-                                1 => "characters above U+00FF need `wchar` and a literal that begins with `L`",
+                        Diagnostic::new(Code::BadEscape, span, format!("{text} is not one character"))
+                            .with_help(match content.chars().count() {
+                                1 => {
+                                    "characters above U+00FF need `wchar` and a literal that begins with `L`"
+                                }
                                 _ => "several characters are a string: use double quotes",
-                            },
-                        ),
+                            }),
                     );
                 }
                 Literal::Malformed
@@ -189,7 +202,11 @@ impl Parser<'_> {
 
 /// The first at most `most` digits of a text, and what follows.
 fn leading(text: &str, most: usize, radix: u32) -> (&str, &str) {
-    let length = text.bytes().take(most).take_while(|byte| char::from(*byte).is_digit(radix)).count();
+    let length = text
+        .bytes()
+        .take(most)
+        .take_while(|byte| char::from(*byte).is_digit(radix))
+        .count();
     text.split_at(length)
 }
 
@@ -203,10 +220,16 @@ fn fixed(text: &str) -> Option<FixedValue> {
     let fraction = fraction.trim_end_matches('0');
     let digits = format!("{whole}{fraction}");
     let all = digits.bytes().all(|byte| byte.is_ascii_digit());
-    if !all || text.len() < 1 || text == "." || digits.trim_start_matches('0').len() > FIXED_DIGITS {
+    if !all || text.is_empty() || text == "." || digits.trim_start_matches('0').len() > FIXED_DIGITS {
         return None;
     }
-    let scale = u8::try_from(fraction.len()).ok().filter(|scale| usize::from(*scale) <= FIXED_DIGITS)?;
-    let unscaled = if digits.is_empty() { 0 } else { digits.parse().ok()? };
+    let scale = u8::try_from(fraction.len())
+        .ok()
+        .filter(|scale| usize::from(*scale) <= FIXED_DIGITS)?;
+    let unscaled = if digits.is_empty() {
+        0
+    } else {
+        digits.parse().ok()?
+    };
     Some(FixedValue { unscaled, scale })
 }

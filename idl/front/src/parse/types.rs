@@ -1,15 +1,34 @@
 //! Type declarations and type specifications (clause 7.4.4), exceptions (7.4.5).
 
 use super::{Parsed, Parser};
-use crate::ast::{Case, CaseLabel, Declarator, DefinitionKind, Enum, Ident, Member, Struct, TypeKind, TypeSpec, Union};
+use crate::ast::{
+    Case, CaseLabel, Declarator, DefinitionKind, Enum, Ident, Member, Struct, TypeKind, TypeSpec, Union,
+};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::hir::Type;
 use crate::lexer::Kind;
 
 const TYPE_KEYWORDS: &[&str] = &[
-    "Object", "ValueBase", "any", "boolean", "char", "double", "enum", "fixed", "float", "long", "octet", "sequence",
-    "short", "string", "struct", "union", "unsigned", "wchar", "wstring",
+    "Object",
+    "ValueBase",
+    "any",
+    "boolean",
+    "char",
+    "double",
+    "enum",
+    "fixed",
+    "float",
+    "long",
+    "octet",
+    "sequence",
+    "short",
+    "string",
+    "struct",
+    "union",
+    "unsigned",
+    "wchar",
+    "wstring",
 ];
 
 impl Parser<'_> {
@@ -19,7 +38,10 @@ impl Parser<'_> {
         if self.eat("typedef") {
             // <type_declarator> ::= <type_spec> <declarators>
             let ty = self.type_spec()?;
-            return Ok(DefinitionKind::Typedef { ty, declarators: self.declarators()? });
+            return Ok(DefinitionKind::Typedef {
+                ty,
+                declarators: self.declarators()?,
+            });
         }
         if self.eat("native") {
             return Ok(DefinitionKind::Native(self.identifier()?));
@@ -48,7 +70,10 @@ impl Parser<'_> {
         self.nested(|this| {
             let first = this.span();
             let kind = this.type_kind()?;
-            Ok(TypeSpec { span: first.to(this.previous()), kind })
+            Ok(TypeSpec {
+                span: first.to(this.previous()),
+                kind,
+            })
         })
     }
 
@@ -108,7 +133,11 @@ impl Parser<'_> {
 
     fn sequence_arguments(&mut self) -> Parsed<TypeKind> {
         let element = Box::new(self.type_spec()?);
-        let bound = if self.eat(",") { Some(self.const_exp()?) } else { None };
+        let bound = if self.eat(",") {
+            Some(self.const_exp()?)
+        } else {
+            None
+        };
         self.close_template()?;
         Ok(TypeKind::Sequence { element, bound })
     }
@@ -126,7 +155,11 @@ impl Parser<'_> {
                 return Ok(());
             }
         }
-        if self.eat(">") { Ok(()) } else { self.unexpected("`>`") }
+        if self.eat(">") {
+            Ok(())
+        } else {
+            self.unexpected("`>`")
+        }
     }
 
     /// `<string_type>`, `<wide_string_type>`
@@ -135,7 +168,9 @@ impl Parser<'_> {
         let mut bound = None;
         if self.eat("<") {
             self.templates += 1;
-            let parsed = self.const_exp().and_then(|bound| self.close_template().map(|()| bound));
+            let parsed = self
+                .const_exp()
+                .and_then(|bound| self.close_template().map(|()| bound));
             self.templates -= 1;
             bound = Some(parsed?);
         }
@@ -204,8 +239,12 @@ impl Parser<'_> {
     fn not_empty(&mut self, empty: bool, what: &str, name: &Ident) {
         if empty && self.last_error.is_none_or(|at| at < name.at) {
             self.say(
-                Diagnostic::new(Code::EmptyBody, name.span, format!("{what} `{}` has no member", name.name))
-                    .with_help("add a member; only an exception may be empty"),
+                Diagnostic::new(
+                    Code::EmptyBody,
+                    name.span,
+                    format!("{what} `{}` has no member", name.name),
+                )
+                .with_help("add a member; only an exception may be empty"),
             );
         }
     }
@@ -271,7 +310,12 @@ impl Parser<'_> {
         let end = self.at;
         self.expect("}")?;
         self.not_empty(cases.is_empty(), "union", &name);
-        Ok(TypeKind::Union(Box::new(Union { name, discriminator, cases, end })))
+        Ok(TypeKind::Union(Box::new(Union {
+            name,
+            discriminator,
+            cases,
+            end,
+        })))
     }
 
     /// `<case> ::= <case_label>+ <element_spec> ";"`
@@ -296,7 +340,10 @@ impl Parser<'_> {
         let declarators = vec![self.declarator()?];
         self.semicolon("this case");
         let doc = if own_doc.is_empty() { doc } else { own_doc };
-        Ok(Case { labels, element: Member { doc, ty, declarators } })
+        Ok(Case {
+            labels,
+            element: Member { doc, ty, declarators },
+        })
     }
 
     /// `<enum_type> ::= "enum" <identifier> "{" <enumerator> { "," <enumerator> }* "}"`

@@ -30,7 +30,10 @@ impl Parser<'_> {
         }
         // <value_box_dcl> ::= "valuetype" <identifier> <type_spec>
         if !is_abstract && !is_custom && !is_event && self.at_type() {
-            return Ok(DefinitionKind::ValueBox { name: value.name, ty: self.type_spec()? });
+            return Ok(DefinitionKind::ValueBox {
+                name: value.name,
+                ty: self.type_spec()?,
+            });
         }
         // <value_inheritance_spec>
         if self.eat(":") {
@@ -72,7 +75,18 @@ impl Parser<'_> {
         let name = self.identifier()?;
         let parameters = self.parameter_dcls(true)?;
         let raises = self.raises_expr("raises")?;
-        let result = TypeSpec { span, kind: TypeKind::Basic(Type::Void) };
-        Ok(Operation { name, oneway: false, factory: true, result, parameters, raises, contexts: Vec::new() })
+        let result = TypeSpec {
+            span,
+            kind: TypeKind::Basic(Type::Void),
+        };
+        Ok(Operation {
+            name,
+            oneway: false,
+            factory: true,
+            result,
+            parameters,
+            raises,
+            contexts: Vec::new(),
+        })
     }
 }

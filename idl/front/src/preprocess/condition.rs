@@ -53,7 +53,9 @@ impl Evaluation<'_> {
     fn binary(&mut self, lowest: u8, wanted: bool, depth: usize) -> Result<i64, (String, usize)> {
         let mut left = self.unary(wanted, depth)?;
         while let Some(operator) = self.next().map(str::to_owned) {
-            let Some(level) = precedence(&operator).filter(|level| *level > lowest) else { break };
+            let Some(level) = precedence(&operator).filter(|level| *level > lowest) else {
+                break;
+            };
             self.at += 1;
             if operator == "?" {
                 let yes = self.binary(0, wanted && left != 0, depth + 1)?;
@@ -120,12 +122,15 @@ impl Evaluation<'_> {
             (_, "!") => Ok(i64::from(self.unary(wanted, depth + 1)? == 0)),
             (_, "~") => Ok(!self.unary(wanted, depth + 1)?),
             (Kind::Word, _) => Ok(0),
-            (Kind::Number, text) => integer(text).or_else(|| {
-                // The suffixes of C are harmless.
-                integer(text.trim_end_matches(['u', 'U', 'l', 'L']))
-            })
-            .ok_or_else(|| (format!("`{text}` is not an integer"), self.at - 1)),
-            (Kind::Char, text) if text.chars().count() == 3 => Ok(text.chars().nth(1).map_or(0, |c| c as i64)),
+            (Kind::Number, text) => integer(text)
+                .or_else(|| {
+                    // The suffixes of C are harmless.
+                    integer(text.trim_end_matches(['u', 'U', 'l', 'L']))
+                })
+                .ok_or_else(|| (format!("`{text}` is not an integer"), self.at - 1)),
+            (Kind::Char, text) if text.chars().count() == 3 => {
+                Ok(text.chars().nth(1).map_or(0, |c| c as i64))
+            }
             (_, text) => Err((format!("unexpected `{text}`"), self.at - 1)),
         }
     }

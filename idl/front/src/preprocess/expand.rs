@@ -41,17 +41,28 @@ impl Macro {
                 span: Span::default(),
             })
             .collect();
-        Self { parameters: None, body, span: None }
+        Self {
+            parameters: None,
+            body,
+            span: None,
+        }
     }
 
     pub fn means_the_same(&self, other: &Macro) -> bool {
         self.parameters == other.parameters
-            && self.body.iter().map(|piece| &piece.text).eq(other.body.iter().map(|piece| &piece.text))
+            && self
+                .body
+                .iter()
+                .map(|piece| &piece.text)
+                .eq(other.body.iter().map(|piece| &piece.text))
     }
 }
 
 pub(super) fn is_blank(kind: Kind) -> bool {
-    matches!(kind, Kind::Space | Kind::Newline | Kind::LineComment | Kind::BlockComment)
+    matches!(
+        kind,
+        Kind::Space | Kind::Newline | Kind::LineComment | Kind::BlockComment
+    )
 }
 
 impl Preprocessor<'_> {
@@ -62,11 +73,23 @@ impl Preprocessor<'_> {
     /// Puts out what a macro in the text expands to. `at` is behind its name; the result is behind its arguments.
     pub(super) fn use_macro(&mut self, span: Span, lexemes: &[Lexeme], at: usize) -> usize {
         let piece = |lexeme: &Lexeme, this: &Self| {
-            let span = Span { file: span.file, start: lexeme.start, end: lexeme.end };
-            Piece { kind: lexeme.kind, text: this.text(span).into(), span }
+            let span = Span {
+                file: span.file,
+                start: lexeme.start,
+                end: lexeme.end,
+            };
+            Piece {
+                kind: lexeme.kind,
+                text: this.text(span).into(),
+                span,
+            }
         };
         let name: Rc<str> = self.text(span).into();
-        let mut input = vec![Piece { kind: Kind::Word, text: Rc::clone(&name), span }];
+        let mut input = vec![Piece {
+            kind: Kind::Word,
+            text: Rc::clone(&name),
+            span,
+        }];
         let mut end = at;
         if self.macros[&name].parameters.is_some() {
             let mut depth = 0;
@@ -117,7 +140,9 @@ impl Preprocessor<'_> {
                 return;
             }
             let definition = match self.macros.get(&piece.text) {
-                Some(definition) if piece.kind == Kind::Word && !active.contains(&piece.text) => definition.clone(),
+                Some(definition) if piece.kind == Kind::Word && !active.contains(&piece.text) => {
+                    definition.clone()
+                }
                 _ => {
                     output.push(piece.clone());
                     continue;
