@@ -39,8 +39,17 @@ pub struct Label {
 impl Diagnostic {
     /// With the severity that the code has in the table.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
-        let labels = vec![Label { span, text: String::new() }];
-        Self { code, severity: code.severity(), message: message.into(), labels, help: None }
+        let labels = vec![Label {
+            span,
+            text: String::new(),
+        }];
+        Self {
+            code,
+            severity: code.severity(),
+            message: message.into(),
+            labels,
+            help: None,
+        }
     }
 
     /// Says something about the primary place.
@@ -55,7 +64,10 @@ impl Diagnostic {
     /// Adds a secondary place.
     #[must_use]
     pub fn with_label(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.labels.push(Label { span, text: text.into() });
+        self.labels.push(Label {
+            span,
+            text: text.into(),
+        });
         self
     }
 

@@ -21,7 +21,14 @@ impl Span {
     /// out of order, it is `self` alone.
     #[must_use]
     pub fn to(self, last: Span) -> Span {
-        if last.file == self.file && last.end >= self.end { Span { end: last.end, ..self } } else { self }
+        if last.file == self.file && last.end >= self.end {
+            Span {
+                end: last.end,
+                ..self
+            }
+        } else {
+            self
+        }
     }
 }
 
@@ -43,7 +50,10 @@ impl SourceFile {
         }
         let before = &self.text[..offset];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+        (
+            before.matches('\n').count() + 1,
+            before[line_start..].chars().count() + 1,
+        )
     }
 }
 
@@ -97,6 +107,9 @@ impl MemoryLoader {
 
 impl SourceLoader for MemoryLoader {
     fn load(&self, path: &Path) -> io::Result<String> {
-        self.files.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+        self.files
+            .get(path)
+            .cloned()
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }
