@@ -329,7 +329,7 @@ impl Right for Diamond {
 impl Bottom for Diamond {
     fn go_down(&self, value: bottom::OwnView<'_>) -> Result<bottom::Own, bottom::GoDownError> {
         match value.text {
-            "local" => Err(bottom::Local { n: 1 }.into()),
+            "local" => Err(bottom::Inner { n: 1 }.into()),
             "refused" => Err(Refused::default().into()),
             "empty" => Err(Empty {}.into()),
             "system" => Err(System { code: 4 }.into()),
@@ -450,7 +450,7 @@ fn exceptions_arrive_as_what_was_raised() {
     };
     assert_eq!(
         bottom("local"),
-        Err(bottom::GoDownError::Local(bottom::Local { n: 1 }))
+        Err(bottom::GoDownError::Inner(bottom::Inner { n: 1 }))
     );
     assert_eq!(
         bottom("refused"),

@@ -102,7 +102,7 @@ fn track(name: &str, size: usize) -> Track {
         pair_list: vec![
             Pair {
                 a: 1,
-                grid: [[1, 2, 3], [4, 5, 6]]
+                cells: [[1, 2, 3], [4, 5, 6]]
             };
             size
         ],
@@ -137,7 +137,7 @@ fn structs_survive() {
     ]);
     round_trip(&[Pair {
         a: 5,
-        grid: [[1, 2, 3], [4, 5, 6]],
+        cells: [[1, 2, 3], [4, 5, 6]],
     }]);
     round_trip(&[AtFileScope { a: 3 }]);
     round_trip(&[cubit::Many { o: 1, l: -2, s: 3 }]);
@@ -165,7 +165,7 @@ fn structs_survive() {
 fn unions_survive() {
     let pair = Pair {
         a: 1,
-        grid: [[0; 3]; 2],
+        cells: [[0; 3]; 2],
     };
     round_trip_with_view!(
         OneLabel,
@@ -372,7 +372,7 @@ fn clashing_names_give_way_in_order() {
     }]);
     round_trip(&[clashes::GetState__ { a: 1 }]);
     assert_eq!(
-        [clashes::Mode::OneWay as u32, clashes::Mode::OneWay_ as u32],
+        [clashes::Mode::TwoWay as u32, clashes::Mode::TwoWay_ as u32],
         [0, 1]
     );
     assert_eq!((clashes::MAX_SIZE, clashes::MAX_SIZE_), (1, 2));
