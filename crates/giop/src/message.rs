@@ -37,6 +37,16 @@ impl<'b> MessageWriter<'b> {
         &mut self.encoder
     }
 
+    /// Hands the encoder to whoever writes the rest; [`Self::from_encoder`] takes it back.
+    pub fn into_encoder(self) -> Encoder<'b> {
+        self.encoder
+    }
+
+    /// Goes on with a message from [`Self::into_encoder`].
+    pub fn from_encoder(encoder: Encoder<'b>) -> Self {
+        Self { encoder }
+    }
+
     /// Puts the size into the header. Fails where it does not fit.
     pub fn finish(mut self) -> Result<(), CdrError> {
         let size = u32::try_from(self.encoder.position() - HEADER_SIZE)
