@@ -99,6 +99,7 @@ fn bad_texts_are_refused_with_the_reason() {
         ("corbaloc:::2809/K", BadHost(":2809".into())),
         ("corbaloc::[::1/K", BadHost("[::1".into())),
         ("corbaloc::[::1]2809/K", BadHost("[::1]2809".into())),
+        ("corbaloc::fe80::1/K", BadHost("fe80::1".into())),
         ("corbaloc::ra dar/K", BadHost("ra dar".into())),
         ("corbaloc::radar:0/K", BadPort("0".into())),
         ("corbaloc::radar:65536/K", BadPort("65536".into())),
