@@ -1,4 +1,4 @@
-//! What TAO 2.2.2 really wrote: all of it is read as the captures' own decode says, and written back the same.
+//! What TAO 2.2.2 really wrote: it is read as the captures' own decode says, and written back the same.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -308,7 +308,7 @@ fn without_padded_octets(mut message: Value) -> Value {
     message
 }
 
-/// The captures' decode says where the header ended: the body starts at the next multiple of 8 in GIOP 1.2 only.
+/// Where the captures' decode says that the header ended, the body starts at the next multiple of 8.
 fn padding_is_to_8(decoded: &Value) {
     if let Some(header_end) = decoded.get("header_end") {
         assert_eq!(decoded["giop"], "1.2");

@@ -191,6 +191,21 @@ fn what_does_not_fit_is_refused() {
 }
 
 #[test]
+fn an_empty_fragment_may_end_a_message_of_giop_1_1_anywhere() {
+    let message = with_size(large(Version::V1_1, Endian::Little)[..66].to_vec());
+    let mut first = message.clone();
+    first[6] |= 2;
+    let mut last = message[..HEADER_SIZE].to_vec();
+    last[7] = MessageType::Fragment as u8;
+    let mut assembler = assembler();
+    assert_eq!(push(&mut assembler, &first), Ok(Assembled::Pending));
+    assert_eq!(
+        push(&mut assembler, &with_size(last)),
+        Ok(Assembled::Complete(message))
+    );
+}
+
+#[test]
 fn a_message_without_an_end_is_stopped_by_the_limit() {
     let parts = fragmented(&large(Version::V1_2, Endian::Little), &[64, 128]);
     let mut assembler = FragmentAssembler::new(FragmentLimits::new(256));

@@ -1,4 +1,4 @@
-//! Messages written and read again, in every version and both byte orders, and octets that must be exactly so.
+//! Messages written and read again, in every version and both byte orders; octets that must be exactly so.
 
 use punctual_cdr::{CharSet, Decode, Decoder, Encode, Encoder, Endian, Ior, TaggedProfile};
 use punctual_giop::*;
