@@ -95,7 +95,7 @@ impl FragmentAssembler {
 
     /// Takes back the buffer of a complete message, so that the next one need not allocate.
     pub fn recycle(&mut self, mut buffer: Vec<u8>) {
-        if self.spare.len() < self.limits.max_pending {
+        if self.spare.len() + self.pending.len() < self.limits.max_pending {
             buffer.clear();
             self.spare.push(buffer);
         }
