@@ -99,7 +99,7 @@ pub fn align_body(encoder: &mut Encoder<'_>, version: Version) -> Result<(), Cdr
 
 /// Where the body starts, for a decoder that stands behind the header: at the end of an empty one.
 pub(crate) fn body_offset(decoder: &mut Decoder<'_>, version: Version) -> usize {
-    // What is too short for the padding has no body; TAO ends some empty ones with half of it.
+    // Some senders pad although no body follows, TAO among them; what ends within the padding has none.
     if version >= Version::V1_2 && decoder.align(8).is_err() {
         decoder.rest();
     }

@@ -158,6 +158,10 @@ fn iiop_address(text: &str) -> Result<IiopAddress, UrlError> {
     {
         return Err(bad_host());
     }
+    if port.is_some_and(|port| port.contains(':')) {
+        // An IPv6 address without its brackets.
+        return Err(bad_host());
+    }
     let port = match port {
         None | Some("") => DEFAULT_IIOP_PORT,
         Some(port) => port
