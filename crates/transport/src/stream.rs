@@ -1,4 +1,8 @@
-use std::{io, os::fd::BorrowedFd, time::Duration};
+use std::{
+    io,
+    os::fd::{AsFd, BorrowedFd},
+    time::Duration,
+};
 
 /// A connection: octets in order, both ways. Threads may read and write at the same time.
 pub trait Stream: Send + Sync {
@@ -24,6 +28,12 @@ pub trait Stream: Send + Sync {
 
     /// What to wait for in a poller.
     fn as_fd(&self) -> BorrowedFd<'_>;
+}
+
+impl AsFd for dyn Stream + '_ {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        Stream::as_fd(self)
+    }
 }
 
 /// Accepts connections.
