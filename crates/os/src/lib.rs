@@ -1,1 +1,51 @@
 //! Punctual: everything that touches the operating system, and all unsafe code.
+//!
+//! Linux 5.14 or later (priority-inheriting locks with a monotonic time-out), with the GNU C library.
+//!
+//! | Question | Module |
+//! |---|---|
+//! | Start a thread with a name, a class, a priority, CPUs and a stack | [`thread`] |
+//! | Change or read a scheduling class, a priority, CPUs | [`scheduling`], [`affinity`] |
+//! | Exclude other threads without priority inversion | [`lock`] |
+//! | Wait for sockets and doorbells | [`poller`], [`doorbell`] |
+//! | Keep memory resident | [`memory`] |
+//! | Read CPU time, sleep until a point in time | [`clock`] |
+//! | Know what the process may do, and what the machine is | [`rights`], [`machine`] |
+//! | Look at and move other processes, end with one's parent | [`process`] |
+//! | End in an orderly way | [`signals`] |
+//! | Count heap allocations, system calls, cycles, context switches | [`alloc_counter`], [`perf`] |
+//! | Read and change the kernel's real-time throttling | [`throttling`] |
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+compile_error!(
+    "punctual-os knows Linux with the GNU C library only: build for a `*-linux-gnu` target, \
+     or use the crates below it (punctual-cdr, punctual-giop, punctual-poa, punctual-sched), which are portable"
+);
+
+pub mod affinity;
+pub mod alloc_counter;
+pub mod clock;
+pub mod doorbell;
+pub mod lock;
+pub mod machine;
+pub mod memory;
+pub mod perf;
+pub mod poller;
+pub mod process;
+pub mod rights;
+pub mod scheduling;
+pub mod signals;
+pub mod task;
+pub mod thread;
+pub mod throttling;
+
+pub use affinity::CpuSet;
+pub use alloc_counter::CountingAllocator;
+pub use doorbell::Doorbell;
+pub use lock::{PiMutex, PiMutexGuard};
+pub use poller::{Events, Interest, Poller, Trigger};
+pub use scheduling::{Scheduling, SchedulingClass};
+pub use task::TaskId;
+pub use thread::{Granted, Thread, ThreadSpec};
+
+#[cfg(test)]
+mod test_support;

@@ -1,0 +1,63 @@
+//! Facts of the machine that belong beside every measurement.
+
+use crate::CpuSet;
+use crate::throttling::{self, RealtimeRuntime};
+
+/// What the machine is.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// As `uname -r` prints it.
+    pub kernel_release: String,
+    /// As `uname -v` prints it; names the preemption model (`PREEMPT_RT`, `PREEMPT_DYNAMIC`, …) where the kernel does.
+    pub kernel_version: String,
+    /// The CPUs that are online.
+    pub online_cpus: CpuSet,
+    /// The model name of the first CPU; empty where the kernel names none.
+    pub cpu_model: String,
+    /// Scheduler ticks per second (CONFIG_HZ).
+    pub tick_hz: u32,
+    /// How much of each second real-time threads may use; `None` where the kernel does not say.
+    pub realtime_runtime: Option<RealtimeRuntime>,
+}
+
+/// Reads the facts now; a CPU can go and throttling can be changed later.
+pub fn machine() -> Machine {
+    let names = rustix::system::uname();
+    Machine {
+        kernel_release: names.release().to_string_lossy().into_owned(),
+        kernel_version: names.version().to_string_lossy().into_owned(),
+        online_cpus: CpuSet::all(),
+        cpu_model: cpu_model().unwrap_or_default(),
+        tick_hz: tick_hz(),
+        realtime_runtime: throttling::runtime().ok(),
+    }
+}
+
+fn cpu_model() -> Option<String> {
+    let cpus = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = cpus.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+/// The coarse clocks advance with the tick, and their resolution is its period.
+fn tick_hz() -> u32 {
+    let period = rustix::time::clock_getres(rustix::time::ClockId::MonotonicCoarse);
+    u32::try_from(1_000_000_000 / period.tv_nsec.max(1)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_facts_are_plausible() {
+        let machine = machine();
+        assert!(
+            machine.kernel_release.starts_with(|c: char| c.is_ascii_digit()),
+            "{machine:?}"
+        );
+        assert!(machine.kernel_version.starts_with('#'), "{machine:?}");
+        assert!([100, 250, 300, 1000].contains(&machine.tick_hz), "{machine:?}");
+        assert!(!machine.online_cpus.is_empty());
+    }
+}

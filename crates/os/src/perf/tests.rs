@@ -1,0 +1,156 @@
+use super::*;
+use crate::ThreadSpec;
+use crate::test_support::{give_up_capabilities, say_skipped};
+
+/// The counter, or `None` with a printed reason where the machine or the rights do not allow it.
+fn open_or_skip(test: &str, open: Result<Counter, PerfError>) -> Option<Counter> {
+    match open {
+        Ok(counter) => Some(counter),
+        Err(error @ PerfError::NoSuchTask(_)) => panic!("{error}"),
+        Err(error) => {
+            say_skipped(test, &error.to_string());
+            None
+        }
+    }
+}
+
+fn make_system_calls(number: u64) {
+    (0..number).for_each(|_| {
+        let _ = rustix::process::getppid();
+    });
+}
+
+#[test]
+fn system_calls_are_counted_exactly() {
+    let me = TaskId::current_thread();
+    let Some(counter) = open_or_skip("system_calls_are_counted_exactly", Counter::syscalls(me, false)) else {
+        return;
+    };
+    make_system_calls(5);
+    assert_eq!(counter.read().unwrap(), 0, "it starts disabled");
+    for number in [0, 1, 1000] {
+        counter.reset().unwrap();
+        counter.enable().unwrap();
+        make_system_calls(number);
+        counter.disable().unwrap();
+        make_system_calls(7);
+        assert_eq!(
+            counter.read().unwrap(),
+            number + 1,
+            "those made, and the one that pauses"
+        );
+    }
+}
+
+#[test]
+fn a_process_is_counted_over_its_threads_and_those_they_start() {
+    let me = TaskId::current_thread();
+    let test = "a_process_is_counted_over_its_threads_and_those_they_start";
+    if open_or_skip(test, Counter::syscalls(me, true)).is_none() {
+        return;
+    }
+    // Of a process of its own: the threads of other tests come and go in this one.
+    let mut child = std::process::Command::new("sh")
+        .args(["-c", "read a; for i in 1 2 3; do (exit 0); done; read b"])
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    let id = TaskId::of_child(&child);
+    let counter = ProcessCounter::open(id, CounterKind::Syscalls).unwrap();
+    counter.enable().unwrap();
+    assert_eq!(counter.read().unwrap(), 0, "it is blocked in read");
+    std::io::Write::write_all(child.stdin.as_mut().unwrap(), b"go\n").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    counter.disable().unwrap();
+    // Each round at least starts, waits for and ends a process.
+    assert!(counter.read().unwrap() >= 9);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(matches!(
+        ProcessCounter::open(id, CounterKind::Syscalls),
+        Err(PerfError::NoSuchTask(gone)) if gone == id
+    ));
+}
+
+#[test]
+fn a_thread_that_is_started_later_is_inherited() {
+    let test = "a_thread_that_is_started_later_is_inherited";
+    let count = |inherit| {
+        let counter = open_or_skip(test, Counter::syscalls(TaskId::current_thread(), inherit))?;
+        counter.enable().unwrap();
+        ThreadSpec::new("later")
+            .spawn(|| make_system_calls(5000))
+            .unwrap()
+            .join()
+            .unwrap();
+        counter.disable().unwrap();
+        Some(counter.read().unwrap())
+    };
+    let (Some(alone), Some(with_child)) = (count(false), count(true)) else {
+        return;
+    };
+    assert!(alone < 5000, "{alone}");
+    assert!(with_child >= 5000, "{with_child}");
+}
+
+#[test]
+fn sleeping_is_a_context_switch() {
+    let me = TaskId::current_thread();
+    let Some(counter) = open_or_skip(
+        "sleeping_is_a_context_switch",
+        Counter::context_switches(me, false),
+    ) else {
+        return;
+    };
+    counter.enable().unwrap();
+    (0..10).for_each(|_| std::thread::sleep(std::time::Duration::from_micros(200)));
+    assert!(counter.read().unwrap() >= 10);
+}
+
+#[test]
+fn twice_the_work_takes_about_twice_the_cycles() {
+    let me = TaskId::current_thread();
+    let Some(counter) = open_or_skip(
+        "twice_the_work_takes_about_twice_the_cycles",
+        Counter::user_cycles(me, false),
+    ) else {
+        return;
+    };
+    let cycles = |rounds: u64| {
+        counter.reset().unwrap();
+        counter.enable().unwrap();
+        (0..rounds).for_each(|i| {
+            std::hint::black_box(i);
+        });
+        counter.disable().unwrap();
+        counter.read().unwrap()
+    };
+    cycles(100_000);
+    let (once, twice) = (cycles(200_000), cycles(400_000));
+    assert!(once >= 200_000, "less than a cycle per round: {once}");
+    assert!(twice > once * 3 / 2 && twice < once * 3, "{once} {twice}");
+}
+
+#[test]
+fn a_refusal_says_what_to_do() {
+    let refused = ThreadSpec::new("no-rights").spawn(|| {
+        give_up_capabilities();
+        Counter::context_switches(TaskId::new(1).unwrap(), false)
+    });
+    match refused.unwrap().join().unwrap() {
+        Err(error @ PerfError::Denied { .. }) => {
+            assert!(error.to_string().contains("setcap cap_perfmon+ep"), "{error}");
+        }
+        Err(other) => panic!("{other}"),
+        Ok(_) => say_skipped("a_refusal_says_what_to_do", "everybody may count on this machine"),
+    }
+}
+
+#[test]
+fn shared_hardware_is_extrapolated() {
+    assert_eq!(extrapolated(100, 10, 10), 100);
+    assert_eq!(extrapolated(100, 40, 10), 400);
+    assert_eq!(extrapolated(0, 40, 0), 0);
+    assert_eq!(extrapolated(u64::MAX, 4, 2), u64::MAX);
+}

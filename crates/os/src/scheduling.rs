@@ -1,0 +1,196 @@
+//! Scheduling classes and priorities of threads.
+
+use std::io;
+use std::ops::RangeInclusive;
+
+use punctual_types::NativePriority;
+
+use crate::TaskId;
+
+/// How the kernel orders the runnable threads of one CPU.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum SchedulingClass {
+    /// SCHED_OTHER: shares the CPU fairly, below every real-time thread. Its one priority is 0.
+    Other,
+    /// SCHED_FIFO: runs until it blocks or a higher priority becomes runnable.
+    Fifo,
+    /// SCHED_RR: as [`Fifo`](Self::Fifo), and takes turns with threads of its own priority (100 ms by default).
+    RoundRobin,
+}
+
+/// A scheduling class with a priority in it.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Scheduling {
+    /// The class.
+    pub class: SchedulingClass,
+    /// The priority, in [`priority_range`] of the class.
+    pub priority: NativePriority,
+}
+
+impl Scheduling {
+    /// The ordinary class, where every thread starts.
+    pub const OTHER: Self = Self {
+        class: SchedulingClass::Other,
+        priority: NativePriority(0),
+    };
+
+    /// [`SchedulingClass::Fifo`] at `priority`, 1 to 99.
+    pub const fn fifo(priority: NativePriority) -> Self {
+        Self {
+            class: SchedulingClass::Fifo,
+            priority,
+        }
+    }
+
+    /// [`SchedulingClass::RoundRobin`] at `priority`, 1 to 99.
+    pub const fn round_robin(priority: NativePriority) -> Self {
+        Self {
+            class: SchedulingClass::RoundRobin,
+            priority,
+        }
+    }
+
+    /// Whether the class is a real-time one.
+    pub const fn is_realtime(self) -> bool {
+        !matches!(self.class, SchedulingClass::Other)
+    }
+}
+
+/// The priorities of a class: 0 to 0 for [`SchedulingClass::Other`], 1 (lowest) to 99 (highest) for the others.
+pub const fn priority_range(class: SchedulingClass) -> RangeInclusive<i16> {
+    match class {
+        SchedulingClass::Other => 0..=0,
+        SchedulingClass::Fifo | SchedulingClass::RoundRobin => 1..=99,
+    }
+}
+
+/// Changes class and priority of the calling thread, in one system call.
+///
+/// # Errors
+/// `PermissionDenied`: the process has neither CAP_SYS_NICE nor an RLIMIT_RTPRIO that reaches the priority, or its
+/// control group has no real-time budget. `InvalidInput`: the priority is outside [`priority_range`].
+pub fn set_current(scheduling: Scheduling) -> io::Result<()> {
+    set(0, scheduling)
+}
+
+/// Class and priority of the calling thread.
+pub fn current() -> Scheduling {
+    get(0).expect("the calling thread exists, and its scheduling may always be read")
+}
+
+/// Changes class and priority of one thread. The other threads of its process stay as they are.
+///
+/// # Errors
+/// As [`set_current`], and `NotFound` (ESRCH) when there is no such thread.
+pub fn set_of(thread: TaskId, scheduling: Scheduling) -> io::Result<()> {
+    set(thread.get(), scheduling)
+}
+
+/// Class and priority of one thread. The batch, idle and deadline classes read as [`Scheduling::OTHER`].
+///
+/// # Errors
+/// ESRCH when there is no such thread.
+pub fn of(thread: TaskId) -> io::Result<Scheduling> {
+    get(thread.get())
+}
+
+fn set(thread: libc::pid_t, scheduling: Scheduling) -> io::Result<()> {
+    let policy = match scheduling.class {
+        SchedulingClass::Other => libc::SCHED_OTHER,
+        SchedulingClass::Fifo => libc::SCHED_FIFO,
+        SchedulingClass::RoundRobin => libc::SCHED_RR,
+    };
+    let parameters = libc::sched_param {
+        sched_priority: scheduling.priority.0.into(),
+    };
+    // SAFETY: `parameters` is a valid sched_param, only read during the call.
+    match unsafe { libc::sched_setscheduler(thread, policy, &parameters) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn get(thread: libc::pid_t) -> io::Result<Scheduling> {
+    // SAFETY: takes a number, returns a number.
+    let policy = unsafe { libc::sched_getscheduler(thread) };
+    if policy < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let class = match policy & !libc::SCHED_RESET_ON_FORK {
+        libc::SCHED_FIFO => SchedulingClass::Fifo,
+        libc::SCHED_RR => SchedulingClass::RoundRobin,
+        _ => return Ok(Scheduling::OTHER),
+    };
+    let mut parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: `parameters` is a valid sched_param that the call may write to.
+    if unsafe { libc::sched_getparam(thread, &mut parameters) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let priority = i16::try_from(parameters.sched_priority).expect("Linux priorities end at 99");
+    Ok(Scheduling {
+        class,
+        priority: NativePriority(priority),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ThreadSpec;
+    use crate::test_support::realtime_or_skip;
+
+    #[test]
+    fn a_priority_outside_the_class_is_refused() {
+        let error = set_current(Scheduling::fifo(NativePriority(100))).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+        let other = Scheduling {
+            class: SchedulingClass::Other,
+            priority: NativePriority(1),
+        };
+        assert_eq!(
+            set_current(other).unwrap_err().kind(),
+            io::ErrorKind::InvalidInput
+        );
+    }
+
+    #[test]
+    fn priority_ranges_are_the_kernels() {
+        // SAFETY: both calls take a number and return a number.
+        let kernel = unsafe {
+            libc::sched_get_priority_min(libc::SCHED_FIFO)..=libc::sched_get_priority_max(libc::SCHED_FIFO)
+        };
+        let ours = priority_range(SchedulingClass::Fifo);
+        assert_eq!(kernel, i32::from(*ours.start())..=i32::from(*ours.end()));
+    }
+
+    #[test]
+    fn another_thread_sees_and_changes_the_class() {
+        if !realtime_or_skip("another_thread_sees_and_changes_the_class") {
+            return;
+        }
+        let (seen, after) = ThreadSpec::new("changes")
+            .spawn(|| {
+                set_current(Scheduling::round_robin(NativePriority(3))).unwrap();
+                let me = TaskId::current_thread();
+                let helper = ThreadSpec::new("changer")
+                    .spawn(move || {
+                        let seen = of(me).unwrap();
+                        set_of(me, Scheduling::OTHER).unwrap();
+                        seen
+                    })
+                    .unwrap();
+                (helper.join().unwrap(), current())
+            })
+            .unwrap()
+            .join()
+            .unwrap();
+        assert_eq!(seen, Scheduling::round_robin(NativePriority(3)));
+        assert_eq!(after, Scheduling::OTHER);
+    }
+
+    #[test]
+    fn a_thread_that_does_not_exist_is_an_error() {
+        let nobody = TaskId::new(i32::MAX).unwrap();
+        assert_eq!(of(nobody).unwrap_err().raw_os_error(), Some(libc::ESRCH));
+    }
+}

@@ -1,0 +1,43 @@
+//! Making a stack resident before it is needed.
+
+use std::hint::black_box;
+
+/// Touches every page of the calling thread's stack, from here down to a margin above its end.
+///
+/// A stack whose extent is unknown is left alone.
+pub(super) fn prefault() {
+    // What the deepest call below needs, with room for a signal handler.
+    const MARGIN: usize = 32 * 1024;
+    if let Some(lowest) = lowest_address() {
+        touch_down_to(lowest.saturating_add(MARGIN));
+    }
+}
+
+/// One frame of at least a page per call, so that each page is touched in turn and in order, as the guard page and the
+/// compiler's stack probes expect.
+#[inline(never)]
+fn touch_down_to(limit: usize) {
+    let page = [0u8; 4096];
+    // Through `black_box`, so that the page is really there, and stays until the deeper frames have returned.
+    if (&raw const *black_box(&page)).addr() > limit {
+        touch_down_to(limit);
+    }
+    black_box(&page);
+}
+
+/// The lowest address of the calling thread's stack, its guard page excluded.
+fn lowest_address() -> Option<usize> {
+    let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+    let mut lowest = std::ptr::null_mut();
+    let mut bytes = 0;
+    // SAFETY: the first call initialises `attributes` when it returns 0, and only then is it read and destroyed; the
+    // other pointers are to live variables of the right types.
+    unsafe {
+        if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
+            return None;
+        }
+        let known = libc::pthread_attr_getstack(attributes.as_ptr(), &mut lowest, &mut bytes) == 0;
+        libc::pthread_attr_destroy(attributes.as_mut_ptr());
+        known.then(|| lowest.addr())
+    }
+}
