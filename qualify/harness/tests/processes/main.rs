@@ -80,7 +80,7 @@ fn main() -> ExitCode {
                 name.contains(filter.as_str())
             }
         };
-        (filters.is_empty() || filters.iter().any(|filter| matches(filter))) && !flag("--ignored")
+        (filters.is_empty() || filters.iter().any(matches)) && !flag("--ignored")
     };
     let mut failed = 0;
     for (name, test) in TESTS.iter().filter(|(name, _)| wanted(name)) {
