@@ -107,16 +107,19 @@ impl ChildSpec {
         let failed = |failure| ChildError::new(&self.name, failure, String::new());
         let mut process = command.spawn().map_err(|error| failed(Failure::Start(error)))?;
         let input = process.stdin.take();
-        let output = Output::of(&mut process, &self.name).map_err(|error| {
-            let _ = process.kill();
-            let _ = process.wait();
-            failed(Failure::Start(error))
-        })?;
+        let output = match Output::of(&mut process, &self.name) {
+            Ok(output) => output,
+            Err(error) => {
+                end(&mut process, input, self.outlives_us);
+                return Err(failed(Failure::Start(error)));
+            }
+        };
         let mut child = Child {
             name: self.name,
             process,
             input,
             output,
+            outlives_us: self.outlives_us,
         };
         if let Some(cpus) = &self.cpus {
             process::set_affinity(child.id(), cpus).map_err(|error| child.failed(Failure::Pin(error)))?;
@@ -134,6 +137,7 @@ pub struct Child {
     /// Closed to ask it to end.
     input: Option<ChildStdin>,
     output: Output,
+    outlives_us: bool,
 }
 
 impl Child {
@@ -235,13 +239,7 @@ impl Child {
     }
 
     fn wait_until(&mut self, deadline: Instant) -> Option<ExitStatus> {
-        loop {
-            match self.process.try_wait() {
-                Ok(Some(status)) => return Some(status),
-                Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
-                _ => return None,
-            }
-        }
+        wait_until(&mut self.process, deadline)
     }
 
     /// The error, after which the child is no more, unless it answered that it would not.
@@ -253,15 +251,34 @@ impl Child {
     }
 
     fn end(&mut self) {
-        self.input = None;
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        end(&mut self.process, self.input.take(), self.outlives_us);
     }
 }
 
 impl Drop for Child {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+/// Ends a child for certain; one that outlives us has things to put right, so it is asked and not killed.
+fn end(process: &mut std::process::Child, input: Option<ChildStdin>, outlives_us: bool) {
+    drop(input);
+    if outlives_us {
+        wait_until(process, Instant::now() + Duration::from_secs(2));
+    } else {
+        let _ = process.kill();
+        let _ = process.wait();
+    }
+}
+
+fn wait_until(process: &mut std::process::Child, deadline: Instant) -> Option<ExitStatus> {
+    loop {
+        match process.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
+            _ => return None,
+        }
     }
 }
 

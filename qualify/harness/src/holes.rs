@@ -21,6 +21,14 @@ pub struct Span {
 }
 
 impl Span {
+    /// Between two readings of the clock.
+    pub fn between(start: Duration, end: Duration) -> Self {
+        Self {
+            start_ns: nanoseconds(start),
+            end_ns: nanoseconds(end),
+        }
+    }
+
     fn length(self) -> Duration {
         Duration::from_nanos(self.end_ns.saturating_sub(self.start_ns))
     }
@@ -114,6 +122,11 @@ fn outstanding_parts(stall: Span, outstanding: &[Span]) -> Vec<Span> {
     let mut parts = merged(parts);
     parts.retain(|part| part.length() >= Hole::SHORTEST);
     parts
+}
+
+/// The clock starts at boot and would take five centuries to leave the range.
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// The same times without overlaps, ascending.

@@ -40,7 +40,8 @@ pub struct Outcome {
     rows: Vec<Row>,
     claims: Vec<Claim>,
     skipped: Vec<Skipped>,
-    /// Why the figures cannot be trusted, or there are none. Also in `skipped`, so it need not be written.
+    /// Why the figures cannot be trusted, or there are none. The file has it in `skipped`; read back, it is no more than
+    /// that.
     #[serde(skip)]
     unfit: Vec<String>,
 }
@@ -171,7 +172,7 @@ impl Outcome {
     /// # Errors
     /// The file cannot be written; the text names it.
     pub fn write(&self, file: &Path) -> io::Result<()> {
-        crate::outcome::replace_file(file, self.to_json().as_bytes())
+        replace_file(file, self.to_json().as_bytes())
     }
 }
 

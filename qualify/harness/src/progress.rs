@@ -97,10 +97,13 @@ impl Drop for Progress {
 
 impl Display {
     fn bar(title: &str, expected: Duration) -> Self {
-        let style = ProgressStyle::with_template(&format!("{title} [{{bar:30}}] {{prefix}} left  {{msg}}"))
-            .unwrap_or_else(|_| ProgressStyle::default_bar())
-            .progress_chars("=> ");
-        let bar = ProgressBar::new(milliseconds(expected)).with_style(style);
+        let style =
+            ProgressStyle::with_template(&format!("{title} [{{bar:30}}] {{prefix}} left  {{wide_msg}}"))
+                .unwrap_or_else(|_| ProgressStyle::default_bar())
+                .progress_chars("=> ");
+        let bar = ProgressBar::new(milliseconds(expected))
+            .with_style(style)
+            .with_prefix("…");
         let plan = Arc::new(Mutex::new(Plan::new(expected)));
         let (leash, ended) = channel::<()>();
         let (moved, plan_of_mover) = (bar.clone(), Arc::clone(&plan));

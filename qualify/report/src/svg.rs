@@ -129,9 +129,11 @@ impl LineFigure {
         }
         let mut chart = ChartBuilder::on(&root)
             .margin_top(top)
+            .margin_left(MARGIN)
             .margin_right(40)
-            .x_label_area_size(100)
-            .y_label_area_size(LEFT)
+            .margin_bottom(8)
+            .x_label_area_size(92)
+            .y_label_area_size(LEFT - MARGIN)
             .build_cartesian_2d(x.range(), y.range())?;
         grid(&mut chart, self, x, y)?;
         for (series, style) in series.iter().zip(mark::styles()) {
@@ -154,7 +156,9 @@ impl LineFigure {
 const WIDTH: i32 = 1440;
 const PLOT_HEIGHT: i32 = 760;
 const TITLE_HEIGHT: i32 = 76;
-const LEFT: i32 = 130;
+/// Where the plot begins.
+const LEFT: i32 = 140;
+const MARGIN: i32 = 14;
 const TITLE_SIZE: f64 = 40.0;
 const TEXT_SIZE: f64 = 32.0;
 /// Replaced by the colour of the surrounding text.

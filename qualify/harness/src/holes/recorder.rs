@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use punctual_os::{CpuSet, TaskId, Thread, ThreadSpec, clock};
 
-use super::{Hole, HoleSource, Span, outstanding_parts};
+use super::{Hole, HoleSource, Span, nanoseconds, outstanding_parts};
 use crate::watchdog::above_all;
 
 /// Samples the summed CPU clock of the pinned processes, from another CPU.
@@ -244,5 +244,5 @@ fn cpu_time(processes: &[TaskId]) -> Duration {
 }
 
 fn now_ns() -> u64 {
-    u64::try_from(clock::monotonic().as_nanos()).expect("the clock starts at boot and lasts for centuries")
+    nanoseconds(clock::monotonic())
 }

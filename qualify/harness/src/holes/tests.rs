@@ -148,10 +148,7 @@ fn a_process_that_stands_still_is_seen_live() {
     let recording = recorder.stop();
     child.kill().unwrap();
     child.wait().unwrap();
-    let whole = Span {
-        start_ns: u64::try_from(begin.as_nanos()).unwrap(),
-        end_ns: u64::try_from(clock::monotonic().as_nanos()).unwrap(),
-    };
+    let whole = Span::between(begin, clock::monotonic());
     let holes = recording.holes(&[whole]);
     assert_eq!(holes.len(), 1, "{recording:?}");
     assert!(holes[0].length_ns >= 60 * MS, "{holes:?}");

@@ -82,6 +82,8 @@ fn run(arguments: &[String]) -> Result<(), ControlError> {
 struct Supervision {
     entry: Entry,
     journal: PathBuf,
+    /// Whether the journal is ours. What an earlier run left is not, when nothing may be changed.
+    wrote: bool,
     run: TaskId,
     pinned: CpuSet,
     /// Those that cannot be moved, so that they are not tried again.
@@ -104,6 +106,7 @@ impl Supervision {
         let mut supervision = Self {
             entry: Entry::new(me.map_or(u64::MAX, |stat| stat.started)),
             journal,
+            wrote: false,
             run,
             pinned,
             refused: Vec::new(),
@@ -178,7 +181,7 @@ impl Supervision {
             before: before.to_string(),
             during: RealtimeRuntime::Unlimited.to_string(),
         });
-        self.entry.write(&self.journal)?;
+        self.write_ahead()?;
         throttling::set_runtime(RealtimeRuntime::Unlimited).inspect_err(|_| self.entry.throttling = None)
     }
 
@@ -193,7 +196,7 @@ impl Supervision {
                 break;
             }
             self.entry.moves.extend(moves.iter().cloned());
-            self.entry.write(&self.journal)?;
+            self.write_ahead()?;
             let now_refused = foreign::apply(&moves);
             self.entry.moves.retain(|step| !now_refused.contains(step));
             moved += moves.len() - now_refused.len();
@@ -203,14 +206,20 @@ impl Supervision {
         Ok((moved, refused))
     }
 
-    /// Again is the same. Gives how many threads were moved back.
+    fn write_ahead(&mut self) -> io::Result<()> {
+        self.wrote = true;
+        self.entry.write(&self.journal)
+    }
+
+    /// Again is the same. Gives how many threads had been moved.
     fn restore(&mut self) -> io::Result<usize> {
-        let moves = self.entry.moves.len();
-        if self.entry.changes_anything() {
+        let moved = self.entry.moves.len();
+        if self.wrote {
             self.entry.undo()?;
-            self.entry = Entry::new(self.entry.since);
             Entry::remove(&self.journal)?;
+            self.entry = Entry::new(self.entry.since);
+            self.wrote = false;
         }
-        Ok(moves)
+        Ok(moved)
     }
 }
