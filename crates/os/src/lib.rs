@@ -6,7 +6,7 @@
 //! |---|---|
 //! | Start a thread with a name, a class, a priority, CPUs and a stack | [`thread`] |
 //! | Change or read a scheduling class, a priority, CPUs | [`scheduling`], [`affinity`] |
-//! | Exclude other threads without priority inversion | [`lock`] |
+//! | Exclude other threads, or wait for them, without priority inversion | [`lock`], [`condvar`] |
 //! | Wait for sockets and doorbells | [`poller`], [`doorbell`] |
 //! | Keep memory resident | [`memory`] |
 //! | Read CPU time, sleep until a point in time | [`clock`] |
@@ -24,6 +24,7 @@ compile_error!(
 pub mod affinity;
 pub mod alloc_counter;
 pub mod clock;
+pub mod condvar;
 pub mod doorbell;
 pub mod lock;
 pub mod machine;
@@ -40,6 +41,7 @@ pub mod throttling;
 
 pub use affinity::CpuSet;
 pub use alloc_counter::CountingAllocator;
+pub use condvar::PiCondvar;
 pub use doorbell::Doorbell;
 pub use lock::{PiMutex, PiMutexGuard};
 pub use poller::{Events, Interest, Poller, Trigger};

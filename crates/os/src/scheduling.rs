@@ -81,7 +81,7 @@ pub fn current() -> Scheduling {
 /// Changes class and priority of one thread. The other threads of its process stay as they are.
 ///
 /// # Errors
-/// As [`set_current`], and `NotFound` (ESRCH) when there is no such thread.
+/// As [`set_current`], and ESRCH when there is no such thread.
 pub fn set_of(thread: TaskId, scheduling: Scheduling) -> io::Result<()> {
     set(thread.get(), scheduling)
 }

@@ -130,7 +130,7 @@ impl ThreadSpec {
             let ready = configured.is_ok();
             report.give(configured);
             // Before `f`, which may run for the life of the process.
-            drop(report);
+            drop((self, report));
             ready.then(f)
         })?;
         match start.take() {

@@ -2,6 +2,7 @@
 use punctual_os::memory::{self, LockDenied};
 
 #[test]
+#[expect(clippy::disallowed_macros, reason = "a test may write to the terminal")]
 fn locked_memory_is_resident_before_it_is_touched() {
     match memory::lock_all() {
         Ok(()) => {}
