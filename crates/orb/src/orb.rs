@@ -9,7 +9,7 @@ use std::{
 };
 
 use punctual_cdr::Ior;
-use punctual_giop::{IiopAddress, IiopProfile, ObjectUrl};
+use punctual_giop::{IiopAddress, IiopProfile, ObjectUrl, Version};
 use punctual_os::{PiMutex, SchedulingClass, scheduling};
 use punctual_poa::{IdMap, ObjectKey, ObjectTable, SlotId, Slots};
 use punctual_sched::{LinearMapping, PriorityMapping};
@@ -74,15 +74,27 @@ impl Orb {
         Current::new(self.core())
     }
 
-    /// Makes the object reachable as `corbaloc::HOST:PORT/NAME`, HOST and PORT being those the ORB listens at.
+    /// Makes the object reachable as `corbaloc:iiop:1.2@HOST:PORT/NAME`, HOST and PORT being those the ORB listens at, and
+    /// returns that text.
     ///
     /// A client that resolves it gets the object's whole reference, endpoints of lanes and policies included. A name
-    /// published before is replaced.
-    pub fn publish<R: Interface>(&self, name: &str, reference: &R) -> Result<(), OrbError> {
-        self.core().default_lane().listen(&self.core().listen_address())?;
+    /// published before is replaced. NAME may be any text without a NUL; what URLs do not allow is escaped.
+    pub fn publish<R: Interface>(&self, name: &str, reference: &R) -> Result<String, OrbError> {
+        let core = self.core();
+        core.default_lane().listen(&core.listen_address())?;
         let ior = Arc::new(reference.as_object().ior().clone());
-        self.core().published.lock().insert(name.as_bytes().into(), ior);
-        Ok(())
+        core.published.lock().insert(name.as_bytes().into(), ior);
+        let (host, port) = core.default_lane().address().ok_or(OrbError::ShutDown)?;
+        let address = IiopAddress {
+            version: Version::V1_2,
+            host: host.to_owned(),
+            port,
+        };
+        Ok(ObjectUrl::Corbaloc {
+            addresses: vec![address],
+            key: name.as_bytes().to_vec(),
+        }
+        .to_string())
     }
 
     /// Turns `IOR:` or `corbaloc:` text into a reference, asking the object where it is and what it supports.
