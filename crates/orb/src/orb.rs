@@ -120,7 +120,7 @@ impl Orb {
         if complete {
             return Ok(ObjectRef::new(Arc::new(reference)));
         }
-        match reference.locate_forward()? {
+        match reference.locate_once()? {
             Located::Here => Ok(ObjectRef::new(Arc::new(reference))),
             Located::There(ior) => Ok(ObjectRef::new(Arc::new(Reference::new(self.core(), ior)?))),
             Located::Nowhere => {

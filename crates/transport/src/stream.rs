@@ -41,6 +41,9 @@ pub trait Listener: Send + Sync {
     /// The next connection, in non-blocking mode; `None` where there is none. Never blocks.
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>>;
 
+    /// Stops listening: who connects from now on is refused, who waited to be accepted is reset.
+    fn shutdown(&self);
+
     /// The port it was given.
     fn port(&self) -> u16;
 

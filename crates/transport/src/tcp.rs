@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Read, Write},
-    net::{SocketAddr, TcpStream, ToSocketAddrs},
+    net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs},
     os::fd::{AsFd, BorrowedFd},
     time::{Duration, Instant},
 };
@@ -101,6 +101,11 @@ impl Listener for TcpListener {
         }
     }
 
+    fn shutdown(&self) {
+        // On a listening socket this ends the listening; it cannot fail otherwise.
+        let _ = self.socket.shutdown(Shutdown::Both);
+    }
+
     fn port(&self) -> u16 {
         self.port
     }
@@ -150,7 +155,7 @@ impl Stream for Tcp {
 
     fn shutdown(&self) {
         // It fails where the peer was faster, which comes to the same.
-        let _ = self.stream.shutdown(std::net::Shutdown::Both);
+        let _ = self.stream.shutdown(Shutdown::Both);
     }
 
     fn as_fd(&self) -> BorrowedFd<'_> {

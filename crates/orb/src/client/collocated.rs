@@ -65,11 +65,8 @@ pub(super) fn call(
     }
 }
 
-pub(super) fn locate(core: &OrbCore, route: &Route) -> Result<bool, SystemException> {
-    Ok(matches!(
-        core.demultiplex(&route.object_key),
-        Demultiplexed::Object(_)
-    ))
+pub(super) fn locate(core: &OrbCore, route: &Route) -> bool {
+    matches!(core.demultiplex(&route.object_key), Demultiplexed::Object(_))
 }
 
 fn decode_results(

@@ -361,27 +361,31 @@ impl Reference {
         Err(failure.unwrap_or_else(broken))
     }
 
-    /// As [`Target::locate`], but returns the reference where the object forwards to another one.
-    pub(crate) fn locate_forward(&self) -> Result<Located, SystemException> {
+    /// Asks where the object is, without going on to where it is forwarded.
+    pub(crate) fn locate_once(&self) -> Result<Located, SystemException> {
         let deadline = self.deadline();
-        let mut last = None;
-        let here = with_frame(self.core.limits.max_nested_calls, |frame| {
+        with_frame(self.core.limits.max_nested_calls, |frame| {
             self.deliver(|route| {
-                if route.is_local {
-                    return collocated::locate(&self.core, route).map(Attempt::Done);
-                }
-                let attempt = self.locate_remotely(route, frame, deadline);
-                if let Ok(Attempt::Forward(ior)) = &attempt {
-                    last = Some(ior.clone());
-                }
-                attempt
+                Ok(match self.locate_anywhere(route, frame, deadline)? {
+                    Attempt::Done(true) => Attempt::Done(Located::Here),
+                    Attempt::Done(false) => Attempt::Done(Located::Nowhere),
+                    Attempt::Forward(ior) => Attempt::Done(Located::There(ior)),
+                    Attempt::Again(error) => Attempt::Again(error),
+                })
             })
-        })?;
-        Ok(match (here, last) {
-            (false, _) => Located::Nowhere,
-            (true, None) => Located::Here,
-            (true, Some(ior)) => Located::There(ior),
         })
+    }
+
+    fn locate_anywhere(
+        &self,
+        route: &Route,
+        frame: &mut CallFrame,
+        deadline: Option<(Instant, Duration)>,
+    ) -> Result<Attempt<bool>, SystemException> {
+        if route.is_local {
+            return Ok(Attempt::Done(collocated::locate(&self.core, route)));
+        }
+        self.locate_remotely(route, frame, deadline)
     }
 
     fn deadline(&self) -> Option<(Instant, Duration)> {
@@ -419,8 +423,10 @@ impl Target for Reference {
     }
 
     fn locate(&self) -> Result<bool, SystemException> {
-        self.locate_forward()
-            .map(|located| !matches!(located, Located::Nowhere))
+        let deadline = self.deadline();
+        with_frame(self.core.limits.max_nested_calls, |frame| {
+            self.deliver(|route| self.locate_anywhere(route, frame, deadline))
+        })
     }
 
     fn with_timeout(&self, timeout: Option<Duration>) -> Arc<dyn Target> {

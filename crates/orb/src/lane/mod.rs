@@ -267,8 +267,11 @@ impl Lane {
         }
     }
 
-    /// Tells the peers that nothing outstanding will be handled, and closes.
+    /// Accepts nobody any more, tells the peers that nothing outstanding will be handled, and closes.
     fn close_all(&self) {
+        if let Some(acceptor) = self.acceptor.get() {
+            acceptor.listener.shutdown();
+        }
         let connections: Vec<_> = self.connections.lock().drain().collect();
         for connection in connections {
             connection.say_close();
