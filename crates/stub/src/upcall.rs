@@ -121,10 +121,9 @@ impl<'m, 'l> Upcall<'m, 'l> {
         self.outcome
     }
 
-    /// For the ORB, after the skeleton failed: takes back what has been written, and lends the encoder for the exception.
-    pub fn rewind(&mut self) -> &mut Encoder<'l> {
-        self.reply.truncate(self.body_start);
-        &mut self.reply
+    /// For the ORB, after the skeleton has returned: the reply, with whatever has been written to it.
+    pub fn into_reply(self) -> Encoder<'l> {
+        self.reply
     }
 
     fn body(

@@ -1,6 +1,6 @@
 //! Rust from IDL, as `docs/mapping.md` says.
 //!
-//! [`generate`] takes what the front end resolved, gives every definition its Rust name ([`lower`]), emits tokens (one module
+//! [`generate`] takes what the front end resolved, gives every definition its Rust name (`lower`), emits tokens (one module
 //! for each kind of definition) and formats them. It reads and writes no file; `punctual-build` does.
 
 mod constants;
