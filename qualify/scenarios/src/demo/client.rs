@@ -1,5 +1,5 @@
 use std::{
-    sync::{Arc, Barrier},
+    sync::{Arc, Barrier, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -91,7 +91,10 @@ impl Loads {
                 rounds,
                 seconds,
             } => {
-                let start = Arc::new(Barrier::new(Importance::ALL.len()));
+                let start = Arc::new(Start {
+                    barrier: Barrier::new(Importance::ALL.len()),
+                    at: OnceLock::new(),
+                });
                 let threads: Result<Vec<_>, _> = Importance::ALL
                     .into_iter()
                     .map(|importance| {
@@ -128,7 +131,7 @@ impl Loads {
         work: u32,
         rounds: u32,
         seconds: f64,
-        start: &Barrier,
+        start: &Start,
     ) -> Result<Paced, SystemException> {
         let load = match pool {
             Pool::Classic => &self.classic,
@@ -140,7 +143,7 @@ impl Loads {
             .set_priority(importance.priority())
             .and_then(|()| load.method(1, 1, PRIME));
         // Whoever failed must meet the others all the same, or they would wait for ever.
-        start.wait();
+        let (begin, begin_clock) = start.together();
         prepared?;
         let period = Duration::from_secs(1) / importance.rate();
         let periods = (f64::from(importance.rate()) * seconds) as u32;
@@ -152,7 +155,6 @@ impl Loads {
             outstanding: Vec::with_capacity(periods as usize),
             elapsed_s: 0.0,
         };
-        let (begin, begin_clock) = (Instant::now(), clock::monotonic());
         for number in 1..=periods {
             let end_of_period = begin + period * number;
             if Instant::now() > end_of_period {
@@ -172,6 +174,20 @@ impl Loads {
         }
         paced.elapsed_s = begin.elapsed().as_secs_f64();
         Ok(paced)
+    }
+}
+
+/// Where the clients meet. Their periods count from one common start, however late a starved one gets to see it.
+struct Start {
+    barrier: Barrier,
+    at: OnceLock<(Instant, Duration)>,
+}
+
+impl Start {
+    /// The start on both clocks.
+    fn together(&self) -> (Instant, Duration) {
+        self.barrier.wait();
+        *self.at.get_or_init(|| (Instant::now(), clock::monotonic()))
     }
 }
 
