@@ -1,0 +1,41 @@
+// What both programs have: the ORB's defaults and the Counter servant.
+#pragma once
+#include "interop.hh"
+#include <omnithread.h>
+#include <cstring>
+
+// Interop::Counter.
+class Counter_i : public POA_Interop::Counter
+{
+public:
+  explicit Counter_i(CORBA::Long start) : value_(start) {}
+
+  CORBA::Long value() { omni_mutex_lock hold(lock_); return value_; }
+  CORBA::Long increase(CORBA::Long n) { omni_mutex_lock hold(lock_); return value_ += n; }
+  void destroy()
+  {
+    PortableServer::POA_var poa = _default_POA();
+    PortableServer::ObjectId_var id = poa->servant_to_id(this);
+    poa->deactivate_object(id);
+  }
+
+private:
+  omni_mutex lock_;
+  CORBA::Long value_;
+};
+
+// A reference to a new counter; the POA owns the servant from here on.
+inline Interop::Counter_ptr new_counter(CORBA::Long start)
+{
+  PortableServer::Servant_var<Counter_i> servant = new Counter_i(start);
+  return servant->_this();
+}
+
+// ORB_init with an endpoint on the loopback interface when the command line names none.
+inline CORBA::ORB_ptr init_orb(int& argc, char** argv)
+{
+  static const char* loopback[][2] = { { "endPoint", "giop:tcp:127.0.0.1:" }, { 0, 0 } };
+  bool named = false;
+  for (int i = 1; i < argc; i++) named = named || !strncmp(argv[i], "-ORBendPoint", 12);
+  return CORBA::ORB_init(argc, argv, "omniORB4", named ? 0 : loopback);
+}
