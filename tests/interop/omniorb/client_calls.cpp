@@ -436,9 +436,21 @@ CHECK(large_strings)
   for (CORBA::ULong i = 0; i < 100000; i++) if (std::string(got[i]) != "word-" + std::to_string(i)) EXPECT(!"word i is word-i");
   x.peer->reverse_strings(got.inout());
   EXPECT(got->length() == 100000 && !strcmp(got[0u], "word-99999") && !strcmp(got[99999u], "word-0"));
+}
+CHECK(large_string)
+{
   std::string one(megabytes, 'x');
   CORBA::String_var back = x.peer->concat(one.c_str(), "end");
   EXPECT(one + "end" == back.in());
+}
+CHECK(large_doubles)
+{
+  DoubleSeq a, b, c;
+  a.length(100000);
+  for (CORBA::ULong i = 0; i < a.length(); i++) a[i] = i * 0.5;
+  c = a;
+  DoubleSeq_var d, r = x.peer->rotate_doubles(a, b, c, d.out());
+  EXPECT(same(r.in(), a) && same(b, a) && d->length() == 0);
 }
 CHECK(large_inout)
 {
