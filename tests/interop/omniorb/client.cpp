@@ -111,12 +111,20 @@ CHECK(call_timeout)
   omni_thread::sleep(0, 600000000);
   EXPECT(x.peer->add(3, 4) == 7);
 }
+// omniORB learns that an idle connection is closed only when it sends on it, and then reports COMM_FAILURE (the
+// server's CloseConnection is lost when the server's TCP answers with a reset). It has at most 5 connections in its
+// pool, so that no more than 5 calls fail before a new connection serves.
 CHECK(call_after_idle_close)
 {
   if (!x.idle_wait) throw Skip{ "no --idle-wait" };
   x.peer->ping();
   omni_thread::sleep(x.idle_wait);
-  EXPECT(x.peer->add(20, 22) == 42);
+  for (int failed = 0; ; failed++) {
+    try {
+      EXPECT(x.peer->add(20, 22) == 42);
+      return;
+    } catch (const CORBA::COMM_FAILURE&) { EXPECT(failed < 5); }
+  }
 }
 
 // ---------------------------------------------------------------- the program
