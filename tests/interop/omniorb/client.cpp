@@ -31,7 +31,7 @@ static std::string corbaloc(Context& x, int minor, const std::string& key)
 
 CHECK(corbaloc)
 {
-  for (int minor = 0; minor <= 2; minor++) {
+  for (int minor = 0; minor <= x.giop_minor; minor++) {
     CORBA::Object_var o = x.orb->string_to_object(corbaloc(x, minor, "Interop").c_str());
     Interop::Peer_var peer = Interop::Peer::_narrow(o);
     EXPECT(!CORBA::is_nil(peer));
@@ -42,7 +42,7 @@ CHECK(corbaloc)
 }
 CHECK(unknown_key)
 {
-  for (int minor = 0; minor <= 2; minor++) {
+  for (int minor = 0; minor <= x.giop_minor; minor++) {
     CORBA::Object_var o = x.orb->string_to_object(corbaloc(x, minor, "NoSuchObject").c_str());
     EXPECT(o->_non_existent());
     Interop::Peer_var peer = Interop::Peer::_unchecked_narrow(o);
