@@ -234,6 +234,7 @@ impl Lane {
             own.then(|| connections.remove(index))
         };
         if removed.is_some() {
+            connection.set_closed();
             let _ = self.poller.remove(connection.stream());
             connection.stream().shutdown();
         }
