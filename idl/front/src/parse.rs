@@ -11,6 +11,7 @@ mod literal;
 mod types;
 mod value;
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use crate::Limits;
@@ -22,7 +23,7 @@ use crate::source::Span;
 use crate::token::{Token, colliding_keyword, is_keyword, is_late_keyword};
 
 /// Parses the tokens of a specification. The last one is of kind [`Kind::End`].
-pub(crate) fn parse(tokens: &[Token], limits: &Limits) -> (Vec<Definition>, Vec<Diagnostic>) {
+pub(crate) fn parse(tokens: &[Token], limits: &Limits) -> Outcome {
     let mut parser = Parser {
         tokens,
         limits,
@@ -32,10 +33,19 @@ pub(crate) fn parse(tokens: &[Token], limits: &Limits) -> (Vec<Definition>, Vec<
         half_closed: None,
         last_error: None,
         too_deep: false,
-        diagnostics: Vec::new(),
+        out: Outcome::default(),
     };
-    let definitions = parser.specification();
-    (definitions, parser.diagnostics)
+    parser.out.definitions = parser.specification();
+    parser.out
+}
+
+/// What parsing yields.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    pub definitions: Vec<Definition>,
+    pub diagnostics: Vec<Diagnostic>,
+    /// The words in what could not be read.
+    pub unread: HashSet<Rc<str>>,
 }
 
 /// The production could not be read; the diagnostic is already reported.
@@ -57,7 +67,7 @@ struct Parser<'a> {
     /// The token at which the last error was reported: there is one error per token.
     last_error: Option<usize>,
     too_deep: bool,
-    diagnostics: Vec<Diagnostic>,
+    out: Outcome,
 }
 
 impl<'a> Parser<'a> {
@@ -144,8 +154,8 @@ impl<'a> Parser<'a> {
 
     /// Reports something after which parsing goes on as if nothing were wrong.
     fn say(&mut self, diagnostic: Diagnostic) {
-        if self.diagnostics.len() < self.limits.diagnostics {
-            self.diagnostics.push(diagnostic);
+        if self.out.diagnostics.len() < self.limits.diagnostics {
+            self.out.diagnostics.push(diagnostic);
         }
     }
 
@@ -178,7 +188,15 @@ impl<'a> Parser<'a> {
     }
 
     /// Goes to the next place where a definition may begin: behind a `;`, or at a `}` that closes the construct.
-    fn recover(&mut self) {
+    /// `first` is where the definition that could not be read began.
+    fn recover(&mut self, first: usize) {
+        self.skip();
+        let tokens = &self.tokens[first..self.at.max(first)];
+        let words = tokens.iter().filter(|token| token.kind == Kind::Word);
+        self.out.unread.extend(words.map(|token| Rc::clone(&token.text)));
+    }
+
+    fn skip(&mut self) {
         let mut open = 0usize;
         while !self.at_end() {
             if open == 0 && self.at("}") {

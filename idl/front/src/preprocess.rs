@@ -22,6 +22,9 @@ use comments::Comments;
 use directive::Conditional;
 use expand::{Macro, Piece};
 
+/// The macro by which a source recognises this compiler.
+const PREDEFINED: &str = "__PUNCTUAL_IDL__";
+
 /// What preprocessing yields.
 pub(crate) struct Preprocessed {
     /// The main file first.
@@ -52,6 +55,9 @@ pub(crate) fn preprocess(path: &Path, options: &Options, loader: &dyn SourceLoad
         work: options.limits.tokens,
         stopped: false,
     };
+    preprocessor
+        .macros
+        .insert(PREDEFINED.into(), Macro::predefined("1"));
     for (name, value) in &options.defines {
         preprocessor
             .macros

@@ -39,7 +39,7 @@ impl Parser<'_> {
         match self.nested(definition) {
             Ok(kind) => definitions.push(Definition { doc, kind }),
             Err(Failed) => {
-                self.recover();
+                self.recover(first);
                 if self.at == first && !self.at("}") {
                     self.bump();
                 }

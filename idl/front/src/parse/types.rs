@@ -261,7 +261,7 @@ impl Parser<'_> {
                     if self.too_deep {
                         return Err(failed);
                     }
-                    self.recover();
+                    self.recover(first);
                     if self.at == first {
                         break;
                     }
@@ -300,7 +300,7 @@ impl Parser<'_> {
                     if self.too_deep {
                         return Err(failed);
                     }
-                    self.recover();
+                    self.recover(first);
                     if self.at == first {
                         break;
                     }

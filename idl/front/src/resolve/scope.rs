@@ -10,6 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::hir::{DefinitionId, DefinitionKind};
 use crate::source::Span;
 use crate::suggest::did_you_mean;
+use crate::token::KEYWORDS;
 
 /// The index of a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -289,11 +290,17 @@ impl Resolver<'_> {
             name.span,
             format!("`{}` is not declared {place}", name.name),
         );
-        diagnostic.help = did_you_mean(&name.name, candidates.iter().map(|name| &**name))
-            .or_else(|| self.qualified_suggestion(name))
-            .or(Some(
-                "declare it above this place, or include the file that declares it".into(),
-            ));
+        diagnostic.help = did_you_mean(
+            &name.name,
+            candidates
+                .iter()
+                .map(|name| &**name)
+                .chain(KEYWORDS.iter().copied()),
+        )
+        .or_else(|| self.qualified_suggestion(name))
+        .or(Some(
+            "declare it above this place, or include the file that declares it".into(),
+        ));
         self.report(diagnostic);
         None
     }
