@@ -33,6 +33,7 @@ pub(crate) fn parse(tokens: &[Token], limits: &Limits) -> Outcome {
         half_closed: None,
         last_error: None,
         too_deep: false,
+        quiet: false,
         out: Outcome::default(),
     };
     parser.out.definitions = parser.specification();
@@ -67,6 +68,8 @@ struct Parser<'a> {
     /// The token at which the last error was reported: there is one error per token.
     last_error: Option<usize>,
     too_deep: bool,
+    /// After a missing `;`: what is wrong up to the next one follows from that.
+    quiet: bool,
     out: Outcome,
 }
 
@@ -95,6 +98,7 @@ impl<'a> Parser<'a> {
 
     fn bump(&mut self) -> &'a Token {
         let token = self.token();
+        self.quiet &= !matches!(&*token.text, ";" | "}");
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
     }
@@ -130,9 +134,10 @@ impl<'a> Parser<'a> {
 
     /// The `;` behind a definition. Its absence is reported at the end of what it should follow, and parsing goes on.
     fn semicolon(&mut self, after: &str) {
-        if self.eat(";") {
+        if self.eat(";") || self.quiet {
             return;
         }
+        self.quiet = true;
         if self.last_error != Some(self.at) {
             let end = self.previous();
             let span = Span {
@@ -161,7 +166,7 @@ impl<'a> Parser<'a> {
 
     /// Reports that something else was expected at the present token.
     fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
-        if self.last_error == Some(self.at) || self.too_deep {
+        if self.last_error == Some(self.at) || self.too_deep || self.quiet {
             return Err(Failed);
         }
         let token = self.token();
@@ -176,13 +181,7 @@ impl<'a> Parser<'a> {
             format!("expected {expected}, found {found}"),
         )
         .here(format!("expected {expected}"));
-        if token.kind == Kind::Word && is_keyword(&token.text) && expected.contains("identifier") {
-            diagnostic = diagnostic.with_help(format!("to use a keyword as a name, write `_{}`", token.text));
-        } else if token.kind == Kind::End {
-            diagnostic = diagnostic.with_help("check that every `{` has its `}`");
-        } else if &*token.text == "@" {
-            diagnostic = diagnostic.with_help("annotations belong to IDL 4, which is not supported");
-        }
+        diagnostic.help = syntax_help(token, expected);
         self.error(diagnostic);
         Err(Failed)
     }
@@ -231,9 +230,6 @@ impl<'a> Parser<'a> {
         self.depth += 1;
         let result = production(self);
         self.depth -= 1;
-        if self.depth == 0 {
-            self.too_deep = false;
-        }
         result
     }
 
@@ -269,7 +265,7 @@ impl<'a> Parser<'a> {
             });
         }
         if let Some(keyword) = colliding_keyword(&token.text) {
-            if is_late_keyword(&token.text) {
+            if is_late_keyword(keyword) {
                 self.say(
                     Diagnostic::new(
                         Code::LateKeyword,
@@ -319,4 +315,26 @@ impl<'a> Parser<'a> {
         }
         Ok(names)
     }
+}
+
+/// What to try where something else was expected.
+fn syntax_help(token: &Token, expected: &str) -> Option<String> {
+    let keyword = token.kind == Kind::Word && is_keyword(&token.text);
+    Some(match &*token.text {
+        _ if token.kind == Kind::End => "check that every `{` has its `}`".to_owned(),
+        "@" => "annotations belong to IDL 4, which is not supported".to_owned(),
+        word if keyword && expected.contains("identifier") => {
+            format!("to use a keyword as a name, write `_{word}`")
+        }
+        _ if expected.contains("`in`") => {
+            "every parameter says which way it travels, such as `in long value`".to_owned()
+        }
+        "module" | "interface" if expected.contains("operation") => {
+            "close the interface with `};` first".to_owned()
+        }
+        _ if expected.starts_with("a definition") => {
+            "operations and attributes stand in an interface, and members in a struct".to_owned()
+        }
+        _ => return None,
+    })
 }

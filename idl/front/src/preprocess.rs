@@ -269,14 +269,12 @@ impl Preprocessor<'_> {
     fn emit(&mut self, piece: Piece) {
         let Piece { kind, text, span } = piece;
         let problem = match kind {
-            Kind::Unknown if &*text == "\"" || &*text == "'" => Diagnostic::new(
+            Kind::Unknown if text.starts_with(['"', '\'']) => Diagnostic::new(
                 Code::UnterminatedLiteral,
                 span,
                 "a literal is not closed on the line on which it is opened",
             )
-            .with_help(format!(
-                "add the closing {text}; long strings are written \"in \" \"parts\""
-            )),
+            .with_help("add the closing quote; a long string is written \"in \" \"parts\""),
             Kind::Unknown => Diagnostic::new(
                 Code::UnexpectedCharacter,
                 span,

@@ -60,9 +60,6 @@ impl Check {
                     for parameter in &operation.parameters {
                         self.ty(&parameter.ty, parameter.span, &name);
                     }
-                    if !operation.contexts.is_empty() {
-                        self.report(operation.span, "a `context` clause", &name);
-                    }
                 }
                 for attribute in &interface.attributes {
                     self.ty(&attribute.ty, attribute.span, &attribute.scoped_name.to_string());

@@ -141,7 +141,8 @@ impl Preprocessor<'_> {
                     whole,
                     format!("`#{}` after `#else`", name.text),
                 )
-                .with_label(opened, "of this conditional"),
+                .with_label(opened, "of this conditional")
+                .with_help("a conditional has one `#else`, its last branch"),
             );
         }
         conditional.seen_else = &*name.text == "else";

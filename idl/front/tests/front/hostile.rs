@@ -20,13 +20,14 @@ fn deep_nesting_is_one_diagnostic() {
     let deep = |open: &str, middle: &str, close: &str| {
         format!("{}{middle}{}", open.repeat(MANY), close.repeat(MANY))
     };
+    let modules: String = (0..MANY).map(|level| format!("module M{level} {{ ")).collect();
     for text in [
         format!("const long x = {};", deep("(", "1", ")")),
         format!("typedef {} T;", deep("sequence<", "long", ">")),
-        deep("module M { ", "typedef long T;", " };"),
-        format!("{} x;", deep("struct S { ", "long a;", " } b;")),
+        format!("{modules}typedef long T;{}", "};".repeat(MANY)),
+        format!("struct T {{ {} }};", deep("struct S { ", "long a;", " } b;")),
         deep("union U switch (long) { case 1: ", "long x;", " };"),
-        "module M { ".repeat(MANY),
+        modules.clone(),
         "union U switch(".repeat(MANY),
         "struct S { ".repeat(MANY),
     ] {

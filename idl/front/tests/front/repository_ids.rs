@@ -87,7 +87,7 @@ fn every_file_has_its_own_prefix() {
 fn versions_and_explicit_ids() {
     let specification = accepted(
         "module M {\n\
-           interface A { void f(); attribute long a; };\n\
+           interface A { void f(); attribute long b; };\n\
          #pragma version A 1.5\n\
          #pragma version A::f 2.0\n\
            interface B;\n\
@@ -104,7 +104,7 @@ fn versions_and_explicit_ids() {
     match &specification.find("M::A").unwrap().kind {
         DefinitionKind::Interface(interface) => {
             assert_eq!(interface.operations[0].repository_id, "IDL:M/A/f:2.0");
-            assert_eq!(interface.attributes[0].repository_id, "IDL:M/A/a:1.0");
+            assert_eq!(interface.attributes[0].repository_id, "IDL:M/A/b:1.0");
         }
         other => panic!("{other:?}"),
     }
