@@ -1,10 +1,10 @@
 //! Punctual: the IDL front end, from source text to a resolved specification.
 //!
 //! [`compile`] reads OMG IDL 3.5 (formal/2014-03-01) through a [`SourceLoader`] and yields an [`Outcome`]: the
-//! resolved [`Specification`](hir::Specification) and [`Diagnostic`]s as plain data. It prints nothing, and no input
+//! resolved [`Specification`] and [`Diagnostic`]s as plain data. It prints nothing, and no input
 //! makes it panic or run without end.
 //!
-//! The stages, each a module: [`preprocess`] (files to tokens) → [`parse`] (tokens to a syntax tree) → [`resolve`]
+//! The stages, each a module: `preprocess` (files to tokens) → `parse` (tokens to a syntax tree) → `resolve`
 //! (names, types, constants and repository ids) → [`hir`].
 
 mod ast;
