@@ -7,6 +7,8 @@ mod comments;
 mod condition;
 mod directive;
 mod expand;
+mod include;
+mod pragma;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Types: what they are made of, and structures, exceptions, enumerations and typedefs (clauses 7.4.4, 7.4.5).
 
 use super::Resolver;
-use super::constant::Target;
+use super::arithmetic::Target;
 use super::scope::Entity;
 use crate::ast::{self, Declarator, Expr, Ident, Name, TypeKind, TypeSpec};
 use crate::codes::Code;
