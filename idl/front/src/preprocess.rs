@@ -27,6 +27,9 @@ use expand::{Macro, Piece};
 /// The macro by which a source recognises this compiler.
 const PREDEFINED: &str = "__PUNCTUAL_IDL__";
 
+/// How many blanks, comments and skipped elements there may be for each token.
+const BLANKS: usize = 16;
+
 /// What preprocessing yields.
 pub(crate) struct Preprocessed {
     /// The main file first.
@@ -54,6 +57,7 @@ pub(crate) fn preprocess(path: &Path, options: &Options, loader: &dyn SourceLoad
         macros: HashMap::new(),
         including: Vec::new(),
         includes: 0,
+        walked: 0,
         work: options.limits.tokens,
         stopped: false,
     };
@@ -107,6 +111,8 @@ struct Preprocessor<'a> {
     /// The files that are open, the main file first.
     including: Vec<u32>,
     includes: usize,
+    /// Lexical elements of all files, counted anew with every inclusion.
+    walked: usize,
     /// How many more tokens may be looked at.
     work: usize,
     stopped: bool,
@@ -143,15 +149,18 @@ impl Preprocessor<'_> {
                 path.display(),
                 self.limits().file_bytes
             );
-            self.report(Diagnostic::new(
-                Code::LimitExceeded,
-                Span {
-                    file,
-                    start: 0,
-                    end: 0,
-                },
-                message,
-            ));
+            self.report(
+                Diagnostic::new(
+                    Code::LimitExceeded,
+                    Span {
+                        file,
+                        start: 0,
+                        end: 0,
+                    },
+                    message,
+                )
+                .with_help("split the file, or raise `Limits::file_bytes`"),
+            );
         }
         file
     }
@@ -198,6 +207,16 @@ impl Preprocessor<'_> {
         self.event(whole, EventKind::EnterFile);
         self.including.push(file);
         let lexemes = Rc::clone(&self.texts[file as usize]);
+        self.walked += lexemes.len();
+        if self.walked > self.limits().tokens.saturating_mul(BLANKS) {
+            let message = format!(
+                "the included files have more than {} tokens",
+                self.limits().tokens
+            );
+            self.stop(Diagnostic::new(Code::LimitExceeded, whole, message).with_help(
+                "protect files against being included again and again, or raise `Limits::tokens`",
+            ));
+        }
         let mut conditionals: Vec<Conditional> = Vec::new();
         let mut comments = Comments::default();
         let mut at = 0;
@@ -209,7 +228,8 @@ impl Preprocessor<'_> {
                 end: lexeme.end,
             };
             at += 1;
-            let active = conditionals.iter().all(|conditional| conditional.active);
+            // What stands in a branch that is not taken is not taken either.
+            let active = conditionals.last().is_none_or(|conditional| conditional.active);
             match lexeme.kind {
                 Kind::Space => {}
                 Kind::Newline => {
@@ -252,7 +272,8 @@ impl Preprocessor<'_> {
                 break;
             }
         }
-        for open in conditionals {
+        let unclosed = if self.stopped { Vec::new() } else { conditionals };
+        for open in unclosed {
             self.report(
                 Diagnostic::new(
                     Code::UnbalancedConditional,

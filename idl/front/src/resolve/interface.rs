@@ -317,7 +317,8 @@ impl Resolver<'_> {
                     if raises.contains(&id) {
                         let message = format!("`{}` is listed twice", self.spec[id].name);
                         self.report(
-                            Diagnostic::new(Code::BadRaises, name.span(), message).with_help("list it once"),
+                            Diagnostic::new(Code::DuplicateRaises, name.span(), message)
+                                .with_help("list it once"),
                         );
                     } else {
                         raises.push(id);

@@ -183,7 +183,7 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     (
         "exception E {}; interface I { void f() raises (E, E); };",
-        &["IDL0086 1:51"],
+        &["IDL0088! 1:51"],
     ),
     ("interface I; struct I { long x; };", &["IDL0087 1:21"]),
     ("interface I; local interface I {};", &["IDL0087 1:30"]),

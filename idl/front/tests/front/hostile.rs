@@ -86,6 +86,27 @@ fn macros_that_multiply_are_stopped() {
 }
 
 #[test]
+fn skipped_text_counts_too() {
+    let options = Options {
+        limits: Limits {
+            tokens: 1000,
+            ..Limits::default()
+        },
+        ..Options::default()
+    };
+    let again = format!(
+        "#ifdef X\n#else\n#include \"test.idl\"\n#endif\n{}",
+        "\n".repeat(1000)
+    );
+    assert_eq!(
+        codes(&compile_text("test.idl", &again, &options)),
+        [Code::LimitExceeded]
+    );
+    let deep = "#if 1\n".repeat(MANY) + "typedef long T;\n" + &"#endif\n".repeat(MANY);
+    assert_eq!(codes(&outcome(&deep)), []);
+}
+
+#[test]
 fn limits_are_settings() {
     let with = |limits: Limits, text: &str| {
         codes(&compile_text(
