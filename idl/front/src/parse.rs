@@ -186,11 +186,12 @@ impl<'a> Parser<'a> {
         Err(Failed)
     }
 
-    /// Goes to the next place where a definition may begin: behind a `;`, or at a `}` that closes the construct.
-    /// `first` is where the definition that could not be read began.
+    /// Goes behind a definition that could not be read and that began at `first`: behind its `;`, or to the `}` that
+    /// closes what contains it. Braces are counted from the beginning of the definition.
     fn recover(&mut self, first: usize) {
+        self.at = first;
         self.skip();
-        let tokens = &self.tokens[first..self.at.max(first)];
+        let tokens = &self.tokens[first..self.at];
         let words = tokens.iter().filter(|token| token.kind == Kind::Word);
         self.out.unread.extend(words.map(|token| Rc::clone(&token.text)));
     }

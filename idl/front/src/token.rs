@@ -50,7 +50,7 @@ pub(crate) struct PragmaName {
 }
 
 /// Reserved words of OMG IDL 3.5 (table 7-6), in alphabetical order by bytes.
-pub(crate) const KEYWORDS: &[&str] = &[
+const KEYWORDS: &[&str] = &[
     "FALSE",
     "Object",
     "TRUE",
@@ -120,6 +120,29 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "uses",
     "valuetype",
     "void",
+    "wchar",
+    "wstring",
+];
+
+/// The keywords with which a type can begin.
+pub(crate) const TYPE_KEYWORDS: &[&str] = &[
+    "Object",
+    "ValueBase",
+    "any",
+    "boolean",
+    "char",
+    "double",
+    "enum",
+    "fixed",
+    "float",
+    "long",
+    "octet",
+    "sequence",
+    "short",
+    "string",
+    "struct",
+    "union",
+    "unsigned",
     "wchar",
     "wstring",
 ];

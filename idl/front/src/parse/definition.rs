@@ -39,11 +39,7 @@ impl Parser<'_> {
         match self.nested(definition) {
             Ok(kind) => definitions.push(Definition { doc, kind }),
             Err(Failed) => {
-                if self.too_deep {
-                    // Skip it as a whole: the braces are counted from its beginning.
-                    self.at = first;
-                    self.too_deep = self.depth > 0;
-                }
+                self.too_deep &= self.depth > 0;
                 self.recover(first);
                 if self.at == first && !self.at("}") {
                     self.bump();

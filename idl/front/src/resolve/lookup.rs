@@ -10,7 +10,7 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{DefinitionId, DefinitionKind};
 use crate::suggest::did_you_mean;
-use crate::token::KEYWORDS;
+use crate::token::TYPE_KEYWORDS;
 
 impl Resolver<'_> {
     /// Finds what a name denotes, seen from the present scope. `None` is reported already.
@@ -103,7 +103,7 @@ impl Resolver<'_> {
             candidates
                 .iter()
                 .map(|name| &**name)
-                .chain(KEYWORDS.iter().copied()),
+                .chain(TYPE_KEYWORDS.iter().copied()),
         )
         .or_else(|| self.qualified_suggestion(name))
         .or(Some(

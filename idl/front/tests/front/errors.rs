@@ -53,6 +53,11 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("interface I { void f(long x); };", &["IDL0030 1:22"]),
     ("interface I { interface J {}; };", &["IDL0030 1:15"]),
     ("};", &["IDL0030 1:1"]),
+    ("enum E { a, };", &["IDL0030 1:13"]),
+    (
+        "interface I { void f(in long a,); void g(in long); };",
+        &["IDL0030 1:32", "IDL0030 1:49"],
+    ),
     ("struct S { long interface; };", &["IDL0030 1:17"]),
     ("struct S { long Interface; };", &["IDL0031 1:17"]),
     ("const string s = \"a\" L\"b\";", &["IDL0034 1:22"]),
@@ -72,6 +77,7 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     ("typedef long Thing; typedef thing T;", &["IDL0043 1:29"]),
     ("typedef long T; struct S { T t; };", &["IDL0044 1:30"]),
+    ("const long N = 3; struct S { long n[N]; };", &["IDL0044 1:35"]),
     (
         "typedef long T; module M { typedef T U; typedef short T; };",
         &["IDL0044 1:55"],

@@ -139,7 +139,7 @@ const ACCEPTED: &[(&str, &str)] = &[
     ),
     (
         "raises_expr",
-        "exception E {}; exception F {}; interface I { void f() raises (E, ::F); };",
+        "exception E {}; exception F {}; interface I { void f() raises (E, ::F); void e(); };",
     ),
     (
         "context_expr",
