@@ -52,8 +52,8 @@ impl CodeSetComponentInfo {
 /// Chooses the code set of `char` and `string` for a connection, on the client's side.
 ///
 /// `server` is the component of the server's reference; without one it is ISO-8859-1. The order is that of CORBA 3.3
-/// Part 2, 7.10.2.6: the native one of both, the server's native one if the client converts, the client's if the
-/// server converts, a conversion both have (the server's preference first), UTF-8.
+/// Part 2, 7.10.2.6: the native one of both, the server's native one if the client converts, the client's if
+/// the server converts, a conversion both have (the server's preference first), UTF-8.
 ///
 /// Fails where the server has no code set for `char` at all, or the outcome is one this ORB cannot convert.
 pub fn negotiate(

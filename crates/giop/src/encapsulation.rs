@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use punctual_cdr::{CdrError, CharSet, Decoder, Encode, Encoder, Endian, decode_encapsulation};
 
-/// The octets of an encapsulation: the byte order, then what `write` appends. Text is UTF-8, which ASCII is part of.
+/// The octets of an encapsulation: the byte order, then what `write` appends; text is UTF-8, as ASCII is.
 pub(crate) fn encapsulate(
     endian: Endian,
     write: impl FnOnce(&mut Encoder<'_>) -> Result<(), CdrError>,

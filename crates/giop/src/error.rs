@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::{MessageType, Version};
 
-/// The first octets are no GIOP header, or not one this side accepts: answer MessageError and close the connection.
+/// The first octets are no GIOP header this side accepts: answer MessageError and close the connection.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 pub enum HeaderError {
     /// Another protocol talks to this port.

@@ -31,8 +31,8 @@ impl FragmentLimits {
 
 /// Puts the fragmented messages of one connection together.
 ///
-/// It keeps at most `max_pending` messages and their buffers, which grow with what was received, never with what was
-/// announced. A message that never ends stays until [`Self::cancel`] or until its owner's time limit for messages.
+/// It keeps at most `max_pending` messages and their buffers, which grow with what was received, never with
+/// what was announced. A message that never ends stays until [`Self::cancel`]; time limits are its owner's.
 #[derive(Debug)]
 pub struct FragmentAssembler {
     limits: FragmentLimits,
@@ -63,9 +63,10 @@ impl FragmentAssembler {
 
     /// Takes the next message of the connection, which `message` holds whole.
     ///
-    /// GIOP 1.1 aligns data to the fragment it stands in. That agrees with the whole message for types of up to 4
-    /// octets if fragments end at multiples of 4, which is checked; types of 8 octets (`double`, `long long`)
-    /// in later fragments of GIOP 1.1 are not supported. GIOP 1.2 has no such gap.
+    /// GIOP 1.1 aligns data to the fragment it stands in. That agrees with the whole message for types of up
+    /// to 4 octets where fragments end at multiples of 4; others are refused, because nothing tells what
+    /// was meant. Single values of 8 octets in later fragments of GIOP 1.1 are read at the wrong place: let
+    /// such a peer use GIOP 1.2, which aligns to the whole message.
     pub fn push(&mut self, header: &MessageHeader, message: &[u8]) -> Result<Assembled, FragmentError> {
         let message = message
             .get(..header.total_size())
@@ -94,7 +95,7 @@ impl FragmentAssembler {
 
     /// Takes back the buffer of a complete message, so that the next one need not allocate.
     pub fn recycle(&mut self, mut buffer: Vec<u8>) {
-        if self.spare.len() < self.limits.max_pending {
+        if self.spare.len() + self.pending.len() < self.limits.max_pending {
             buffer.clear();
             self.spare.push(buffer);
         }
@@ -140,10 +141,11 @@ impl FragmentAssembler {
         if (pending.version, pending.endian) != (header.version, header.endian) {
             return Err(FragmentError::Inconsistent);
         }
-        if header.version == Version::V1_1 && !pending.message.len().is_multiple_of(4) {
+        let data = &message[HEADER_SIZE + key.map_or(0, |_| REQUEST_ID_SIZE)..];
+        let aligned = header.version != Version::V1_1 || pending.message.len().is_multiple_of(4);
+        if !aligned && !data.is_empty() {
             return Err(FragmentError::Misaligned);
         }
-        let data = &message[HEADER_SIZE + key.map_or(0, |_| REQUEST_ID_SIZE)..];
         pending.append(data, self.limits.max_message_size)?;
         if header.more_fragments {
             return Ok(Assembled::Pending);
@@ -155,7 +157,7 @@ impl FragmentAssembler {
 /// A message whose last fragment has not come.
 #[derive(Debug)]
 struct Pending {
-    /// The request id that later fragments repeat; `None` in GIOP 1.1, which has one message under way at a time.
+    /// The request id that later fragments repeat; `None` in GIOP 1.1, which has one message at a time.
     key: Option<u32>,
     version: Version,
     endian: Endian,

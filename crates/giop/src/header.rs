@@ -75,7 +75,7 @@ pub struct MessageHeader {
 }
 
 impl MessageHeader {
-    /// Reads the header at the start of `octets`, of a message of at most `max_message_size` octets, header included.
+    /// Reads the header at the start of `octets`; `max_message_size` counts the header too.
     pub fn parse(octets: &[u8], max_message_size: usize) -> Result<Self, HeaderError> {
         let octets: &[u8; HEADER_SIZE] = octets
             .first_chunk()
@@ -133,7 +133,7 @@ pub enum Framing {
     Complete(MessageHeader),
     /// Part of one.
     Partial {
-        /// How many octets the buffer must hold before it makes sense to ask again: a header's or the message's.
+        /// How many octets the buffer must hold before it makes sense to ask again.
         needed: usize,
     },
 }

@@ -1,7 +1,7 @@
 //! GIOP: messages, fragments, object references, service contexts and code sets.
 //!
-//! Reading lends from the received message and writing appends to a buffer its owner keeps, so that a request and its
-//! reply cost no allocation. Profiles and components of references, which are looked into once, are owned.
+//! Reading lends from the received message and writing appends to a buffer its owner keeps, so that a request
+//! and its reply cost no allocation. Profiles and components of references are looked into once, and owned.
 //!
 //! Source: CORBA 3.3 Part 2, clauses 7 (references, service contexts, code sets) and 9 (GIOP and IIOP).
 //! Pure: no I/O, no clock, no thread.
@@ -27,7 +27,7 @@
 //! end_body(message.encoder(), body);
 //! message.finish()?;
 //!
-//! let Framing::Complete(header) = next_message(&buffer, 1 << 20)? else { panic!("the whole message is there") };
+//! let Framing::Complete(header) = next_message(&buffer, 1 << 20)? else { unreachable!() };
 //! let (request, body) = RequestHeader::decode(&buffer, &header)?;
 //! assert_eq!(request.operation, "cube");
 //! assert_eq!(request.target, Target::Key(b"Tracker"));
@@ -48,6 +48,7 @@ mod locate;
 mod message;
 mod policy;
 mod profile;
+mod protocol;
 mod reply;
 mod request;
 mod service_context;
@@ -74,11 +75,12 @@ pub use message::{
     Body, MessageWriter, align_body, begin_body, decode_cancel_request, end_body, write_cancel_request,
     write_close_connection, write_message_error,
 };
-pub use policy::{PolicyValue, PriorityModel, ProtocolEntry, ProtocolProperties};
+pub use policy::{PolicyValue, PriorityModel};
 pub use profile::{
     IiopProfile, TAG_DIOP, TAG_INTERNET_IOP, TAG_MULTIPLE_COMPONENTS, TAG_SHMIOP, TAG_UIOP, UiopProfile,
     decode_multiple_components, encode_multiple_components,
 };
+pub use protocol::{ProtocolEntry, ProtocolProperties};
 pub use reply::{
     ReplyHeader, ReplyStatus, decode_system_exception, encode_reply_header, encode_system_exception,
 };

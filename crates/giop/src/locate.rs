@@ -79,8 +79,8 @@ impl LocateStatus {
 
 /// A LocateReply, in the octets of its message.
 ///
-/// Its body follows the header at once, in GIOP 1.2 too: there CORBA 2.4 and 2.5 asked for an alignment to 8 that
-/// earlier and later versions do not have, and neither does TAO. Both are read, the unaligned form is written.
+/// Its body follows the header at once, in GIOP 1.2 too. CORBA 2.4 and 2.5 aligned it to 8; earlier and later
+/// versions do not, and neither does TAO. Both forms are read, the unaligned one is written.
 #[derive(Clone, Copy, Debug)]
 pub struct LocateReplyHeader<'a> {
     /// The id of the request it answers.

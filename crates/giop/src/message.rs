@@ -37,6 +37,16 @@ impl<'b> MessageWriter<'b> {
         &mut self.encoder
     }
 
+    /// Hands the encoder to whoever writes the rest; [`Self::from_encoder`] takes it back.
+    pub fn into_encoder(self) -> Encoder<'b> {
+        self.encoder
+    }
+
+    /// Goes on with a message from [`Self::into_encoder`].
+    pub fn from_encoder(encoder: Encoder<'b>) -> Self {
+        Self { encoder }
+    }
+
     /// Puts the size into the header. Fails where it does not fit.
     pub fn finish(mut self) -> Result<(), CdrError> {
         let size = u32::try_from(self.encoder.position() - HEADER_SIZE)
@@ -89,7 +99,7 @@ pub fn align_body(encoder: &mut Encoder<'_>, version: Version) -> Result<(), Cdr
 
 /// Where the body starts, for a decoder that stands behind the header: at the end of an empty one.
 pub(crate) fn body_offset(decoder: &mut Decoder<'_>, version: Version) -> usize {
-    // What is too short for the padding has no body; TAO ends some empty ones with half of it.
+    // Some senders pad although no body follows, TAO among them; what ends within the padding has none.
     if version >= Version::V1_2 && decoder.align(8).is_err() {
         decoder.rest();
     }

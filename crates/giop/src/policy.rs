@@ -1,12 +1,12 @@
 //! Policies in references, `Messaging::PolicyValue`: what a server tells its clients about an object.
 //!
-//! Source: Real-time CORBA 1.2, 5.4 to 5.12; the properties of protocols as TAO writes them.
+//! Source: Real-time CORBA 1.2, clause 5.
 
-use alloc::{string::String, vec::Vec};
+use alloc::vec::Vec;
 
 use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, encode_encapsulation};
 
-use crate::{TAG_INTERNET_IOP, TAG_SHMIOP, TAG_UIOP, encapsulation, profile};
+use crate::{ProtocolEntry, encapsulation};
 
 const PRIORITY_MODEL: u32 = 40;
 const CLIENT_PROTOCOL: u32 = 43;
@@ -43,47 +43,6 @@ pub enum PriorityModel {
     ClientPropagated = 0,
     /// The one the server declared for the object.
     ServerDeclared = 1,
-}
-
-/// A protocol a client may use.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub struct ProtocolEntry {
-    /// The tag of its profiles.
-    pub profile_tag: u32,
-    /// How to set up its transport.
-    pub properties: ProtocolProperties,
-}
-
-/// How to set up a transport; sizes are octets.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
-#[allow(missing_docs)] // The members have the names of RTCORBA's interfaces.
-pub enum ProtocolProperties {
-    /// `RTCORBA::TCPProtocolProperties`.
-    Tcp {
-        send_buffer_size: i32,
-        recv_buffer_size: i32,
-        keep_alive: bool,
-        dont_route: bool,
-        no_delay: bool,
-    },
-    /// TAO: Unix domain sockets.
-    UnixDomain {
-        send_buffer_size: i32,
-        recv_buffer_size: i32,
-    },
-    /// TAO: shared memory.
-    SharedMemory {
-        send_buffer_size: i32,
-        recv_buffer_size: i32,
-        keep_alive: bool,
-        dont_route: bool,
-        no_delay: bool,
-        preallocate_buffer_size: i32,
-        mmap_filename: String,
-        mmap_lockname: String,
-    },
-    /// A protocol without properties.
-    None,
 }
 
 impl PolicyValue {
@@ -172,7 +131,8 @@ fn priority_model(decoder: &mut Decoder<'_>) -> Result<PolicyValue, CdrError> {
     })
 }
 
-/// The form of protocol properties is not standardised: `None` for what another ORB writes, which is kept as it is.
+/// The form of protocol properties is not standardised: `None` for what another ORB writes, which is kept as
+/// it is.
 fn client_protocols(data: &[u8]) -> Option<PolicyValue> {
     let mut decoder = encapsulation::open(data).ok()?;
     let protocols = Vec::decode(&mut decoder).ok()?;
@@ -191,89 +151,6 @@ impl<'a> Decode<'a> for Band {
         Ok(Self {
             low: i16::decode(decoder)?,
             high: i16::decode(decoder)?,
-        })
-    }
-}
-
-impl Encode for ProtocolEntry {
-    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
-        self.profile_tag.encode(encoder)?;
-        match &self.properties {
-            ProtocolProperties::Tcp {
-                send_buffer_size,
-                recv_buffer_size,
-                keep_alive,
-                dont_route,
-                no_delay,
-            } => (
-                *send_buffer_size,
-                *recv_buffer_size,
-                *keep_alive,
-                *dont_route,
-                *no_delay,
-            )
-                .encode(encoder),
-            ProtocolProperties::UnixDomain {
-                send_buffer_size,
-                recv_buffer_size,
-            } => (*send_buffer_size, *recv_buffer_size).encode(encoder),
-            ProtocolProperties::SharedMemory {
-                send_buffer_size,
-                recv_buffer_size,
-                keep_alive,
-                dont_route,
-                no_delay,
-                preallocate_buffer_size,
-                mmap_filename,
-                mmap_lockname,
-            } => {
-                (
-                    *send_buffer_size,
-                    *recv_buffer_size,
-                    *keep_alive,
-                    *dont_route,
-                    *no_delay,
-                )
-                    .encode(encoder)?;
-                (*preallocate_buffer_size, mmap_filename, mmap_lockname).encode(encoder)
-            }
-            ProtocolProperties::None => Ok(()),
-        }
-    }
-}
-
-impl<'a> Decode<'a> for ProtocolEntry {
-    const MIN_SIZE: usize = 4;
-
-    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
-        let profile_tag = u32::decode(decoder)?;
-        let properties = match profile_tag {
-            TAG_INTERNET_IOP | profile::TAG_SCIOP => ProtocolProperties::Tcp {
-                send_buffer_size: i32::decode(decoder)?,
-                recv_buffer_size: i32::decode(decoder)?,
-                keep_alive: bool::decode(decoder)?,
-                dont_route: bool::decode(decoder)?,
-                no_delay: bool::decode(decoder)?,
-            },
-            TAG_UIOP => ProtocolProperties::UnixDomain {
-                send_buffer_size: i32::decode(decoder)?,
-                recv_buffer_size: i32::decode(decoder)?,
-            },
-            TAG_SHMIOP => ProtocolProperties::SharedMemory {
-                send_buffer_size: i32::decode(decoder)?,
-                recv_buffer_size: i32::decode(decoder)?,
-                keep_alive: bool::decode(decoder)?,
-                dont_route: bool::decode(decoder)?,
-                no_delay: bool::decode(decoder)?,
-                preallocate_buffer_size: i32::decode(decoder)?,
-                mmap_filename: String::decode(decoder)?,
-                mmap_lockname: String::decode(decoder)?,
-            },
-            _ => ProtocolProperties::None,
-        };
-        Ok(Self {
-            profile_tag,
-            properties,
         })
     }
 }

@@ -58,7 +58,7 @@ pub struct ReplyHeader<'a> {
 }
 
 impl<'a> ReplyHeader<'a> {
-    /// Reads the header of `message`, which starts with its 12-octet message header; says also where the body starts.
+    /// Reads the header of `message`, which starts with its 12-octet message header, and where the body starts.
     pub fn decode(message: &'a [u8], header: &MessageHeader) -> Result<(Self, usize), CdrError> {
         let decoder = &mut header_decoder(message, header)?;
         let reply = if header.version >= Version::V1_2 {

@@ -24,7 +24,7 @@ pub struct RequestHeader<'a> {
 }
 
 impl<'a> RequestHeader<'a> {
-    /// Reads the header of `message`, which starts with its 12-octet message header; says also where the body starts.
+    /// Reads the header of `message`, which starts with its 12-octet message header, and where the body starts.
     ///
     /// The body lasts to the end of the message. The principal of GIOP 1.0 and 1.1 is skipped.
     pub fn decode(message: &'a [u8], header: &MessageHeader) -> Result<(Self, usize), CdrError> {
@@ -48,9 +48,7 @@ impl<'a> RequestHeader<'a> {
             } else {
                 ResponseFlags::None
             };
-            if header.version == Version::V1_1 {
-                let _reserved = decoder.octets(3)?;
-            }
+            // The reserved octets of 1.1 stand where 1.0 has padding.
             let target = Target::decode(decoder, message, header.version)?;
             let operation = <&str>::decode(decoder)?;
             let _principal = <&[u8]>::decode(decoder)?;
@@ -125,9 +123,7 @@ pub fn encode_request(
         request.contexts.encode(encoder)?;
         request.request_id.encode(encoder)?;
         request.response.expects_reply().encode(encoder)?;
-        if version == Version::V1_1 {
-            encoder.octets(&[0; 3])?;
-        }
+        // The reserved octets of 1.1 stand where 1.0 has padding.
         encode_key(encoder, version, request.object_key)?;
         request.operation.encode(encoder)?;
         // The principal, deprecated since CORBA 2.2: none.

@@ -3,7 +3,7 @@
 use punctual_cdr::{CdrError, Decode, Decoder, Endian};
 
 /// A list that was checked once and is read again each time it is looked at, without copying it.
-#[derive(Clone, Copy, Eq, PartialEq)]
+#[derive(Clone, Copy)]
 pub(crate) struct TaggedList<'a> {
     /// From the start of the message, because alignment counts from there, to the end of the list.
     octets: &'a [u8],
@@ -49,6 +49,15 @@ impl<'a> TaggedList<'a> {
         self.count as usize
     }
 }
+
+/// By entries: the octets before and between them do not matter.
+impl PartialEq for TaggedList<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for TaggedList<'_> {}
 
 /// The entries of a list, in order: the number and the octets.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use core::str::FromStr;
+use core::{fmt, str::FromStr};
 
 use punctual_cdr::{Decode, Encode, Endian, Ior};
 
@@ -59,6 +59,35 @@ impl FromStr for ObjectUrl {
         } else {
             Err(UrlError::UnknownScheme(excerpt(text)))
         }
+    }
+}
+
+/// The text that [`FromStr`] reads.
+impl fmt::Display for ObjectUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ior(ior) => f.write_str(&ior_to_string(ior)),
+            Self::Corbaloc { addresses, key } => {
+                f.write_str("corbaloc:")?;
+                for (index, IiopAddress { version, host, port }) in addresses.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { "," };
+                    let (open, close) = if host.contains(':') { ("[", "]") } else { ("", "") };
+                    write!(f, "{comma}iiop:{version}@{open}{host}{close}:{port}")?;
+                }
+                f.write_str("/")?;
+                key.iter().try_for_each(|octet| write_escaped(f, *octet))
+            }
+            Self::Rir { name } => write!(f, "corbaloc:rir:/{name}"),
+        }
+    }
+}
+
+/// Octets that stand for themselves in a key, and `%` with two digits for all others.
+fn write_escaped(f: &mut fmt::Formatter<'_>, octet: u8) -> fmt::Result {
+    if octet.is_ascii_alphanumeric() || b";/:?@&=+$,-_.!~*'()".contains(&octet) {
+        write!(f, "{}", char::from(octet))
+    } else {
+        write!(f, "%{octet:02x}")
     }
 }
 
@@ -156,6 +185,10 @@ fn iiop_address(text: &str) -> Result<IiopAddress, UrlError> {
     };
     if host.is_empty() || host.contains(|c: char| c.is_whitespace() || c.is_control() || c == '[' || c == ']')
     {
+        return Err(bad_host());
+    }
+    if port.is_some_and(|port| port.contains(':')) {
+        // An IPv6 address without its brackets.
         return Err(bad_host());
     }
     let port = match port {

@@ -1,1 +1,23 @@
-//! Punctual: the runtime, client and server.
+//! The runtime: references that send requests, lanes that receive them, adapters that know the objects.
+//!
+//! The path of a call is `client/` → the wire → `lane/` → `server/`; a call to an object of the same ORB goes from `client/` to
+//! `server/` directly, on the calling thread.
+
+mod client;
+mod config;
+mod current;
+mod error;
+mod lane;
+mod notice;
+mod orb;
+mod poa;
+mod server;
+mod threadpool;
+
+pub use config::{Limits, OnExcess, PriorityModel};
+pub use current::Current;
+pub use error::{OrbError, ResolveError};
+pub use lane::LaneStatistics;
+pub use orb::{Orb, OrbBuilder};
+pub use poa::{Poa, PoaBuilder};
+pub use threadpool::{ThreadPool, ThreadPoolBuilder};

@@ -59,6 +59,11 @@ impl Gate {
         true
     }
 
+    /// Lets nobody in any more, whatever the generation.
+    pub(crate) fn close_any(&self) {
+        self.0.fetch_or(CLOSED, Ordering::AcqRel);
+    }
+
     /// Whether everybody who was let in has left. Meaningful once the gate is closed.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.load(Ordering::Acquire) & COUNT == 0

@@ -100,12 +100,26 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Activates an object; `make` gets the id that it will have. `None` when the table is full.
-    pub fn activate<E>(
+    /// Activates an object; `make` gets the id that it will have. `Ok(None)` when the table is full.
+    pub fn activate<E, X>(
         &mut self,
         table: &ObjectTable<E>,
-        make: impl FnOnce(SlotId) -> Arc<E>,
-    ) -> Option<SlotId> {
+        make: impl FnOnce(SlotId) -> Result<Arc<E>, X>,
+    ) -> Result<Option<SlotId>, X> {
+        let Some((index, slot)) = self.vacant(table) else {
+            return Ok(None);
+        };
+        let id = SlotId {
+            index,
+            generation: slot.gate.next_generation(),
+        };
+        let entry = make(id).inspect_err(|_| self.free.push(index))?;
+        slot.entry.store(Some(entry));
+        slot.gate.open();
+        Ok(Some(id))
+    }
+
+    fn vacant<'t, E>(&mut self, table: &'t ObjectTable<E>) -> Option<(u32, &'t Slot<E>)> {
         let index = match self.free.pop() {
             Some(index) => index,
             None => {
@@ -115,14 +129,7 @@ impl Slots {
                 self.used - 1
             }
         };
-        let slot = table.slot(index)?;
-        let id = SlotId {
-            index,
-            generation: slot.gate.next_generation(),
-        };
-        slot.entry.store(Some(make(id)));
-        slot.gate.open();
-        Some(id)
+        Some((index, table.slot(index)?))
     }
 
     /// Lets no further request in. `false` where the object is not active. Then [`Self::reclaim`] until it succeeds.
@@ -143,6 +150,16 @@ impl Slots {
         let entry = slot.entry.swap(None)?;
         self.free.push(index);
         Some(entry)
+    }
+
+    /// Deactivates every object, and takes out those that no request is inside.
+    pub fn clear<E>(&mut self, table: &ObjectTable<E>) -> Vec<Arc<E>> {
+        let used = 0..self.used;
+        used.filter_map(|index| {
+            table.slot(index)?.gate.close_any();
+            self.reclaim(table, index)
+        })
+        .collect()
     }
 }
 
@@ -167,6 +184,20 @@ fn chunk_of_slots<E>(chunk: usize) -> Box<[Slot<E>]> {
 mod tests {
     use super::*;
 
+    fn ok<E>(entry: E) -> Result<Arc<E>, ()> {
+        Ok(Arc::new(entry))
+    }
+
+    #[test]
+    fn a_failed_activation_takes_no_slot() {
+        let (table, mut slots) = ObjectTable::<u8>::new();
+        assert_eq!(slots.activate(&table, |_| Err("no")), Err("no"));
+        let id = slots.activate(&table, |_| ok(1)).unwrap().unwrap();
+        assert_eq!(id.index, 0);
+        assert_eq!(slots.clear(&table).len(), 1);
+        assert!(table.enter(id).is_none());
+    }
+
     #[test]
     fn chunks_join_without_gaps() {
         assert_eq!(place(0), Some((0, 0)));
@@ -182,7 +213,7 @@ mod tests {
     fn objects_are_found_until_they_are_deactivated() {
         let (table, mut slots) = ObjectTable::new();
         let ids: Vec<_> = (0..1000)
-            .map(|n| slots.activate(&table, |_| Arc::new(n)).unwrap())
+            .map(|n| slots.activate(&table, |_| ok(n)).unwrap().unwrap())
             .collect();
         for (n, id) in ids.iter().enumerate() {
             assert_eq!(*table.enter(*id).unwrap(), n);
@@ -191,7 +222,7 @@ mod tests {
         assert!(slots.deactivate(&table, old));
         assert!(table.enter(old).is_none());
         assert_eq!(slots.reclaim(&table, old.index).as_deref(), Some(&500));
-        let new = slots.activate(&table, |_| Arc::new(7)).unwrap();
+        let new = slots.activate(&table, |_| ok(7)).unwrap().unwrap();
         assert_eq!(new.index, old.index, "slots are used again");
         assert!(
             table.enter(old).is_none(),
@@ -212,7 +243,10 @@ mod tests {
     fn an_object_ends_when_its_last_request_has_left() {
         let (table, mut slots) = ObjectTable::new();
         let object = Arc::new(());
-        let id = slots.activate(&table, |_| object.clone()).unwrap();
+        let id = slots
+            .activate(&table, |_| Ok::<_, ()>(object.clone()))
+            .unwrap()
+            .unwrap();
         let request = table.enter(id).unwrap();
         assert!(slots.deactivate(&table, id));
         assert!(!slots.deactivate(&table, id));

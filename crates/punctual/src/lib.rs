@@ -1,1 +1,75 @@
-//! A Real-time CORBA ORB.
+//! Punctual is a Real-time CORBA ORB.
+//!
+//! A server activates servants in an object adapter and gives out references; clients call through references. With lanes,
+//! a request of high priority shares no thread, connection or buffer with a lower one. Interfaces are written in OMG IDL:
+//! `punctual-build` turns them into Rust in a build script, and [`include_idl!`] brings that in.
+//!
+//! ```no_run
+//! use punctual::prelude::*;
+//!
+//! // Server. `Radar` implements a trait from IDL; `TrackerRef` is what clients hold.
+//! # use punctual::rt::*;
+//! # struct Radar;
+//! # struct TrackerRef(ObjectRef);
+//! # impl Interface for TrackerRef {
+//! #     const REPOSITORY_ID: &'static str = "IDL:radar/Tracker:1.0";
+//! #     const SUPPORTED_IDS: &'static [&'static str] = &["IDL:radar/Tracker:1.0"];
+//! #     fn from_object(object: ObjectRef) -> Self { Self(object) }
+//! #     fn as_object(&self) -> &ObjectRef { &self.0 }
+//! # }
+//! # impl Skeleton<Radar> for TrackerRef {
+//! #     fn dispatch(_: &Radar, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> { Err(upcall.unknown_operation()) }
+//! # }
+//! let orb = Orb::builder().listen("iiop://localhost:2809").build()?;
+//! let low = Priority::new(10_922)?;
+//! let pool = orb.threadpool().lane(low, 1).lane(Priority::MAX, 1).build()?;
+//! let model = PriorityModel::ClientPropagated { default: low };
+//! let poa = orb.root_poa().child("rt").threadpool(&pool).priority_model(model).build()?;
+//! let tracker: TrackerRef = poa.activate(Radar)?;
+//! orb.publish("Tracker", &tracker)?;
+//! orb.run();
+//!
+//! // Client.
+//! let orb = Orb::builder().build()?;
+//! let tracker: TrackerRef = orb.resolve("corbaloc::localhost:2809/Tracker")?;
+//! orb.current().set_priority(Priority::MAX)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use punctual_cdr::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, Ior, LongDouble, TooLong};
+pub use punctual_giop::{UrlError, ior_from_string, ior_to_string};
+pub use punctual_orb::{
+    Current, LaneStatistics, Limits, OnExcess, Orb, OrbBuilder, OrbError, Poa, PoaBuilder, PriorityModel,
+    ResolveError, ThreadPool, ThreadPoolBuilder,
+};
+pub use punctual_os::{CpuSet, SchedulingClass};
+pub use punctual_sched::{LinearMapping, PriorityMapping};
+pub use punctual_stub::{Interface, ObjectRef, Skeleton};
+pub use punctual_types::{
+    Completion, Minor, NativePriority, OutOfRange, Priority, SystemException, SystemExceptionKind,
+};
+
+/// What most programs name.
+pub mod prelude {
+    pub use crate::{
+        Completion, Interface, ObjectRef, Orb, OrbError, Poa, Priority, PriorityModel, ResolveError,
+        SystemException, SystemExceptionKind, ThreadPool,
+    };
+}
+
+/// What generated code names; nothing here is for use by hand.
+pub mod rt {
+    pub use punctual_stub::rt::*;
+}
+
+/// Brings in the Rust that `punctual_build::compile("idl/NAME.idl")` wrote in the build script.
+///
+/// ```ignore
+/// punctual::include_idl!("track");
+/// ```
+#[macro_export]
+macro_rules! include_idl {
+    ($name:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/", $name, ".rs"));
+    };
+}

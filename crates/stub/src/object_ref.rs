@@ -29,6 +29,11 @@ impl ObjectRef {
         self.target.ior()
     }
 
+    /// The reference as text, `IOR:` and hexadecimal digits, for any ORB to read.
+    pub fn to_ior(&self) -> String {
+        punctual_giop::ior_to_string(self.ior())
+    }
+
     /// The ORB the reference belongs to.
     pub fn orb(&self) -> &OrbContext {
         self.target.orb()

@@ -1,1 +1,36 @@
 //! Punctual: runs measurements and judges what they show.
+//!
+//! Nothing here knows an ORB: a scenario brings the processes and the calls, this crate the rest.
+//!
+//! | Question | Module |
+//! |---|---|
+//! | What does a measurement write, and what is its exit code | [`outcome`], [`machine`] |
+//! | Percentiles, medians with confidence, jitter | [`statistics`] |
+//! | Two things measured in alternation | [`blocks`] |
+//! | Prepare the machine, and restore it on every way out | [`supervisor`], [`foreign`] |
+//! | Did the kernel hold the CPU meanwhile | [`holes`] |
+//! | Processes that do the work, and their time limit | [`child`], [`watchdog`] |
+//! | What the user sees meanwhile | [`progress`] |
+#![forbid(unsafe_code)]
+
+pub mod blocks;
+pub mod child;
+pub mod foreign;
+pub mod holes;
+pub mod machine;
+pub mod outcome;
+mod own_program;
+pub mod progress;
+pub mod statistics;
+pub mod supervisor;
+pub mod watchdog;
+
+pub use blocks::interleave;
+pub use child::{Child, ChildError, ChildSpec};
+pub use holes::{Hole, HoleRecorder, Span};
+pub use machine::MachineFacts;
+pub use outcome::{Claim, Outcome, Row, Verdict};
+pub use progress::Progress;
+pub use statistics::{Latencies, MedianEstimate};
+pub use supervisor::Supervisor;
+pub use watchdog::Watchdog;

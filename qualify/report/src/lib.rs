@@ -1,1 +1,18 @@
 //! Punctual: tables, plots and HTML pages of measurements.
+//!
+//! Knows no benchmark: rows are flat JSON objects, figures are lists of points.
+//!
+//! | What | Module |
+//! |---|---|
+//! | Rows as a table, on the terminal and in a page | [`table`] |
+//! | Curves as a figure (SVG) | [`svg`] |
+//! | All of it on one page that opens offline | [`html`] |
+#![forbid(unsafe_code)]
+
+pub mod html;
+pub mod svg;
+pub mod table;
+
+pub use html::{Page, Tone};
+pub use svg::{LineFigure, Series};
+pub use table::Table;

@@ -1,0 +1,9 @@
+//! Tests of the public interface: TAO's captures, round trips, exact octets, bad input, arbitrary input.
+
+mod bad_input;
+mod captures;
+mod describe;
+mod fragments;
+mod messages;
+mod properties;
+mod references;

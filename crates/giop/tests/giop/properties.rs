@@ -1,0 +1,168 @@
+//! Whatever arrives, nothing panics and nothing more than was received is believed.
+
+use proptest::{collection::vec, prelude::*, sample::select};
+use punctual_cdr::{Decoder, Endian, TaggedComponent, TaggedProfile};
+use punctual_giop::*;
+
+use crate::messages::{ORDERS, VERSIONS, an_ior, reply, request};
+
+/// Reads `octets` as every kind of message and looks at everything in it.
+fn read_message(octets: &[u8]) {
+    let Ok(Framing::Complete(header)) = next_message(octets, 1 << 16) else {
+        return;
+    };
+    let message = &octets[..header.total_size()];
+    if let Ok((request, body)) = RequestHeader::decode(message, &header) {
+        assert!(body <= message.len());
+        assert!(request.contexts.iter().count() == request.contexts.len());
+        let _ = (request.target.object_key(), format!("{request:?}"));
+        if let Target::Reference { ior, .. } = request.target {
+            ior.to_ior();
+        }
+        read_contexts(&request.contexts);
+    }
+    if let Ok((reply, body)) = ReplyHeader::decode(message, &header) {
+        assert!(body <= message.len());
+        let _ = decode_system_exception(&mut Decoder::new(message, header.endian).at(body));
+        read_contexts(&reply.contexts);
+    }
+    let _ = LocateRequestHeader::decode(message, &header).map(|request| request.target.object_key());
+    if let Ok(reply) = LocateReplyHeader::decode(message, &header) {
+        let _ = (reply.forward(), reply.system_exception(), reply.addressing_mode());
+    }
+    let _ = decode_cancel_request(message, &header);
+}
+
+fn read_contexts(contexts: &ServiceContexts<'_>) {
+    for (_, data) in contexts.iter() {
+        let _ = (
+            decode_priority(data),
+            decode_code_sets(data),
+            decode_listen_points(data),
+        );
+    }
+}
+
+/// Octets behind a header that is mostly good, so that they are looked into.
+fn message() -> impl Strategy<Value = Vec<u8>> {
+    let header = (select(&VERSIONS[..]), 0..4_u8, 0..8_u8);
+    (header, vec(any::<u8>(), 0..200)).prop_map(|((version, flags, message_type), body)| {
+        let mut message = b"GIOP".to_vec();
+        message.extend([version.major, version.minor, flags, message_type]);
+        let size = body.len() as u32;
+        message.extend(if flags & 1 == 0 {
+            size.to_be_bytes()
+        } else {
+            size.to_le_bytes()
+        });
+        message.extend(body);
+        message
+    })
+}
+
+/// A good message with some octets replaced, mostly by small numbers, which go deeper than others.
+fn damaged() -> impl Strategy<Value = Vec<u8>> {
+    let octet = prop_oneof![0..12_u8, any::<u8>()];
+    (
+        select(&VERSIONS[..]),
+        select(&ORDERS[..]),
+        any::<bool>(),
+        vec((any::<prop::sample::Index>(), octet), 1..6),
+    )
+        .prop_map(|(version, endian, is_request, changes)| {
+            let mut message = if is_request {
+                request(version, endian, an_ior())
+            } else {
+                reply(version, endian, ReplyStatus::LocationForward, an_ior())
+            };
+            for (at, octet) in changes {
+                *at.get_mut(&mut message) = octet;
+            }
+            message
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
+
+    #[test]
+    fn arbitrary_octets_never_panic(octets in vec(any::<u8>(), 0..64)) {
+        read_message(&octets);
+        let _ = (decode_priority(&octets), decode_code_sets(&octets), decode_listen_points(&octets));
+        let _ = decode_system_exception(&mut Decoder::new(&octets, Endian::Little));
+        for tag in [TAG_INTERNET_IOP, TAG_UIOP, TAG_MULTIPLE_COMPONENTS] {
+            let profile = TaggedProfile { tag, data: octets.clone() };
+            let _ = ProfileView { tag, data: &octets }.object_key();
+            let _ = (UiopProfile::decode(&profile), decode_multiple_components(&profile));
+            if let Ok(profile) = IiopProfile::decode(&profile) {
+                profile.components.iter().for_each(|component| drop(Component::decode(component)));
+            }
+        }
+    }
+
+    #[test]
+    fn arbitrary_messages_never_panic(message in message()) {
+        read_message(&message);
+    }
+
+    #[test]
+    fn damaged_messages_never_panic(message in damaged()) {
+        read_message(&message);
+    }
+
+    #[test]
+    fn arbitrary_components_never_panic_and_good_ones_survive(
+        tag in select(vec![TAG_ORB_TYPE, TAG_CODE_SETS, TAG_POLICIES, TAG_ALTERNATE_IIOP_ADDRESS, TAO_TAG_ENDPOINTS]),
+        order in 0..2_u8,
+        octets in vec(prop_oneof![Just(0), 0..50_u8, any::<u8>()], 0..80),
+    ) {
+        let component = TaggedComponent { tag, data: [&[order, 0, 0, 0], octets.as_slice()].concat() };
+        let _ = decode_uiop_endpoints(&component);
+        if let Ok(understood) = Component::decode(&component) {
+            let again = Component::decode(&understood.encode().unwrap()).unwrap();
+            match (understood, again) {
+                (Component::Policies(before), Component::Policies(after)) => {
+                    assert_eq!(before.len(), after.len());
+                    assert!(before.iter().all(|policy| after.contains(policy)));
+                }
+                (before, after) => assert_eq!(before, after),
+            }
+        }
+    }
+
+    #[test]
+    fn arbitrary_fragments_stay_within_the_limits(messages in vec(message(), 0..20), cancelled: u32) {
+        let limits = FragmentLimits { max_message_size: 300, max_pending: 3 };
+        let mut assembler = FragmentAssembler::new(limits);
+        for message in &messages {
+            let Ok(header) = MessageHeader::parse(message, 1 << 16) else { continue };
+            if let Ok(Assembled::Complete(whole)) = assembler.push(&header, message) {
+                let header = MessageHeader::parse(&whole, limits.max_message_size).unwrap();
+                assert_eq!((header.total_size(), header.more_fragments), (whole.len(), false));
+                assembler.recycle(whole);
+            }
+            assert!(assembler.pending() <= limits.max_pending);
+            assembler.cancel(cancelled);
+        }
+    }
+
+    #[test]
+    fn arbitrary_text_never_panics(
+        scheme in select(vec!["", "IOR:", "ior:01000000", "corbaloc:", "corbaloc::", "corbaloc:rir:"]),
+        text in "\\PC{0,40}|[0-9a-f]{0,80}|[a-z0-9.@:,/%\\[\\]-]{0,30}",
+    ) {
+        let text = format!("{scheme}{text}");
+        if let Ok(ObjectUrl::Ior(ior)) = text.parse() {
+            assert_eq!(ior_from_string(&ior_to_string(&ior)), Ok(ior));
+        }
+    }
+
+    #[test]
+    fn any_key_survives_escaped(key in vec(any::<u8>(), 0..40)) {
+        let escaped: String = key.iter().map(|octet| format!("%{octet:02X}")).collect();
+        match format!("corbaloc::radar/{escaped}").parse() {
+            Ok(ObjectUrl::Corbaloc { key: read, .. }) => assert_eq!(read, key),
+            other => panic!("{other:?}"),
+        }
+    }
+}

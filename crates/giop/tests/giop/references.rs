@@ -1,0 +1,419 @@
+//! References as text, profiles, components, policies and code sets.
+
+use punctual_cdr::{CharSet, Endian, Ior, TaggedComponent, TaggedProfile};
+use punctual_giop::*;
+
+use crate::messages::{ORDERS, an_ior};
+
+fn url(text: &str) -> Result<ObjectUrl, UrlError> {
+    text.parse()
+}
+
+fn addresses(text: &str) -> Vec<(Version, String, u16)> {
+    match url(text).unwrap() {
+        ObjectUrl::Corbaloc { addresses, .. } => addresses
+            .into_iter()
+            .map(|address| (address.version, address.host, address.port))
+            .collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn key(text: &str) -> Vec<u8> {
+    match url(text).unwrap() {
+        ObjectUrl::Corbaloc { key, .. } => key,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn corbaloc_addresses_are_read() {
+    let v = Version::V1_0;
+    let one = |version, host: &str, port| vec![(version, host.to_owned(), port)];
+    assert_eq!(
+        addresses("corbaloc:iiop:1.2@radar:4711/K"),
+        one(Version::V1_2, "radar", 4711)
+    );
+    assert_eq!(
+        addresses("corbaloc::1.1@radar/K"),
+        one(Version::V1_1, "radar", 2809)
+    );
+    assert_eq!(addresses("CORBALOC:IIOP:radar/K"), one(v, "radar", 2809));
+    assert_eq!(addresses("corbaloc::radar:/K"), one(v, "radar", 2809));
+    assert_eq!(addresses("corbaloc::[::1]:2810/K"), one(v, "::1", 2810));
+    assert_eq!(
+        addresses("corbaloc::1.2@[fe80::1]/K"),
+        one(Version::V1_2, "fe80::1", 2809)
+    );
+    assert_eq!(
+        addresses(" corbaloc::a:1,iiop:b:2,other:c,:1.2@[::]/K\n"),
+        [
+            (v, "a".into(), 1),
+            (v, "b".into(), 2),
+            (Version::V1_2, "::".into(), 2809)
+        ]
+    );
+}
+
+#[test]
+fn corbaloc_keys_are_unescaped() {
+    assert_eq!(key("corbaloc::h/NameService"), b"NameService");
+    assert_eq!(
+        key("corbaloc::h/a/b%2fc%00%FF;?:@&=+$,-_.!~*'()"),
+        b"a/b/c\0\xff;?:@&=+$,-_.!~*'()"
+    );
+    assert_eq!(key("corbaloc::h/"), b"");
+    assert_eq!(key("corbaloc::h"), b"");
+}
+
+#[test]
+fn initial_references_are_read() {
+    assert_eq!(
+        url("corbaloc:rir:/Radar"),
+        Ok(ObjectUrl::Rir { name: "Radar".into() })
+    );
+    assert_eq!(
+        url("corbaloc:rir:"),
+        Ok(ObjectUrl::Rir {
+            name: "NameService".into()
+        })
+    );
+}
+
+#[test]
+fn bad_texts_are_refused_with_the_reason() {
+    use UrlError::*;
+    for (text, error) in [
+        ("", UnknownScheme("".into())),
+        ("http://radar/", UnknownScheme("http://radar/".into())),
+        ("corbaname::radar#x", UnknownScheme("corbaname::radar#x".into())),
+        ("IO\u{20ac}:00", UnknownScheme("IO\u{20ac}:00".into())),
+        ("corbaloc:", UnknownProtocol("".into())),
+        ("corbaloc:iop:radar/K", UnknownProtocol("iop:radar".into())),
+        ("corbaloc:radar:2809/K", UnknownProtocol("radar:2809".into())),
+        ("corbaloc:rir:radar/K", BadRir),
+        ("corbaloc::radar,rir:/K", BadRir),
+        ("corbaloc::2.0@radar/K", BadVersion("2.0".into())),
+        ("corbaloc::1@radar/K", BadVersion("1".into())),
+        ("corbaloc::/K", BadHost("".into())),
+        ("corbaloc:::2809/K", BadHost(":2809".into())),
+        ("corbaloc::[::1/K", BadHost("[::1".into())),
+        ("corbaloc::[::1]2809/K", BadHost("[::1]2809".into())),
+        ("corbaloc::fe80::1/K", BadHost("fe80::1".into())),
+        ("corbaloc::ra dar/K", BadHost("ra dar".into())),
+        ("corbaloc::radar:0/K", BadPort("0".into())),
+        ("corbaloc::radar:65536/K", BadPort("65536".into())),
+        ("corbaloc::radar:+1/K", BadPort("+1".into())),
+        ("corbaloc::::1/K", BadHost("::1".into())),
+        ("corbaloc::h/50%", BadKey("50%".into())),
+        ("corbaloc::h/%4", BadKey("%4".into())),
+        ("corbaloc::h/%4g", BadKey("%4g".into())),
+        ("corbaloc::h/a b", BadKey("a b".into())),
+        ("corbaloc::h/\u{20ac}", BadKey("\u{20ac}".into())),
+        ("IOR:01x0", BadHex { at: 6 }),
+        ("IOR:012", BadHex { at: 6 }),
+    ] {
+        assert_eq!(url(text), Err(error), "{text}");
+    }
+    let long = "x".repeat(1000);
+    assert_eq!(url(&long), Err(UnknownScheme(format!("{}\u{2026}", &long[..60]))));
+}
+
+#[test]
+fn a_reference_cut_anywhere_is_refused() {
+    let text = ior_to_string(&an_ior());
+    assert_eq!(url(&text), Ok(ObjectUrl::Ior(an_ior())));
+    assert_eq!(ior_from_string(&text.to_uppercase()), Ok(an_ior()));
+    assert_eq!(ior_from_string(&text.replace("IOR:", "ior:")), Ok(an_ior()));
+    for end in 0..text.len() {
+        url(&text[..end]).unwrap_err();
+    }
+    assert_eq!(
+        ior_from_string(&ior_to_string(&Ior::default())),
+        Ok(Ior::default())
+    );
+}
+
+#[test]
+fn profiles_survive_and_cut_ones_are_refused() {
+    for version in [
+        Version::V1_0,
+        Version::V1_1,
+        Version::V1_2,
+        Version { major: 1, minor: 9 },
+    ] {
+        for endian in ORDERS {
+            let components = vec![Component::OrbType(PUNCTUAL_ORB_TYPE).encode_in(endian).unwrap()];
+            let profile = IiopProfile {
+                version,
+                host: "radar".into(),
+                port: 4711,
+                object_key: b"key".into(),
+                components: if version == Version::V1_0 {
+                    vec![]
+                } else {
+                    components
+                },
+            };
+            let tagged = profile.encode_in(endian).unwrap();
+            assert_eq!(IiopProfile::decode(&tagged).as_ref(), Ok(&profile));
+            for end in 0..tagged.data.len() {
+                IiopProfile::decode(&TaggedProfile {
+                    tag: 0,
+                    data: tagged.data[..end].into(),
+                })
+                .unwrap_err();
+            }
+        }
+    }
+}
+
+#[test]
+fn profiles_of_another_major_version_and_components_in_1_0_are_refused() {
+    let profile = IiopProfile {
+        version: Version { major: 2, minor: 0 },
+        host: "h".into(),
+        port: 1,
+        object_key: vec![],
+        components: vec![],
+    };
+    IiopProfile::decode(&profile.encode().unwrap()).unwrap_err();
+    let components = vec![TaggedComponent::default()];
+    IiopProfile {
+        version: Version::V1_0,
+        components,
+        ..profile
+    }
+    .encode()
+    .unwrap_err();
+}
+
+#[test]
+fn components_survive() {
+    for endian in ORDERS {
+        for component in [
+            Component::OrbType(PUNCTUAL_ORB_TYPE),
+            Component::CodeSets(CodeSetComponentInfo::ours()),
+            Component::AlternateIiopAddress {
+                host: "b".into(),
+                port: 2,
+            },
+            Component::Policies(vec![
+                PolicyValue::PriorityBands(vec![(0, 10), (11, 32767)]),
+                PolicyValue::ClientProtocols(vec![
+                    ProtocolEntry {
+                        profile_tag: TAG_UIOP,
+                        properties: ProtocolProperties::UnixDomain {
+                            send_buffer_size: 1,
+                            recv_buffer_size: 2,
+                        },
+                    },
+                    ProtocolEntry {
+                        profile_tag: TAG_SHMIOP,
+                        properties: ProtocolProperties::SharedMemory {
+                            send_buffer_size: 1,
+                            recv_buffer_size: 2,
+                            keep_alive: true,
+                            dont_route: false,
+                            no_delay: true,
+                            preallocate_buffer_size: 3,
+                            mmap_filename: "f".into(),
+                            mmap_lockname: "l".into(),
+                        },
+                    },
+                    ProtocolEntry {
+                        profile_tag: TAG_DIOP,
+                        properties: ProtocolProperties::None,
+                    },
+                    ProtocolEntry {
+                        profile_tag: TAG_INTERNET_IOP,
+                        properties: ProtocolProperties::Tcp {
+                            send_buffer_size: -1,
+                            recv_buffer_size: 65536,
+                            keep_alive: true,
+                            dont_route: true,
+                            no_delay: false,
+                        },
+                    },
+                ]),
+                PolicyValue::PriorityModel {
+                    model: PriorityModel::ServerDeclared,
+                    server_priority: 10_922,
+                },
+                PolicyValue::Other {
+                    type_id: 37,
+                    data: vec![1, 2],
+                },
+            ]),
+            Component::TaoEndpoints(vec![TaoEndpoint {
+                host: "a".into(),
+                port: 65535,
+                priority: -1,
+            }]),
+            Component::Other(TaggedComponent {
+                tag: 999,
+                data: vec![5],
+            }),
+        ] {
+            let tagged = component.encode_in(endian).unwrap();
+            assert_eq!(tagged.tag, component.tag());
+            assert_eq!(Component::decode(&tagged), Ok(component.clone()));
+            if tagged.tag != 999 {
+                for end in 0..tagged.data.len() {
+                    let cut = TaggedComponent {
+                        tag: tagged.tag,
+                        data: tagged.data[..end].into(),
+                    };
+                    assert_ne!(Component::decode(&cut), Ok(component.clone()));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn policies_are_written_in_the_order_that_tao_reads_and_with_exactly_these_octets() {
+    let model = PolicyValue::PriorityModel {
+        model: PriorityModel::ClientPropagated,
+        server_priority: 10_922,
+    };
+    let bands = PolicyValue::PriorityBands(vec![(0, 10_922)]);
+    let protocols = PolicyValue::ClientProtocols(vec![]);
+    let other = PolicyValue::Other {
+        type_id: 37,
+        data: vec![1],
+    };
+    let component = Component::Policies(vec![
+        other.clone(),
+        model.clone(),
+        protocols.clone(),
+        bands.clone(),
+    ]);
+    let tagged = component.encode_in(Endian::Little).unwrap();
+    assert_eq!(
+        Component::decode(&tagged),
+        Ok(Component::Policies(vec![bands, protocols, model, other]))
+    );
+    #[rustfmt::skip]
+    let expected = [
+        1, 0, 0, 0, 4, 0, 0, 0,
+        45, 0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0xaa, 0x2a,
+        43, 0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
+        40, 0, 0, 0, 10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0xaa, 0x2a, 0, 0,
+        37, 0, 0, 0, 1, 0, 0, 0, 1,
+    ];
+    assert_eq!(
+        tagged,
+        TaggedComponent {
+            tag: TAG_POLICIES,
+            data: expected.into()
+        }
+    );
+}
+
+#[test]
+fn endpoints_have_exactly_these_octets() {
+    let component = Component::TaoEndpoints(vec![
+        TaoEndpoint {
+            host: "ab".into(),
+            port: 0xfffe,
+            priority: 10_922,
+        },
+        TaoEndpoint {
+            host: "c".into(),
+            port: 2809,
+            priority: -1,
+        },
+    ]);
+    #[rustfmt::skip]
+    let expected = [
+        1, 0, 0, 0, 2, 0, 0, 0,
+        3, 0, 0, 0, b'a', b'b', 0, 0, 0xfe, 0xff, 0xaa, 0x2a,
+        2, 0, 0, 0, b'c', 0, 0xf9, 0x0a, 0xff, 0xff,
+    ];
+    assert_eq!(
+        component.encode_in(Endian::Little),
+        Ok(TaggedComponent {
+            tag: 0x5441_4f02,
+            data: expected.into()
+        })
+    );
+}
+
+#[test]
+fn protocol_properties_of_another_orb_are_kept_as_they_are() {
+    let foreign = PolicyValue::Other {
+        type_id: 43,
+        data: vec![1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0],
+    };
+    let tagged = Component::Policies(vec![foreign.clone()]).encode().unwrap();
+    assert_eq!(Component::decode(&tagged), Ok(Component::Policies(vec![foreign])));
+}
+
+#[test]
+fn multiple_components_survive() {
+    let components = [
+        Component::OrbType(1).encode().unwrap(),
+        TaggedComponent {
+            tag: 5,
+            data: vec![1],
+        },
+    ];
+    let profile = encode_multiple_components(&components).unwrap();
+    assert_eq!(profile.tag, TAG_MULTIPLE_COMPONENTS);
+    assert_eq!(decode_multiple_components(&profile).unwrap(), components);
+}
+
+#[test]
+fn a_component_is_found_by_its_tag() {
+    let components = vec![Component::OrbType(5).encode().unwrap()];
+    let profile = IiopProfile {
+        version: Version::V1_2,
+        host: "h".into(),
+        port: 1,
+        object_key: vec![],
+        components,
+    };
+    assert_eq!(profile.component(TAG_ORB_TYPE), Ok(Some(Component::OrbType(5))));
+    assert_eq!(profile.component(TAG_CODE_SETS), Ok(None));
+}
+
+#[test]
+fn code_sets_are_negotiated_in_the_order_of_the_specification() {
+    const EBCDIC: u32 = 0x1002_0025;
+    const LATIN_2: u32 = 0x0001_0002;
+    let ours = CodeSetComponentInfo::ours();
+    let server = |native, conversion: &[u32]| CodeSetComponentInfo {
+        char: CodeSetComponent {
+            native,
+            conversion: conversion.into(),
+        },
+        wchar: CodeSetComponent::default(),
+    };
+    let incompatible = |server_native| Err(CodeSetIncompatible { server_native });
+    assert_eq!(negotiate(&ours, None), Ok(CharSet::Latin1));
+    for (server, expected) in [
+        // The native code set of both.
+        (server(UTF_8, &[ISO_8859_1]), Ok(CharSet::Utf8)),
+        // The server's, because we convert: TAO and omniORB.
+        (server(ISO_8859_1, &[UTF_8]), Ok(CharSet::Latin1)),
+        // Ours, because the server converts.
+        (server(LATIN_2, &[ISO_8859_1, UTF_8]), Ok(CharSet::Utf8)),
+        // A conversion of both.
+        (server(LATIN_2, &[EBCDIC, ISO_8859_1]), Ok(CharSet::Latin1)),
+        // The fallback.
+        (server(EBCDIC, &[]), Ok(CharSet::Utf8)),
+        // No code set for `char` at all.
+        (server(0, &[]), incompatible(0)),
+    ] {
+        assert_eq!(negotiate(&ours, Some(&server)), expected, "{server:?}");
+    }
+    // What both have may still be nothing this ORB has.
+    assert_eq!(
+        negotiate(&server(EBCDIC, &[]), Some(&server(EBCDIC, &[]))),
+        incompatible(EBCDIC)
+    );
+    for char_set in [CharSet::Latin1, CharSet::Utf8] {
+        assert_eq!(char_set_from_id(char_set_id(char_set)), Some(char_set));
+    }
+}

@@ -1,0 +1,227 @@
+use std::{
+    io,
+    time::{Duration, Instant},
+};
+
+use punctual_cdr::CharSet;
+use punctual_giop::{
+    Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType, next_message,
+};
+use punctual_transport::{Stream, tcp};
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+use super::{Endpoint, route::char_set_in_force};
+use crate::Limits;
+
+/// A connection that one thread at a time uses for one call at a time: it blocks in its own `read`.
+pub(crate) struct ClientConnection {
+    stream: Box<dyn Stream>,
+    pub(super) char_set: CharSet,
+    /// The code sets were negotiated and the server has not been told yet.
+    pub(super) announces_code_sets: bool,
+    next_request_id: u32,
+    buffer: Vec<u8>,
+    filled: usize,
+    fragments: FragmentAssembler,
+    /// A message put together from fragments, until it is consumed.
+    assembled: Option<Vec<u8>>,
+    max_message_size: usize,
+    /// As last set on the stream.
+    timeout: Option<Duration>,
+}
+
+/// From here on the kernel's coarse socket time-out is fine enough.
+const COARSE: Duration = Duration::from_millis(50);
+const FIRST_BUFFER: usize = 8 << 10;
+
+impl ClientConnection {
+    pub(super) fn open(
+        endpoint: &Endpoint,
+        limits: &Limits,
+        deadline: Option<Instant>,
+    ) -> Result<Self, SystemException> {
+        let mut timeout = limits.connect_timeout;
+        if let Some(deadline) = deadline {
+            timeout = timeout.min(deadline.saturating_duration_since(Instant::now()));
+        }
+        let stream =
+            tcp::connect(&endpoint.host, endpoint.port, timeout).map_err(|error| match error.kind() {
+                io::ErrorKind::TimedOut => failure(
+                    SystemExceptionKind::Timeout,
+                    Minor::CONNECT_TIMED_OUT,
+                    Completion::No,
+                ),
+                io::ErrorKind::ConnectionRefused => failure(
+                    SystemExceptionKind::Transient,
+                    Minor::CONNECT_REFUSED,
+                    Completion::No,
+                ),
+                _ => failure(
+                    SystemExceptionKind::Transient,
+                    Minor::HOST_UNKNOWN,
+                    Completion::No,
+                ),
+            })?;
+        let fragments = FragmentLimits {
+            max_message_size: limits.max_message_size,
+            max_pending: limits.max_fragmented_messages,
+        };
+        Ok(Self {
+            stream,
+            char_set: char_set_in_force(endpoint.char_set),
+            announces_code_sets: endpoint.char_set.is_some(),
+            next_request_id: 0,
+            buffer: vec![0; FIRST_BUFFER],
+            filled: 0,
+            fragments: FragmentAssembler::new(fragments),
+            assembled: None,
+            max_message_size: limits.max_message_size,
+            timeout: None,
+        })
+    }
+
+    pub(super) fn new_request_id(&mut self) -> u32 {
+        let id = self.next_request_id;
+        self.next_request_id = id.wrapping_add(1);
+        id
+    }
+
+    /// Sets how long the coming writes and reads may take. No system call where it is what it was.
+    pub(super) fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        // Below, `receive` waits with the fine timer first; this is its safety net for writes.
+        let timeout = timeout.map(|timeout| timeout.max(COARSE));
+        if self.timeout != timeout {
+            self.stream.set_timeout(timeout)?;
+            self.timeout = timeout;
+        }
+        Ok(())
+    }
+
+    /// Sends a whole message. `Completion::No` in the error where not one octet of it has left.
+    pub(super) fn send(&mut self, message: &[u8]) -> Result<(), SystemException> {
+        let mut sent = 0;
+        while sent < message.len() {
+            match self.stream.write(&message[sent..]) {
+                Ok(count) => sent += count,
+                Err(error) => {
+                    let completed = if sent == 0 {
+                        Completion::No
+                    } else {
+                        Completion::Maybe
+                    };
+                    return Err(if error.kind() == io::ErrorKind::WouldBlock {
+                        failure(SystemExceptionKind::Timeout, Minor::WRITE_FAILED, completed)
+                    } else {
+                        failure(SystemExceptionKind::CommFailure, Minor::WRITE_FAILED, completed)
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the next message, put together if it came in fragments; then [`Self::message`] and [`Self::consume`].
+    ///
+    /// `deadline` with the time-out it was made from. Fails with TIMEOUT, COMM_FAILURE, or MARSHAL for what is no GIOP.
+    pub(super) fn receive(
+        &mut self,
+        deadline: Option<(Instant, Duration)>,
+    ) -> Result<MessageHeader, SystemException> {
+        let malformed = failure(
+            SystemExceptionKind::Marshal,
+            Minor::REPLY_MALFORMED,
+            Completion::Maybe,
+        );
+        // The first wait may last the whole time-out, for which the stream is set; later ones only what is left.
+        let mut first = true;
+        loop {
+            match next_message(&self.buffer[..self.filled], self.max_message_size) {
+                Ok(Framing::Complete(header)) => {
+                    let message = &self.buffer[..header.total_size()];
+                    match self.fragments.push(&header, message).map_err(|_| malformed)? {
+                        Assembled::Whole => return Ok(header),
+                        Assembled::Pending => self.discard(header.total_size()),
+                        Assembled::Complete(message) => {
+                            self.discard(header.total_size());
+                            let header = MessageHeader::parse(&message, self.max_message_size);
+                            self.assembled = Some(message);
+                            return header.map_err(|_| malformed);
+                        }
+                    }
+                }
+                Ok(Framing::Partial { needed }) => {
+                    self.make_room(needed);
+                    if let Some((deadline, timeout)) = deadline {
+                        let left = deadline.saturating_duration_since(Instant::now());
+                        let fine = timeout < COARSE || !first;
+                        if left.is_zero() || fine && !self.stream.wait_readable(left).map_err(|_| lost())? {
+                            return Err(timed_out());
+                        }
+                    }
+                    first = false;
+                    match self.stream.read(&mut self.buffer[self.filled..]) {
+                        Ok(0) => return Err(lost()),
+                        Ok(count) => self.filled += count,
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(timed_out()),
+                        Err(_) => return Err(lost()),
+                    }
+                }
+                Err(_) => return Err(malformed),
+            }
+        }
+    }
+
+    /// The octets of the message whose header [`Self::receive`] returned.
+    pub(super) fn message(&self, header: &MessageHeader) -> &[u8] {
+        match &self.assembled {
+            Some(message) => message,
+            None => &self.buffer[..header.total_size()],
+        }
+    }
+
+    /// Done with that message.
+    pub(super) fn consume(&mut self, header: &MessageHeader) {
+        match self.assembled.take() {
+            Some(message) => self.fragments.recycle(message),
+            None => self.discard(header.total_size()),
+        }
+    }
+
+    fn discard(&mut self, length: usize) {
+        self.buffer.copy_within(length..self.filled, 0);
+        self.filled -= length;
+    }
+
+    /// Grows the buffer with what has really arrived, not with what a header announces.
+    fn make_room(&mut self, needed: usize) {
+        if self.filled == self.buffer.len() {
+            let length = needed.min(self.buffer.len() * 2).max(FIRST_BUFFER);
+            self.buffer.resize(length, 0);
+        }
+    }
+}
+
+/// Whether a message ends the connection; its sender has not handled, and will not handle, what is outstanding.
+pub(super) fn is_orderly_close(header: &MessageHeader) -> bool {
+    header.message_type == MessageType::CloseConnection
+}
+
+fn lost() -> SystemException {
+    failure(
+        SystemExceptionKind::CommFailure,
+        Minor::CONNECTION_LOST,
+        Completion::Maybe,
+    )
+}
+
+fn timed_out() -> SystemException {
+    failure(
+        SystemExceptionKind::Timeout,
+        Minor::REPLY_TIMED_OUT,
+        Completion::Maybe,
+    )
+}
+
+fn failure(kind: SystemExceptionKind, minor: Minor, completed: Completion) -> SystemException {
+    SystemException::new(kind, minor, completed)
+}

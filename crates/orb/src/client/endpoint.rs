@@ -1,0 +1,72 @@
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+};
+
+use punctual_cdr::CharSet;
+use punctual_os::PiMutex;
+
+use super::connection::ClientConnection;
+
+/// An address that requests are sent to, with the connections to it that no thread uses at the moment.
+///
+/// The code set is part of it because it is agreed upon once per connection.
+pub(crate) struct Endpoint {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// What was negotiated for text; `None`: the reference said nothing, so nothing is announced and text is ISO-8859-1.
+    pub(crate) char_set: Option<CharSet>,
+    /// Left by threads that ended.
+    idle: PiMutex<Vec<ClientConnection>>,
+}
+
+const MAX_IDLE: usize = 8;
+
+impl Endpoint {
+    pub(crate) fn take_idle(&self) -> Option<ClientConnection> {
+        self.idle.lock().pop()
+    }
+
+    /// Keeps a connection for the next thread, or drops it where enough are kept.
+    pub(crate) fn keep_idle(&self, connection: ClientConnection) {
+        let mut idle = self.idle.lock();
+        if idle.len() < MAX_IDLE {
+            idle.push(connection);
+        }
+    }
+}
+
+/// The endpoints that the references of an ORB name, one object per address.
+#[derive(Default)]
+pub(crate) struct Endpoints(PiMutex<HashMap<Key, Weak<Endpoint>>>);
+
+#[derive(Eq, Hash, PartialEq)]
+struct Key {
+    host: String,
+    port: u16,
+    char_set: Option<CharSet>,
+}
+
+impl Endpoints {
+    pub(crate) fn get(&self, host: &str, port: u16, char_set: Option<CharSet>) -> Arc<Endpoint> {
+        let mut known = self.0.lock();
+        let key = Key {
+            host: host.to_owned(),
+            port,
+            char_set,
+        };
+        if let Some(endpoint) = known.get(&key).and_then(Weak::upgrade) {
+            return endpoint;
+        }
+        // Addresses come and go with servers: forget those that no reference names any more.
+        known.retain(|_, endpoint| endpoint.strong_count() > 0);
+        let endpoint = Arc::new(Endpoint {
+            host: host.to_owned(),
+            port,
+            char_set,
+            idle: PiMutex::new(Vec::new()),
+        });
+        known.insert(key, Arc::downgrade(&endpoint));
+        endpoint
+    }
+}

@@ -1,0 +1,471 @@
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use arc_swap::ArcSwapOption;
+use punctual_cdr::{Decode, Decoder, Endian, Ior};
+use punctual_giop::{
+    LocateReplyHeader, LocateStatus, MessageHeader, MessageType, MessageWriter, OutgoingRequest, ReplyHeader,
+    ReplyStatus, ResponseFlags, ServiceContext, UTF_16, begin_body, char_set_id, decode_system_exception,
+    encode_locate_request, encode_request, end_body,
+};
+use punctual_stub::{Call, OrbContext, Phase, Response, Target};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
+
+use super::{
+    Endpoint, Route, collocated,
+    connection::{ClientConnection, is_orderly_close},
+    thread_state::{CallFrame, keep_connection, take_connection, with_frame},
+};
+use crate::{
+    current,
+    orb::{OrbCore, context_of},
+};
+
+/// A reference bound to an ORB: what is behind every `ObjectRef`.
+pub(crate) struct Reference {
+    core: Arc<OrbCore>,
+    orb: OrbContext,
+    ior: Arc<Ior>,
+    /// Where the reference itself leads.
+    route: Arc<Route>,
+    /// Where the object said it is; forgotten when it cannot be reached there.
+    forwarded: ArcSwapOption<Route>,
+    timeout: Option<Duration>,
+}
+
+/// What one attempt to deliver a request came to.
+enum Attempt<R> {
+    Done(R),
+    /// The object is elsewhere.
+    Forward(Ior),
+    /// The request was not handled, and is safe to send again.
+    Again(SystemException),
+}
+
+impl Reference {
+    /// Fails where the reference cannot be used: see [`Route::new`].
+    pub(crate) fn new(core: &Arc<OrbCore>, ior: Ior) -> Result<Self, SystemException> {
+        let route = Route::new(&ior, core)?;
+        Ok(Self {
+            core: Arc::clone(core),
+            orb: context_of(core),
+            ior: Arc::new(ior),
+            route: Arc::new(route),
+            forwarded: ArcSwapOption::empty(),
+            timeout: core.call_timeout,
+        })
+    }
+
+    /// Tries, and follows forwards and orderly closes, until `attempt` is done or a limit is reached.
+    fn deliver<R>(
+        &self,
+        mut attempt: impl FnMut(&Route) -> Result<Attempt<R>, SystemException>,
+    ) -> Result<R, SystemException> {
+        let mut forwards = 0;
+        let mut again = 0;
+        loop {
+            if self.core.is_shut_down() {
+                let (kind, minor) = (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN);
+                return Err(SystemException::new(kind, minor, Completion::No));
+            }
+            let forwarded = self.forwarded.load();
+            let result = match &*forwarded {
+                Some(route) => attempt(route),
+                None => attempt(&self.route),
+            };
+            match result {
+                Ok(Attempt::Done(result)) => return Ok(result),
+                Ok(Attempt::Forward(ior)) if forwards < self.core.limits.max_forwards => {
+                    forwards += 1;
+                    self.forwarded
+                        .store(Some(Arc::new(Route::new(&ior, &self.core)?)));
+                }
+                Ok(Attempt::Forward(_)) => {
+                    let (kind, minor) = (SystemExceptionKind::Transient, Minor::TOO_MANY_FORWARDS);
+                    return Err(SystemException::new(kind, minor, Completion::No));
+                }
+                Ok(Attempt::Again(_)) if again < MAX_AGAIN => again += 1,
+                Ok(Attempt::Again(error)) => return Err(error),
+                // The place it was forwarded to is gone: ask again where the reference itself leads.
+                Err(error)
+                    if forwarded.is_some()
+                        && is_unreachable(&error)
+                        && forwards < self.core.limits.max_forwards =>
+                {
+                    forwards += 1;
+                    self.forwarded.store(None);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn call_remotely(
+        &self,
+        route: &Route,
+        frame: &mut CallFrame,
+        call: &mut Call<'_>,
+        deadline: Option<(Instant, Duration)>,
+    ) -> Result<Attempt<()>, SystemException> {
+        let priority = current::call_priority(&self.core);
+        let (endpoint, mut connection) = self.connection(route, priority, deadline)?;
+        let request_id = connection.new_request_id();
+        self.encode(route, priority, frame, call, &mut connection, request_id)?;
+        connection.set_timeout(self.timeout).map_err(|_| broken())?;
+        if let Err(error) = connection.send(&frame.request) {
+            // Nothing of it has left: the server had closed the connection, which says nothing about this call.
+            let unsent = error.completed == Completion::No && error.kind == SystemExceptionKind::CommFailure;
+            return if unsent {
+                Ok(Attempt::Again(error))
+            } else {
+                Err(error)
+            };
+        }
+        connection.announces_code_sets = false;
+        if call.response == Response::None {
+            keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
+            return Ok(Attempt::Done(()));
+        }
+        let header = match self.await_reply(&mut connection, MessageType::Reply, request_id, deadline) {
+            Ok(Some(header)) => header,
+            Ok(None) => return Ok(Attempt::Again(closed())),
+            Err(error) => {
+                // A late reply is recognised by its id and dropped, so the connection stays good.
+                if error.kind == SystemExceptionKind::Timeout {
+                    keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
+                }
+                return Err(error);
+            }
+        };
+        let attempt = self.decode_reply(&connection, &header, call);
+        connection.consume(&header);
+        keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
+        attempt
+    }
+
+    fn encode(
+        &self,
+        route: &Route,
+        priority: Priority,
+        frame: &mut CallFrame,
+        call: &mut Call<'_>,
+        connection: &mut ClientConnection,
+        request_id: u32,
+    ) -> Result<(), SystemException> {
+        let priority = ServiceContext::Priority(priority.value());
+        let code_sets = ServiceContext::CodeSets {
+            char: char_set_id(connection.char_set),
+            wchar: UTF_16,
+        };
+        let contexts: &[_] = match (route.propagates_priority, connection.announces_code_sets) {
+            (true, true) => &[priority, code_sets],
+            (true, false) => &[priority],
+            (false, true) => &[code_sets],
+            (false, false) => &[],
+        };
+        let request = OutgoingRequest {
+            request_id,
+            response: match call.response {
+                Response::None => ResponseFlags::None,
+                Response::WithTarget => ResponseFlags::WithTarget,
+            },
+            object_key: &route.object_key,
+            operation: call.operation,
+            contexts,
+        };
+        frame.request.clear();
+        let mut writer = MessageWriter::new(
+            &mut frame.request,
+            route.version,
+            MessageType::Request,
+            Endian::NATIVE,
+            connection.char_set,
+            self.core.limits.max_message_size,
+        );
+        let encoder = writer.encoder();
+        encode_request(encoder, route.version, &request)
+            .and_then(|()| {
+                let body = begin_body(encoder, route.version)?;
+                (call.perform)(Phase::Arguments(encoder))?;
+                end_body(encoder, body);
+                Ok(())
+            })
+            .and_then(|()| writer.finish())
+            .map_err(|error| error.system_exception(Completion::No))
+    }
+
+    /// Waits for the reply to a request; `None` where the peer closed the connection in good order, without handling it.
+    fn await_reply(
+        &self,
+        connection: &mut ClientConnection,
+        reply: MessageType,
+        request_id: u32,
+        deadline: Option<(Instant, Duration)>,
+    ) -> Result<Option<MessageHeader>, SystemException> {
+        loop {
+            let header = connection.receive(deadline)?;
+            if is_orderly_close(&header) {
+                return Ok(None);
+            }
+            let malformed = |_| {
+                SystemException::new(
+                    SystemExceptionKind::Marshal,
+                    Minor::REPLY_MALFORMED,
+                    Completion::Maybe,
+                )
+            };
+            let message = connection.message(&header);
+            let answers = match header.message_type {
+                MessageType::Reply => {
+                    ReplyHeader::decode(message, &header)
+                        .map_err(malformed)?
+                        .0
+                        .request_id
+                }
+                MessageType::LocateReply => {
+                    LocateReplyHeader::decode(message, &header)
+                        .map_err(malformed)?
+                        .request_id
+                }
+                MessageType::MessageError => {
+                    let (kind, minor) = (SystemExceptionKind::CommFailure, Minor::PEER_REJECTED_MESSAGE);
+                    return Err(SystemException::new(kind, minor, Completion::No));
+                }
+                // Not for a client: a server that sends it is out of step.
+                _ => {
+                    let (kind, minor) = (SystemExceptionKind::CommFailure, Minor::REPLY_MALFORMED);
+                    return Err(SystemException::new(kind, minor, Completion::Maybe));
+                }
+            };
+            if header.message_type == reply && answers == request_id {
+                return Ok(Some(header));
+            }
+            // The late reply to a call that timed out.
+            connection.consume(&header);
+        }
+    }
+
+    fn decode_reply(
+        &self,
+        connection: &ClientConnection,
+        header: &MessageHeader,
+        call: &mut Call<'_>,
+    ) -> Result<Attempt<()>, SystemException> {
+        let message = connection.message(header);
+        let mut decode = || {
+            let (reply, body) = ReplyHeader::decode(message, header)?;
+            let mut decoder = Decoder::new(message, header.endian)
+                .with_char_set(connection.char_set)
+                .with_nesting_limit(self.core.limits.max_nesting)
+                .with_context(&self.orb)
+                .at(body);
+            Ok(match reply.status {
+                ReplyStatus::NoException => {
+                    (call.perform)(Phase::Results(&mut decoder))?;
+                    Ok(Attempt::Done(()))
+                }
+                ReplyStatus::UserException => {
+                    let id = <String>::decode(&mut decoder)?;
+                    if (call.raised)(&id, &mut decoder)? {
+                        Ok(Attempt::Done(()))
+                    } else {
+                        let (kind, minor) = (SystemExceptionKind::Unknown, Minor::EXCEPTION_UNDECLARED);
+                        Err(SystemException::new(kind, minor, Completion::Yes))
+                    }
+                }
+                ReplyStatus::SystemException => Err(decode_system_exception(&mut decoder)?),
+                ReplyStatus::LocationForward | ReplyStatus::LocationForwardPerm => {
+                    Ok(Attempt::Forward(Ior::decode(&mut decoder)?))
+                }
+                // We always send object keys, the one mode that every server understands.
+                ReplyStatus::NeedsAddressingMode => Err(SystemException::new(
+                    SystemExceptionKind::NoImplement,
+                    Minor::NONE,
+                    Completion::No,
+                )),
+            })
+        };
+        decode().unwrap_or_else(|error: punctual_cdr::CdrError| Err(error.system_exception(Completion::Yes)))
+    }
+
+    fn locate_remotely(
+        &self,
+        route: &Route,
+        frame: &mut CallFrame,
+        deadline: Option<(Instant, Duration)>,
+    ) -> Result<Attempt<bool>, SystemException> {
+        let priority = current::call_priority(&self.core);
+        let (endpoint, mut connection) = self.connection(route, priority, deadline)?;
+        let request_id = connection.new_request_id();
+        frame.request.clear();
+        let mut writer = MessageWriter::new(
+            &mut frame.request,
+            route.version,
+            MessageType::LocateRequest,
+            Endian::NATIVE,
+            connection.char_set,
+            self.core.limits.max_message_size,
+        );
+        encode_locate_request(writer.encoder(), route.version, request_id, &route.object_key)
+            .and_then(|()| writer.finish())
+            .map_err(|error| error.system_exception(Completion::No))?;
+        connection.set_timeout(self.timeout).map_err(|_| broken())?;
+        if let Err(error) = connection.send(&frame.request) {
+            return Ok(Attempt::Again(error));
+        }
+        let Some(header) =
+            self.await_reply(&mut connection, MessageType::LocateReply, request_id, deadline)?
+        else {
+            return Ok(Attempt::Again(closed()));
+        };
+        let message = connection.message(&header);
+        let reply = LocateReplyHeader::decode(message, &header).and_then(|reply| {
+            Ok(match reply.status {
+                LocateStatus::UnknownObject => Ok(Attempt::Done(false)),
+                LocateStatus::ObjectHere => Ok(Attempt::Done(true)),
+                LocateStatus::ObjectForward | LocateStatus::ObjectForwardPerm => {
+                    Ok(Attempt::Forward(reply.forward()?))
+                }
+                LocateStatus::SystemException => Err(reply.system_exception()?),
+                LocateStatus::NeedsAddressingMode => Err(SystemException::new(
+                    SystemExceptionKind::NoImplement,
+                    Minor::NONE,
+                    Completion::No,
+                )),
+            })
+        });
+        connection.consume(&header);
+        keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
+        reply.map_err(|error| error.system_exception(Completion::No))?
+    }
+
+    /// This thread's connection for the priority, opened at the first of its endpoints that answers.
+    fn connection<'r>(
+        &self,
+        route: &'r Route,
+        priority: Priority,
+        deadline: Option<(Instant, Duration)>,
+    ) -> Result<(&'r Arc<Endpoint>, ClientConnection), SystemException> {
+        let mut failure = None;
+        for endpoint in route.endpoints(priority)? {
+            if let Some(connection) = take_connection(endpoint) {
+                return Ok((endpoint, connection));
+            }
+            match ClientConnection::open(endpoint, &self.core.limits, deadline.map(|(at, _)| at)) {
+                Ok(connection) => return Ok((endpoint, connection)),
+                Err(error) => failure = Some(error),
+            }
+        }
+        Err(failure.unwrap_or_else(broken))
+    }
+
+    /// Asks where the object is, without going on to where it is forwarded.
+    pub(crate) fn locate_once(&self) -> Result<Located, SystemException> {
+        let deadline = self.deadline();
+        with_frame(self.core.limits.max_nested_calls, |frame| {
+            self.deliver(|route| {
+                Ok(match self.locate_anywhere(route, frame, deadline)? {
+                    Attempt::Done(true) => Attempt::Done(Located::Here),
+                    Attempt::Done(false) => Attempt::Done(Located::Nowhere),
+                    Attempt::Forward(ior) => Attempt::Done(Located::There(ior)),
+                    Attempt::Again(error) => Attempt::Again(error),
+                })
+            })
+        })
+    }
+
+    fn locate_anywhere(
+        &self,
+        route: &Route,
+        frame: &mut CallFrame,
+        deadline: Option<(Instant, Duration)>,
+    ) -> Result<Attempt<bool>, SystemException> {
+        if route.is_local {
+            return Ok(Attempt::Done(collocated::locate(&self.core, route)));
+        }
+        self.locate_remotely(route, frame, deadline)
+    }
+
+    fn deadline(&self) -> Option<(Instant, Duration)> {
+        self.timeout.map(|timeout| (Instant::now() + timeout, timeout))
+    }
+}
+
+/// Where an object is.
+pub(crate) enum Located {
+    Nowhere,
+    Here,
+    There(Ior),
+}
+
+impl Target for Reference {
+    fn ior(&self) -> &Ior {
+        &self.ior
+    }
+
+    fn orb(&self) -> &OrbContext {
+        &self.orb
+    }
+
+    fn invoke(&self, call: &mut Call<'_>) -> Result<(), SystemException> {
+        let deadline = self.deadline();
+        with_frame(self.core.limits.max_nested_calls, |frame| {
+            self.deliver(|route| {
+                if route.is_local {
+                    collocated::call(&self.core, &self.orb, route, frame, call).map(Attempt::Done)
+                } else {
+                    self.call_remotely(route, frame, call, deadline)
+                }
+            })
+        })
+    }
+
+    fn locate(&self) -> Result<bool, SystemException> {
+        let deadline = self.deadline();
+        with_frame(self.core.limits.max_nested_calls, |frame| {
+            self.deliver(|route| self.locate_anywhere(route, frame, deadline))
+        })
+    }
+
+    fn with_timeout(&self, timeout: Option<Duration>) -> Arc<dyn Target> {
+        Arc::new(Self {
+            core: Arc::clone(&self.core),
+            orb: self.orb.clone(),
+            ior: Arc::clone(&self.ior),
+            route: Arc::clone(&self.route),
+            forwarded: ArcSwapOption::new(self.forwarded.load_full()),
+            timeout,
+        })
+    }
+}
+
+/// How often a request is sent again after orderly closes; a server that goes on closing is as good as not there.
+const MAX_AGAIN: usize = 3;
+
+fn is_unreachable(error: &SystemException) -> bool {
+    error.completed == Completion::No
+        && matches!(
+            error.kind,
+            SystemExceptionKind::Transient
+                | SystemExceptionKind::CommFailure
+                | SystemExceptionKind::ObjectNotExist
+        )
+}
+
+fn closed() -> SystemException {
+    SystemException::new(
+        SystemExceptionKind::Transient,
+        Minor::CONNECTION_LOST,
+        Completion::No,
+    )
+}
+
+fn broken() -> SystemException {
+    SystemException::new(
+        SystemExceptionKind::CommFailure,
+        Minor::CONNECTION_LOST,
+        Completion::No,
+    )
+}

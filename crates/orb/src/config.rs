@@ -1,0 +1,65 @@
+use std::time::Duration;
+
+use punctual_types::Priority;
+
+/// Every limit of an ORB. What exceeds one is an error to the peer or caller concerned, and nothing else changes.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Octets of one message, fragments put together; sent or received. Default 8 MiB.
+    pub max_message_size: usize,
+    /// Connections of one lane; a further one is closed at once. Default 1024.
+    pub max_connections: usize,
+    /// Connections one calling thread keeps open, over all ORBs. Default 64.
+    pub max_connections_per_thread: usize,
+    /// Fragmented messages under way on one connection. Default 4.
+    pub max_fragmented_messages: usize,
+    /// How long a peer may take from the first octet of a message to its last. Default 30 s.
+    pub message_completion: Duration,
+    /// Levels of nested values of recursive types. Default 64.
+    pub max_nesting: u16,
+    /// Forwards of one call from place to place. Default 8.
+    pub max_forwards: usize,
+    /// Calls that one thread makes inside each other: a servant that calls an object that calls an object. Default 32.
+    pub max_nested_calls: usize,
+    /// How long making a connection may take, over all addresses of a host. Default 5 s.
+    pub connect_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_message_size: 8 << 20,
+            max_connections: 1024,
+            max_connections_per_thread: 64,
+            max_fragmented_messages: 4,
+            message_completion: Duration::from_secs(30),
+            max_nesting: 64,
+            max_forwards: 8,
+            max_nested_calls: 32,
+            connect_timeout: Duration::from_secs(5),
+        }
+    }
+}
+
+/// Whose priority a request runs at: `RTCORBA::PriorityModelPolicy`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum PriorityModel {
+    /// The caller's, which travels with the request. Requests of callers without one run at this priority.
+    ClientPropagated {
+        /// For callers that send no priority, such as ORBs without Real-time CORBA.
+        default: Priority,
+    },
+    /// The one declared here, whatever the caller's is.
+    ServerDeclared(Priority),
+}
+
+/// What happens to a request whose priority is above the highest one accepted.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum OnExcess {
+    /// NO_PERMISSION.
+    #[default]
+    Refuse,
+    /// It runs at the highest one accepted.
+    Clamp,
+}

@@ -1,0 +1,91 @@
+use std::cell::Cell;
+
+use punctual_os::{Scheduling, SchedulingClass, scheduling};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
+
+use crate::{notice, orb::OrbCore};
+
+/// The calling thread, as Real-time CORBA sees it: `RTCORBA::Current`.
+pub struct Current<'o> {
+    core: &'o OrbCore,
+}
+
+impl<'o> Current<'o> {
+    pub(crate) fn new(core: &'o OrbCore) -> Self {
+        Self { core }
+    }
+
+    /// The CORBA priority of this thread: what was set last, or inside an upcall the one the request runs at.
+    ///
+    /// Fails with INITIALIZE where none was ever set.
+    pub fn priority(&self) -> Result<Priority, SystemException> {
+        explicit_priority()
+            .ok_or_else(|| SystemException::new(SystemExceptionKind::Initialize, Minor::NONE, Completion::No))
+    }
+
+    /// Gives this thread a CORBA priority: its native priority under the ORB's mapping, and the one its calls carry.
+    ///
+    /// Where the process has no right to real-time scheduling, the calls carry the priority all the same.
+    /// Fails with DATA_CONVERSION where the mapping has no native priority for it.
+    pub fn set_priority(&self, priority: Priority) -> Result<(), SystemException> {
+        let native = self.core.mapping.to_native(priority).ok_or_else(|| {
+            SystemException::new(
+                SystemExceptionKind::DataConversion,
+                Minor::OMG_PRIORITY_UNMAPPABLE,
+                Completion::No,
+            )
+        })?;
+        notice::enter_realtime(self.core.lock_memory);
+        let denied = scheduling::set_current(Scheduling {
+            class: self.core.scheduling_class,
+            priority: native,
+        });
+        if denied.is_err() {
+            notice::realtime_denied();
+        }
+        PRIORITY.set(Some(priority));
+        Ok(())
+    }
+}
+
+thread_local! {
+    static PRIORITY: Cell<Option<Priority>> = const { Cell::new(None) };
+    static UPCALLS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// What was set on this thread.
+pub(crate) fn explicit_priority() -> Option<Priority> {
+    PRIORITY.get()
+}
+
+/// What calls of this thread carry: the priority set, else the native one mapped back, else the lowest.
+///
+/// A thread in an ordinary scheduling class has no native priority that could be mapped back; the lowest is what it can
+/// honestly claim. (TAO fails such calls with DATA_CONVERSION.)
+pub(crate) fn call_priority(core: &OrbCore) -> Priority {
+    explicit_priority().unwrap_or_else(|| {
+        let native = scheduling::current();
+        let mapped = (native.class != SchedulingClass::Other)
+            .then(|| core.mapping.to_corba(native.priority))
+            .flatten();
+        mapped.unwrap_or(Priority::MIN)
+    })
+}
+
+/// Marks the thread as inside an upcall with this CORBA priority, until the result is dropped. Its native one stays as it is.
+pub(crate) fn during_upcall(priority: Option<Priority>) -> impl Drop {
+    struct Restore(Option<Priority>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            PRIORITY.set(self.0);
+            UPCALLS.set(UPCALLS.get() - 1);
+        }
+    }
+    UPCALLS.set(UPCALLS.get() + 1);
+    Restore(PRIORITY.replace(priority))
+}
+
+/// Whether the calling thread is inside an upcall.
+pub(crate) fn is_in_upcall() -> bool {
+    UPCALLS.get() > 0
+}

@@ -1,0 +1,83 @@
+use std::io;
+
+use punctual_giop::UrlError;
+use punctual_transport::AddressError;
+use punctual_types::{Priority, SystemException};
+use thiserror::Error;
+
+/// Why an ORB, a thread pool, an adapter or an object could not be made.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum OrbError {
+    /// The text is no endpoint.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// The adapter's name is empty, too long, contains `/`, or its parent has a child of this name.
+    #[error(
+        "`{0}` is no name for a new adapter here; choose one that is not taken, not empty, without `/` and below 1,000 octets"
+    )]
+    AdapterName(String),
+    /// An object with this id is active in the adapter.
+    #[error("an object with this id is already active; deactivate it first or choose another id")]
+    AlreadyActive,
+    /// A table of the operating system or of the ORB is full.
+    #[error("no more objects can be activated: the table is full")]
+    Full,
+    /// The socket could not be opened.
+    #[error("cannot listen at {address}: {source}; is another server there?")]
+    Listen {
+        /// Where.
+        address: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The object is not active in this adapter.
+    #[error(
+        "the object is not active in this adapter; the reference must come from `activate` of the same adapter"
+    )]
+    NotActive,
+    /// A limit or facility of the operating system.
+    #[error("the operating system refused: {0}")]
+    Os(#[from] io::Error),
+    /// The policies of an adapter contradict each other (`InvalidPolicy`).
+    #[error("the policies contradict each other: {0}")]
+    Policy(&'static str),
+    /// The priority has no native one under the ORB's mapping.
+    #[error("priority {0} cannot be mapped to a native one")]
+    PriorityUnmappable(Priority),
+    /// The ORB has been shut down.
+    #[error("the ORB has been shut down")]
+    ShutDown,
+    /// A pool or lane without threads, or two lanes with one priority.
+    #[error("a thread pool needs lanes with distinct priorities and at least one thread each: {0}")]
+    ThreadPool(&'static str),
+    /// The operation does not fit the adapter's policies (`WrongPolicy`).
+    #[error("the adapter's policies do not allow this: {0}")]
+    WrongPolicy(&'static str),
+}
+
+/// Why a text could not be turned into a usable reference.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ResolveError {
+    /// The object, or the way to it, failed.
+    #[error("{0}")]
+    Call(#[from] SystemException),
+    /// The text names no object: nil.
+    #[error("the reference is nil: it refers to no object")]
+    Nil,
+    /// The text is no reference.
+    #[error(transparent)]
+    Url(#[from] UrlError),
+    /// `corbaloc:rir:` names something this ORB does not have.
+    #[error("`{0}` is no initial reference of this ORB")]
+    UnknownInitialReference(String),
+    /// The object is there, but has another interface.
+    #[error("the object does not support {wanted}; its reference says `{found}`")]
+    WrongInterface {
+        /// The repository id asked for.
+        wanted: &'static str,
+        /// The repository id in the reference.
+        found: String,
+    },
+}

@@ -1,0 +1,156 @@
+use std::{io, mem, time::Instant};
+
+use punctual_giop::{
+    Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType, decode_cancel_request,
+    next_message,
+};
+use punctual_transport::Stream;
+
+use crate::Limits;
+
+/// What has been received over a connection and not yet been handed on.
+pub(super) struct Inbound {
+    buffer: Vec<u8>,
+    filled: usize,
+    /// The socket had nothing more when it was last read; whatever comes later wakes a thread of the lane.
+    pub(super) drained: bool,
+    begun: Option<Instant>,
+    fragments: FragmentAssembler,
+    max_message_size: usize,
+}
+
+/// What [`Inbound::next`] found.
+pub(super) enum Next {
+    /// A whole message, in the caller's buffer.
+    Message(MessageHeader),
+    /// Nothing, or part of a message; the rest will wake a thread.
+    Nothing,
+    /// The peer closed the connection, or it broke.
+    Closed,
+    /// What came is not GIOP, or exceeds a limit.
+    Unacceptable,
+}
+
+const FIRST_BUFFER: usize = 8 << 10;
+
+impl Inbound {
+    pub(super) fn new(limits: &Limits) -> Self {
+        let fragments = FragmentLimits {
+            max_message_size: limits.max_message_size,
+            max_pending: limits.max_fragmented_messages,
+        };
+        Self {
+            buffer: vec![0; FIRST_BUFFER],
+            filled: 0,
+            drained: true,
+            begun: None,
+            fragments: FragmentAssembler::new(fragments),
+            max_message_size: limits.max_message_size,
+        }
+    }
+
+    /// When the message that is not complete was begun.
+    pub(super) fn begun(&self) -> Option<Instant> {
+        self.begun
+    }
+
+    /// Whether there is, or may be, something for [`Self::next`] without waiting.
+    pub(super) fn has_more(&self) -> bool {
+        !self.drained
+            || matches!(
+                next_message(&self.buffer[..self.filled], self.max_message_size),
+                Ok(Framing::Complete(_))
+            )
+    }
+
+    /// Puts the next message into `message`, whose memory is exchanged for it; reads at most once where one read suffices.
+    pub(super) fn next(&mut self, stream: &dyn Stream, message: &mut Vec<u8>) -> Next {
+        loop {
+            match next_message(&self.buffer[..self.filled], self.max_message_size) {
+                Ok(Framing::Complete(header)) => {
+                    let complete = self.take(header, message);
+                    self.begun = None;
+                    match complete {
+                        Ok(Some(header)) => return Next::Message(header),
+                        Ok(None) => {}
+                        Err(()) => return Next::Unacceptable,
+                    }
+                }
+                Ok(Framing::Partial { needed }) => {
+                    if self.drained {
+                        if (self.filled > 0 || self.fragments.pending() > 0) && self.begun.is_none() {
+                            self.begun = Some(Instant::now());
+                        }
+                        return Next::Nothing;
+                    }
+                    self.make_room(needed);
+                    let room = self.buffer.len() - self.filled;
+                    match stream.read(&mut self.buffer[self.filled..]) {
+                        Ok(0) => return Next::Closed,
+                        Ok(count) => {
+                            self.filled += count;
+                            // Less than there was room for: that was all, and the next octet wakes a thread.
+                            self.drained = count < room;
+                        }
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.drained = true,
+                        Err(_) => return Next::Closed,
+                    }
+                }
+                Err(_) => return Next::Unacceptable,
+            }
+        }
+    }
+
+    /// Moves the message at the start of the buffer to `message`; `None` where it was only part of one.
+    fn take(&mut self, header: MessageHeader, message: &mut Vec<u8>) -> Result<Option<MessageHeader>, ()> {
+        let length = header.total_size();
+        if header.message_type == MessageType::CancelRequest {
+            // Of what is served nothing can be taken back; of what is not complete it can.
+            let id = decode_cancel_request(&self.buffer[..length], &header).map_err(drop)?;
+            self.fragments.cancel(id);
+            self.discard(length);
+            return Ok(None);
+        }
+        match self
+            .fragments
+            .push(&header, &self.buffer[..length])
+            .map_err(drop)?
+        {
+            Assembled::Whole => {
+                // Exchange buffers instead of copying; mostly nothing follows the message.
+                mem::swap(&mut self.buffer, message);
+                let rest = length..self.filled;
+                if self.buffer.len() < rest.len().max(FIRST_BUFFER) {
+                    self.buffer.resize(rest.len().max(FIRST_BUFFER), 0);
+                }
+                self.filled = rest.len();
+                self.buffer[..self.filled].copy_from_slice(&message[rest]);
+                Ok(Some(header))
+            }
+            Assembled::Pending => {
+                self.discard(length);
+                Ok(None)
+            }
+            Assembled::Complete(mut assembled) => {
+                self.discard(length);
+                let header = MessageHeader::parse(&assembled, self.max_message_size).map_err(drop)?;
+                mem::swap(&mut assembled, message);
+                self.fragments.recycle(assembled);
+                Ok(Some(header))
+            }
+        }
+    }
+
+    fn discard(&mut self, length: usize) {
+        self.buffer.copy_within(length..self.filled, 0);
+        self.filled -= length;
+    }
+
+    /// Grows the buffer with what has really arrived, not with what a header announces.
+    fn make_room(&mut self, needed: usize) {
+        if self.filled == self.buffer.len() {
+            let length = needed.min(self.buffer.len() * 2).max(FIRST_BUFFER);
+            self.buffer.resize(length, 0);
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Lanes: threads of one priority with everything they need to receive and serve requests, shared with no other lane.
+
+mod connection;
+mod inbound;
+mod worker;
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use punctual_os::{Doorbell, Interest, PiMutex, Poller, Scheduling, Trigger};
+use punctual_transport::{Address, Listener, tcp};
+use punctual_types::Priority;
+use slab::Slab;
+
+use self::connection::Connection;
+pub(crate) use self::worker::work;
+use crate::{Limits, OrbError};
+
+/// An acceptor, a waiting place and the connections of one lane. The threads are those that [`work`] on it.
+pub(crate) struct Lane {
+    pub(crate) name: String,
+    /// Which pool it belongs to; 0 is the ORB's default one.
+    pub(crate) pool: u32,
+    /// `None`: the one lane of a pool without lanes.
+    pub(crate) priority: Option<Priority>,
+    /// What its threads run as, and go back to after an upcall at another priority. `None`: threads of the user's own.
+    pub(crate) scheduling: Option<Scheduling>,
+    /// How many threads work on it.
+    threads: AtomicUsize,
+    acceptor: OnceLock<Acceptor>,
+    poller: Poller,
+    bell: Doorbell,
+    stopping: AtomicBool,
+    connections: PiMutex<Slab<Arc<Connection>>>,
+    /// Connections with a message that another thread of the lane should take.
+    ready: PiMutex<VecDeque<Arc<Connection>>>,
+    /// Connections that are in the middle of a message: while there are any, somebody looks after their time-out.
+    incomplete: AtomicUsize,
+    /// The acceptor failed for want of descriptors: try again.
+    accept_again: AtomicBool,
+    limits: Limits,
+    counters: Counters,
+}
+
+struct Acceptor {
+    listener: Box<dyn Listener>,
+    host: String,
+}
+
+#[derive(Default)]
+struct Counters {
+    requests: AtomicU64,
+    misdirected: AtomicU64,
+    refused_priorities: AtomicU64,
+    refused_connections: AtomicU64,
+    protocol_errors: AtomicU64,
+}
+
+/// What a lane has seen since it was made.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct LaneStatistics {
+    /// Requests handed to servants.
+    pub requests: u64,
+    /// Requests whose propagated priority belongs to another lane: the client cannot read our endpoints, or forges.
+    pub misdirected: u64,
+    /// Requests refused for a priority above the highest accepted one.
+    pub refused_priorities: u64,
+    /// Connections closed because the lane had its limit of them.
+    pub refused_connections: u64,
+    /// Connections closed because what came over them was not GIOP, or too large, or never complete.
+    pub protocol_errors: u64,
+    /// Connections now open.
+    pub connections: usize,
+}
+
+const ACCEPTOR: u64 = u64::MAX;
+const BELL: u64 = u64::MAX - 1;
+
+impl Lane {
+    pub(crate) fn new(
+        name: String,
+        pool: u32,
+        priority: Option<Priority>,
+        scheduling: Option<Scheduling>,
+        limits: &Limits,
+    ) -> Result<Self, OrbError> {
+        let poller = Poller::new()?;
+        let bell = Doorbell::new()?;
+        poller.add(&bell, BELL, Interest::READ, Trigger::Level)?;
+        Ok(Self {
+            name,
+            pool,
+            priority,
+            scheduling,
+            threads: AtomicUsize::new(0),
+            acceptor: OnceLock::new(),
+            poller,
+            bell,
+            stopping: AtomicBool::new(false),
+            connections: PiMutex::new(Slab::with_capacity(16)),
+            ready: PiMutex::new(VecDeque::with_capacity(16)),
+            incomplete: AtomicUsize::new(0),
+            accept_again: AtomicBool::new(false),
+            limits: limits.clone(),
+            counters: Counters::default(),
+        })
+    }
+
+    /// Opens the acceptor, unless it is open. Its threads may be waiting already.
+    pub(crate) fn listen(&self, address: &Address) -> Result<(), OrbError> {
+        if self.acceptor.get().is_some() {
+            return Ok(());
+        }
+        let failed = |source| OrbError::Listen {
+            address: address.to_string(),
+            source,
+        };
+        let listener = tcp::listen(address).map_err(failed)?;
+        let host = published_host(&address.host);
+        let acceptor = self.acceptor.get_or_init(|| Acceptor { listener, host });
+        // Edge-triggered: one thread wakes for one connection.
+        self.poller
+            .add(acceptor.listener.as_fd(), ACCEPTOR, Interest::READ, Trigger::Edge)
+            .map_err(failed)
+    }
+
+    /// Where clients reach it; `None` before it listens.
+    pub(crate) fn address(&self) -> Option<(&str, u16)> {
+        self.acceptor
+            .get()
+            .map(|acceptor| (acceptor.host.as_str(), acceptor.listener.port()))
+    }
+
+    /// Lets its threads end after the upcalls they are in.
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+        // Level-triggered and never drained from now on: every thread sees it.
+        let _ = self.bell.ring();
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+
+    /// Whether a request of this priority should have come to this lane.
+    pub(crate) fn serves(&self, priority: Priority) -> bool {
+        self.priority.is_none_or(|own| own == priority)
+    }
+
+    pub(crate) fn count_request(&self) {
+        self.counters.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_misdirected(&self) {
+        self.counters.misdirected.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_refused_priority(&self) {
+        self.counters.refused_priorities.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn statistics(&self) -> LaneStatistics {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        LaneStatistics {
+            requests: read(&self.counters.requests),
+            misdirected: read(&self.counters.misdirected),
+            refused_priorities: read(&self.counters.refused_priorities),
+            refused_connections: read(&self.counters.refused_connections),
+            protocol_errors: read(&self.counters.protocol_errors),
+            connections: self.connections.lock().len(),
+        }
+    }
+
+    /// How long a thread may wait before it must look after something; for ever where there is nothing to look after.
+    fn patience(&self) -> Option<Duration> {
+        if self.accept_again.load(Ordering::Relaxed) {
+            return Some(Duration::from_millis(50));
+        }
+        let incomplete = self.incomplete.load(Ordering::Relaxed) > 0;
+        incomplete.then(|| (self.limits.message_completion / 4).max(Duration::from_millis(10)))
+    }
+
+    /// Accepts whoever waits.
+    fn accept(&self) {
+        let Some(acceptor) = self.acceptor.get() else {
+            return;
+        };
+        self.accept_again.store(false, Ordering::Relaxed);
+        loop {
+            let stream = match acceptor.listener.accept() {
+                Ok(Some(stream)) => stream,
+                Ok(None) => return,
+                Err(_) => return self.accept_again.store(true, Ordering::Relaxed),
+            };
+            let mut connections = self.connections.lock();
+            if connections.len() >= self.limits.max_connections {
+                drop(connections);
+                self.counters.refused_connections.fetch_add(1, Ordering::Relaxed);
+                connection::refuse(&*stream);
+                continue;
+            }
+            let entry = connections.vacant_entry();
+            let token = entry.key() as u64;
+            let connection = Arc::new(Connection::new(token, stream, &self.limits));
+            let added = self
+                .poller
+                .add(connection.stream(), token, Interest::READ_WRITE, Trigger::Edge);
+            if added.is_ok() {
+                entry.insert(connection);
+            }
+        }
+    }
+
+    fn connection(&self, token: u64) -> Option<Arc<Connection>> {
+        let index = usize::try_from(token).ok()?;
+        self.connections.lock().get(index).cloned()
+    }
+
+    fn close(&self, connection: &Arc<Connection>) {
+        let removed = {
+            let mut connections = self.connections.lock();
+            let index = connection.token as usize;
+            // Another thread may have been faster, and the slot may be another connection's by now.
+            let own = connections
+                .get(index)
+                .is_some_and(|found| Arc::ptr_eq(found, connection));
+            own.then(|| connections.remove(index))
+        };
+        if removed.is_some() {
+            let _ = self.poller.remove(connection.stream());
+            connection.stream().shutdown();
+        }
+    }
+
+    /// Gives a connection with something to read to another thread of the lane.
+    fn hand_over(&self, connection: &Arc<Connection>) {
+        self.ready.lock().push_back(Arc::clone(connection));
+        let _ = self.bell.ring();
+    }
+
+    /// Closes connections whose peer does not complete what it has begun.
+    fn close_incomplete(&self) {
+        if self.incomplete.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let Some(begun_before) = Instant::now().checked_sub(self.limits.message_completion) else {
+            return;
+        };
+        let late = || {
+            let connections = self.connections.lock();
+            connections
+                .iter()
+                .find(|(_, connection)| connection.is_late(begun_before))
+                .map(|(_, found)| found.clone())
+        };
+        while let Some(connection) = late() {
+            self.counters.protocol_errors.fetch_add(1, Ordering::Relaxed);
+            connection.reject();
+            self.close(&connection);
+        }
+    }
+
+    /// Accepts nobody any more, tells the peers that nothing outstanding will be handled, and closes.
+    fn close_all(&self) {
+        if let Some(acceptor) = self.acceptor.get() {
+            acceptor.listener.shutdown();
+        }
+        let connections: Vec<_> = self.connections.lock().drain().collect();
+        for connection in connections {
+            connection.say_close();
+            let _ = self.poller.remove(connection.stream());
+            connection.stream().shutdown();
+        }
+    }
+}
+
+/// What a reference says for the host that a lane listens at: the machine's name where that is all interfaces.
+fn published_host(host: &str) -> String {
+    if host == "0.0.0.0" || host == "::" {
+        let name = rustix::system::uname();
+        return name.nodename().to_string_lossy().into_owned();
+    }
+    host.to_owned()
+}

@@ -1,0 +1,238 @@
+use std::sync::{Arc, atomic::Ordering};
+
+use punctual_cdr::{Arena, CharSet};
+use punctual_giop::{
+    CODE_SETS, MessageHeader, MessageType, RequestHeader, char_set_from_id, decode_code_sets,
+};
+use punctual_os::{Events, Scheduling, scheduling};
+use punctual_stub::ReusePool;
+
+use super::{ACCEPTOR, BELL, Lane, connection::Connection, inbound::Next};
+use crate::{
+    orb::{OrbCore, context_of},
+    server::{self, Buffers},
+};
+
+/// Serves a lane on the calling thread until it is stopped.
+pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
+    lane.threads.fetch_add(1, Ordering::Relaxed);
+    let mut worker = Worker {
+        lane,
+        core,
+        message: Vec::new(),
+        buffers: Buffers {
+            reply: Vec::with_capacity(FIRST_BUFFER),
+            arena: Arena::with_capacity(FIRST_BUFFER),
+            pool: ReusePool::default(),
+            orb: context_of(core),
+        },
+    };
+    worker.run();
+    if lane.threads.fetch_sub(1, Ordering::AcqRel) == 1 {
+        lane.close_all();
+    }
+}
+
+const FIRST_BUFFER: usize = 8 << 10;
+
+/// One thread of a lane, with its buffers.
+struct Worker<'l> {
+    lane: &'l Lane,
+    core: &'l Arc<OrbCore>,
+    message: Vec<u8>,
+    buffers: Buffers,
+}
+
+impl Worker<'_> {
+    fn run(&mut self) {
+        // One event at a time: what this thread does not fetch, another thread of the lane can.
+        let mut events = Events::with_capacity(1);
+        while !self.lane.is_stopping() {
+            // It fails only for what cannot be here: a bad descriptor, or events without room.
+            let Ok(_) = self.lane.poller.wait(&mut events, self.lane.patience()) else {
+                return;
+            };
+            match events.get(0) {
+                None => {}
+                Some(event) if event.token() == ACCEPTOR => self.lane.accept(),
+                Some(event) if event.token() == BELL => self.answer_bell(),
+                Some(event) => {
+                    if let Some(connection) = self.lane.connection(event.token()) {
+                        let ended = event.is_peer_closed() || event.is_error();
+                        self.serve(&connection, Wake { ended, look: true });
+                        self.give_way();
+                    }
+                }
+            }
+            if self.lane.accept_again.load(Ordering::Relaxed) {
+                self.lane.accept();
+            }
+            self.lane.close_incomplete();
+        }
+    }
+
+    /// Requests are served in the order in which they came: another thread that was woken for an earlier one goes first.
+    fn give_way(&self) {
+        let realtime = self.lane.scheduling.is_some_and(Scheduling::is_realtime);
+        if realtime && self.lane.threads.load(Ordering::Relaxed) > 1 {
+            scheduling::give_way();
+        }
+    }
+
+    fn answer_bell(&mut self) {
+        if self.lane.is_stopping() {
+            return;
+        }
+        let _ = self.lane.bell.drain();
+        let next = || self.lane.ready.lock().pop_front();
+        while let Some(connection) = next() {
+            self.serve(
+                &connection,
+                Wake {
+                    ended: false,
+                    look: false,
+                },
+            );
+        }
+    }
+
+    /// Serves what a connection has, until there is nothing more or another thread has taken over.
+    fn serve(&mut self, connection: &Arc<Connection>, mut wake: Wake) {
+        loop {
+            match connection.flush() {
+                Ok(true) => {}
+                // The peer does not read its replies: its requests can wait, too.
+                Ok(false) => return,
+                Err(_) => return self.lane.close(connection),
+            }
+            let Some(mut inbound) = connection.claim() else {
+                return;
+            };
+            if wake.look {
+                inbound.drained = false;
+            }
+            let was_incomplete = inbound.begun().is_some();
+            let next = inbound.next(connection.stream(), &mut self.message);
+            match (was_incomplete, inbound.begun().is_some()) {
+                (false, true) => drop(self.lane.incomplete.fetch_add(1, Ordering::Relaxed)),
+                (true, false) => drop(self.lane.incomplete.fetch_sub(1, Ordering::Relaxed)),
+                _ => {}
+            }
+            match next {
+                Next::Message(header) => {
+                    let more = wake.ended || inbound.has_more();
+                    let understood = negotiate(connection, &self.message, &header);
+                    drop(inbound);
+                    let others = self.lane.threads.load(Ordering::Relaxed) > 1;
+                    if more && others {
+                        self.lane.hand_over(connection);
+                    }
+                    if !understood || !self.handle(connection, &header) {
+                        return self.lane.close(connection);
+                    }
+                    if connection.is_congested() || more && others {
+                        return;
+                    }
+                    wake.look = wake.ended || connection.must_look_again();
+                    if !more && !wake.look {
+                        return;
+                    }
+                }
+                Next::Nothing => {
+                    drop(inbound);
+                    if wake.ended {
+                        // Read on, once, to the end of the stream.
+                        wake = Wake {
+                            ended: false,
+                            look: true,
+                        };
+                        continue;
+                    }
+                    if !connection.must_look_again() {
+                        return;
+                    }
+                    wake.look = true;
+                }
+                Next::Closed => {
+                    forget_incomplete(self.lane, inbound.begun().is_some());
+                    drop(inbound);
+                    return self.lane.close(connection);
+                }
+                Next::Unacceptable => {
+                    forget_incomplete(self.lane, inbound.begun().is_some());
+                    drop(inbound);
+                    self.lane.counters.protocol_errors.fetch_add(1, Ordering::Relaxed);
+                    connection.reject();
+                    return self.lane.close(connection);
+                }
+            }
+        }
+    }
+
+    /// Answers one message. `false`: the connection is of no further use.
+    fn handle(&mut self, connection: &Arc<Connection>, header: &MessageHeader) -> bool {
+        let Self {
+            lane,
+            core,
+            message,
+            buffers,
+        } = self;
+        let message = &message[..header.total_size()];
+        let answered = match header.message_type {
+            MessageType::Request => {
+                lane.count_request();
+                server::answer_request(core, lane, connection.char_set(), message, header, buffers)
+            }
+            MessageType::LocateRequest => {
+                server::answer_locate(core, lane, connection.char_set(), message, header, buffers)
+            }
+            MessageType::CloseConnection | MessageType::MessageError => return false,
+            // A client has no business to send anything else.
+            _ => Err(server::Unintelligible),
+        };
+        match answered {
+            Ok(false) => true,
+            Ok(true) => connection.send(&buffers.reply, header.version).is_ok(),
+            Err(server::Unintelligible) => {
+                lane.counters.protocol_errors.fetch_add(1, Ordering::Relaxed);
+                connection.reject();
+                false
+            }
+        }
+    }
+}
+
+/// Why a connection is looked at.
+#[derive(Clone, Copy)]
+struct Wake {
+    /// The peer has sent its last octet: read until the end of the stream shows.
+    ended: bool,
+    /// The socket may have something.
+    look: bool,
+}
+
+fn forget_incomplete(lane: &Lane, was_incomplete: bool) {
+    if was_incomplete {
+        lane.incomplete.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Takes the code sets from the first request that says them, before any later message is read. `false`: malformed.
+fn negotiate(connection: &Connection, message: &[u8], header: &MessageHeader) -> bool {
+    if header.message_type != MessageType::Request || connection.has_code_sets() {
+        return true;
+    }
+    // A request that cannot be read is answered as such by whoever handles it.
+    let Ok((request, _)) = RequestHeader::decode(&message[..header.total_size()], header) else {
+        return true;
+    };
+    let Some(data) = request.contexts.find(CODE_SETS) else {
+        return true;
+    };
+    let Ok((char_id, _)) = decode_code_sets(data) else {
+        return false;
+    };
+    // A set we do not have: its requests fail as soon as text does not convert; TAO and we accept them until then.
+    connection.set_char_set(char_set_from_id(char_id).unwrap_or(CharSet::Latin1));
+    true
+}

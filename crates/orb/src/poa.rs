@@ -1,0 +1,335 @@
+use std::sync::Arc;
+
+use punctual_cdr::Ior;
+use punctual_giop::{
+    CodeSetComponentInfo, Component, IiopProfile, PUNCTUAL_ORB_TYPE, PolicyValue, PriorityModel as WireModel,
+    Version,
+};
+use punctual_os::PiMutex;
+use punctual_poa::{Adapter, IdAssignment, Lifespan, ObjectKey, SlotId};
+use punctual_stub::{Interface, ObjectRef, Servant, Skeleton, servant};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
+
+use crate::{
+    OnExcess, OrbError, PriorityModel, ThreadPool, client::Reference, lane::Lane, orb::OrbCore,
+    threadpool::PoolCore,
+};
+
+/// An object adapter: activates servants as objects, under its policies. `PortableServer::POA`, `RTPortableServer::POA`.
+#[derive(Clone)]
+pub struct Poa {
+    orb: Arc<OrbCore>,
+    core: Arc<PoaCore>,
+}
+
+impl Poa {
+    pub(crate) fn root(orb: &Arc<OrbCore>) -> Self {
+        Self {
+            orb: Arc::clone(orb),
+            core: orb.root_poa(),
+        }
+    }
+
+    /// Starts a child adapter of this name; policies are the defaults, not this adapter's.
+    pub fn child(&self, name: &str) -> PoaBuilder {
+        PoaBuilder {
+            parent: self.clone(),
+            name: name.to_owned(),
+            pool: None,
+            model: None,
+            lifespan: Lifespan::default(),
+            ids: IdAssignment::default(),
+            highest_accepted: None,
+            on_excess: OnExcess::default(),
+        }
+    }
+
+    /// Makes `servant` an object with an id that the adapter chooses, and returns a reference to it.
+    ///
+    /// The type of the reference says which interface it serves. Fails where the adapter leaves ids to the user.
+    pub fn activate<R, S>(&self, servant: S) -> Result<R, OrbError>
+    where
+        R: Skeleton<S> + 'static,
+        S: Send + Sync + 'static,
+    {
+        if self.core.ids == IdAssignment::User {
+            return Err(OrbError::WrongPolicy(
+                "its objects have user ids: use `activate_with_id`",
+            ));
+        }
+        self.activate_servant(servant_of::<R, S>(servant), None)
+            .map(R::from_object)
+    }
+
+    /// Makes `servant` the object with this id (any octets). Fails where the id is taken, or the adapter chooses ids itself.
+    pub fn activate_with_id<R, S>(&self, id: impl AsRef<[u8]>, servant: S) -> Result<R, OrbError>
+    where
+        R: Skeleton<S> + 'static,
+        S: Send + Sync + 'static,
+    {
+        if self.core.ids == IdAssignment::System {
+            return Err(OrbError::WrongPolicy(
+                "it chooses ids itself: build it with `user_ids`",
+            ));
+        }
+        self.activate_servant(servant_of::<R, S>(servant), Some(id.as_ref()))
+            .map(R::from_object)
+    }
+
+    /// Ends an object: no further request reaches it, and its servant is dropped when the last one has left.
+    ///
+    /// Outside of upcalls this waits for them and drops the servant here; inside one it returns at once, and the servant is
+    /// dropped by whoever next activates or deactivates an object, or shuts the ORB down.
+    pub fn deactivate<R: Interface>(&self, reference: &R) -> Result<(), OrbError> {
+        let profile = reference
+            .as_object()
+            .ior()
+            .profiles
+            .iter()
+            .find_map(|profile| IiopProfile::decode(profile).ok());
+        let profile = profile.ok_or(OrbError::NotActive)?;
+        self.orb.deactivate(&self.core, &profile.object_key)
+    }
+
+    fn activate_servant(&self, servant: Arc<dyn Servant>, id: Option<&[u8]>) -> Result<ObjectRef, OrbError> {
+        // The default pool listens when the first object needs it.
+        self.orb.ensure_listening(&self.core)?;
+        let ior = self.orb.activate(id, &self.core, servant)?;
+        let reference = Reference::new(&self.orb, ior).map_err(|_| OrbError::NotActive)?;
+        Ok(ObjectRef::new(Arc::new(reference)))
+    }
+}
+
+fn servant_of<R, S>(implementation: S) -> Arc<dyn Servant>
+where
+    R: Skeleton<S> + 'static,
+    S: Send + Sync + 'static,
+{
+    servant::<R, S>(implementation)
+}
+
+/// Makes a [`Poa`]; from [`Poa::child`].
+pub struct PoaBuilder {
+    parent: Poa,
+    name: String,
+    pool: Option<Arc<PoolCore>>,
+    model: Option<PriorityModel>,
+    lifespan: Lifespan,
+    ids: IdAssignment,
+    highest_accepted: Option<Priority>,
+    on_excess: OnExcess,
+}
+
+impl PoaBuilder {
+    /// Which threads serve its objects. Default: those that call `Orb::run`.
+    pub fn threadpool(mut self, pool: &ThreadPool) -> Self {
+        self.pool = Some(Arc::clone(&pool.core));
+        self
+    }
+
+    /// Whose priority requests run at. Default: none, so the pool's; a pool with lanes needs one.
+    pub fn priority_model(mut self, model: PriorityModel) -> Self {
+        self.model = Some(model);
+        self
+    }
+
+    /// The highest priority that a client may propagate. Default: the highest one the pool is configured with.
+    pub fn highest_priority(mut self, priority: Priority) -> Self {
+        self.highest_accepted = Some(priority);
+        self
+    }
+
+    /// What happens to requests above it. Default: they are refused.
+    pub fn on_excess(mut self, action: OnExcess) -> Self {
+        self.on_excess = action;
+        self
+    }
+
+    /// Its objects outlive the ORB: the same adapter name and object id lead to them in the next run.
+    pub fn persistent(mut self) -> Self {
+        self.lifespan = Lifespan::Persistent;
+        self
+    }
+
+    /// The user chooses the ids of its objects.
+    pub fn user_ids(mut self) -> Self {
+        self.ids = IdAssignment::User;
+        self
+    }
+
+    /// Makes the adapter. Fails for a name that is taken or malformed, and for policies that contradict each other.
+    ///
+    /// Source: the validation rules of Real-time CORBA 1.2, 5.12, as far as the policies exist.
+    pub fn build(self) -> Result<Poa, OrbError> {
+        let with_lanes = self.pool.as_ref().is_some_and(|pool| pool.with_lanes);
+        match self.model {
+            None if with_lanes => return Err(OrbError::Policy("a pool with lanes needs a priority model")),
+            Some(PriorityModel::ServerDeclared(priority)) if with_lanes => {
+                let lanes = &self.pool.as_ref().expect("has lanes").lanes;
+                if !lanes.iter().any(|lane| lane.priority == Some(priority)) {
+                    return Err(OrbError::Policy(
+                        "the priority declared by the server is none of its pool's lanes",
+                    ));
+                }
+            }
+            _ => {}
+        }
+        if self.lifespan == Lifespan::Persistent && self.ids == IdAssignment::System {
+            return Err(OrbError::Policy(
+                "persistent objects need ids that the user chooses: add `user_ids`",
+            ));
+        }
+        let core = self.parent.core.add_child(&self.name, |path| {
+            let pool = self.pool.unwrap_or_else(|| self.parent.orb.default_pool());
+            PoaCore {
+                path,
+                lifespan: self.lifespan,
+                ids: self.ids,
+                model: self.model,
+                highest_accepted: self.highest_accepted.unwrap_or(pool.highest),
+                on_excess: self.on_excess,
+                pool,
+                children: PiMutex::new(Vec::new()),
+            }
+        })?;
+        Ok(Poa {
+            orb: self.parent.orb,
+            core,
+        })
+    }
+}
+
+/// An adapter as its objects know it.
+pub(crate) struct PoaCore {
+    /// The names of the adapter and its parents below the root, joined by `/`.
+    path: String,
+    lifespan: Lifespan,
+    ids: IdAssignment,
+    pub(crate) model: Option<PriorityModel>,
+    pub(crate) highest_accepted: Priority,
+    pub(crate) on_excess: OnExcess,
+    pool: Arc<PoolCore>,
+    children: PiMutex<Vec<Arc<PoaCore>>>,
+}
+
+const MAX_PATH: usize = 1000;
+
+impl PoaCore {
+    pub(crate) fn root(pool: Arc<PoolCore>) -> Self {
+        Self {
+            path: String::new(),
+            lifespan: Lifespan::Transient,
+            ids: IdAssignment::System,
+            model: None,
+            highest_accepted: Priority::MAX,
+            on_excess: OnExcess::Refuse,
+            pool,
+            children: PiMutex::new(Vec::new()),
+        }
+    }
+
+    fn add_child(&self, name: &str, make: impl FnOnce(String) -> Self) -> Result<Arc<Self>, OrbError> {
+        let path = if self.path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{}/{name}", self.path)
+        };
+        let mut children = self.children.lock();
+        let taken = children.iter().any(|child| child.path == path);
+        if taken || name.is_empty() || name.contains('/') || path.len() > MAX_PATH {
+            return Err(OrbError::AdapterName(name.to_owned()));
+        }
+        let child = Arc::new(make(path));
+        children.push(Arc::clone(&child));
+        Ok(child)
+    }
+
+    pub(crate) fn pool_id(&self) -> u32 {
+        self.pool.id
+    }
+
+    pub(crate) fn has_lanes(&self) -> bool {
+        self.pool.with_lanes
+    }
+
+    /// The adapter in object keys.
+    pub(crate) fn adapter(&self, boot: u64) -> Adapter<'_> {
+        let boot = (self.lifespan == Lifespan::Transient).then_some(boot);
+        Adapter {
+            boot,
+            path: self.path.as_bytes(),
+        }
+    }
+
+    /// The key of an object in this slot, or of this id.
+    pub(crate) fn object_key(&self, boot: u64, slot: SlotId, id: Option<&[u8]>) -> Vec<u8> {
+        match id {
+            Some(id) => ObjectKey::Named {
+                adapter: self.adapter(boot),
+                id,
+            }
+            .to_octets(),
+            None => ObjectKey::Slot { boot, slot }.to_octets(),
+        }
+    }
+
+    /// A reference to an object of this adapter.
+    ///
+    /// Components stand in the order of TAO: ORB type, code sets, then for real-time adapters endpoints and policies.
+    pub(crate) fn reference(&self, repository_id: &str, object_key: Vec<u8>) -> Result<Ior, SystemException> {
+        let endpoints = self.pool.endpoints(|lane| self.is_reached_through(lane));
+        let Some(main) = endpoints.first() else {
+            let minor = Minor::NO_USABLE_PROFILE;
+            return Err(SystemException::new(
+                SystemExceptionKind::BadParam,
+                minor,
+                Completion::No,
+            ));
+        };
+        let (host, port) = (main.host.clone(), main.port);
+        let mut components = vec![
+            Component::OrbType(PUNCTUAL_ORB_TYPE),
+            Component::CodeSets(CodeSetComponentInfo::ours()),
+        ];
+        if let Some(model) = self.model {
+            components.push(Component::TaoEndpoints(endpoints));
+            components.push(Component::Policies(Self::policies(model)));
+        }
+        let components: Result<Vec<_>, _> = components.iter().map(Component::encode).collect();
+        let profile = components.and_then(|components| {
+            IiopProfile {
+                version: Version::V1_2,
+                host,
+                port,
+                object_key,
+                components,
+            }
+            .encode()
+        });
+        let profile = profile.map_err(|error| error.system_exception(Completion::No))?;
+        Ok(Ior {
+            type_id: repository_id.to_owned(),
+            profiles: vec![profile],
+        })
+    }
+
+    fn is_reached_through(&self, lane: &Lane) -> bool {
+        match self.model {
+            Some(PriorityModel::ServerDeclared(priority)) if self.pool.with_lanes => {
+                lane.priority == Some(priority)
+            }
+            _ => true,
+        }
+    }
+
+    fn policies(model: PriorityModel) -> Vec<PolicyValue> {
+        let (model, server_priority) = match model {
+            PriorityModel::ClientPropagated { default } => (WireModel::ClientPropagated, default),
+            PriorityModel::ServerDeclared(priority) => (WireModel::ServerDeclared, priority),
+        };
+        vec![PolicyValue::PriorityModel {
+            model,
+            server_priority: server_priority.value(),
+        }]
+    }
+}

@@ -1,0 +1,169 @@
+use punctual_cdr::{CdrError, CharSet, Decoder, Encode, Endian};
+use punctual_giop::{
+    MessageHeader, MessageType, MessageWriter, RT_CORBA_PRIORITY, ReplyStatus, RequestHeader, ResponseFlags,
+    ServiceContext, Version, align_body, decode_priority, encode_reply_header, encode_system_exception,
+};
+use punctual_stub::{Outcome, Upcall};
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+use super::{Buffers, Demultiplexed, Unintelligible, run_servant};
+use crate::{current, lane::Lane, orb::OrbCore};
+
+/// Serves a request and writes the reply into the buffers. `false`: none is to be sent.
+pub(crate) fn answer_request(
+    core: &OrbCore,
+    lane: &Lane,
+    char_set: CharSet,
+    message: &[u8],
+    header: &MessageHeader,
+    buffers: &mut Buffers,
+) -> Result<bool, Unintelligible> {
+    let (request, body) = RequestHeader::decode(message, header).map_err(|_| Unintelligible)?;
+    let Buffers {
+        reply,
+        arena,
+        pool,
+        orb,
+    } = buffers;
+    reply.clear();
+    arena.reset();
+    let writer = MessageWriter::new(
+        reply,
+        header.version,
+        MessageType::Reply,
+        Endian::NATIVE,
+        char_set,
+        core.limits.max_message_size,
+    );
+    let mut encoder = writer.into_encoder();
+    let propagated = request.contexts.find(RT_CORBA_PRIORITY);
+    // A pool without lanes says at which priority it ran; with lanes the endpoint says it already.
+    let echo = propagated.filter(|_| lane.priority.is_none());
+    let echo = echo.map(|data| ServiceContext::Raw {
+        id: RT_CORBA_PRIORITY,
+        data,
+    });
+    encode_reply_header(
+        &mut encoder,
+        header.version,
+        request.request_id,
+        ReplyStatus::NoException,
+        echo.as_slice(),
+    )
+    .map_err(|_| Unintelligible)?;
+    let reply_header = ReplyHeaderAt {
+        end: encoder.position(),
+        version: header.version,
+    };
+
+    let object = match request.target.object_key().map(|key| core.demultiplex(key)) {
+        Some(Demultiplexed::Object(object)) => object,
+        Some(Demultiplexed::Published(ior)) => {
+            return forward(encoder, reply_header, &ior, request.response);
+        }
+        Some(Demultiplexed::Unknown) | None => {
+            let (kind, minor) = (SystemExceptionKind::ObjectNotExist, Minor::TARGET_KEY_UNKNOWN);
+            let exception = SystemException::new(kind, minor, Completion::No);
+            return fail(encoder, reply_header, &exception, request.response);
+        }
+    };
+    if object.poa.pool_id() != lane.pool {
+        // An old reference, or one that was made by hand: the lanes of another pool are responsible.
+        let ior = object.ior.clone();
+        drop(object);
+        return forward(encoder, reply_header, &ior, request.response);
+    }
+    let placement = match propagated.map(decode_priority).transpose() {
+        Ok(priority) => object.placement(core, lane, priority),
+        Err(error) => Err(error.system_exception(Completion::No)),
+    };
+    let placement = match placement {
+        Ok(placement) => placement,
+        Err(exception) => return fail(encoder, reply_header, &exception, request.response),
+    };
+
+    let arguments = Decoder::new(message, header.endian)
+        .with_char_set(char_set)
+        .with_arena(arena)
+        .with_nesting_limit(core.limits.max_nesting)
+        .with_context(orb)
+        .at(body);
+    let alignment = if header.version >= Version::V1_2 { 8 } else { 1 };
+    let two_way = request.response == ResponseFlags::WithTarget;
+    let mut upcall = Upcall::new(request.operation, arguments, encoder, alignment, two_way, pool);
+    let result = {
+        let _current = current::during_upcall(placement.current);
+        let _native = placement.enter(core);
+        run_servant(&*object.servant, &mut upcall)
+    };
+    drop(object);
+    let outcome = upcall.outcome();
+    let mut encoder = upcall.into_reply();
+    match (result, outcome) {
+        // A oneway call with a reply from the server, whatever becomes of it.
+        _ if request.response == ResponseFlags::WithServer => {
+            encoder.truncate(reply_header.end);
+            finish(encoder, request.response)
+        }
+        (Ok(()), Outcome::NoException) => finish(encoder, request.response),
+        (Ok(()), Outcome::UserException) => {
+            reply_header.set_status(&mut encoder, ReplyStatus::UserException);
+            finish(encoder, request.response)
+        }
+        (Err(exception), _) => fail(encoder, reply_header, &exception, request.response),
+    }
+}
+
+type Encoder<'b> = punctual_cdr::Encoder<'b>;
+
+/// The header of a reply that has been written.
+#[derive(Clone, Copy)]
+struct ReplyHeaderAt {
+    end: usize,
+    version: Version,
+}
+
+impl ReplyHeaderAt {
+    fn set_status(self, encoder: &mut Encoder<'_>, status: ReplyStatus) {
+        // From GIOP 1.2 on behind the request id, before at the end of the header.
+        let position = if self.version >= Version::V1_2 {
+            punctual_giop::HEADER_SIZE + 4
+        } else {
+            self.end - 4
+        };
+        encoder.patch_u32(position, status as u32);
+    }
+}
+
+fn fail(
+    mut encoder: Encoder<'_>,
+    header: ReplyHeaderAt,
+    exception: &SystemException,
+    response: ResponseFlags,
+) -> Result<bool, Unintelligible> {
+    encoder.truncate(header.end);
+    header.set_status(&mut encoder, ReplyStatus::SystemException);
+    let written = align_body(&mut encoder, header.version)
+        .and_then(|()| encode_system_exception(&mut encoder, exception));
+    written.map_err(|_: CdrError| Unintelligible)?;
+    finish(encoder, response)
+}
+
+fn forward(
+    mut encoder: Encoder<'_>,
+    header: ReplyHeaderAt,
+    ior: &punctual_cdr::Ior,
+    response: ResponseFlags,
+) -> Result<bool, Unintelligible> {
+    header.set_status(&mut encoder, ReplyStatus::LocationForward);
+    let written = align_body(&mut encoder, header.version).and_then(|()| ior.encode(&mut encoder));
+    written.map_err(|_| Unintelligible)?;
+    finish(encoder, response)
+}
+
+fn finish(encoder: Encoder<'_>, response: ResponseFlags) -> Result<bool, Unintelligible> {
+    MessageWriter::from_encoder(encoder)
+        .finish()
+        .map_err(|_| Unintelligible)?;
+    Ok(response.expects_reply())
+}

@@ -1,0 +1,44 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use punctual_cdr::{Encode, Ior};
+use punctual_stub::{Servant, Upcall};
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+/// Runs an operation of the object itself or of `CORBA::Object`. A panic of the servant becomes UNKNOWN.
+pub(crate) fn run_servant(servant: &dyn Servant, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
+    // Operations of `CORBA::Object` begin with an underscore; so do attributes, which `object_operation` leaves alone.
+    if upcall.operation().starts_with('_')
+        && let Some(result) = object_operation(servant, upcall)
+    {
+        return result;
+    }
+    // The servant is shared and the buffers are written over by the next request: nothing half-done stays visible.
+    let dispatched = catch_unwind(AssertUnwindSafe(|| servant.dispatch(upcall)));
+    dispatched.unwrap_or_else(|_| {
+        let (kind, minor) = (SystemExceptionKind::Unknown, Minor::SERVANT_PANICKED);
+        Err(SystemException::new(kind, minor, Completion::Maybe))
+    })
+}
+
+/// Source: CORBA 3.3 Part 2, 9.4.2.2 (names on the wire). `None`: not one of these operations.
+fn object_operation(
+    servant: &dyn Servant,
+    upcall: &mut Upcall<'_, '_>,
+) -> Option<Result<(), SystemException>> {
+    Some(match upcall.operation() {
+        "_is_a" => upcall
+            .argument::<&str>()
+            .map(|id| servant.is_a(id))
+            .and_then(|answer| upcall.reply(|reply| answer.encode(reply))),
+        // The second spelling is that of GIOP 1.0.
+        "_non_existent" | "_not_existent" => upcall.reply(|reply| false.encode(reply)),
+        "_repository_id" => upcall.reply(|reply| servant.repository_id().encode(reply)),
+        "_component" => upcall.reply(|reply| Ior::default().encode(reply)),
+        "_interface" => Err(SystemException::new(
+            SystemExceptionKind::IntfRepos,
+            Minor::NONE,
+            Completion::No,
+        )),
+        _ => return None,
+    })
+}

@@ -1,0 +1,52 @@
+use std::{
+    io,
+    os::fd::{AsFd, BorrowedFd},
+    time::Duration,
+};
+
+/// A connection: octets in order, both ways. Threads may read and write at the same time.
+pub trait Stream: Send + Sync {
+    /// Reads what is there, at least one octet; 0 at the end of the stream. Blocks unless [`Self::set_nonblocking`].
+    ///
+    /// Fails with `WouldBlock` where nothing is there in non-blocking mode, or nothing came within the read time-out.
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// Writes as much as there is room for, at least one octet. Blocks unless [`Self::set_nonblocking`].
+    fn write(&self, octets: &[u8]) -> io::Result<usize>;
+
+    /// Whether reads and writes return at once.
+    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()>;
+
+    /// How long blocking reads and writes wait; `None`: for ever. Rounded up to the kernel's tick, one or two late.
+    fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()>;
+
+    /// Waits at most this long, on the high-resolution timer, for something to read; `false` where nothing came.
+    fn wait_readable(&self, timeout: Duration) -> io::Result<bool>;
+
+    /// Ends both directions; whoever blocks in a read or write returns.
+    fn shutdown(&self);
+
+    /// What to wait for in a poller.
+    fn as_fd(&self) -> BorrowedFd<'_>;
+}
+
+impl AsFd for dyn Stream + '_ {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        Stream::as_fd(self)
+    }
+}
+
+/// Accepts connections.
+pub trait Listener: Send + Sync {
+    /// The next connection, in non-blocking mode; `None` where there is none. Never blocks.
+    fn accept(&self) -> io::Result<Option<Box<dyn Stream>>>;
+
+    /// Stops listening: who connects from now on is refused, who waited to be accepted is reset.
+    fn shutdown(&self);
+
+    /// The port it was given.
+    fn port(&self) -> u16;
+
+    /// What to wait for in a poller.
+    fn as_fd(&self) -> BorrowedFd<'_>;
+}

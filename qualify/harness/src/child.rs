@@ -1,0 +1,300 @@
+//! Processes of our own binary that do the measured work, pinned, and that end with us.
+//!
+//! Both sides speak in lines of text over the child's standard input and output: the child says `READY` with a value,
+//! then the parent asks and the child answers, one at a time, values being JSON. The child's side is [`Control`].
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use punctual_harness::child::{ChildSpec, Control};
+//! use punctual_os::CpuSet;
+//!
+//! // In `main`, before anything else reads the command line:
+//! if std::env::args().nth(1).as_deref() == Some("__server") {
+//!     let control = Control::ready(&"IOR:…").expect("the parent listens");
+//!     control.serve(|calls: u32| Ok::<u32, String>(calls + 1)).expect("the parent speaks the same version");
+//!     return Ok(());
+//! }
+//! let second = Duration::from_secs(1);
+//! let (mut server, ior) = ChildSpec::new("server", "__server")
+//!     .affinity(CpuSet::single(1))
+//!     .spawn::<String>(second)?;
+//! let answer: u32 = server.ask(&41, second)?;
+//! server.stop(second)?;
+//! # let _ = (ior, answer);
+//! # Ok::<(), punctual_harness::ChildError>(())
+//! ```
+
+mod control;
+mod error;
+mod output;
+
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::process::{ChildStdin, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use punctual_os::{CpuSet, TaskId, process};
+use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::own_program::own_program;
+pub use control::{Control, ControlError};
+pub use error::{ChildError, Failure};
+use output::Output;
+
+/// Everything there is to say about a child before it starts.
+#[derive(Clone, Debug)]
+pub struct ChildSpec {
+    name: String,
+    arguments: Vec<String>,
+    cpus: Option<CpuSet>,
+    outlives_us: bool,
+}
+
+impl ChildSpec {
+    /// A child that is this binary with `subcommand` as its first argument. `name` is for messages.
+    pub fn new(name: impl Into<String>, subcommand: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            arguments: vec![subcommand.into()],
+            cpus: None,
+            outlives_us: false,
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn argument(mut self, argument: impl Into<String>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Pins all of its threads, those of later too; by default it runs where its starter may.
+    #[must_use]
+    pub fn affinity(mut self, cpus: CpuSet) -> Self {
+        self.cpus = Some(cpus);
+        self
+    }
+
+    /// It lives on when this process is killed, until it finds its input closed; signals to this process's group do not
+    /// reach it, and it writes its errors where this process does.
+    #[must_use]
+    pub(crate) fn outliving(mut self) -> Self {
+        self.outlives_us = true;
+        self
+    }
+
+    /// Starts it and waits until it is ready; gives it with the value that it said with that.
+    ///
+    /// The kernel kills it when the *thread* that calls this ends, however that ends: call it on a thread that lives as
+    /// long as the child is needed.
+    ///
+    /// # Errors
+    /// It could not be started or pinned, or was not ready `within` the time; it is gone then.
+    pub fn spawn<R: DeserializeOwned>(self, within: Duration) -> Result<(Child, R), ChildError> {
+        let deadline = Instant::now() + within;
+        let mut command = own_program();
+        command
+            .args(&self.arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        if self.outlives_us {
+            command.process_group(0);
+        } else {
+            process::kill_with_starter(&mut command).stderr(Stdio::piped());
+        }
+        let failed = |failure| ChildError::new(&self.name, failure, String::new());
+        let mut process = command.spawn().map_err(|error| failed(Failure::Start(error)))?;
+        let input = process.stdin.take();
+        let output = match Output::of(&mut process, &self.name) {
+            Ok(output) => output,
+            Err(error) => {
+                end(&mut process, input, self.outlives_us);
+                return Err(failed(Failure::Start(error)));
+            }
+        };
+        let mut child = Child {
+            name: self.name,
+            process,
+            input,
+            output,
+            outlives_us: self.outlives_us,
+        };
+        if let Some(cpus) = &self.cpus {
+            process::set_affinity(child.id(), cpus).map_err(|error| child.failed(Failure::Pin(error)))?;
+        }
+        let ready = child.value("READY", "being ready", deadline, within)?;
+        Ok((child, ready))
+    }
+}
+
+/// A child that runs. Dropping it kills it.
+#[derive(Debug)]
+pub struct Child {
+    name: String,
+    process: std::process::Child,
+    /// Closed to ask it to end.
+    input: Option<ChildStdin>,
+    output: Output,
+    outlives_us: bool,
+}
+
+impl Child {
+    /// Its process.
+    pub fn id(&self) -> TaskId {
+        TaskId::of_child(&self.process)
+    }
+
+    /// The name that it was given.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Asks it something and waits for the answer. A child that does not answer `within` the time is killed.
+    ///
+    /// # Errors
+    /// It is gone, refused, was late, or answered something that is no `A`.
+    pub fn ask<Q: Serialize, A: DeserializeOwned>(
+        &mut self,
+        question: &Q,
+        within: Duration,
+    ) -> Result<A, ChildError> {
+        self.tell(question)?;
+        self.answer(within)
+    }
+
+    /// The first half of [`ask`](Self::ask), for asking several children at a time.
+    ///
+    /// # Errors
+    /// It is gone.
+    pub fn tell<Q: Serialize>(&mut self, question: &Q) -> Result<(), ChildError> {
+        let mut line = serde_json::to_string(question)
+            .map_err(|error| self.failed(Failure::Speech(error.to_string())))?;
+        line.push('\n');
+        let Some(input) = &mut self.input else {
+            return Err(self.failed(Failure::Gone(None)));
+        };
+        match input.write_all(line.as_bytes()) {
+            Ok(()) => Ok(()),
+            Err(_) => Err(self.gone()),
+        }
+    }
+
+    /// The second half of [`ask`](Self::ask).
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask).
+    pub fn answer<A: DeserializeOwned>(&mut self, within: Duration) -> Result<A, ChildError> {
+        self.value("OK", "an answer", Instant::now() + within, within)
+    }
+
+    /// What kills it from another thread.
+    ///
+    /// # Errors
+    /// It has been waited for already, or the limit of open files is reached.
+    pub fn killer(&self) -> std::io::Result<Killer> {
+        let id = rustix::process::Pid::from_child(&self.process);
+        Ok(Killer(pidfd_open(id, PidfdFlags::empty())?))
+    }
+
+    /// Asks it to end, by closing its input, and waits for that. A child that is late is killed.
+    ///
+    /// # Errors
+    /// It was late, or ended with another exit code than 0.
+    pub fn stop(mut self, within: Duration) -> Result<(), ChildError> {
+        self.input = None;
+        match self.wait_until(Instant::now() + within) {
+            Some(status) if status.success() => Ok(()),
+            Some(status) => Err(self.failed(Failure::Gone(Some(status)))),
+            None => Err(self.failed(Failure::Late("its end", within))),
+        }
+    }
+
+    fn value<T: DeserializeOwned>(
+        &mut self,
+        word: &str,
+        what: &'static str,
+        deadline: Instant,
+        within: Duration,
+    ) -> Result<T, ChildError> {
+        let line = match self.output.line(deadline) {
+            Ok(line) => line,
+            Err(output::NoLine::Late) => return Err(self.failed(Failure::Late(what, within))),
+            Err(output::NoLine::End) => return Err(self.gone()),
+        };
+        let (first, rest) = line.split_once(' ').unwrap_or((&line, ""));
+        match first {
+            "ERR" => Err(self.failed(Failure::Refused(rest.to_owned()))),
+            _ if first == word => serde_json::from_str(rest)
+                .map_err(|error| self.failed(Failure::Speech(format!("{error} in `{line}`")))),
+            _ => Err(self.failed(Failure::Speech(format!("`{line}` where {word} was due")))),
+        }
+    }
+
+    /// It has closed its output or its input, so it is about to end.
+    fn gone(&mut self) -> ChildError {
+        let status = self.wait_until(Instant::now() + Duration::from_millis(500));
+        self.failed(Failure::Gone(status))
+    }
+
+    fn wait_until(&mut self, deadline: Instant) -> Option<ExitStatus> {
+        wait_until(&mut self.process, deadline)
+    }
+
+    /// The error, after which the child is no more, unless it answered that it would not.
+    fn failed(&mut self, failure: Failure) -> ChildError {
+        if !matches!(failure, Failure::Refused(_)) {
+            self.end();
+        }
+        ChildError::new(&self.name, failure, self.output.error_tail())
+    }
+
+    fn end(&mut self) {
+        end(&mut self.process, self.input.take(), self.outlives_us);
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Ends a child for certain; one that outlives us has things to put right, so it is asked and not killed.
+fn end(process: &mut std::process::Child, input: Option<ChildStdin>, outlives_us: bool) {
+    drop(input);
+    if outlives_us {
+        wait_until(process, Instant::now() + Duration::from_secs(2));
+    } else {
+        let _ = process.kill();
+        let _ = process.wait();
+    }
+}
+
+fn wait_until(process: &mut std::process::Child, deadline: Instant) -> Option<ExitStatus> {
+    loop {
+        match process.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
+            _ => return None,
+        }
+    }
+}
+
+/// Kills one process and never another one that got its number.
+#[derive(Debug)]
+pub struct Killer(std::os::fd::OwnedFd);
+
+impl Killer {
+    /// Kills it (SIGKILL); one that is gone already stays gone.
+    ///
+    /// # Errors
+    /// None is known for a child of this process.
+    pub fn kill(&self) -> std::io::Result<()> {
+        match pidfd_send_signal(&self.0, Signal::KILL) {
+            Err(error) if error != rustix::io::Errno::SRCH => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+}

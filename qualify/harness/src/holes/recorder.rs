@@ -1,0 +1,248 @@
+//! Watching the summed CPU clock of processes.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use punctual_os::{CpuSet, TaskId, Thread, ThreadSpec, clock};
+
+use super::{Hole, HoleSource, Span, nanoseconds, outstanding_parts};
+use crate::watchdog::above_all;
+
+/// Samples the summed CPU clock of the pinned processes, from another CPU.
+#[derive(Debug)]
+pub struct HoleRecorder {
+    stop: Arc<AtomicBool>,
+    thread: Thread<Recording>,
+}
+
+impl HoleRecorder {
+    /// The time between two samples.
+    pub const PERIOD: Duration = Duration::from_millis(5);
+
+    /// Starts to watch `processes`, which run on the CPUs `pinned`. The thread runs above all others where that is
+    /// granted, on `driver`: name CPUs other than the pinned ones, or an empty set when the machine has no other.
+    ///
+    /// # Errors
+    /// A process is gone, the thread could not be started, or a CPU does not exist.
+    pub fn start(processes: Vec<TaskId>, pinned: CpuSet, driver: &CpuSet) -> io::Result<Self> {
+        for &process in &processes {
+            clock::process_cpu_time(process)?;
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = ThreadSpec::new("hole-recorder")
+            .scheduling(above_all())
+            .affinity((!driver.is_empty()).then(|| driver.clone()))
+            .spawn(move || record(&processes, &pinned, &stopped))?;
+        Ok(Self { stop, thread })
+    }
+
+    /// Ends it and gives what it saw.
+    ///
+    /// # Panics
+    /// When the recording thread did.
+    pub fn stop(self) -> Recording {
+        self.stop.store(true, Ordering::Release);
+        self.thread.join().expect("the recorder does not panic")
+    }
+}
+
+/// What a recorder saw.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    pub(super) watched: Span,
+    pub(super) stalls: Vec<Stall>,
+    pub(super) samples: u64,
+    pub(super) longest_gap: Duration,
+}
+
+/// A time of 20 ms or more in which none of the processes ran, with or without reason.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Stall {
+    pub(super) span: Span,
+    pub(super) source: HoleSource,
+}
+
+impl Recording {
+    /// The holes: where the processes stood still while a call was outstanding. `outstanding` are the times, in any
+    /// order, between the start and the end of calls, as the callers recorded them.
+    pub fn holes(&self, outstanding: &[Span]) -> Vec<Hole> {
+        let parts = self.stalls.iter().flat_map(|stall| {
+            let parts = outstanding_parts(stall.span, outstanding);
+            parts.into_iter().map(|part| Hole {
+                start_ns: part.start_ns,
+                length_ns: part.end_ns - part.start_ns,
+                source: stall.source,
+            })
+        });
+        parts.collect()
+    }
+
+    /// The time that was watched.
+    pub fn watched(&self) -> Span {
+        self.watched
+    }
+
+    /// How often the clocks were read.
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// The longest time between two samples. Much more than [`HoleRecorder::PERIOD`] says that the recorder itself was
+    /// held up: the host stopped the machine, or real-time rights are missing.
+    pub fn longest_gap(&self) -> Duration {
+        self.longest_gap
+    }
+}
+
+fn record(processes: &[TaskId], pinned: &CpuSet, stop: &AtomicBool) -> Recording {
+    let began = now_ns();
+    let mut watch = Watch::new(began, cpu_time(processes));
+    let mut next = Instant::now();
+    while !stop.load(Ordering::Acquire) {
+        next += HoleRecorder::PERIOD;
+        let now = Instant::now();
+        if next < now {
+            // Held up: go on from here instead of catching up.
+            next = now;
+        }
+        clock::sleep_until(next);
+        watch.sample(now_ns(), cpu_time(processes), || CpuAccount::read(pinned));
+    }
+    watch.end()
+}
+
+/// Finds the stalls in a sequence of samples.
+pub(super) struct Watch {
+    recording: Recording,
+    last_ns: u64,
+    last_cpu: Duration,
+    stall: Option<OpenStall>,
+}
+
+struct OpenStall {
+    start_ns: u64,
+    first: Option<CpuAccount>,
+    last: Option<CpuAccount>,
+}
+
+impl Watch {
+    pub(super) fn new(now_ns: u64, cpu: Duration) -> Self {
+        Self {
+            recording: Recording {
+                watched: Span {
+                    start_ns: now_ns,
+                    end_ns: now_ns,
+                },
+                stalls: Vec::new(),
+                samples: 0,
+                longest_gap: Duration::ZERO,
+            },
+            last_ns: now_ns,
+            last_cpu: cpu,
+            stall: None,
+        }
+    }
+
+    /// The account is read in stalls only: it is not cheap.
+    pub(super) fn sample(
+        &mut self,
+        now_ns: u64,
+        cpu: Duration,
+        account: impl FnOnce() -> Option<CpuAccount>,
+    ) {
+        let gap = Duration::from_nanos(now_ns.saturating_sub(self.last_ns));
+        self.recording.samples += 1;
+        self.recording.longest_gap = self.recording.longest_gap.max(gap);
+        if cpu == self.last_cpu {
+            let account = account();
+            let stall = self.stall.get_or_insert(OpenStall {
+                start_ns: self.last_ns,
+                first: account,
+                last: None,
+            });
+            stall.last = account;
+        } else {
+            self.close_stall();
+        }
+        (self.last_ns, self.last_cpu) = (now_ns, cpu);
+    }
+
+    pub(super) fn end(mut self) -> Recording {
+        self.close_stall();
+        self.recording.watched.end_ns = self.last_ns;
+        self.recording
+    }
+
+    /// The stall ended at the sample before this one, as far as is known for certain.
+    fn close_stall(&mut self) {
+        let Some(stall) = self.stall.take() else { return };
+        let span = Span {
+            start_ns: stall.start_ns,
+            end_ns: self.last_ns,
+        };
+        if span.length() >= Hole::SHORTEST {
+            let source = source_of(stall.first, stall.last);
+            self.recording.stalls.push(Stall { span, source });
+        }
+    }
+}
+
+/// What the kernel says that CPUs have done, in its own ticks of 10 ms, summed over them.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct CpuAccount {
+    pub(super) idle: u64,
+    pub(super) busy: u64,
+}
+
+impl CpuAccount {
+    fn read(cpus: &CpuSet) -> Option<Self> {
+        Some(Self::parse(&std::fs::read_to_string("/proc/stat").ok()?, cpus))
+    }
+
+    /// Fields of a line: user, nice, system, idle, iowait, irq, softirq, steal, …
+    pub(super) fn parse(stat: &str, cpus: &CpuSet) -> Self {
+        let mut account = Self::default();
+        for line in stat.lines() {
+            let mut fields = line.split_whitespace();
+            let name = fields.next().and_then(|name| name.strip_prefix("cpu"));
+            let Some(Ok(cpu)) = name.map(str::parse::<usize>) else {
+                continue;
+            };
+            if cpus.contains(cpu) {
+                let ticks: Vec<u64> = fields.map(|field| field.parse().unwrap_or(0)).collect();
+                let sum = |places: &[usize]| places.iter().filter_map(|&place| ticks.get(place)).sum::<u64>();
+                account.idle += sum(&[3, 4]);
+                account.busy += sum(&[0, 1, 2, 5, 6]);
+            }
+        }
+        account
+    }
+}
+
+fn source_of(first: Option<CpuAccount>, last: Option<CpuAccount>) -> HoleSource {
+    let (Some(first), Some(last)) = (first, last) else {
+        return HoleSource::Unaccounted;
+    };
+    let idle = last.idle.saturating_sub(first.idle);
+    let busy = last.busy.saturating_sub(first.busy);
+    match (idle, busy) {
+        (0, 0) => HoleSource::Unaccounted,
+        _ if busy > idle => HoleSource::OtherTasks,
+        _ => HoleSource::Idle,
+    }
+}
+
+/// Of those that are gone, nothing is added any more: their part stands still.
+fn cpu_time(processes: &[TaskId]) -> Duration {
+    processes
+        .iter()
+        .filter_map(|&process| clock::process_cpu_time(process).ok())
+        .sum()
+}
+
+fn now_ns() -> u64 {
+    nanoseconds(clock::monotonic())
+}

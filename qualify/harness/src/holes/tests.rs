@@ -1,0 +1,163 @@
+use punctual_os::{CpuSet, TaskId, clock};
+
+use super::recorder::{CpuAccount, Watch};
+use super::*;
+
+const MS: u64 = 1_000_000;
+
+fn span(start_ms: u64, end_ms: u64) -> Span {
+    Span {
+        start_ns: start_ms * MS,
+        end_ns: end_ms * MS,
+    }
+}
+
+/// A recording from a CPU clock sampled every 5 ms, given as the milliseconds that it advanced, and the ticks of idle
+/// and of other work that the kernel accounts in each.
+fn recorded(advances: &[(u64, u64, u64)]) -> Recording {
+    let mut watch = Watch::new(0, Duration::ZERO);
+    let (mut cpu, mut account) = (Duration::ZERO, CpuAccount::default());
+    for (sample, &(advance, idle, busy)) in (1..).zip(advances) {
+        cpu += Duration::from_millis(advance);
+        account.idle += idle;
+        account.busy += busy;
+        watch.sample(sample * 5 * MS, cpu, || Some(account));
+    }
+    watch.end()
+}
+
+#[test]
+fn a_stall_is_a_hole_where_a_call_was_outstanding() {
+    let stall = [(0, 1, 0); 6];
+    let samples: Vec<_> = [(5, 0, 0); 2]
+        .into_iter()
+        .chain(stall)
+        .chain([(5, 0, 0)])
+        .collect();
+    let recording = recorded(&samples);
+    let holes = |outstanding: &[Span]| recording.holes(outstanding);
+    let whole = Hole {
+        start_ns: 10 * MS,
+        length_ns: 30 * MS,
+        source: HoleSource::Idle,
+    };
+    assert_eq!(holes(&[span(0, 100)]), [whole]);
+    assert_eq!(holes(&[]), [], "nobody waited");
+    assert_eq!(holes(&[span(0, 29)]), [], "19 ms with a call outstanding");
+    let part = Hole {
+        length_ns: 20 * MS,
+        ..whole
+    };
+    assert_eq!(holes(&[span(0, 30)]), [part]);
+    assert_eq!(
+        holes(&[span(20, 30), span(0, 20)]),
+        [part],
+        "one call after the other"
+    );
+    assert_eq!(holes(&[span(0, 24), span(25, 40)]), [], "with a pause between");
+    assert_eq!(
+        (recording.samples(), recording.longest_gap()),
+        (9, Duration::from_millis(5))
+    );
+    assert_eq!(recording.watched(), span(0, 45));
+}
+
+#[test]
+fn short_stalls_and_those_that_one_process_ran_through_do_not_count() {
+    let recording = recorded(&[
+        (5, 0, 0),
+        (0, 1, 0),
+        (0, 1, 0),
+        (0, 1, 0),
+        (1, 0, 0),
+        (0, 1, 0),
+        (0, 1, 0),
+    ]);
+    assert_eq!(recording.holes(&[span(0, 100)]), []);
+}
+
+#[test]
+fn a_stall_that_the_recording_ends_in_counts() {
+    let recording = recorded(&[(5, 0, 0), (0, 0, 1), (0, 0, 1), (0, 0, 1), (0, 0, 1)]);
+    let hole = Hole {
+        start_ns: 5 * MS,
+        length_ns: 20 * MS,
+        source: HoleSource::OtherTasks,
+    };
+    assert_eq!(recording.holes(&[span(0, 100)]), [hole]);
+}
+
+#[test]
+fn what_the_kernel_did_not_account_was_the_host() {
+    let recording = recorded(&[(5, 0, 0), (0, 0, 0), (0, 0, 0), (0, 0, 0), (0, 0, 0)]);
+    assert_eq!(
+        recording.holes(&[span(0, 100)])[0].source,
+        HoleSource::Unaccounted
+    );
+}
+
+#[test]
+fn only_the_pinned_cpus_are_accounted() {
+    let stat =
+        "cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 100 1 1 100 1 1 1 9 0 0\ncpu1 10 20 30 40 50 60 70 80 0 0\nintr 5\n";
+    let account = CpuAccount::parse(stat, &CpuSet::single(1));
+    assert_eq!(account, CpuAccount { idle: 90, busy: 190 });
+}
+
+#[test]
+fn deadlines_are_lost_to_the_holes_that_overlap_them() {
+    let hole = Hole {
+        start_ns: 100 * MS,
+        length_ns: 50 * MS,
+        source: HoleSource::Idle,
+    };
+    let missed = [
+        span(80, 100),
+        span(90, 101),
+        span(120, 130),
+        span(149, 160),
+        span(150, 170),
+    ];
+    assert_eq!(lost_to_holes(&missed, &[hole]), [false, true, true, true, false]);
+}
+
+#[test]
+fn over_two_percent_the_machine_is_unfit() {
+    let hole = Hole {
+        start_ns: 0,
+        length_ns: 50 * MS,
+        source: HoleSource::OtherTasks,
+    };
+    let second = Duration::from_secs(1);
+    assert_eq!(unfit(&[hole], 5 * second / 2), None);
+    let reason = unfit(&[hole; 3], 5 * second).unwrap();
+    assert!(reason.starts_with("in 3.0 % of the measured time"), "{reason}");
+    assert_eq!(unfit(&[], Duration::ZERO), None);
+    assert!(unfit(&[hole], Duration::ZERO).is_some());
+}
+
+#[test]
+fn a_process_that_stands_still_is_seen_live() {
+    let mut child = std::process::Command::new("sleep").arg("5").spawn().unwrap();
+    let begin = clock::monotonic();
+    // It starts up first: that is CPU time.
+    std::thread::sleep(Duration::from_millis(30));
+    let recorder =
+        HoleRecorder::start(vec![TaskId::of_child(&child)], CpuSet::all(), &CpuSet::empty()).unwrap();
+    std::thread::sleep(Duration::from_millis(80));
+    let recording = recorder.stop();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let whole = Span::between(begin, clock::monotonic());
+    let holes = recording.holes(&[whole]);
+    assert_eq!(holes.len(), 1, "{recording:?}");
+    assert!(holes[0].length_ns >= 60 * MS, "{holes:?}");
+}
+
+#[test]
+fn a_process_that_is_gone_cannot_be_watched() {
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    let id = TaskId::of_child(&child);
+    child.wait().unwrap();
+    assert!(HoleRecorder::start(vec![id], CpuSet::all(), &CpuSet::empty()).is_err());
+}

@@ -1,0 +1,151 @@
+use serde_json::json;
+
+use super::*;
+use crate::machine::SchedulingRights;
+
+fn facts(scheduling_rights: SchedulingRights) -> MachineFacts {
+    MachineFacts {
+        kernel: "6.1".into(),
+        kernel_version: "#1".into(),
+        cpus: 2,
+        cpu_model: "model".into(),
+        tick_hz: 250,
+        scheduling_rights,
+        highest_realtime_priority: None,
+        memory_lock: false,
+        realtime_runtime_us: Some(950_000),
+        pinned_cpus: vec![1],
+        missing: Vec::new(),
+        remedies: vec!["sudo setcap …".into()],
+    }
+}
+
+fn outcome(rights: SchedulingRights) -> Outcome {
+    let mut outcome = Outcome::new("demo", facts(rights));
+    outcome.row(Row::new().with("pool", "lanes").with("work", 50));
+    outcome
+}
+
+#[test]
+fn the_object_has_the_fields_of_the_contract_in_order() {
+    let mut outcome = outcome(SchedulingRights::RealTime);
+    outcome.parameter("seconds", 4);
+    outcome.claim(Claim::at_least("high", "at least 97 %", "issue 2", 98.0, 97.0));
+    outcome.skip(None, "remote rows", "no namespace");
+    let json: Value = serde_json::from_str(&outcome.to_json()).unwrap();
+    let fields: Vec<_> = json.as_object().unwrap().keys().collect();
+    let contract = [
+        "schema",
+        "benchmark",
+        "machine",
+        "parameters",
+        "rows",
+        "claims",
+        "skipped",
+    ];
+    assert_eq!(fields, contract);
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["rows"], json!([{"pool": "lanes", "work": 50}]));
+    let claim = json!({"id": "high", "text": "at least 97 %", "source": "issue 2", "measured": 98.0,
+        "limit": 97.0, "holds": true});
+    assert_eq!(json["claims"], json!([claim]));
+    assert_eq!(
+        json["skipped"],
+        json!([{"what": "remote rows", "reason": "no namespace"}])
+    );
+    assert_eq!(serde_json::from_value::<Outcome>(json).unwrap(), outcome);
+}
+
+#[test]
+fn the_exit_code_takes_the_first_that_applies() {
+    let broken = || Claim::at_most("late", "at most 1", "issue 2", 1.25, 1.0);
+    for (rights, expected) in [
+        (SchedulingRights::RealTime, [0, 1]),
+        (SchedulingRights::Ordinary, [3, 3]),
+    ] {
+        let mut outcome = outcome(rights);
+        assert_eq!(outcome.verdict().exit_code(), expected[0]);
+        outcome.claim(broken());
+        assert_eq!(outcome.verdict().exit_code(), expected[1]);
+        outcome.unfit("holes of 3.1 %");
+        assert_eq!(outcome.verdict().exit_code(), 2);
+        assert_eq!(outcome.skipped()[0].reason, "holes of 3.1 %");
+    }
+}
+
+#[test]
+fn nothing_measured_is_no_pass() {
+    let outcome = Outcome::new("demo", facts(SchedulingRights::RealTime));
+    assert_eq!(outcome.verdict().exit_code(), 2);
+    assert_eq!(
+        outcome.verdict().to_string(),
+        "demo: COULD NOT RUN: nothing was measured"
+    );
+}
+
+#[test]
+fn the_verdict_is_one_line_that_names_what_failed() {
+    let mut outcome = outcome(SchedulingRights::Ordinary);
+    outcome.claim(Claim::at_most("p50", "at most 1.15", "issue 2", 1.2504, 1.15));
+    outcome.claim(Claim::new("order", "high first", "[S2]", "low", "high", false));
+    outcome.claim(Claim::below("jitter", "below 3", "[S2]", 2.0, 3.0));
+    assert_eq!(
+        outcome.verdict().to_string(),
+        "demo: NOT REAL-TIME: 1 of 3 claims hold; not: p50 (measured 1.25, limit 1.15), \
+         order (measured low, limit high); to run it in real time: sudo setcap …"
+    );
+}
+
+#[test]
+fn what_is_no_number_does_not_hold() {
+    assert!(!Claim::at_most("a", "", "", f64::NAN, 1.0).holds);
+    assert!(!Claim::at_least("a", "", "", f64::NAN, 1.0).holds);
+    assert!(!Claim::below("a", "", "", 1.0, 1.0).holds);
+    assert_eq!(Claim::at_most("a", "", "", f64::NAN, 1.0).measured, Value::Null);
+}
+
+#[test]
+fn several_benchmarks_become_one() {
+    let mut all = Outcome::new("qualify", facts(SchedulingRights::RealTime));
+    let mut demo = outcome(SchedulingRights::RealTime);
+    demo.claim(Claim::at_least("high", "", "", 98.0, 97.0));
+    demo.skip(Some("low"), "low", "too short");
+    demo.parameter("seconds", 4);
+    demo.unfit("holes");
+    all.absorb(demo);
+    let json: Value = serde_json::from_str(&all.to_json()).unwrap();
+    assert_eq!(json["claims"][0]["id"], "demo.high");
+    assert_eq!(json["skipped"][0]["id"], "demo.low");
+    assert_eq!(json["parameters"], json!({"demo": {"seconds": 4}}));
+    let columns: Vec<_> = json["rows"][0].as_object().unwrap().keys().collect();
+    assert_eq!(columns, ["benchmark", "pool", "work"]);
+    assert_eq!(all.verdict().exit_code(), 2);
+    assert!(all.verdict().to_string().contains("demo: holes"));
+}
+
+#[test]
+#[should_panic(expected = "was made twice")]
+fn a_claim_is_made_once() {
+    let mut outcome = outcome(SchedulingRights::RealTime);
+    outcome.claim(Claim::at_least("high", "", "", 98.0, 97.0));
+    outcome.claim(Claim::at_least("high", "", "", 98.0, 97.0));
+}
+
+#[test]
+#[should_panic(expected = "flat row")]
+fn a_row_is_flat() {
+    let _ = Row::new().with("nested", json!([1]));
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_named() {
+    let error = outcome(SchedulingRights::RealTime)
+        .write(Path::new("/nowhere/out.json"))
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("/nowhere/out.json cannot be written"),
+        "{error}"
+    );
+}

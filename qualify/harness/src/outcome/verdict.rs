@@ -1,0 +1,88 @@
+//! What an outcome says in one line and in one number.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use super::Claim;
+use crate::MachineFacts;
+
+/// The judgement of an [`Outcome`](super::Outcome); displays as one line.
+#[derive(Clone, Copy, Debug)]
+pub struct Verdict<'a> {
+    pub(super) benchmark: &'a str,
+    pub(super) machine: &'a MachineFacts,
+    pub(super) claims: &'a [Claim],
+    pub(super) unfit: &'a [String],
+    pub(super) nothing_ran: bool,
+}
+
+impl Verdict<'_> {
+    /// 2 when it could not run or the machine was unfit, else 3 when it ran without real-time rights, else 1 when a
+    /// claim does not hold, else 0.
+    pub fn exit_code(self) -> u8 {
+        if !self.unfit.is_empty() || self.nothing_ran {
+            2
+        } else if !self.machine.is_realtime() {
+            3
+        } else if self.claims.iter().any(|claim| !claim.holds) {
+            1
+        } else {
+            0
+        }
+    }
+
+    fn claims_line(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let broken: Vec<_> = self.claims.iter().filter(|claim| !claim.holds).collect();
+        let (all, holding) = (self.claims.len(), self.claims.len() - broken.len());
+        match all {
+            0 => return write!(f, "no claim was put to the test"),
+            1 => write!(f, "{holding} of 1 claim holds")?,
+            _ => write!(f, "{holding} of {all} claims hold")?,
+        }
+        for (place, claim) in broken.iter().enumerate() {
+            let before = if place == 0 { "; not: " } else { ", " };
+            let (id, measured, limit) = (&claim.id, Rounded(&claim.measured), Rounded(&claim.limit));
+            write!(f, "{before}{id} (measured {measured}, limit {limit})")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Verdict<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.benchmark)?;
+        match self.exit_code() {
+            2 if self.unfit.is_empty() => return write!(f, "COULD NOT RUN: nothing was measured"),
+            2 => write!(f, "MACHINE UNFIT: {}; ", self.unfit.join("; "))?,
+            3 => write!(f, "NOT REAL-TIME: ")?,
+            1 => write!(f, "FAIL: ")?,
+            _ => write!(f, "PASS: ")?,
+        }
+        self.claims_line(f)?;
+        match self.machine.remedies.first() {
+            Some(remedy) if self.exit_code() == 3 => write!(f, "; to run it in real time: {remedy}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl From<Verdict<'_>> for ExitCode {
+    fn from(verdict: Verdict<'_>) -> Self {
+        verdict.exit_code().into()
+    }
+}
+
+/// A number with what the eye needs of it.
+struct Rounded<'a>(&'a serde_json::Value);
+
+impl fmt::Display for Rounded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_f64() {
+            Some(number) if self.0.is_f64() => write!(f, "{}", (number * 1000.0).round() / 1000.0),
+            _ => match self.0.as_str() {
+                Some(text) => f.write_str(text),
+                None => write!(f, "{}", self.0),
+            },
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Percentiles of latencies, medians with confidence, jitter.
+
+mod latencies;
+
+use serde::{Deserialize, Serialize};
+
+pub use latencies::{Latencies, Summary};
+
+/// A median and the interval that it lies in with at least 95 % confidence.
+///
+/// The interval is the one of binomial order statistics: with `n` samples in ascending order, from the k-th smallest to
+/// the k-th largest, `k` being the largest number for which fewer than `k` of `n` fair coins show heads with a
+/// probability of at most 2.5 %. It assumes that the samples are independent, and nothing about their distribution.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct MedianEstimate {
+    /// The middle sample, or the mean of the two middle ones.
+    pub median: f64,
+    /// The lower end of the interval: a sample.
+    pub low: f64,
+    /// The upper end of the interval: a sample.
+    pub high: f64,
+    /// How many samples it stands on.
+    pub samples: usize,
+}
+
+impl MedianEstimate {
+    /// The fewest samples that allow 95 % confidence.
+    pub const FEWEST: usize = 6;
+
+    /// Of samples in any order. `None` with fewer than [`FEWEST`](Self::FEWEST), or when one is not a number.
+    pub fn of(samples: &[f64]) -> Option<Self> {
+        let sorted = sorted(samples)?;
+        let k = confidence_rank(sorted.len())?;
+        Some(Self {
+            median: median_of_sorted(&sorted),
+            low: sorted[k - 1],
+            high: sorted[sorted.len() - k],
+            samples: sorted.len(),
+        })
+    }
+}
+
+/// The middle sample, or the mean of the two middle ones. `None` without samples, or when one is not a number.
+pub fn median(samples: &[f64]) -> Option<f64> {
+    let sorted = sorted(samples)?;
+    (!sorted.is_empty()).then(|| median_of_sorted(&sorted))
+}
+
+/// The arithmetic mean. `None` without samples.
+pub fn mean(samples: &[f64]) -> Option<f64> {
+    (!samples.is_empty()).then(|| samples.iter().sum::<f64>() / samples.len() as f64)
+}
+
+/// The sample standard deviation (divided by n - 1): what the papers call jitter. `None` with fewer than two samples.
+pub fn standard_deviation(samples: &[f64]) -> Option<f64> {
+    if samples.len() < 2 {
+        return None;
+    }
+    let mean = mean(samples)?;
+    let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
+    Some((squares / (samples.len() - 1) as f64).sqrt())
+}
+
+fn sorted(samples: &[f64]) -> Option<Vec<f64>> {
+    if samples.iter().any(|sample| sample.is_nan()) {
+        return None;
+    }
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    Some(sorted)
+}
+
+fn median_of_sorted(sorted: &[f64]) -> f64 {
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 {
+        sorted[middle]
+    } else {
+        f64::midpoint(sorted[middle - 1], sorted[middle])
+    }
+}
+
+/// The largest k with P(Binomial(n, 1/2) < k) ≤ 2.5 %; `None` when not even the extremes will do.
+fn confidence_rank(n: usize) -> Option<usize> {
+    // As logarithms: 0.5ⁿ is too small for a number from n = 1075 on.
+    let mut ln_probability = n as f64 * 0.5f64.ln();
+    let mut below = 0.0;
+    for heads in 0..n {
+        below += ln_probability.exp();
+        if below > 0.025 {
+            return (heads > 0).then_some(heads);
+        }
+        ln_probability += ((n - heads) as f64 / (heads + 1) as f64).ln();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_has_the_ranks_of_the_published_tables() {
+        // Ranks of the 95 % interval of a median, as tables of order statistics have them.
+        for (n, rank) in [
+            (6, 1),
+            (8, 1),
+            (9, 2),
+            (12, 3),
+            (20, 6),
+            (25, 8),
+            (30, 10),
+            (50, 18),
+            (100, 40),
+        ] {
+            assert_eq!(confidence_rank(n), Some(rank), "n = {n}");
+        }
+        for n in 0..MedianEstimate::FEWEST {
+            assert_eq!(confidence_rank(n), None, "n = {n}");
+        }
+        // Close to the normal approximation n/2 - 0.98 √n where 0.5ⁿ underflows.
+        let rank = confidence_rank(10_000).unwrap();
+        assert!((4_901..=4_903).contains(&rank), "{rank}");
+    }
+
+    #[test]
+    fn order_does_not_matter() {
+        let samples: Vec<f64> = (1..=30).rev().map(f64::from).collect();
+        let estimate = MedianEstimate::of(&samples).unwrap();
+        assert_eq!((estimate.median, estimate.low, estimate.high), (15.5, 10.0, 21.0));
+        assert_eq!(estimate.samples, 30);
+    }
+
+    #[test]
+    fn one_wild_sample_does_not_move_the_interval_far() {
+        let mut samples = vec![1.0; 29];
+        samples.push(1000.0);
+        let estimate = MedianEstimate::of(&samples).unwrap();
+        assert_eq!((estimate.low, estimate.high), (1.0, 1.0));
+    }
+
+    #[test]
+    fn what_cannot_be_said_is_not_said() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[1.0, f64::NAN]), None);
+        assert_eq!(MedianEstimate::of(&[1.0; 5]), None);
+        assert_eq!(standard_deviation(&[1.0]), None);
+        assert_eq!(mean(&[]), None);
+    }
+
+    #[test]
+    fn spread_and_middle_are_the_textbooks() {
+        let samples = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
+        assert_eq!(mean(&samples), Some(5.0));
+        assert_eq!(median(&samples), Some(4.5));
+        let expected = (32.0f64 / 7.0).sqrt();
+        assert!((standard_deviation(&samples).unwrap() - expected).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,203 @@
+//! What has been changed on the machine, written down before it is; and the lock that keeps two runs apart.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use punctual_os::TaskId;
+use punctual_os::throttling::{self, RealtimeRuntime};
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use crate::foreign::{self, Move};
+use crate::outcome::replace_file;
+
+pub(super) const FILE: &str = "changes.json";
+const LOCK: &str = "lock";
+
+/// The changes that are in force.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(super) struct Entry {
+    /// A journal of before the last boot means nothing.
+    boot: String,
+    pub(super) throttling: Option<ThrottlingChange>,
+    pub(super) moves: Vec<Move>,
+    /// Clock ticks since boot, before the first change.
+    pub(super) since: u64,
+}
+
+/// As the kernel's file holds it.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(super) struct ThrottlingChange {
+    pub(super) before: String,
+    pub(super) during: String,
+}
+
+impl Entry {
+    pub(super) fn new(since: u64) -> Self {
+        Self {
+            boot: boot_id(),
+            throttling: None,
+            moves: Vec::new(),
+            since,
+        }
+    }
+
+    /// What an earlier run left; `None` when it left nothing.
+    pub(super) fn read(file: &Path) -> io::Result<Option<Self>> {
+        let text = match std::fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(naming(file, &error)),
+        };
+        let entry: Self = serde_json::from_str(&text).map_err(|error| {
+            let text = format!(
+                "{} is no journal of this program ({error}): restore the settings by hand and delete it",
+                file.display()
+            );
+            io::Error::new(io::ErrorKind::InvalidData, text)
+        })?;
+        if entry.boot == boot_id() {
+            return Ok(Some(entry));
+        }
+        Self::remove(file)?;
+        Ok(None)
+    }
+
+    pub(super) fn write(&self, file: &Path) -> io::Result<()> {
+        let text = serde_json::to_string(self).map_err(io::Error::other)?;
+        replace_file(file, text.as_bytes())
+    }
+
+    pub(super) fn remove(file: &Path) -> io::Result<()> {
+        match std::fs::remove_file(file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(naming(file, &error)),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn changes_anything(&self) -> bool {
+        self.throttling.is_some() || !self.moves.is_empty()
+    }
+
+    /// Restores all of it and says what it did, as part of a sentence. What somebody else has changed since is left to
+    /// them.
+    ///
+    /// # Errors
+    /// Throttling could not be restored; the threads have been moved back all the same.
+    pub(super) fn undo(&self) -> io::Result<String> {
+        let throttling = self
+            .throttling
+            .as_ref()
+            .map_or(Ok("was not changed".to_owned()), ThrottlingChange::undo);
+        let moved = foreign::restore(&self.moves, self.since);
+        Ok(format!(
+            "real-time throttling {}, {moved} threads moved back",
+            throttling?
+        ))
+    }
+}
+
+impl ThrottlingChange {
+    fn undo(&self) -> io::Result<String> {
+        match RealtimeRuntime::parse(&self.before) {
+            Some(before) if throttling::runtime()?.to_string() == self.during => {
+                throttling::set_runtime(before).map_err(|error| {
+                    io::Error::new(error.kind(), format!("{before} could not be restored: {error}"))
+                })?;
+                Ok(format!("is {before} again"))
+            }
+            _ => Ok("has been changed by somebody else".to_owned()),
+        }
+    }
+}
+
+/// Held until it is dropped, or until the process ends, however that ends.
+pub(super) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    pub(super) fn take(directory: &Path, run: TaskId) -> io::Result<Self> {
+        let path = directory.join(LOCK);
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(|error| naming(&path, &error))?;
+        let deadline = Instant::now() + Duration::from_secs(3);
+        while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            let mut holder = String::new();
+            File::open(&path)?.read_to_string(&mut holder)?;
+            // One that was killed a moment ago is still being cleaned up after.
+            let gone = holder
+                .parse::<TaskId>()
+                .is_ok_and(|holder| !Path::new(&format!("/proc/{holder}")).exists());
+            if !gone || Instant::now() > deadline {
+                let text = format!(
+                    "another measurement (process {}) runs on this machine, and two would disturb each other: wait for \
+                     it, or end it (lock {})",
+                    holder.trim(),
+                    path.display()
+                );
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, text));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        file.set_len(0)?;
+        file.write_all(run.to_string().as_bytes())?;
+        Ok(Self { _file: file })
+    }
+}
+
+/// The directory for both: the one that was asked for, or the first of the usual ones that can be had.
+pub(super) fn directory(asked: &str) -> io::Result<PathBuf> {
+    if !asked.is_empty() {
+        return own_directory(PathBuf::from(asked));
+    }
+    let usual = [
+        Some(PathBuf::from("/run/punctual")),
+        std::env::var_os("XDG_RUNTIME_DIR").map(|path| PathBuf::from(path).join("punctual")),
+    ];
+    let usual = usual
+        .into_iter()
+        .flatten()
+        .find_map(|path| own_directory(path).ok());
+    usual.map_or_else(
+        || own_directory(std::env::temp_dir().join(format!("punctual-{}", user()?))),
+        Ok,
+    )
+}
+
+/// Makes it, or makes sure that it is ours: a journal that somebody else can write would have us do their work.
+fn own_directory(path: PathBuf) -> io::Result<PathBuf> {
+    match DirBuilder::new().mode(0o700).create(&path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(naming(&path, &error)),
+        _ => {}
+    }
+    let found = std::fs::symlink_metadata(&path).map_err(|error| naming(&path, &error))?;
+    if found.is_dir() && found.uid() == user()? && found.mode() & 0o022 == 0 {
+        return Ok(path);
+    }
+    let text = format!("{} is no directory that only this user can write", path.display());
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, text))
+}
+
+fn user() -> io::Result<u32> {
+    Ok(std::fs::metadata("/proc/self")?.uid())
+}
+
+fn boot_id() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
+}
+
+fn naming(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,225 @@
+//! The supervising process.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use punctual_os::signals::Termination;
+use punctual_os::throttling::{self, RealtimeRuntime};
+use punctual_os::{CpuSet, TaskId, affinity, scheduling};
+
+use super::journal::{self, Entry, Lock, ThrottlingChange};
+use super::{Prepared, Request, Throttling};
+use crate::child::{Control, ControlError};
+use crate::foreign::{self, Move, TaskStat};
+use crate::watchdog::above_all;
+
+pub(super) const SUBCOMMAND: &str = "__supervisor";
+pub(super) const HANDS_OFF: &str = "hands-off";
+pub(super) const HANDS_ON: &str = "hands-on";
+
+/// Becomes the supervising process, and does not return, when the command line says so. A program that uses
+/// [`Preparation`](super::Preparation) calls it first thing in `main`.
+pub fn main_if_asked() {
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next().as_deref() != Some(SUBCOMMAND) {
+        return;
+    }
+    let arguments: Vec<String> = arguments.collect();
+    std::process::exit(match run(&arguments) {
+        Ok(()) => 0,
+        Err(error) => {
+            // Not `eprintln!`: the terminal may be gone, and that is no reason to panic.
+            let _ = writeln!(io::stderr(), "punctual supervisor: {error}");
+            1
+        }
+    })
+}
+
+fn run(arguments: &[String]) -> Result<(), ControlError> {
+    let parsed = match arguments {
+        [run, pinned, hands, directory] => run
+            .parse::<TaskId>()
+            .ok()
+            .zip(CpuSet::parse(pinned))
+            .map(|(run, pinned)| (run, pinned, hands == HANDS_OFF, directory)),
+        _ => None,
+    };
+    let Some((run, pinned, hands_off, directory)) = parsed else {
+        return Control::refuse("this subcommand is for the program itself");
+    };
+    // From now on a signal to the whole group does not keep us from restoring; the run's end is what we wait for.
+    if let Err(error) = Termination::watch() {
+        return Control::refuse(error);
+    }
+    let supervision = journal::directory(directory)
+        .and_then(|directory| Supervision::begin(&directory, run, pinned, hands_off));
+    let (mut supervision, prepared) = match supervision {
+        Ok(begun) => begun,
+        Err(error) => return Control::refuse(error),
+    };
+    // Whatever ends the conversation, the machine is restored.
+    let ended = Control::ready(&prepared).and_then(|control| {
+        control.serve(|request| match request {
+            Request::Sweep => supervision.move_foreign().map(|(moved, _)| moved),
+            Request::Restore => supervision.restore(),
+        })
+    });
+    if supervision.entry.changes_anything() {
+        let _ = writeln!(
+            io::stderr(),
+            "punctual: the run ended before its time; the machine's settings are restored"
+        );
+    }
+    supervision.restore()?;
+    // With the run gone, a broken conversation is nothing to complain about.
+    match ended {
+        Err(ControlError::Gone(_)) => Ok(()),
+        other => other,
+    }
+}
+
+/// What is in force for a run.
+struct Supervision {
+    entry: Entry,
+    journal: PathBuf,
+    /// Whether the journal is ours. What an earlier run left is not, when nothing may be changed.
+    wrote: bool,
+    run: TaskId,
+    pinned: CpuSet,
+    /// Those that cannot be moved, so that they are not tried again.
+    refused: Vec<Move>,
+    _lock: Lock,
+}
+
+impl Supervision {
+    fn begin(directory: &Path, run: TaskId, pinned: CpuSet, hands_off: bool) -> io::Result<(Self, Prepared)> {
+        let lock = Lock::take(directory, run)?;
+        let journal = directory.join(journal::FILE);
+        let mut prepared = Prepared {
+            throttling: Throttling::LeftAlone,
+            moved: 0,
+            refused: 0,
+            notices: Vec::new(),
+        };
+        let left = Entry::read(&journal)?;
+        let me = TaskStat::of(TaskId::current_process().get());
+        let mut supervision = Self {
+            entry: Entry::new(me.map_or(u64::MAX, |stat| stat.started)),
+            journal,
+            wrote: false,
+            run,
+            pinned,
+            refused: Vec::new(),
+            _lock: lock,
+        };
+        if hands_off {
+            if left.is_some() {
+                prepared.notices.push(
+                    "an earlier run was killed and left the machine changed; a run that may change it repairs that"
+                        .to_owned(),
+                );
+            }
+            return Ok((supervision, prepared));
+        }
+        if let Some(left) = left {
+            let done = left.undo()?;
+            prepared
+                .notices
+                .push(format!("repaired what a killed run left: {done}"));
+            Entry::remove(&supervision.journal)?;
+        }
+        supervision.step_aside();
+        match supervision.prepare(&mut prepared) {
+            Ok(()) => Ok((supervision, prepared)),
+            Err(error) => {
+                supervision.restore()?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Above all others, so that nothing keeps it from restoring, and off the pinned CPUs. Without the rights it is an
+    /// ordinary process, and so is the run.
+    fn step_aside(&self) {
+        let others = foreign::without(&CpuSet::all(), &self.pinned);
+        if !others.is_empty() {
+            let _ = affinity::set_current(&others);
+        }
+        let _ = scheduling::set_current(above_all());
+    }
+
+    fn prepare(&mut self, prepared: &mut Prepared) -> io::Result<()> {
+        prepared.throttling = match throttling::runtime() {
+            Ok(RealtimeRuntime::Unlimited) => Throttling::WasOff,
+            Ok(before) => match self.lift_throttling(before) {
+                Ok(()) => Throttling::Lifted(before.to_string()),
+                Err(error) => {
+                    prepared
+                        .notices
+                        .push(format!("real-time throttling stays on: {error}"));
+                    Throttling::LeftAlone
+                }
+            },
+            Err(error) => {
+                prepared
+                    .notices
+                    .push(format!("real-time throttling is unknown: {error}"));
+                Throttling::LeftAlone
+            }
+        };
+        (prepared.moved, prepared.refused) = self.move_foreign()?;
+        if foreign::without(&CpuSet::all(), &self.pinned).is_empty() {
+            prepared
+                .notices
+                .push("foreign tasks stay: the run takes all CPUs".to_owned());
+        }
+        Ok(())
+    }
+
+    fn lift_throttling(&mut self, before: RealtimeRuntime) -> io::Result<()> {
+        self.entry.throttling = Some(ThrottlingChange {
+            before: before.to_string(),
+            during: RealtimeRuntime::Unlimited.to_string(),
+        });
+        self.write_ahead()?;
+        throttling::set_runtime(RealtimeRuntime::Unlimited).inspect_err(|_| self.entry.throttling = None)
+    }
+
+    /// How many threads were moved, and how many could not be.
+    fn move_foreign(&mut self) -> io::Result<(usize, usize)> {
+        let (mut moved, mut refused) = (0, 0);
+        // Again until none is found: a thread may be starting another one right now.
+        for _ in 0..5 {
+            let mut moves = foreign::moves(&self.pinned, self.run)?;
+            moves.retain(|step| !self.refused.contains(step));
+            if moves.is_empty() {
+                break;
+            }
+            self.entry.moves.extend(moves.iter().cloned());
+            self.write_ahead()?;
+            let now_refused = foreign::apply(&moves);
+            self.entry.moves.retain(|step| !now_refused.contains(step));
+            moved += moves.len() - now_refused.len();
+            refused += now_refused.len();
+            self.refused.extend(now_refused);
+        }
+        Ok((moved, refused))
+    }
+
+    fn write_ahead(&mut self) -> io::Result<()> {
+        self.wrote = true;
+        self.entry.write(&self.journal)
+    }
+
+    /// Again is the same. Gives how many threads had been moved.
+    fn restore(&mut self) -> io::Result<usize> {
+        let moved = self.entry.moves.len();
+        if self.wrote {
+            self.entry.undo()?;
+            Entry::remove(&self.journal)?;
+            self.entry = Entry::new(self.entry.since);
+            self.wrote = false;
+        }
+        Ok(moved)
+    }
+}

@@ -1,0 +1,39 @@
+use std::time::{Duration, Instant};
+
+use punctual_harness::Watchdog;
+use punctual_harness::child::{ChildSpec, Failure};
+use punctual_os::{CpuSet, rights};
+
+const PATIENCE: Duration = Duration::from_secs(5);
+
+pub fn kills_when_the_time_has_passed() {
+    let (mut child, _) = ChildSpec::new("echo", "__child").spawn::<u32>(PATIENCE).unwrap();
+    let began = Instant::now();
+    let watchdog = Watchdog::start(
+        Duration::from_millis(60),
+        vec![child.killer().unwrap()],
+        &CpuSet::single(0),
+    )
+    .unwrap();
+    assert_eq!(
+        watchdog.is_above_all(),
+        rights::probe()
+            .highest_realtime_priority
+            .is_some_and(|p| p.0 == 99)
+    );
+    let error = child.ask::<_, String>(&"sleep", PATIENCE).unwrap_err();
+    assert!(matches!(error.failure(), Failure::Gone(Some(_))), "{error}");
+    assert!(error.to_string().contains("signal: 9"), "{error}");
+    assert!(began.elapsed() >= Duration::from_millis(60) && began.elapsed() < PATIENCE);
+    assert!(watchdog.has_fired());
+}
+
+pub fn that_is_called_off_kills_nobody() {
+    let (mut child, _) = ChildSpec::new("echo", "__child").spawn::<u32>(PATIENCE).unwrap();
+    let limit = Duration::from_millis(30);
+    let watchdog = Watchdog::start(limit, vec![child.killer().unwrap()], &CpuSet::empty()).unwrap();
+    assert!(!watchdog.has_fired());
+    drop(watchdog);
+    std::thread::sleep(2 * limit);
+    assert_eq!(child.ask::<_, String>(&"here", PATIENCE).unwrap(), "HERE");
+}

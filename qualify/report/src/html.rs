@@ -1,0 +1,259 @@
+//! One page that opens offline, in light and dark, and prints.
+
+use serde_json::Value;
+
+use crate::svg::FigureError;
+use crate::{LineFigure, Table};
+
+/// A page, from top to bottom in the order in which things are added. Nothing in it is fetched from elsewhere.
+///
+/// ```
+/// use punctual_report::{Page, Table, Tone};
+/// let rows = [serde_json::json!({"pool": "lanes", "work": 50})];
+/// let page = Page::new("Punctual demo")
+///     .verdict("demo: PASS: 4 of 4 claims hold", Tone::Good)
+///     .facts([("kernel", "6.18".to_owned()), ("pinned CPUs", "1".to_owned())])
+///     .section("Deadlines")
+///     .table(&Table::of(rows.iter().filter_map(|row| row.as_object())))
+///     .data("demo.json", &serde_json::json!({"schema": 1}))
+///     .to_html();
+/// assert!(page.starts_with("<!DOCTYPE html>"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Page {
+    title: String,
+    body: String,
+    downloads: usize,
+}
+
+/// How a verdict reads at a glance.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Tone {
+    /// It holds.
+    Good,
+    /// It does not.
+    Bad,
+    /// It says less than it should: not real-time, or the machine was unfit.
+    Doubtful,
+}
+
+impl Page {
+    /// A page with a title.
+    pub fn new(title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            body: String::new(),
+            downloads: 0,
+        }
+    }
+
+    /// The verdict, in one line.
+    #[must_use]
+    pub fn verdict(self, text: impl AsRef<str>, tone: Tone) -> Self {
+        let (class, sign) = match tone {
+            Tone::Good => ("good", "✓"),
+            Tone::Bad => ("bad", "✗"),
+            Tone::Doubtful => ("doubtful", "?"),
+        };
+        let text = escaped(text.as_ref());
+        self.with(&format!(
+            "<p class=\"verdict {class}\"><strong>{sign}</strong> {text}</p>\n"
+        ))
+    }
+
+    /// Names and values: facts of the machine, parameters.
+    #[must_use]
+    pub fn facts<N: AsRef<str>, V: AsRef<str>>(self, facts: impl IntoIterator<Item = (N, V)>) -> Self {
+        let entry = |(name, value): (N, V)| {
+            format!(
+                "<div><dt>{}</dt><dd>{}</dd></div>\n",
+                escaped(name.as_ref()),
+                escaped(value.as_ref())
+            )
+        };
+        let entries: String = facts.into_iter().map(entry).collect();
+        self.with(&format!("<dl>\n{entries}</dl>\n"))
+    }
+
+    /// The fields of a JSON object as facts: names with spaces for underscores, lists with commas, without those that
+    /// are empty or null.
+    #[must_use]
+    pub fn facts_of(self, object: &Value) -> Self {
+        let fields = object.as_object().into_iter().flatten();
+        let facts = fields.map(|(name, value)| (name.replace('_', " "), in_words(value)));
+        self.facts(facts.filter(|(_, value)| !value.is_empty()))
+    }
+
+    /// A heading.
+    #[must_use]
+    pub fn section(self, heading: impl AsRef<str>) -> Self {
+        self.with(&format!("<h2>{}</h2>\n", escaped(heading.as_ref())))
+    }
+
+    /// A paragraph of plain text.
+    #[must_use]
+    pub fn paragraph(self, text: impl AsRef<str>) -> Self {
+        self.with(&format!("<p>{}</p>\n", escaped(text.as_ref())))
+    }
+
+    /// A table.
+    #[must_use]
+    pub fn table(self, table: &Table) -> Self {
+        self.with(&table.to_html())
+    }
+
+    /// A figure with its caption.
+    ///
+    /// # Errors
+    /// It could not be drawn.
+    pub fn figure(self, figure: &LineFigure) -> Result<Self, FigureError> {
+        let (svg, caption) = (figure.to_svg()?, escaped(&figure.caption));
+        Ok(self.with(&format!(
+            "<figure>\n{svg}<figcaption>{caption}</figcaption>\n</figure>\n"
+        )))
+    }
+
+    /// Data that the reader can save under a name.
+    #[must_use]
+    pub fn data(mut self, file_name: &str, data: &Value) -> Self {
+        self.downloads += 1;
+        // Inside a script element only `<` could end it; JSON has it in strings only, where it can be escaped.
+        let json = data.to_string().replace('<', "\\u003c");
+        let (id, name) = (format!("data-{}", self.downloads), escaped(file_name));
+        self.with(&format!(
+            "<script type=\"application/json\" id=\"{id}\">{json}</script>\n\
+             <p><button type=\"button\" data-of=\"{id}\" data-name=\"{name}\">Save {name}</button></p>\n"
+        ))
+    }
+
+    /// The page.
+    pub fn to_html(&self) -> String {
+        let title = escaped(&self.title);
+        let script = if self.downloads > 0 {
+            format!("<script>{SAVE}</script>\n")
+        } else {
+            String::new()
+        };
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{}{script}</body>\n</html>\n",
+            self.body
+        )
+    }
+
+    fn with(mut self, html: &str) -> Self {
+        self.body += html;
+        self
+    }
+}
+
+/// Text as it stands between tags and inside quoted attributes.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::Array(values) => values.iter().map(in_words).collect::<Vec<_>>().join(", "),
+        Value::Object(fields) => {
+            let field =
+                |(name, value): (&String, &Value)| format!("{} {}", name.replace('_', " "), in_words(value));
+            fields.iter().map(field).collect::<Vec<_>>().join(", ")
+        }
+        other => crate::table::shown(other),
+    }
+}
+
+const STYLE: &str = include_str!("html/page.css");
+const SAVE: &str = include_str!("html/save.js");
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::Series;
+
+    fn figure() -> LineFigure {
+        LineFigure {
+            title: "Throughput".into(),
+            caption: "As the work grows.".into(),
+            x_label: "work".into(),
+            y_label: "Hz".into(),
+            series: vec![Series {
+                name: "high".into(),
+                points: vec![(30.0, 75.0), (50.0, 74.0)],
+            }],
+        }
+    }
+
+    #[test]
+    fn nothing_is_fetched_from_elsewhere() {
+        let page = Page::new("Demo")
+            .figure(&figure())
+            .unwrap()
+            .data("demo.json", &json!({"schema": 1}))
+            .to_html();
+        for reference in ["src=", "href=", "@import", "url("] {
+            assert!(!page.contains(reference), "{reference}");
+        }
+        let namespace = "http://www.w3.org/2000/svg";
+        assert!(
+            !page.replace(namespace, "").contains("//"),
+            "no address but the name of the format"
+        );
+    }
+
+    #[test]
+    fn text_cannot_become_markup() {
+        let nasty = "</script><img src=x onerror=alert(1)>\" & '";
+        let page = Page::new(nasty)
+            .verdict(nasty, Tone::Bad)
+            .facts([(nasty, nasty)])
+            .section(nasty)
+            .paragraph(nasty)
+            .data(nasty, &json!({ "a": nasty }))
+            .to_html();
+        assert!(!page.contains("<img"), "{page}");
+        assert_eq!(page.matches("</script>").count(), 2);
+    }
+
+    #[test]
+    fn the_data_come_out_as_they_went_in() {
+        let data = json!({"text": "a < b & \"c\" </script>", "n": [1, 2.5, null]});
+        let page = Page::new("x").data("x.json", &data).to_html();
+        let start = page.split_once("id=\"data-1\">").unwrap().1;
+        let json = start.split_once("</script>").unwrap().0;
+        assert_eq!(serde_json::from_str::<Value>(json).unwrap(), data);
+    }
+
+    #[test]
+    fn facts_of_an_object_are_readable() {
+        let machine =
+            json!({"kernel": "6.1", "pinned_cpus": [0, 1], "missing": [], "memory_lock": true, "x": null});
+        let page = Page::new("x").facts_of(&machine).to_html();
+        assert!(page.contains("<dt>pinned cpus</dt><dd>0, 1</dd>"), "{page}");
+        assert!(page.contains("<dt>memory lock</dt><dd>yes</dd>"));
+        assert!(!page.contains("missing") && !page.contains("<dt>x</dt>"));
+    }
+
+    #[test]
+    fn a_figure_without_data_is_no_figure() {
+        let empty = LineFigure {
+            series: Vec::new(),
+            ..figure()
+        };
+        assert!(Page::new("x").figure(&empty).is_err());
+    }
+}
