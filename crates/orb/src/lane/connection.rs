@@ -154,12 +154,12 @@ impl Connection {
         self.congested.load(Ordering::Acquire)
     }
 
-    /// Whether a message was begun before this time and is not complete.
+    /// Whether a message was begun before this time and is not complete. Says so once: the caller closes the connection.
     pub(super) fn is_late(&self, begun_before: Instant) -> bool {
         // Who reads from it now will see for himself.
         self.inbound
             .try_lock()
-            .is_some_and(|inbound| inbound.begun().is_some_and(|begun| begun < begun_before))
+            .is_some_and(|mut inbound| inbound.give_up(begun_before))
     }
 
     /// Says MessageError: what came is not GIOP, or not acceptable.

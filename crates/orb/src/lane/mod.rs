@@ -143,6 +143,9 @@ impl Lane {
         self.stopping.store(true, Ordering::Release);
         // Level-triggered and never drained from now on: every thread sees it.
         let _ = self.bell.ring();
+        if self.threads.load(Ordering::Acquire) == 0 {
+            self.close_all();
+        }
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
@@ -262,6 +265,7 @@ impl Lane {
                 .map(|(_, found)| found.clone())
         };
         while let Some(connection) = late() {
+            self.incomplete.fetch_sub(1, Ordering::Relaxed);
             self.counters.protocol_errors.fetch_add(1, Ordering::Relaxed);
             connection.reject();
             self.close(&connection);

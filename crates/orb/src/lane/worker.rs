@@ -36,6 +36,9 @@ pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
 
 const FIRST_BUFFER: usize = 8 << 10;
 
+/// Messages of one connection before the others get their turn, however many it sends.
+const MAX_IN_A_ROW: u32 = 16;
+
 /// One thread of a lane, with its buffers.
 struct Worker<'l> {
     lane: &'l Lane,
@@ -96,20 +99,25 @@ impl Worker<'_> {
             return;
         }
         let _ = self.lane.bell.drain();
-        let next = || self.lane.ready.lock().pop_front();
-        while let Some(connection) = next() {
-            self.serve(
-                &connection,
-                Wake {
-                    ended: false,
-                    look: false,
-                },
-            );
+        let (connection, more) = {
+            let mut ready = self.lane.ready.lock();
+            (ready.pop_front(), !ready.is_empty())
+        };
+        if more {
+            let _ = self.lane.bell.ring();
+        }
+        if let Some(connection) = connection {
+            let wake = Wake {
+                ended: false,
+                look: false,
+            };
+            self.serve(&connection, wake);
         }
     }
 
     /// Serves what a connection has, until there is nothing more or another thread has taken over.
     fn serve(&mut self, connection: &Arc<Connection>, mut wake: Wake) {
+        let mut served = 0;
         loop {
             match connection.flush() {
                 Ok(true) => {}
@@ -134,16 +142,23 @@ impl Worker<'_> {
                 Next::Message(header) => {
                     let more = wake.ended || inbound.has_more();
                     let understood = negotiate(connection, &self.message, &header);
+                    // Whoever goes on with it must find the end of the stream.
+                    inbound.drained &= !wake.ended;
                     drop(inbound);
+                    served += 1;
                     let others = self.lane.threads.load(Ordering::Relaxed) > 1;
-                    if more && others {
+                    let hand_over = more && (others || served == MAX_IN_A_ROW);
+                    if hand_over && others {
                         self.lane.hand_over(connection);
                     }
                     if !understood || !self.handle(connection, &header) {
                         return self.lane.close(connection);
                     }
-                    if connection.is_congested() || more && others {
+                    if connection.is_congested() || hand_over && others {
                         return;
+                    }
+                    if hand_over {
+                        return self.lane.hand_over(connection);
                     }
                     wake.look = wake.ended || connection.must_look_again();
                     if !more && !wake.look {
