@@ -127,6 +127,20 @@ impl<const N: usize> BoundedString<N> {
     }
 }
 
+impl<const N: usize> BoundedStr<'_, N> {
+    /// A copy that outlives the upcall.
+    pub fn to_bounded_string(&self) -> BoundedString<N> {
+        BoundedString(String::from(self.0))
+    }
+}
+
+impl<T, const N: usize> BoundedSlice<'_, T, N> {
+    /// A copy that outlives the upcall; `convert` makes an owned element of a lent one.
+    pub fn to_bounded_seq<U>(&self, convert: impl FnMut(&T) -> U) -> BoundedSeq<U, N> {
+        BoundedSeq(self.0.iter().map(convert).collect())
+    }
+}
+
 impl<T: Encode, const N: usize> Encode for BoundedSeq<T, N> {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         self.0.encode(encoder)

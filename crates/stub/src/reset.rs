@@ -21,16 +21,17 @@ pub struct ReusePool {
 impl ReusePool {
     /// A value as [`Reset`] leaves it: a kept one, or a new one.
     pub fn take<T: Default + Reset + Send + 'static>(&mut self) -> Box<T> {
+        let mut value = self.take_as_left(T::default);
+        value.reset();
+        value
+    }
+
+    /// A kept value as it was left, or a new one.
+    pub fn take_as_left<T: Send + 'static>(&mut self, make: impl FnOnce() -> T) -> Box<T> {
         let wanted = TypeId::of::<T>();
         let found = self.values.iter().position(|(kept, _)| *kept == wanted);
         let kept = found.and_then(|index| self.values.swap_remove(index).1.downcast::<T>().ok());
-        match kept {
-            Some(mut value) => {
-                value.reset();
-                value
-            }
-            None => Box::default(),
-        }
+        kept.unwrap_or_else(|| Box::new(make()))
     }
 
     /// Keeps `value` for a later [`take`](Self::take).

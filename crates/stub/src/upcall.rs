@@ -73,7 +73,12 @@ impl<'m, 'l> Upcall<'m, 'l> {
         self.pool.take()
     }
 
-    /// Gives a value from [`Self::reuse`] back.
+    /// A value whose memory the lane keeps, as the last call left it: for `inout` parameters, which are decoded into it.
+    pub fn recycle<T: Send + 'static>(&mut self, make: impl FnOnce() -> T) -> Box<T> {
+        self.pool.take_as_left(make)
+    }
+
+    /// Gives a value from [`Self::reuse`] or [`Self::recycle`] back.
     pub fn keep<T: Send + 'static>(&mut self, value: Box<T>) {
         self.pool.keep(value);
     }

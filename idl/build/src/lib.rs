@@ -1,1 +1,18 @@
-//! Punctual: compiles IDL from build.rs.
+//! Compiles IDL from `build.rs`.
+//!
+//! ```no_run
+//! // build.rs
+//! fn main() -> Result<(), punctual_build::Error> {
+//!     punctual_build::compile("idl/track.idl")
+//! }
+//! ```
+//! `punctual::include_idl!("track");` then puts the generated code where it stands. [`configure`] has the settings.
+
+mod compiler;
+mod error;
+mod render;
+
+pub use compiler::{Builder, Compiled, compile, configure};
+pub use error::{Error, Failed};
+pub use punctual_idl::{Diagnostic, SourceFile};
+pub use render::{Style, render};

@@ -1,1 +1,138 @@
-//! Punctual: Rust from IDL.
+//! Rust from IDL, as `docs/mapping.md` says.
+//!
+//! [`generate`] takes what the front end resolved, gives every definition its Rust name ([`lower`]), emits tokens (one module
+//! for each kind of definition) and formats them. It reads and writes no file; `punctual-build` does.
+
+mod constants;
+mod docs;
+mod enums;
+mod exceptions;
+mod interface;
+mod lower;
+mod model;
+mod names;
+mod properties;
+mod structs;
+mod types;
+mod unions;
+
+use proc_macro2::TokenStream;
+use punctual_idl::{Diagnostic, hir};
+use quote::quote;
+
+use crate::{docs::doc, model::Item, names::identifier, types::Place};
+
+/// How code is generated.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The path under which generated code finds the runtime, such as `::punctual::rt`.
+    pub runtime_path: String,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            runtime_path: String::from("::punctual::rt"),
+        }
+    }
+}
+
+/// The Rust code for a specification, formatted.
+///
+/// Fails with one diagnostic for each construct that is not generated yet.
+///
+/// # Panics
+/// When `settings.runtime_path` is not a path.
+pub fn generate(specification: &hir::Specification, settings: &Settings) -> Result<String, Vec<Diagnostic>> {
+    let refused = hir::not_generated_yet(specification);
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    let model = lower::lower(specification);
+    let runtime: syn::Path = syn::parse_str(&settings.runtime_path)
+        .unwrap_or_else(|error| panic!("runtime path `{}`: {error}", settings.runtime_path));
+    let rt = quote!(#runtime);
+    let tokens = items(
+        &Place {
+            model: &model,
+            rt: &rt,
+            module: &[],
+        },
+        &model.root,
+    );
+    Ok(format!("{HEADER}{}", formatted(tokens)))
+}
+
+const HEADER: &str = "// Generated from IDL by Punctual; changes here are lost.\n\n";
+
+/// Items of one Rust module.
+fn items(place: &Place<'_>, list: &[Item]) -> TokenStream {
+    list.iter().map(|item| self::item(place, item)).collect()
+}
+
+fn item(place: &Place<'_>, item: &Item) -> TokenStream {
+    match item {
+        Item::Module(module) => nested_module(place, &module.name, &module.docs.tokens(), |place| {
+            items(place, &module.items)
+        }),
+        Item::Typedef(typedef) => {
+            let (docs, name, aliased) = (
+                typedef.docs.tokens(),
+                identifier(&typedef.name),
+                place.owned(&typedef.aliased),
+            );
+            quote!(#docs pub type #name = #aliased;)
+        }
+        Item::Struct(item) => structs::generate(place, item),
+        Item::Union(item) => unions::generate(place, item),
+        Item::Enum(item) => enums::generate(place, item),
+        Item::Exception(item) => exceptions::generate(place, item),
+        Item::Constant(item) => constants::generate(place, item),
+        Item::Interface(id) => interface::generate(place, &place.model.interfaces[id.0]),
+        Item::Inner(module) => nested_module(place, &module.name, &doc(&module.docs.idl), |place| {
+            items(place, &module.items)
+        }),
+    }
+}
+
+/// `pub mod name { … }`, left out where there is nothing in it.
+fn nested_module(
+    place: &Place<'_>,
+    name: &str,
+    docs: &TokenStream,
+    contents: impl FnOnce(&Place<'_>) -> TokenStream,
+) -> TokenStream {
+    let mut module = place.module.to_vec();
+    module.push(String::from(name));
+    let contents = contents(&Place {
+        module: &module,
+        ..*place
+    });
+    if contents.is_empty() {
+        return contents;
+    }
+    let name = identifier(name);
+    quote!(#docs pub mod #name { #contents })
+}
+
+/// The text of the file, with the lints that generated code shall not be held to switched off.
+fn formatted(tokens: TokenStream) -> String {
+    let mut file: syn::File = syn::parse2(tokens).expect("the generator emits Rust");
+    let allowed: syn::Attribute = syn::parse_quote! {
+        #[allow(dead_code, unreachable_patterns, unused_parens, clippy::all, rustdoc::all)]
+    };
+    for item in &mut file.items {
+        let attributes = match item {
+            syn::Item::Const(item) => &mut item.attrs,
+            syn::Item::Enum(item) => &mut item.attrs,
+            syn::Item::Impl(item) => &mut item.attrs,
+            syn::Item::Mod(item) => &mut item.attrs,
+            syn::Item::Struct(item) => &mut item.attrs,
+            syn::Item::Trait(item) => &mut item.attrs,
+            syn::Item::Type(item) => &mut item.attrs,
+            _ => continue,
+        };
+        attributes.push(allowed.clone());
+    }
+    prettyplease::unparse(&file)
+}

@@ -1,0 +1,107 @@
+//! What somebody sees whose IDL is wrong.
+
+use punctual_build::{Error, configure};
+use punctual_idl::MemoryLoader;
+
+/// What a failing `build.rs` prints: `Debug` of the error.
+fn failure(files: &[(&str, &str)]) -> String {
+    let loader = files.iter().fold(MemoryLoader::new(), |loader, (name, text)| {
+        loader.with(name, *text)
+    });
+    let error = configure()
+        .generate_from(files[0].0, &loader)
+        .expect_err("the IDL is wrong");
+    assert_eq!(format!("{error:?}").trim(), error.to_string().trim());
+    format!("{error:?}")
+}
+
+#[track_caller]
+fn shows(text: &str, expected: &[&str]) {
+    for expected in expected {
+        assert!(text.contains(expected), "{expected:?} is not in:\n{text}");
+    }
+    assert!(
+        !text.contains('\u{1b}'),
+        "colours where there is no terminal:\n{text}"
+    );
+}
+
+#[test]
+fn an_unknown_name_is_shown_where_it_stands() {
+    let text = failure(&[(
+        "track.idl",
+        "interface Tracker {\n  long cube(in lnog value);\n};\n",
+    )]);
+    shows(
+        &text,
+        &["IDL0040", "lnog", "track.idl:2:16", "long cube(in lnog value);"],
+    );
+}
+
+#[test]
+fn everything_wrong_is_shown_at_once() {
+    let text = failure(&[(
+        "two.idl",
+        "struct A { Unknown1 a; };\nstruct B { Unknown2 b; };\n",
+    )]);
+    shows(&text, &["Unknown1", "Unknown2", "two.idl:1:", "two.idl:2:"]);
+}
+
+#[test]
+fn an_error_in_an_included_file_names_that_file() {
+    let text = failure(&[
+        (
+            "main.idl",
+            "#include \"part.idl\"\nstruct Whole { Part part_of; };\n",
+        ),
+        ("part.idl", "\n\nstruct Part { Missing m; };\n"),
+    ]);
+    shows(&text, &["part.idl:3:15", "struct Part { Missing m; };"]);
+}
+
+#[test]
+fn places_in_two_files_are_both_shown() {
+    let text = failure(&[
+        (
+            "main.idl",
+            "#include \"part.idl\"\nstruct Part { long again; };\n",
+        ),
+        ("part.idl", "struct Part { long m; };\n"),
+    ]);
+    shows(
+        &text,
+        &["IDL0041", "main.idl:2:8", "part.idl:1:8", "long again", "long m"],
+    );
+}
+
+#[test]
+fn what_is_not_generated_yet_is_named() {
+    let text = failure(&[("any.idl", "interface Sink {\n  void put(in any value);\n};\n")]);
+    shows(&text, &["IDL0100", "any", "any.idl:2:"]);
+    let text = failure(&[("value.idl", "valuetype Point { public long x; };\n")]);
+    shows(&text, &["IDL0100", "valuetype", "value.idl:1:"]);
+}
+
+#[test]
+fn a_file_that_does_not_exist_is_named() {
+    let error = configure().generate("no/such/file.idl").unwrap_err();
+    shows(&error.to_string(), &["IDL0001", "no/such/file.idl"]);
+}
+
+#[test]
+fn generated_files_go_where_they_are_asked_for() {
+    let folder = std::env::temp_dir().join(format!("punctual-build-{}", std::process::id()));
+    let idl = folder.join("point.idl");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(&idl, "struct Point { long x; };").unwrap();
+    configure().out_dir(folder.join("out")).compile(&[&idl]).unwrap();
+    let rust = std::fs::read_to_string(folder.join("out/point.rs")).unwrap();
+    assert!(rust.contains("pub struct Point"), "{rust}");
+    std::fs::write(&idl, "struct Point { lnog x; };").unwrap();
+    let error = configure()
+        .out_dir(folder.join("out"))
+        .compile(&[&idl])
+        .unwrap_err();
+    assert!(matches!(error, Error::Idl(failed) if failed.len() == 1));
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -1,0 +1,66 @@
+//! Constants, and the literals that union labels are made of.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+use crate::{
+    model::{Constant, Type, Value},
+    names::identifier,
+    types::Place,
+};
+
+/// A `pub const`.
+pub fn generate(place: &Place<'_>, item: &Constant) -> TokenStream {
+    let (docs, name) = (item.docs.tokens(), identifier(&item.name));
+    let of = match place.model.resolved(&item.of) {
+        Type::String { .. } => quote!(&str),
+        _ => place.owned(&item.of),
+    };
+    let value = value(place, &item.value);
+    quote!(#docs pub const #name: #of = #value;)
+}
+
+/// The expression, or pattern, for a value.
+pub fn value(place: &Place<'_>, value: &Value) -> TokenStream {
+    let rt = place.rt;
+    match value {
+        Value::Boolean(value) => quote!(#value),
+        Value::Char(value) => quote!(#value),
+        Value::Integer(value) => {
+            let digits = Literal::u128_unsuffixed(value.unsigned_abs());
+            if *value < 0 {
+                quote!(-#digits)
+            } else {
+                quote!(#digits)
+            }
+        }
+        Value::Single(value) => {
+            let digits = value.is_finite().then(|| Literal::f32_unsuffixed(value.abs()));
+            float(&quote!(f32), (*value).into(), digits)
+        }
+        Value::Double(value) => {
+            let digits = value.is_finite().then(|| Literal::f64_unsuffixed(value.abs()));
+            float(&quote!(f64), *value, digits)
+        }
+        Value::LongDouble(bits) => {
+            let bits = Literal::u128_unsuffixed(*bits);
+            quote!(#rt::LongDouble(#bits))
+        }
+        Value::String(value) => quote!(#value),
+        Value::Enumerator(id, variant) => {
+            let (path, variant) = (place.type_path(*id), identifier(variant));
+            quote!(#path::#variant)
+        }
+    }
+}
+
+/// A number that has digits, or one that has a name.
+fn float(of: &TokenStream, value: f64, digits: Option<Literal>) -> TokenStream {
+    match digits {
+        Some(digits) if value.is_sign_negative() => quote!(-#digits),
+        Some(digits) => quote!(#digits),
+        None if value.is_nan() => quote!(#of::NAN),
+        None if value > 0.0 => quote!(#of::INFINITY),
+        None => quote!(#of::NEG_INFINITY),
+    }
+}

@@ -1,0 +1,145 @@
+//! Exceptions: a struct that is an error; and the enum of what an operation may fail with.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::{
+    docs::doc,
+    model::{Exception, Interface, Operation},
+    names::identifier,
+    structs,
+    types::Place,
+};
+
+/// An exception with everything it implements.
+pub fn generate(place: &Place<'_>, item: &Exception) -> TokenStream {
+    let (rt, data) = (place.rt, &item.data);
+    let name = identifier(&place.model.named(data.id).name);
+    let definition = structs::definition(place, data);
+    let encode = structs::encode(place, data);
+    let decode = structs::decode(place, data);
+    let (repository_id, scoped_name) = (&item.repository_id, &item.scoped_name);
+    let fields = data.members.iter().map(|member| {
+        let (text, name) = (&member.name, identifier(&member.name));
+        quote!(.field(#text, &self.#name))
+    });
+    quote! {
+        #definition
+        #encode
+        #decode
+
+        impl #rt::UserException for #name {
+            const REPOSITORY_ID: &'static str = #repository_id;
+        }
+
+        impl ::core::fmt::Display for #name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct(#scoped_name) #(#fields)* .finish()
+            }
+        }
+
+        impl ::core::error::Error for #name {}
+    }
+}
+
+/// The enum of what an operation with `raises` may fail with.
+pub fn operation_error(place: &Place<'_>, interface: &Interface, operation: &Operation) -> TokenStream {
+    let rt = place.rt;
+    let name = identifier(&operation.error);
+    let declared_in = place
+        .path(&interface.module, &interface.name)
+        .to_string()
+        .replace(' ', "");
+    let docs = doc(&format!(
+        "What [`{}`]({declared_in}::{}) may fail with.",
+        operation.name, operation.name
+    ));
+    let raised: Vec<_> = operation
+        .raises
+        .iter()
+        .map(|(id, variant)| (place.type_path(*id), identifier(variant)))
+        .collect();
+    let variants = raised.iter().map(|(exception, variant)| {
+        let docs = doc(&format!("See [`{}`].", exception.to_string().replace(' ', "")));
+        quote!(#docs #variant(#exception),)
+    });
+    let conversions = raised.iter().map(|(exception, variant)| {
+        quote! {
+            impl ::core::convert::From<#exception> for #name {
+                fn from(exception: #exception) -> Self {
+                    Self::#variant(exception)
+                }
+            }
+        }
+    });
+    let raise = raised
+        .iter()
+        .map(|(_, variant)| quote!(Self::#variant(exception) => upcall.raise(&exception),));
+    let decode = raised.iter().map(|(exception, variant)| {
+        quote! {
+            <#exception as #rt::UserException>::REPOSITORY_ID => {
+                #rt::Decode::decode(decoder).map(|exception| Some(Self::#variant(exception)))
+            }
+        }
+    });
+    let display = raised
+        .iter()
+        .map(|(_, variant)| quote!(Self::#variant(exception) => ::core::fmt::Display::fmt(exception, f),));
+    let source = raised
+        .iter()
+        .map(|(_, variant)| quote!(Self::#variant(exception) => Some(exception),));
+    quote! {
+        #docs
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum #name {
+            #(#variants)*
+            /// The call itself failed.
+            System(#rt::SystemException),
+        }
+
+        #(#conversions)*
+
+        impl ::core::convert::From<#rt::SystemException> for #name {
+            fn from(exception: #rt::SystemException) -> Self {
+                Self::System(exception)
+            }
+        }
+
+        impl #rt::OperationError for #name {
+            fn raise(self, upcall: &mut #rt::Upcall<'_, '_>) -> ::core::result::Result<(), #rt::SystemException> {
+                match self {
+                    #(#raise)*
+                    Self::System(exception) => Err(exception),
+                }
+            }
+
+            fn decode(
+                repository_id: &str,
+                decoder: &mut #rt::Decoder<'_>,
+            ) -> ::core::result::Result<::core::option::Option<Self>, #rt::CdrError> {
+                match repository_id {
+                    #(#decode)*
+                    _ => Ok(None),
+                }
+            }
+        }
+
+        impl ::core::fmt::Display for #name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                match self {
+                    #(#display)*
+                    Self::System(exception) => ::core::fmt::Display::fmt(exception, f),
+                }
+            }
+        }
+
+        impl ::core::error::Error for #name {
+            fn source(&self) -> ::core::option::Option<&(dyn ::core::error::Error + 'static)> {
+                match self {
+                    #(#source)*
+                    Self::System(exception) => Some(exception),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Interfaces: the reference that clients call, the trait that servants implement, and the skeleton between them.
+
+mod client;
+mod servant;
+mod skeleton;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use crate::{
+    docs::doc,
+    exceptions, items,
+    model::{Interface, Mode, Model, Operation, Parameter, Type},
+    names::identifier,
+    nested_module,
+    types::Place,
+};
+
+/// An interface with everything that belongs to it.
+pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
+    let servant = servant::generate(place, interface);
+    let client = client::generate(place, interface);
+    let skeleton = skeleton::generate(place, interface);
+    let scope = nested_module(place, &interface.scope, &doc(&scope_docs(interface)), |inside| {
+        let declared = items(inside, &interface.items);
+        let errors = interface
+            .operations
+            .iter()
+            .filter(|operation| !operation.raises.is_empty())
+            .map(|operation| exceptions::operation_error(inside, interface, operation));
+        quote!(#declared #(#errors)*)
+    });
+    quote!(#servant #client #skeleton #scope)
+}
+
+fn scope_docs(interface: &Interface) -> String {
+    format!("What belongs to the interface `{}`.", interface.scoped_name)
+}
+
+/// A result: the return value or an `out` parameter.
+struct Output<'o> {
+    name: Ident,
+    of: &'o Type,
+}
+
+impl Operation {
+    /// The return value, then the `out` parameters; `returned` is the name of the former.
+    fn outputs(&self, returned: &str) -> Vec<Output<'_>> {
+        let returned = self.returns.iter().map(|of| Output {
+            name: identifier(returned),
+            of,
+        });
+        let parameters = self
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.mode == Mode::Out);
+        let parameters = parameters.map(|Parameter { name, of, .. }| Output {
+            name: identifier(name),
+            of,
+        });
+        returned.chain(parameters).collect()
+    }
+
+    /// What one value of the results is: nothing, the only one, or a tuple.
+    fn output_type(&self, place: &Place<'_>) -> TokenStream {
+        let outputs = self.outputs(RETURNED);
+        let types = outputs.iter().map(|output| place.owned(output.of));
+        one_or_tuple(types)
+    }
+
+    /// What it fails with, as seen from `place`.
+    fn error_type(&self, place: &Place<'_>, declared_in: &Interface) -> TokenStream {
+        if self.raises.is_empty() {
+            let rt = place.rt;
+            return quote!(#rt::SystemException);
+        }
+        let mut module = declared_in.module.clone();
+        module.push(declared_in.scope.clone());
+        place.path(&module, &self.error)
+    }
+
+    /// Whether there is an `op_into`.
+    pub(crate) fn has_into(&self, model: &Model) -> bool {
+        let parameters = self
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.mode == Mode::Out);
+        let mut outputs = self
+            .returns
+            .iter()
+            .chain(parameters.map(|parameter| &parameter.of));
+        outputs.any(|of| model.is_worth_reusing(of))
+    }
+}
+
+/// The name of the return value among the parameters of `op_into`.
+pub(crate) const RETURNED: &str = "result";
+
+/// `()`, `a`, or `(a, b)`.
+fn one_or_tuple(parts: impl IntoIterator<Item = TokenStream>) -> TokenStream {
+    let mut parts: Vec<TokenStream> = parts.into_iter().collect();
+    match parts.len() {
+        1 => parts.remove(0),
+        _ => quote!((#(#parts),*)),
+    }
+}

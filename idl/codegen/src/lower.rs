@@ -1,0 +1,310 @@
+//! From the front end's representation to what is generated: gives every definition its Rust name and place.
+//!
+//! Three passes, since definitions may name each other forwards: what each type is made of, what each definition is called,
+//! and the definitions themselves.
+
+mod binary128;
+mod interfaces;
+mod named;
+
+use std::collections::HashMap;
+
+use punctual_idl::hir::{self, ConstantValue, DefinitionId, DefinitionKind, Specification};
+
+use crate::{
+    model::{
+        Basic, Case, Constant, Documentation, Enum, Enumerator, Exception, InterfaceId, Item, Member, Model,
+        Module, NamedType, Shape, Struct, Type, TypeId, Typedef, Union, Value,
+    },
+    names::{Scope, upper_camel},
+};
+
+/// What is generated for a specification. Constructs that are not generated yet must have been refused before.
+pub fn lower(specification: &Specification) -> Model {
+    let mut lowering = Lowering {
+        specification,
+        types: HashMap::new(),
+        interfaces: HashMap::new(),
+        names: HashMap::new(),
+        model: Model::default(),
+    };
+    lowering.number_types();
+    lowering.shape_types();
+    let mut scope = Scope::default();
+    lowering.name(&specification.roots, &[], &mut scope);
+    lowering.lower_interfaces();
+    lowering.model.root = lowering.items(&specification.roots);
+    lowering.model
+}
+
+/// The state of the passes.
+struct Lowering<'s> {
+    specification: &'s Specification,
+    types: HashMap<DefinitionId, TypeId>,
+    interfaces: HashMap<DefinitionId, InterfaceId>,
+    names: HashMap<DefinitionId, Names>,
+    model: Model,
+}
+
+/// The Rust names of a definition.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    /// The modules around it.
+    module: Vec<String>,
+    /// Its own name; of an interface the trait.
+    name: String,
+    /// The module for what is declared inside.
+    scope: String,
+    /// The names taken in that module.
+    inside: Scope,
+}
+
+impl Lowering<'_> {
+    fn definition(&self, id: DefinitionId) -> &hir::Definition {
+        &self.specification.definitions[id.0 as usize]
+    }
+
+    fn number_types(&mut self) {
+        for definition in &self.specification.definitions {
+            if matches!(definition.kind, DefinitionKind::Interface(_)) {
+                self.interfaces
+                    .insert(definition.id, InterfaceId(self.interfaces.len()));
+            }
+            if !matches!(
+                definition.kind,
+                DefinitionKind::Module(_) | DefinitionKind::Constant(_) | DefinitionKind::Accepted(_)
+            ) {
+                self.types.insert(definition.id, TypeId(self.types.len()));
+            }
+        }
+    }
+
+    fn shape_types(&mut self) {
+        for definition in &self.specification.definitions {
+            if !self.types.contains_key(&definition.id) {
+                continue;
+            }
+            let members =
+                |members: &[hir::Member]| members.iter().map(|member| self.ty(&member.ty)).collect();
+            let shape = match &definition.kind {
+                DefinitionKind::Typedef(typedef) => Shape::Alias(self.ty(&typedef.target)),
+                DefinitionKind::Struct(item) => Shape::Struct(members(&item.members)),
+                DefinitionKind::Exception(item) => Shape::Struct(members(&item.members)),
+                DefinitionKind::Union(item) => Shape::Union {
+                    discriminator: self.ty(&item.discriminator),
+                    members: item.cases.iter().map(|case| self.ty(&case.member.ty)).collect(),
+                    may_be_empty: item.has_implicit_default,
+                },
+                DefinitionKind::Enum(item) => Shape::Enum(enumerator_names(item)),
+                DefinitionKind::Interface(_) => Shape::Interface,
+                other => unreachable!("refused before: {other:?}"),
+            };
+            self.model.types.push(NamedType {
+                module: Vec::new(),
+                name: String::new(),
+                view: String::new(),
+                shape,
+            });
+        }
+    }
+
+    fn items(&self, ids: &[DefinitionId]) -> Vec<Item> {
+        ids.iter().flat_map(|id| self.item(*id)).collect()
+    }
+
+    /// What is generated for one definition, those inside it included.
+    fn item(&self, id: DefinitionId) -> Vec<Item> {
+        let definition = self.definition(id);
+        let names = self.names.get(&id).cloned().unwrap_or_default();
+        let mut inner = None;
+        let item = match &definition.kind {
+            DefinitionKind::Module(module) => Item::Module(Module {
+                docs: docs(definition, "module"),
+                name: names.name,
+                items: self.items(&module.members),
+            }),
+            DefinitionKind::Typedef(typedef) => Item::Typedef(Typedef {
+                docs: docs(definition, "typedef"),
+                name: names.name,
+                aliased: self.ty(&typedef.target),
+            }),
+            DefinitionKind::Struct(item) => {
+                inner = self.inner(definition, &names, &item.nested);
+                Item::Struct(self.structure(definition, "struct", &item.members))
+            }
+            DefinitionKind::Exception(item) => {
+                inner = self.inner(definition, &names, &item.nested);
+                Item::Exception(Exception {
+                    data: self.structure(definition, "exception", &item.members),
+                    scoped_name: definition.scoped_name.to_string(),
+                    repository_id: definition.repository_id.clone(),
+                })
+            }
+            DefinitionKind::Union(item) => {
+                inner = self.inner(definition, &names, &item.nested);
+                Item::Union(self.union(definition, item))
+            }
+            DefinitionKind::Enum(item) => Item::Enum(self.enumeration(definition, names.name, item)),
+            DefinitionKind::Constant(constant) => Item::Constant(Constant {
+                docs: docs(definition, "const"),
+                name: names.name,
+                of: self.ty(&constant.ty),
+                value: self.value(&constant.value),
+            }),
+            DefinitionKind::Interface(_) => Item::Interface(self.interfaces[&id]),
+            other => unreachable!("refused before: {other:?}"),
+        };
+        [Some(item), inner].into_iter().flatten().collect()
+    }
+
+    /// The module for types that are declared inside a struct, union or exception.
+    fn inner(&self, definition: &hir::Definition, names: &Names, nested: &[DefinitionId]) -> Option<Item> {
+        (!nested.is_empty()).then(|| {
+            Item::Inner(Module {
+                docs: Documentation {
+                    comment: Vec::new(),
+                    idl: format!("What is declared inside `{}`.", definition.scoped_name),
+                },
+                name: names.scope.clone(),
+                items: self.items(nested),
+            })
+        })
+    }
+
+    fn structure(&self, definition: &hir::Definition, construct: &str, members: &[hir::Member]) -> Struct {
+        let mut scope = Scope::default();
+        let members = members.iter().map(|member| Member {
+            docs: documentation(
+                &member.doc,
+                format!("{}::{}", definition.scoped_name, member.name),
+            ),
+            name: scope.claim(&crate::names::snake(&member.name)),
+            of: self.ty(&member.ty),
+        });
+        Struct {
+            docs: docs(definition, construct),
+            id: self.types[&definition.id],
+            members: members.collect(),
+        }
+    }
+
+    fn union(&self, definition: &hir::Definition, item: &hir::Union) -> Union {
+        let mut scope = Scope::default();
+        let cases = item.cases.iter().map(|case| Case {
+            docs: documentation(
+                &case.member.doc,
+                format!("{}::{}", definition.scoped_name, case.member.name),
+            ),
+            variant: scope.claim(&upper_camel(&case.member.name)),
+            of: self.ty(&case.member.ty),
+            labels: case.labels.iter().map(|label| self.value(label)).collect(),
+            is_default: case.is_default,
+        });
+        Union {
+            docs: docs(definition, "union"),
+            id: self.types[&definition.id],
+            discriminator: self.ty(&item.discriminator),
+            cases: cases.collect(),
+            no_member: item.has_implicit_default.then(|| scope.claim("NoMember")),
+        }
+    }
+
+    fn enumeration(&self, definition: &hir::Definition, name: String, item: &hir::Enum) -> Enum {
+        let enumerators = item
+            .enumerators
+            .iter()
+            .zip(enumerator_names(item))
+            .map(|(enumerator, name)| Enumerator {
+                docs: documentation(&enumerator.doc, enumerator.name.clone()),
+                name,
+            });
+        Enum {
+            docs: docs(definition, "enum"),
+            name,
+            enumerators: enumerators.collect(),
+        }
+    }
+
+    fn ty(&self, ty: &hir::Type) -> Type {
+        match ty {
+            hir::Type::Boolean => Type::Basic(Basic::Boolean),
+            hir::Type::Char => Type::Basic(Basic::Char),
+            hir::Type::Octet => Type::Basic(Basic::Octet),
+            hir::Type::Short => Type::Basic(Basic::Short),
+            hir::Type::UShort => Type::Basic(Basic::UnsignedShort),
+            hir::Type::Long => Type::Basic(Basic::Long),
+            hir::Type::ULong => Type::Basic(Basic::UnsignedLong),
+            hir::Type::LongLong => Type::Basic(Basic::LongLong),
+            hir::Type::ULongLong => Type::Basic(Basic::UnsignedLongLong),
+            hir::Type::Float => Type::Basic(Basic::Float),
+            hir::Type::Double => Type::Basic(Basic::Double),
+            hir::Type::LongDouble => Type::Basic(Basic::LongDouble),
+            hir::Type::Object => Type::Object,
+            hir::Type::String { bound } => Type::String {
+                bound: bound.map(u64::from),
+            },
+            hir::Type::Sequence { element, bound } => Type::Sequence {
+                element: Box::new(self.ty(element)),
+                bound: bound.map(u64::from),
+            },
+            hir::Type::Array { element, dims } => {
+                dims.iter()
+                    .rev()
+                    .fold(self.ty(element), |element, length| Type::Array {
+                        element: Box::new(element),
+                        length: (*length).into(),
+                    })
+            }
+            hir::Type::Ref(id) => Type::Named(self.types[id]),
+            other => unreachable!("refused before: {other:?}"),
+        }
+    }
+
+    fn value(&self, value: &ConstantValue) -> Value {
+        match value {
+            ConstantValue::Boolean(value) => Value::Boolean(*value),
+            ConstantValue::Char(value) => Value::Char(*value),
+            ConstantValue::Octet(value) => Value::Integer((*value).into()),
+            ConstantValue::Short(value) => Value::Integer((*value).into()),
+            ConstantValue::UShort(value) => Value::Integer((*value).into()),
+            ConstantValue::Long(value) => Value::Integer((*value).into()),
+            ConstantValue::ULong(value) => Value::Integer((*value).into()),
+            ConstantValue::LongLong(value) => Value::Integer((*value).into()),
+            ConstantValue::ULongLong(value) => Value::Integer((*value).into()),
+            ConstantValue::Float(value) => Value::Single(*value),
+            ConstantValue::Double(value) => Value::Double(*value),
+            ConstantValue::LongDouble(value) => Value::LongDouble(binary128::from_f64(*value)),
+            ConstantValue::String(value) => Value::String(value.clone()),
+            ConstantValue::Enumerator { enumeration, ordinal } => {
+                let id = self.types[enumeration];
+                let variant = match &self.model.named(id).shape {
+                    Shape::Enum(variants) => variants[*ordinal as usize].clone(),
+                    other => unreachable!("an enumerator belongs to an enum, not {other:?}"),
+                };
+                Value::Enumerator(id, variant)
+            }
+            other @ (ConstantValue::WChar(_) | ConstantValue::WString(_) | ConstantValue::Fixed(_)) => {
+                unreachable!("refused before: {other:?}")
+            }
+        }
+    }
+}
+
+fn enumerator_names(item: &hir::Enum) -> Vec<String> {
+    let mut scope = Scope::default();
+    item.enumerators
+        .iter()
+        .map(|enumerator| scope.claim(&upper_camel(&enumerator.name)))
+        .collect()
+}
+
+fn docs(definition: &hir::Definition, construct: &str) -> Documentation {
+    documentation(&definition.doc, format!("{construct} {}", definition.scoped_name))
+}
+
+fn documentation(comment: &str, idl: String) -> Documentation {
+    Documentation {
+        comment: comment.lines().map(String::from).collect(),
+        idl,
+    }
+}

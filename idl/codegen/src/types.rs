@@ -1,0 +1,267 @@
+//! The table "Types by place" of `docs/mapping.md`: what an IDL type is in each place.
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::quote;
+
+use crate::{
+    model::{Basic, Model, Shape, Type, TypeId},
+    names::identifier,
+};
+
+/// Where code is being emitted: what names are relative to.
+#[derive(Clone, Copy)]
+pub struct Place<'m> {
+    pub model: &'m Model,
+    /// The path of the runtime.
+    pub rt: &'m TokenStream,
+    /// The Rust modules around, outermost first.
+    pub module: &'m [String],
+}
+
+/// How a servant gets an `in` parameter.
+pub struct ServantIn {
+    /// What the trait says.
+    pub declared: TokenStream,
+    /// What the skeleton decodes.
+    pub decoded: TokenStream,
+    /// Whether the skeleton passes a reference to what it has decoded.
+    pub by_reference: bool,
+}
+
+impl<'m> Place<'m> {
+    /// The path from here to something in `module`.
+    pub fn path(&self, module: &[String], name: &str) -> TokenStream {
+        let common = self
+            .module
+            .iter()
+            .zip(module)
+            .take_while(|(here, there)| here == there)
+            .count();
+        let up = self.module[common..].iter().map(|_| quote!(super::));
+        let down = module[common..].iter().map(|name| {
+            let name = identifier(name);
+            quote!(#name::)
+        });
+        let name = identifier(name);
+        quote!(#(#up)* #(#down)* #name)
+    }
+
+    /// The path to a named type: a `Ref` for an interface.
+    pub fn type_path(&self, id: TypeId) -> TokenStream {
+        let named = self.model.named(id);
+        self.path(&named.module, &named.name)
+    }
+
+    /// Members, elements, results.
+    pub fn owned(&self, of: &Type) -> TokenStream {
+        let rt = self.rt;
+        match of {
+            Type::Basic(basic) => self.basic(*basic),
+            Type::String { bound: None } => quote!(::std::string::String),
+            Type::String { bound: Some(bound) } => {
+                let bound = literal(*bound);
+                quote!(#rt::BoundedString<#bound>)
+            }
+            Type::Sequence { element, bound } => {
+                let element = self.owned(element);
+                match bound.map(literal) {
+                    None => quote!(::std::vec::Vec<#element>),
+                    Some(bound) => quote!(#rt::BoundedSeq<#element, #bound>),
+                }
+            }
+            Type::Array { element, length } => {
+                let (element, length) = (self.owned(element), literal(*length));
+                quote!([#element; #length])
+            }
+            Type::Object => quote!(::core::option::Option<#rt::ObjectRef>),
+            Type::Named(id) => {
+                let path = self.type_path(*id);
+                match self.model.named(*id).shape {
+                    Shape::Interface => quote!(::core::option::Option<#path>),
+                    _ => path,
+                }
+            }
+        }
+    }
+
+    /// Members and elements of what is lent to a servant; `lifetime` is `'a`, or nothing where it is elided.
+    pub fn lent(&self, of: &Type, lifetime: Option<&TokenStream>) -> TokenStream {
+        let rt = self.rt;
+        if !self.model.has_lent_form(of) {
+            return self.owned(of);
+        }
+        let inferred = quote!('_);
+        let named_lifetime = lifetime.unwrap_or(&inferred);
+        match of {
+            Type::String { bound: None } => quote!(&#lifetime str),
+            Type::String { bound: Some(bound) } => {
+                let bound = literal(*bound);
+                quote!(#rt::BoundedStr<#named_lifetime, #bound>)
+            }
+            Type::Sequence { element, bound } => {
+                let element = self.lent(element, lifetime);
+                match bound.map(literal) {
+                    None => quote!(&#lifetime [#element]),
+                    Some(bound) => quote!(#rt::BoundedSlice<#named_lifetime, #element, #bound>),
+                }
+            }
+            Type::Array { element, length } => {
+                let (element, length) = (self.lent(element, lifetime), literal(*length));
+                quote!([#element; #length])
+            }
+            Type::Named(id) => match &self.model.named(*id).shape {
+                Shape::Alias(aliased) => self.lent(aliased, lifetime),
+                _ => {
+                    let named = self.model.named(*id);
+                    let view = self.path(&named.module, &named.view);
+                    quote!(#view<#named_lifetime>)
+                }
+            },
+            Type::Basic(_) | Type::Object => self.owned(of),
+        }
+    }
+
+    /// An `in` parameter of a `Ref`'s method.
+    pub fn client_in(&self, of: &Type) -> TokenStream {
+        let rt = self.rt;
+        match self.model.resolved(of) {
+            Type::Basic(basic) => self.basic(*basic),
+            Type::String { bound: None } => quote!(&str),
+            Type::Sequence { element, bound: None } if self.model.is_string(element) => {
+                quote!(&[impl ::core::convert::AsRef<str>])
+            }
+            Type::Sequence { element, bound: None } => {
+                let element = self.owned(element);
+                quote!(&[#element])
+            }
+            Type::Object => quote!(::core::option::Option<&#rt::ObjectRef>),
+            Type::Named(id) => {
+                let path = self.type_path(*id);
+                match self.model.named(*id).shape {
+                    Shape::Interface => quote!(::core::option::Option<&#path>),
+                    Shape::Enum(_) => path,
+                    _ => quote!(&#path),
+                }
+            }
+            Type::String { .. } | Type::Sequence { .. } | Type::Array { .. } => {
+                let owned = self.owned(of);
+                quote!(&#owned)
+            }
+        }
+    }
+
+    /// An `in` parameter of a servant's method.
+    pub fn servant_in(&self, of: &Type) -> ServantIn {
+        let owned = self.owned(of);
+        if self.model.has_lent_form(of) {
+            let lent = self.lent(of, None);
+            return ServantIn {
+                declared: lent.clone(),
+                decoded: lent,
+                by_reference: false,
+            };
+        }
+        let declared = match self.model.resolved(of) {
+            Type::Basic(_) | Type::Object => None,
+            Type::Named(id) => match self.model.named(*id).shape {
+                Shape::Enum(_) | Shape::Interface => None,
+                _ => Some(quote!(&#owned)),
+            },
+            Type::Sequence { element, bound: None } => {
+                let element = self.owned(element);
+                Some(quote!(&[#element]))
+            }
+            Type::String { .. } | Type::Sequence { .. } | Type::Array { .. } => Some(quote!(&#owned)),
+        };
+        ServantIn {
+            by_reference: declared.is_some(),
+            declared: declared.unwrap_or_else(|| owned.clone()),
+            decoded: owned,
+        }
+    }
+
+    /// Turns the lent value in `place` into an owned one.
+    ///
+    /// Names traits in full: an interface called `Iterator` would hide that of the prelude.
+    pub fn owned_from_lent(&self, of: &Type, place: &TokenStream) -> TokenStream {
+        if !self.model.has_lent_form(of) {
+            return quote!(::core::clone::Clone::clone(&#place));
+        }
+        match of {
+            Type::String { bound: None } => quote!(::std::string::String::from(#place)),
+            Type::String { bound: Some(_) } => quote!(#place.to_bounded_string()),
+            Type::Sequence { element, bound } => {
+                let lent = self.model.has_lent_form(element);
+                let item = self.owned_from_lent(element, &quote!((*element)));
+                match (bound, lent) {
+                    (None, false) => quote!(#place.to_vec()),
+                    (None, true) => quote! {
+                        ::core::iter::Iterator::collect(::core::iter::Iterator::map(#place.iter(), |element| #item))
+                    },
+                    (Some(_), _) => quote!(#place.to_bounded_seq(|element| #item)),
+                }
+            }
+            Type::Array { element, .. } => {
+                let item = self.owned_from_lent(element, &quote!((*element)));
+                quote!(#place.each_ref().map(|element| #item))
+            }
+            Type::Named(id) => match &self.model.named(*id).shape {
+                Shape::Alias(aliased) => self.owned_from_lent(aliased, place),
+                _ => quote!(#place.to_owned()),
+            },
+            Type::Basic(_) | Type::Object => quote!(::core::clone::Clone::clone(&#place)),
+        }
+    }
+
+    /// A value of this type for something to be decoded into. The standard library knows it only for arrays up to 32.
+    pub fn default_value(&self, of: &Type) -> TokenStream {
+        match self.model.resolved(of) {
+            Type::Array { element, .. } if self.model.has_long_array(of) => {
+                let element = self.default_value(element);
+                quote!(::core::array::from_fn(|_| #element))
+            }
+            _ => quote!(::core::default::Default::default()),
+        }
+    }
+
+    fn basic(&self, basic: Basic) -> TokenStream {
+        let rt = self.rt;
+        match basic {
+            Basic::Boolean => quote!(bool),
+            Basic::Octet => quote!(u8),
+            Basic::Char => quote!(char),
+            Basic::Short => quote!(i16),
+            Basic::UnsignedShort => quote!(u16),
+            Basic::Long => quote!(i32),
+            Basic::UnsignedLong => quote!(u32),
+            Basic::LongLong => quote!(i64),
+            Basic::UnsignedLongLong => quote!(u64),
+            Basic::Float => quote!(f32),
+            Basic::Double => quote!(f64),
+            Basic::LongDouble => quote!(#rt::LongDouble),
+        }
+    }
+
+    /// The name of the type parameter for servants: one that no generated type has.
+    pub fn servant_parameter(&self) -> Ident {
+        let mut name = String::from("S");
+        while self
+            .model
+            .types
+            .iter()
+            .any(|named| named.name == name || named.view == name)
+            || self
+                .model
+                .interfaces
+                .iter()
+                .any(|interface| interface.name == name)
+        {
+            name.push('_');
+        }
+        identifier(&name)
+    }
+}
+
+fn literal(number: u64) -> Literal {
+    Literal::u64_unsuffixed(number)
+}

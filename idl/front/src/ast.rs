@@ -1,0 +1,274 @@
+//! The syntax tree: what the parser read, nothing resolved yet.
+
+use std::rc::Rc;
+
+use crate::hir::{Direction, FixedValue, InterfaceFlavour, Type};
+use crate::source::Span;
+
+/// An identifier in a declaration or a use.
+#[derive(Debug, Clone)]
+pub(crate) struct Ident {
+    pub name: Rc<str>,
+    pub span: Span,
+    /// The index of its token, to order it with pragmas.
+    pub at: usize,
+}
+
+/// `a::b` or `::a::b`; at least one part.
+#[derive(Debug, Clone)]
+pub(crate) struct Name {
+    pub absolute: bool,
+    pub parts: Vec<Ident>,
+}
+
+impl Name {
+    pub fn span(&self) -> Span {
+        match (self.parts.first(), self.parts.last()) {
+            (Some(first), Some(last)) => first.span.to(last.span),
+            _ => Span::default(),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Definition {
+    pub doc: String,
+    pub kind: DefinitionKind,
+}
+
+/// A definition, or an element of the body of an interface or value type.
+#[derive(Debug, Clone)]
+pub(crate) enum DefinitionKind {
+    Module {
+        name: Ident,
+        body: Body,
+    },
+    Interface(Interface),
+    Value(Value),
+    ValueBox {
+        name: Ident,
+        ty: TypeSpec,
+    },
+    Constant {
+        name: Ident,
+        ty: TypeSpec,
+        value: Expr,
+    },
+    Typedef {
+        ty: TypeSpec,
+        declarators: Vec<Declarator>,
+    },
+    /// A struct, union or enum that stands alone.
+    Constructed(TypeSpec),
+    ForwardStruct(Ident),
+    ForwardUnion(Ident),
+    Exception {
+        name: Ident,
+        members: Vec<Member>,
+        end: usize,
+    },
+    Native(Ident),
+    Operation(Operation),
+    Attribute(Attribute),
+    StateMember {
+        public: bool,
+        member: Member,
+    },
+    TypeId {
+        name: Name,
+        id: String,
+        span: Span,
+    },
+    TypePrefix {
+        name: Name,
+        prefix: String,
+        span: Span,
+    },
+    Accepted {
+        construct: &'static str,
+        name: Ident,
+    },
+}
+
+/// What stands between braces, and the token that closes them.
+#[derive(Debug, Clone)]
+pub(crate) struct Body {
+    pub definitions: Vec<Definition>,
+    pub end: usize,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Interface {
+    pub name: Ident,
+    pub flavour: InterfaceFlavour,
+    pub bases: Vec<Name>,
+    /// `None` for a forward declaration.
+    pub body: Option<Body>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Value {
+    pub name: Ident,
+    pub is_abstract: bool,
+    pub is_custom: bool,
+    pub is_truncatable: bool,
+    pub is_event: bool,
+    pub bases: Vec<Name>,
+    pub supports: Vec<Name>,
+    /// `None` for a forward declaration.
+    pub body: Option<Body>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Operation {
+    pub name: Ident,
+    pub oneway: bool,
+    /// An initialiser of a value type.
+    pub factory: bool,
+    pub result: TypeSpec,
+    pub parameters: Vec<Parameter>,
+    pub raises: Vec<Name>,
+    pub contexts: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Parameter {
+    pub doc: String,
+    pub name: Ident,
+    pub direction: Direction,
+    pub direction_span: Span,
+    pub ty: TypeSpec,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Attribute {
+    pub readonly: bool,
+    pub ty: TypeSpec,
+    pub names: Vec<Ident>,
+    pub get_raises: Vec<Name>,
+    pub set_raises: Vec<Name>,
+}
+
+/// One member declaration, possibly of several members.
+#[derive(Debug, Clone)]
+pub(crate) struct Member {
+    pub doc: String,
+    pub ty: TypeSpec,
+    pub declarators: Vec<Declarator>,
+}
+
+/// A name and, for an array, its dimensions.
+#[derive(Debug, Clone)]
+pub(crate) struct Declarator {
+    pub name: Ident,
+    pub dims: Vec<Expr>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct TypeSpec {
+    pub span: Span,
+    pub kind: TypeKind,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum TypeKind {
+    /// A type of one or more keywords.
+    Basic(Type),
+    String {
+        wide: bool,
+        bound: Option<Expr>,
+    },
+    /// Without digits in the type of a constant.
+    Fixed(Option<Box<(Expr, Expr)>>),
+    Sequence {
+        element: Box<TypeSpec>,
+        bound: Option<Expr>,
+    },
+    Named(Name),
+    Struct(Struct),
+    Union(Box<Union>),
+    Enum(Enum),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Struct {
+    pub name: Ident,
+    pub members: Vec<Member>,
+    pub end: usize,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Union {
+    pub name: Ident,
+    pub discriminator: TypeSpec,
+    pub cases: Vec<Case>,
+    pub end: usize,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Case {
+    pub labels: Vec<CaseLabel>,
+    pub element: Member,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum CaseLabel {
+    Value(Expr),
+    Default(Span),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Enum {
+    pub name: Ident,
+    pub enumerators: Vec<(Ident, String)>,
+}
+
+/// A constant expression in postfix order, so that neither evaluating nor dropping a long one recurses.
+#[derive(Debug, Clone)]
+pub(crate) struct Expr {
+    pub steps: Vec<Step>,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    pub span: Span,
+    pub kind: StepKind,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum StepKind {
+    Literal(Literal),
+    Name(Name),
+    /// `+`, `-` or `~`
+    Unary(char),
+    Binary(Operator),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operator {
+    Or,
+    Xor,
+    And,
+    ShiftLeft,
+    ShiftRight,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Literal {
+    Integer(u64),
+    Float(f64),
+    Fixed(FixedValue),
+    Char(char),
+    WideChar(char),
+    String(String),
+    WideString(String),
+    Boolean(bool),
+    /// Reported by the parser; nothing more is to be said about it.
+    Malformed,
+}

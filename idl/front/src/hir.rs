@@ -1,0 +1,475 @@
+//! The resolved specification: what a code generator reads.
+//!
+//! All definitions live in one arena ([`Specification::definitions`]) and name each other by [`DefinitionId`].
+//! [`Specification::roots`] lists the definitions of the global scope in source order; modules, interfaces and
+//! constructed types list what they contain (see [`Specification::children`]). A module that is opened several
+//! times is one definition with the members of all its openings. A forward declaration has no definition of its own.
+//!
+//! The questions a generator asks (through typedefs, inherited operations, recursion, ...) are methods of
+//! [`Specification`].
+
+mod not_generated;
+mod queries;
+
+use std::fmt;
+
+pub use not_generated::not_generated_yet;
+pub use queries::Declared;
+
+use crate::source::{SourceFile, Span};
+
+/// A whole specification: the main file and everything it includes, resolved and checked.
+#[derive(Debug, Clone, Default)]
+pub struct Specification {
+    /// Every file that was read; the main file first. [`Span::file`] indexes this list.
+    pub files: Vec<SourceFile>,
+    /// The arena. Definitions appear in the order in which they were first declared.
+    pub definitions: Vec<Definition>,
+    /// The definitions of the global scope, in source order.
+    pub roots: Vec<DefinitionId>,
+}
+
+/// The place of a definition in [`Specification::definitions`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DefinitionId(pub u32);
+
+/// A name from the global scope down, without the leading `::`; displays as `A::B::C`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct ScopedName(pub Vec<String>);
+
+impl fmt::Display for ScopedName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join("::"))
+    }
+}
+
+/// One named definition.
+#[derive(Debug, Clone)]
+pub struct Definition {
+    /// Its own place in the arena.
+    pub id: DefinitionId,
+    /// The enclosing module, interface or constructed type; `None` in the global scope.
+    pub parent: Option<DefinitionId>,
+    /// The identifier as IDL spells it, without the underscore of an escaped identifier.
+    pub name: String,
+    /// The full name, this definition's own name last.
+    pub scoped_name: ScopedName,
+    /// For example `IDL:omg.org/CosNaming/NamingContext:1.0`.
+    pub repository_id: String,
+    /// The comments directly above, without their marks; lines separated by `\n`. Empty if there are none.
+    pub doc: String,
+    /// The identifier in its declaration (the full one, where there is a forward one too).
+    pub span: Span,
+    /// Declared in the file that was asked to be compiled, as opposed to an included one. A module is, if one of
+    /// its openings is.
+    pub in_main_file: bool,
+    /// What it is.
+    pub kind: DefinitionKind,
+}
+
+/// What a definition is.
+#[derive(Debug, Clone)]
+pub enum DefinitionKind {
+    /// `module`
+    Module(Module),
+    /// `interface`, abstract and local ones too
+    Interface(Interface),
+    /// `struct`
+    Struct(Struct),
+    /// `union`
+    Union(Union),
+    /// `enum`
+    Enum(Enum),
+    /// `typedef`, one per declarator
+    Typedef(Typedef),
+    /// `const`
+    Constant(Constant),
+    /// `exception`
+    Exception(Exception),
+    /// `native`
+    Native,
+    /// `valuetype` with state, abstract ones too
+    ValueType(ValueType),
+    /// `valuetype` that boxes one type
+    ValueBox(ValueBox),
+    /// A construct that is only accepted: component, home, event type, port type, connector, template module, ...
+    Accepted(Accepted),
+}
+
+/// A module; all its openings together.
+#[derive(Debug, Clone, Default)]
+pub struct Module {
+    /// In source order.
+    pub members: Vec<DefinitionId>,
+}
+
+/// An interface.
+#[derive(Debug, Clone)]
+pub struct Interface {
+    /// Which of the three kinds of interface.
+    pub flavour: InterfaceFlavour,
+    /// The direct bases in source order.
+    pub bases: Vec<DefinitionId>,
+    /// Types, constants and exceptions declared inside, in source order.
+    pub members: Vec<DefinitionId>,
+    /// Its own operations in source order; see [`Specification::all_operations`] for the inherited ones.
+    pub operations: Vec<Operation>,
+    /// Its own attributes in source order; see [`Specification::all_attributes`] for the inherited ones.
+    pub attributes: Vec<Attribute>,
+    /// Declared forward and never defined, which is only accepted of an interface from another specification.
+    pub is_forward: bool,
+}
+
+/// The kinds of interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InterfaceFlavour {
+    /// An ordinary, remotely callable one.
+    Plain,
+    /// `abstract interface`
+    Abstract,
+    /// `local interface`
+    Local,
+}
+
+/// An operation.
+#[derive(Debug, Clone)]
+pub struct Operation {
+    /// IDL spelling; also the name in a GIOP request.
+    pub name: String,
+    /// The full name.
+    pub scoped_name: ScopedName,
+    /// Repository id of the operation.
+    pub repository_id: String,
+    /// The comments directly above.
+    pub doc: String,
+    /// The identifier.
+    pub span: Span,
+    /// `oneway`: the result is then `Void` and every parameter `In`.
+    pub oneway: bool,
+    /// The result, [`Type::Void`] if there is none.
+    pub result: Type,
+    /// In source order.
+    pub parameters: Vec<Parameter>,
+    /// The exceptions of the `raises` clause.
+    pub raises: Vec<DefinitionId>,
+    /// The names of the `context` clause.
+    pub contexts: Vec<String>,
+}
+
+/// A parameter.
+#[derive(Debug, Clone)]
+pub struct Parameter {
+    /// IDL spelling.
+    pub name: String,
+    /// The comments directly above.
+    pub doc: String,
+    /// The identifier.
+    pub span: Span,
+    /// `in`, `out` or `inout`.
+    pub direction: Direction,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// Which way a parameter travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// `in`
+    In,
+    /// `out`
+    Out,
+    /// `inout`
+    InOut,
+}
+
+/// An attribute; one per declarator. In a GIOP request its operations are `_get_NAME` and `_set_NAME`.
+#[derive(Debug, Clone)]
+pub struct Attribute {
+    /// IDL spelling.
+    pub name: String,
+    /// The full name.
+    pub scoped_name: ScopedName,
+    /// Repository id of the attribute.
+    pub repository_id: String,
+    /// The comments directly above.
+    pub doc: String,
+    /// The identifier.
+    pub span: Span,
+    /// `readonly`
+    pub readonly: bool,
+    /// Its type.
+    pub ty: Type,
+    /// Exceptions that reading may raise (`getraises`; `raises` of a readonly one).
+    pub get_raises: Vec<DefinitionId>,
+    /// Exceptions that writing may raise (`setraises`).
+    pub set_raises: Vec<DefinitionId>,
+}
+
+/// A structure.
+#[derive(Debug, Clone, Default)]
+pub struct Struct {
+    /// In source order.
+    pub members: Vec<Member>,
+    /// Types that are defined inside a member declaration.
+    pub nested: Vec<DefinitionId>,
+    /// Declared forward and never defined, which is an error: never in a specification without errors.
+    pub is_forward: bool,
+}
+
+/// A member of a structure or exception, or the element of a union's case; one per declarator.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// IDL spelling.
+    pub name: String,
+    /// The comments directly above.
+    pub doc: String,
+    /// The identifier.
+    pub span: Span,
+    /// Its type, the dimensions of an array declarator included.
+    pub ty: Type,
+}
+
+/// An exception.
+#[derive(Debug, Clone, Default)]
+pub struct Exception {
+    /// In source order; may be empty.
+    pub members: Vec<Member>,
+    /// Types that are defined inside a member declaration.
+    pub nested: Vec<DefinitionId>,
+}
+
+/// A discriminated union.
+#[derive(Debug, Clone)]
+pub struct Union {
+    /// As written; an integer type, char, boolean or an enum, possibly through typedefs.
+    pub discriminator: Type,
+    /// In source order.
+    pub cases: Vec<Case>,
+    /// No `default:` label, and the labels do not cover every value of the discriminator: the union may hold no
+    /// member at all.
+    pub has_implicit_default: bool,
+    /// Types that are defined inside a case.
+    pub nested: Vec<DefinitionId>,
+    /// Declared forward and never defined, which is an error: never in a specification without errors.
+    pub is_forward: bool,
+}
+
+/// One case of a union.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// The values of its `case` labels, in the discriminator's type.
+    pub labels: Vec<ConstantValue>,
+    /// One of its labels is `default:`.
+    pub is_default: bool,
+    /// What the union holds in this case.
+    pub member: Member,
+}
+
+/// An enumeration.
+#[derive(Debug, Clone, Default)]
+pub struct Enum {
+    /// In source order, so by ordinal.
+    pub enumerators: Vec<Enumerator>,
+}
+
+/// A value of an enumeration. Its name lives in the scope that encloses the enumeration.
+#[derive(Debug, Clone)]
+pub struct Enumerator {
+    /// IDL spelling.
+    pub name: String,
+    /// The comments directly above.
+    pub doc: String,
+    /// The identifier.
+    pub span: Span,
+    /// From 0, as it is encoded.
+    pub ordinal: u32,
+}
+
+/// A type definition.
+#[derive(Debug, Clone)]
+pub struct Typedef {
+    /// The type it names, the dimensions of an array declarator included.
+    pub target: Type,
+    /// A type that is defined inside the declaration (`typedef struct S {...} T;`). It belongs to the enclosing scope.
+    pub inner: Option<DefinitionId>,
+}
+
+/// A constant.
+#[derive(Debug, Clone)]
+pub struct Constant {
+    /// As written.
+    pub ty: Type,
+    /// Evaluated, in the range of its type.
+    pub value: ConstantValue,
+}
+
+/// The value of a constant or a union label.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ConstantValue {
+    /// `boolean`
+    Boolean(bool),
+    /// `char`, at most U+00FF
+    Char(char),
+    /// `wchar`
+    WChar(char),
+    /// `octet`
+    Octet(u8),
+    /// `short`
+    Short(i16),
+    /// `unsigned short`
+    UShort(u16),
+    /// `long`
+    Long(i32),
+    /// `unsigned long`
+    ULong(u32),
+    /// `long long`
+    LongLong(i64),
+    /// `unsigned long long`
+    ULongLong(u64),
+    /// `float`
+    Float(f32),
+    /// `double`
+    Double(f64),
+    /// `long double`, evaluated in the precision of `double`
+    LongDouble(f64),
+    /// `string`
+    String(String),
+    /// `wstring`
+    WString(String),
+    /// `fixed`: the exact decimal, such as `-12.50`
+    Fixed(FixedValue),
+    /// A value of an enumeration.
+    Enumerator {
+        /// The enumeration.
+        enumeration: DefinitionId,
+        /// Which of its values.
+        ordinal: u32,
+    },
+}
+
+/// An exact decimal of at most 31 digits: `unscaled / 10^scale`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FixedValue {
+    /// All digits as an integer, with the sign.
+    pub unscaled: i128,
+    /// How many of the digits stand behind the point.
+    pub scale: u8,
+}
+
+/// A value type with state, or an abstract one.
+#[derive(Debug, Clone, Default)]
+pub struct ValueType {
+    /// `abstract`
+    pub is_abstract: bool,
+    /// `custom`
+    pub is_custom: bool,
+    /// `truncatable` to its first base.
+    pub is_truncatable: bool,
+    /// The value types it inherits from.
+    pub bases: Vec<DefinitionId>,
+    /// The interfaces it supports.
+    pub supports: Vec<DefinitionId>,
+    /// `true` for a public state member.
+    pub state: Vec<(bool, Member)>,
+    /// Its initialisers: name and parameters.
+    pub factories: Vec<Operation>,
+    /// Types, constants and exceptions declared inside.
+    pub members: Vec<DefinitionId>,
+    /// Its own operations.
+    pub operations: Vec<Operation>,
+    /// Its own attributes.
+    pub attributes: Vec<Attribute>,
+    /// An `eventtype` rather than a `valuetype`.
+    pub is_event: bool,
+}
+
+/// A boxed value type.
+#[derive(Debug, Clone)]
+pub struct ValueBox {
+    /// What it boxes.
+    pub content: Type,
+    /// A type that is defined inside the declaration.
+    pub nested: Vec<DefinitionId>,
+}
+
+/// A construct that is parsed and named, but not resolved in depth.
+#[derive(Debug, Clone)]
+pub struct Accepted {
+    /// As the specification calls it: `component`, `home`, `porttype`, `connector`, `template module`, ...
+    pub construct: &'static str,
+    /// What it contains, where that is resolved.
+    pub members: Vec<DefinitionId>,
+}
+
+/// A resolved type.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// `void`; only the result of an operation.
+    Void,
+    /// `boolean`
+    Boolean,
+    /// `char`
+    Char,
+    /// `wchar`
+    WChar,
+    /// `octet`
+    Octet,
+    /// `short`
+    Short,
+    /// `unsigned short`
+    UShort,
+    /// `long`
+    Long,
+    /// `unsigned long`
+    ULong,
+    /// `long long`
+    LongLong,
+    /// `unsigned long long`
+    ULongLong,
+    /// `float`
+    Float,
+    /// `double`
+    Double,
+    /// `long double`
+    LongDouble,
+    /// `any`
+    Any,
+    /// `Object`
+    Object,
+    /// `ValueBase`
+    ValueBase,
+    /// `string`
+    String {
+        /// The greatest number of characters, if the type has a bound.
+        bound: Option<u32>,
+    },
+    /// `wstring`
+    WString {
+        /// The greatest number of characters, if the type has a bound.
+        bound: Option<u32>,
+    },
+    /// `fixed<digits, scale>`; a `const fixed` has the digits and scale of its value.
+    Fixed {
+        /// From 1 to 31.
+        digits: u8,
+        /// At most `digits`.
+        scale: u8,
+    },
+    /// `sequence<element, bound>`
+    Sequence {
+        /// What it holds.
+        element: Box<Type>,
+        /// The greatest number of elements, if the type has a bound.
+        bound: Option<u32>,
+    },
+    /// An array; `dims` is never empty and holds no zero.
+    Array {
+        /// What it holds.
+        element: Box<Type>,
+        /// The lengths, outermost first.
+        dims: Vec<u32>,
+    },
+    /// A struct, union, enum, typedef, interface, native, value type or value box; also a definition that is only
+    /// [`Accepted`].
+    Ref(DefinitionId),
+}

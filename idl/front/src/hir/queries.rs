@@ -1,0 +1,213 @@
+//! The questions that a generator asks about a specification.
+
+use std::collections::HashSet;
+use std::ops::Index;
+
+use super::{
+    Attribute, Definition, DefinitionId, DefinitionKind, Enumerator, Interface, Operation, Specification,
+    Type,
+};
+
+/// An operation or attribute and the interface that declares it.
+#[derive(Debug, Clone, Copy)]
+pub struct Declared<'a, T> {
+    /// The interface that declares it, which may be a base.
+    pub interface: DefinitionId,
+    /// What it declares.
+    pub item: &'a T,
+}
+
+impl Index<DefinitionId> for Specification {
+    type Output = Definition;
+
+    fn index(&self, id: DefinitionId) -> &Definition {
+        &self.definitions[id.0 as usize]
+    }
+}
+
+impl Specification {
+    /// The definition with this name (such as `A::B`), if there is one.
+    pub fn find(&self, scoped_name: &str) -> Option<&Definition> {
+        let parts: Vec<&str> = scoped_name.trim_start_matches("::").split("::").collect();
+        self.definitions
+            .iter()
+            .find(|definition| definition.scoped_name.0 == parts)
+    }
+
+    /// The definitions directly inside a definition, in source order; none for those that contain nothing.
+    pub fn children(&self, id: DefinitionId) -> &[DefinitionId] {
+        match &self[id].kind {
+            DefinitionKind::Module(module) => &module.members,
+            DefinitionKind::Interface(interface) => &interface.members,
+            DefinitionKind::ValueType(value) => &value.members,
+            DefinitionKind::Struct(structure) => &structure.nested,
+            DefinitionKind::Union(union) => &union.nested,
+            DefinitionKind::Exception(exception) => &exception.nested,
+            DefinitionKind::ValueBox(boxed) => &boxed.nested,
+            DefinitionKind::Accepted(accepted) => &accepted.members,
+            DefinitionKind::Enum(_)
+            | DefinitionKind::Typedef(_)
+            | DefinitionKind::Constant(_)
+            | DefinitionKind::Native => &[],
+        }
+    }
+
+    /// The interface with this id, if it is one.
+    pub fn interface(&self, id: DefinitionId) -> Option<&Interface> {
+        match &self[id].kind {
+            DefinitionKind::Interface(interface) => Some(interface),
+            _ => None,
+        }
+    }
+
+    /// The enumerators of a definition, if it is an enumeration.
+    pub fn enumerators(&self, id: DefinitionId) -> &[Enumerator] {
+        match &self[id].kind {
+            DefinitionKind::Enum(enumeration) => &enumeration.enumerators,
+            _ => &[],
+        }
+    }
+
+    /// What a type is behind its typedefs: never a [`Type::Ref`] to a typedef.
+    pub fn resolve_aliases<'a>(&'a self, ty: &'a Type) -> &'a Type {
+        let mut ty = ty;
+        // A typedef names what is declared before it, so the chain ends.
+        while let Type::Ref(id) = ty {
+            match &self[*id].kind {
+                DefinitionKind::Typedef(typedef) => ty = &typedef.target,
+                _ => break,
+            }
+        }
+        ty
+    }
+
+    /// The bases of an interface, direct and indirect, without the interface itself and without duplicates: depth
+    /// first, the first base first, each after its own bases.
+    pub fn all_bases(&self, id: DefinitionId) -> Vec<DefinitionId> {
+        let mut found = Vec::new();
+        let mut seen = HashSet::from([id]);
+        let mut open = vec![(id, 0)];
+        while let Some((interface, next)) = open.pop() {
+            match self.direct_bases(interface).get(next) {
+                Some(&base) => {
+                    open.push((interface, next + 1));
+                    if seen.insert(base) {
+                        open.push((base, 0));
+                    }
+                }
+                None if interface != id => found.push(interface),
+                None => {}
+            }
+        }
+        found
+    }
+
+    /// The direct bases of an interface, or of a value type with the interfaces that it supports.
+    fn direct_bases(&self, id: DefinitionId) -> Vec<DefinitionId> {
+        match &self[id].kind {
+            DefinitionKind::Interface(interface) => interface.bases.clone(),
+            DefinitionKind::ValueType(value) => value.bases.iter().chain(&value.supports).copied().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The operations of an interface: those of [`Self::all_bases`] in that order, then its own.
+    pub fn all_operations(&self, id: DefinitionId) -> Vec<Declared<'_, Operation>> {
+        self.collect(id, |definition| match &definition.kind {
+            DefinitionKind::Interface(interface) => &interface.operations,
+            DefinitionKind::ValueType(value) => &value.operations,
+            _ => &[],
+        })
+    }
+
+    /// The attributes of an interface: those of [`Self::all_bases`] in that order, then its own.
+    pub fn all_attributes(&self, id: DefinitionId) -> Vec<Declared<'_, Attribute>> {
+        self.collect(id, |definition| match &definition.kind {
+            DefinitionKind::Interface(interface) => &interface.attributes,
+            DefinitionKind::ValueType(value) => &value.attributes,
+            _ => &[],
+        })
+    }
+
+    fn collect<'a, T>(
+        &'a self,
+        id: DefinitionId,
+        items: impl Fn(&'a Definition) -> &'a [T],
+    ) -> Vec<Declared<'a, T>> {
+        let mut interfaces = self.all_bases(id);
+        interfaces.push(id);
+        let all = interfaces.into_iter();
+        all.flat_map(|interface| {
+            items(&self[interface])
+                .iter()
+                .map(move |item| Declared { interface, item })
+        })
+        .collect()
+    }
+
+    /// Whether values of a type differ in their encoded length: strings, sequences, references, `any` and what
+    /// contains them. A union is variable if one of its cases is (the convention of the C++ mapping).
+    pub fn is_variable_length(&self, ty: &Type) -> bool {
+        self.reaches(vec![ty], |part| match part {
+            Type::Any
+            | Type::Object
+            | Type::ValueBase
+            | Type::String { .. }
+            | Type::WString { .. }
+            | Type::Sequence { .. } => true,
+            Type::Ref(id) => matches!(
+                self[*id].kind,
+                DefinitionKind::Interface(_)
+                    | DefinitionKind::ValueType(_)
+                    | DefinitionKind::ValueBox(_)
+                    | DefinitionKind::Native
+                    | DefinitionKind::Accepted(_)
+            ),
+            _ => false,
+        })
+    }
+
+    /// Whether a type contains itself, through sequences: its definition then needs indirection.
+    pub fn is_recursive(&self, id: DefinitionId) -> bool {
+        self.reaches(self.parts(&Type::Ref(id)), |part| *part == Type::Ref(id))
+    }
+
+    /// Whether `wanted` holds for one of the types or something that they contain. References to interfaces and
+    /// value types are not entered.
+    fn reaches<'a>(&'a self, start: Vec<&'a Type>, wanted: impl Fn(&Type) -> bool) -> bool {
+        let mut seen = HashSet::new();
+        let mut open = start;
+        while let Some(ty) = open.pop() {
+            if wanted(ty) {
+                return true;
+            }
+            let new = match ty {
+                Type::Ref(id) => seen.insert(*id),
+                _ => true,
+            };
+            if new {
+                open.extend(self.parts(ty));
+            }
+        }
+        false
+    }
+
+    /// The types of which a type directly consists.
+    fn parts<'a>(&'a self, ty: &'a Type) -> Vec<&'a Type> {
+        match ty {
+            Type::Sequence { element, .. } | Type::Array { element, .. } => vec![element],
+            Type::Ref(id) => match &self[*id].kind {
+                DefinitionKind::Struct(structure) => {
+                    structure.members.iter().map(|member| &member.ty).collect()
+                }
+                DefinitionKind::Exception(exception) => {
+                    exception.members.iter().map(|member| &member.ty).collect()
+                }
+                DefinitionKind::Union(union) => union.cases.iter().map(|case| &case.member.ty).collect(),
+                DefinitionKind::Typedef(typedef) => vec![&typedef.target],
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+}

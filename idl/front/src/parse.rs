@@ -1,0 +1,304 @@
+//! The parser: recursive descent, one function per production of OMG IDL 3.5 (formal/2014-03-01).
+//!
+//! It never fails: it yields the definitions it understood and what it has to say about the rest. After an error it
+//! goes on behind the next `;` or at the `}` that closes the construct.
+
+mod component;
+mod definition;
+mod expression;
+mod interface;
+mod literal;
+mod types;
+mod value;
+
+use std::rc::Rc;
+
+use crate::Limits;
+use crate::ast::{Definition, Ident, Name};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::lexer::Kind;
+use crate::source::Span;
+use crate::token::{Token, colliding_keyword, is_keyword, is_late_keyword};
+
+/// Parses the tokens of a specification. The last one is of kind [`Kind::End`].
+pub(crate) fn parse(tokens: &[Token], limits: &Limits) -> (Vec<Definition>, Vec<Diagnostic>) {
+    let mut parser = Parser {
+        tokens,
+        limits,
+        at: 0,
+        depth: 0,
+        templates: 0,
+        half_closed: None,
+        last_error: None,
+        too_deep: false,
+        diagnostics: Vec::new(),
+    };
+    let definitions = parser.specification();
+    (definitions, parser.diagnostics)
+}
+
+/// The production could not be read; the diagnostic is already reported.
+#[derive(Debug, Clone, Copy)]
+struct Failed;
+
+type Parsed<T> = Result<T, Failed>;
+
+struct Parser<'a> {
+    tokens: &'a [Token],
+    limits: &'a Limits,
+    at: usize,
+    /// Open recursive productions.
+    depth: usize,
+    /// Open `<` of types, which decide what `>>` is.
+    templates: usize,
+    /// A `>>` of which the first half is used.
+    half_closed: Option<usize>,
+    /// The token at which the last error was reported: there is one error per token.
+    last_error: Option<usize>,
+    too_deep: bool,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Parser<'a> {
+    fn token(&self) -> &'a Token {
+        // The last token is the end, which is never passed.
+        &self.tokens[self.at.min(self.tokens.len() - 1)]
+    }
+
+    fn peek(&self, ahead: usize) -> &'a Token {
+        &self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
+    }
+
+    fn span(&self) -> Span {
+        self.token().span
+    }
+
+    /// The place of the token before the present one.
+    fn previous(&self) -> Span {
+        self.tokens[self.at.saturating_sub(1)].span
+    }
+
+    fn doc(&self) -> String {
+        self.token().doc.as_deref().unwrap_or_default().to_owned()
+    }
+
+    fn bump(&mut self) -> &'a Token {
+        let token = self.token();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    fn at_end(&self) -> bool {
+        self.token().kind == Kind::End
+    }
+
+    /// Whether the present token is this keyword or punctuation. An escaped identifier never is.
+    fn at(&self, text: &str) -> bool {
+        matches!(self.token().kind, Kind::Word | Kind::Punctuation) && &*self.token().text == text
+    }
+
+    fn at_any(&self, texts: &[&str]) -> bool {
+        texts.iter().any(|text| self.at(text))
+    }
+
+    fn eat(&mut self, text: &str) -> bool {
+        let found = self.at(text);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn expect(&mut self, text: &str) -> Parsed<()> {
+        if self.eat(text) {
+            Ok(())
+        } else {
+            self.unexpected(&format!("`{text}`"))
+        }
+    }
+
+    /// The `;` behind a definition. Its absence is reported at the end of what it should follow, and parsing goes on.
+    fn semicolon(&mut self, after: &str) {
+        if self.eat(";") {
+            return;
+        }
+        if self.last_error != Some(self.at) {
+            let end = self.previous();
+            let span = Span {
+                start: end.end,
+                ..end
+            };
+            self.error(
+                Diagnostic::new(Code::Syntax, span, format!("`;` is missing after {after}"))
+                    .here("expected `;` here")
+                    .with_help("every definition ends with `;`, behind the closing `}` too"),
+            );
+        }
+    }
+
+    fn error(&mut self, diagnostic: Diagnostic) {
+        self.last_error = Some(self.at);
+        self.say(diagnostic);
+    }
+
+    /// Reports something after which parsing goes on as if nothing were wrong.
+    fn say(&mut self, diagnostic: Diagnostic) {
+        if self.diagnostics.len() < self.limits.diagnostics {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Reports that something else was expected at the present token.
+    fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
+        if self.last_error == Some(self.at) || self.too_deep {
+            return Err(Failed);
+        }
+        let token = self.token();
+        let found = match token.kind {
+            Kind::End => "the end of the file".to_owned(),
+            Kind::Word if is_keyword(&token.text) => format!("the keyword `{}`", token.text),
+            _ => format!("`{}`", token.text),
+        };
+        let mut diagnostic = Diagnostic::new(
+            Code::Syntax,
+            token.span,
+            format!("expected {expected}, found {found}"),
+        )
+        .here(format!("expected {expected}"));
+        if token.kind == Kind::Word && is_keyword(&token.text) && expected.contains("identifier") {
+            diagnostic = diagnostic.with_help(format!("to use a keyword as a name, write `_{}`", token.text));
+        } else if token.kind == Kind::End {
+            diagnostic = diagnostic.with_help("check that every `{` has its `}`");
+        } else if &*token.text == "@" {
+            diagnostic = diagnostic.with_help("annotations belong to IDL 4, which is not supported");
+        }
+        self.error(diagnostic);
+        Err(Failed)
+    }
+
+    /// Goes to the next place where a definition may begin: behind a `;`, or at a `}` that closes the construct.
+    fn recover(&mut self) {
+        let mut open = 0usize;
+        while !self.at_end() {
+            if open == 0 && self.at("}") {
+                return;
+            }
+            if self.at("{") {
+                open += 1;
+            } else if self.at("}") {
+                open -= 1;
+            }
+            let done = open == 0 && self.at(";");
+            self.bump();
+            if done {
+                return;
+            }
+        }
+    }
+
+    /// Runs a production that may contain itself; refuses to go too deep.
+    fn nested<T>(&mut self, production: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= self.limits.nesting {
+            if !self.too_deep {
+                let message = format!("nested more than {} levels deep", self.limits.nesting);
+                self.error(
+                    Diagnostic::new(Code::NestingTooDeep, self.span(), message)
+                        .with_help("give inner parts names of their own with `typedef` or `const`"),
+                );
+                self.too_deep = true;
+            }
+            return Err(Failed);
+        }
+        self.depth += 1;
+        let result = production(self);
+        self.depth -= 1;
+        if self.depth == 0 {
+            self.too_deep = false;
+        }
+        result
+    }
+
+    /// `<identifier>`
+    fn identifier(&mut self) -> Parsed<Ident> {
+        let token = self.token();
+        let at = self.at;
+        if token.kind != Kind::Word {
+            return self.unexpected("an identifier");
+        }
+        if let Some(escaped) = token.text.strip_prefix('_') {
+            if escaped.starts_with(|first: char| first.is_ascii_alphabetic()) {
+                self.bump();
+                return Ok(Ident {
+                    name: escaped.into(),
+                    span: token.span,
+                    at,
+                });
+            }
+            self.error(
+                Diagnostic::new(
+                    Code::Syntax,
+                    token.span,
+                    format!("`{}` is not an identifier", token.text),
+                )
+                .with_help("identifiers begin with a letter"),
+            );
+            self.bump();
+            return Ok(Ident {
+                name: Rc::clone(&token.text),
+                span: token.span,
+                at,
+            });
+        }
+        if let Some(keyword) = colliding_keyword(&token.text) {
+            if is_late_keyword(&token.text) {
+                self.say(
+                    Diagnostic::new(
+                        Code::LateKeyword,
+                        token.span,
+                        format!("`{keyword}` is a keyword since IDL 3.0"),
+                    )
+                    .with_help(format!(
+                        "write `_{keyword}` so that every compiler takes it as a name"
+                    )),
+                );
+            } else if is_keyword(&token.text) {
+                return self.unexpected("an identifier");
+            } else {
+                let message = format!(
+                    "the identifier `{}` collides with the keyword `{keyword}`",
+                    token.text
+                );
+                self.say(
+                    Diagnostic::new(Code::KeywordAsIdentifier, token.span, message)
+                        .with_help(format!("rename it, or escape it as `_{}`", token.text)),
+                );
+            }
+        }
+        self.bump();
+        Ok(Ident {
+            name: Rc::clone(&token.text),
+            span: token.span,
+            at,
+        })
+    }
+
+    /// `<scoped_name>`
+    fn scoped_name(&mut self) -> Parsed<Name> {
+        let absolute = self.eat("::");
+        let mut parts = vec![self.identifier()?];
+        while self.eat("::") {
+            parts.push(self.identifier()?);
+        }
+        Ok(Name { absolute, parts })
+    }
+
+    /// `<scoped_name> { "," <scoped_name> }*`
+    fn scoped_names(&mut self) -> Parsed<Vec<Name>> {
+        let mut names = vec![self.scoped_name()?];
+        while self.eat(",") {
+            names.push(self.scoped_name()?);
+        }
+        Ok(names)
+    }
+}

@@ -1,0 +1,189 @@
+//! Specifications, modules, imports and repository identity declarations (clauses 7.4.1, 7.4.2, 7.4.9).
+
+use super::{Failed, Parsed, Parser};
+use crate::ast::{Body, Definition, DefinitionKind, Ident};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::lexer::Kind;
+
+const DEFINITIONS: &str = "a definition (such as `module`, `interface`, `struct`, `typedef` or `const`)";
+
+impl Parser<'_> {
+    /// `<specification> ::= <import>* <definition>+`
+    pub(super) fn specification(&mut self) -> Vec<Definition> {
+        let mut definitions = Vec::new();
+        while !self.at_end() {
+            if self.at("}") {
+                let span = self.span();
+                self.error(
+                    Diagnostic::new(Code::Syntax, span, "this `}` closes nothing")
+                        .with_help("remove it, or look above for a `{` that is missing"),
+                );
+                self.bump();
+                self.eat(";");
+                continue;
+            }
+            self.definition_or_recover(&mut definitions, Self::definition);
+        }
+        definitions
+    }
+
+    /// Reads one definition; after an error goes to the next one.
+    fn definition_or_recover(
+        &mut self,
+        definitions: &mut Vec<Definition>,
+        definition: impl FnOnce(&mut Self) -> Parsed<DefinitionKind>,
+    ) {
+        let doc = self.doc();
+        let first = self.at;
+        match self.nested(definition) {
+            Ok(kind) => definitions.push(Definition { doc, kind }),
+            Err(Failed) => {
+                self.recover();
+                if self.at == first && !self.at("}") {
+                    self.bump();
+                }
+            }
+        }
+    }
+
+    /// The elements between `{` and `}`.
+    pub(super) fn body(&mut self, element: fn(&mut Self) -> Parsed<DefinitionKind>) -> Parsed<Body> {
+        self.expect("{")?;
+        let mut definitions = Vec::new();
+        while !self.at("}") && !self.at_end() {
+            self.definition_or_recover(&mut definitions, element);
+        }
+        let end = self.at;
+        self.expect("}")?;
+        Ok(Body { definitions, end })
+    }
+
+    /// `<definition>`
+    fn definition(&mut self) -> Parsed<DefinitionKind> {
+        let (kind, what) = match &*self.token().text {
+            _ if !matches!(self.token().kind, Kind::Word) => return self.unexpected(DEFINITIONS),
+            "module" => (self.module()?, "this module"),
+            "import" => (self.import()?, "`import`"),
+            "interface" => (self.interface()?, "this interface"),
+            "abstract" | "local" | "custom" if self.peek(1).text.as_ref() == "interface" => {
+                (self.interface()?, "this interface")
+            }
+            "abstract" | "custom" | "valuetype" | "eventtype" => (self.value()?, "this value type"),
+            "component" => (self.component()?, "this component"),
+            "home" => (self.home()?, "this home"),
+            "porttype" => (self.porttype()?, "this port type"),
+            "connector" => (self.connector()?, "this connector"),
+            "alias" => (self.template_module_ref()?, "this alias"),
+            _ => return self.common_definition(DEFINITIONS),
+        };
+        self.semicolon(what);
+        Ok(kind)
+    }
+
+    /// What may stand in a module as well as in an interface: types, constants, exceptions, `typeid`, `typeprefix`.
+    pub(super) fn common_definition(&mut self, expected: &str) -> Parsed<DefinitionKind> {
+        let (kind, what) = match &*self.token().text {
+            _ if !matches!(self.token().kind, Kind::Word) => return self.unexpected(expected),
+            "typedef" | "struct" | "union" | "enum" | "native" => (self.type_dcl()?, "this type"),
+            "const" => (self.const_dcl()?, "this constant"),
+            "exception" => (self.except_dcl()?, "this exception"),
+            "typeid" => (self.type_id_dcl()?, "`typeid`"),
+            "typeprefix" => (self.type_prefix_dcl()?, "`typeprefix`"),
+            _ => return self.unexpected(expected),
+        };
+        self.semicolon(what);
+        Ok(kind)
+    }
+
+    /// `<module> ::= "module" <identifier> "{" <definition>+ "}"`, also `<template_module>` and
+    /// `<template_module_inst>`
+    fn module(&mut self) -> Parsed<DefinitionKind> {
+        self.expect("module")?;
+        let scoped = self.scoped_name()?;
+        if self.at("<") {
+            return self.template_module(scoped);
+        }
+        let name = self.single(scoped)?;
+        let body = self.body(Self::definition)?;
+        if body.definitions.is_empty() && self.last_error.is_none() {
+            self.say(
+                Diagnostic::new(
+                    Code::EmptyBody,
+                    name.span,
+                    format!("module `{}` is empty", name.name),
+                )
+                .with_help("put a definition into it, or remove it"),
+            );
+        }
+        Ok(DefinitionKind::Module { name, body })
+    }
+
+    /// A scoped name of one part.
+    pub(super) fn single(&mut self, mut name: crate::ast::Name) -> Parsed<Ident> {
+        if name.absolute || name.parts.len() > 1 {
+            let span = name.span();
+            self.error(
+                Diagnostic::new(Code::Syntax, span, "a definition has a simple name")
+                    .with_help("open the enclosing modules around it instead of qualifying its name"),
+            );
+            return Err(Failed);
+        }
+        name.parts.pop().ok_or(Failed)
+    }
+
+    /// The definitions in a template module.
+    pub(super) fn template_body(&mut self) -> Parsed<Body> {
+        self.body(Self::definition)
+    }
+
+    /// `<import> ::= "import" <imported_scope>`
+    fn import(&mut self) -> Parsed<DefinitionKind> {
+        let at = self.at;
+        let span = self.span();
+        self.expect("import")?;
+        let name = if self.token().kind == Kind::String {
+            self.string_text()?
+        } else {
+            let name = self.scoped_name()?;
+            name.parts
+                .iter()
+                .map(|part| &*part.name)
+                .collect::<Vec<_>>()
+                .join("::")
+        };
+        Ok(DefinitionKind::Accepted {
+            construct: "import",
+            name: Ident {
+                name: name.into(),
+                span,
+                at,
+            },
+        })
+    }
+
+    /// `<type_id_dcl> ::= "typeid" <scoped_name> <string_literal>`
+    fn type_id_dcl(&mut self) -> Parsed<DefinitionKind> {
+        self.expect("typeid")?;
+        let name = self.scoped_name()?;
+        let span = self.span();
+        Ok(DefinitionKind::TypeId {
+            name,
+            id: self.string_text()?,
+            span,
+        })
+    }
+
+    /// `<type_prefix_dcl> ::= "typeprefix" <scoped_name> <string_literal>`
+    fn type_prefix_dcl(&mut self) -> Parsed<DefinitionKind> {
+        self.expect("typeprefix")?;
+        // Older specifications write `typeprefix :: "..."` for the global scope; IDL 3.5 has no such form.
+        let name = self.scoped_name()?;
+        let span = self.span();
+        Ok(DefinitionKind::TypePrefix {
+            name,
+            prefix: self.string_text()?,
+            span,
+        })
+    }
+}

@@ -1,0 +1,299 @@
+//! The preprocessor: files to one list of tokens (OMG IDL 3.5, clause 7.3).
+//!
+//! It keeps what a separate preprocessor loses: the place of every token in its own file, the comments above it, and
+//! the pragmas with their place among the tokens. `#` and `##` in macro bodies are not supported.
+
+mod comments;
+mod condition;
+mod directive;
+mod expand;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::lexer::{Kind, Lexeme, lex};
+use crate::source::{SourceFile, SourceLoader, Span};
+use crate::token::{Event, EventKind, Token};
+use crate::{Limits, Options};
+use comments::Comments;
+use directive::Conditional;
+use expand::{Macro, Piece};
+
+/// What preprocessing yields.
+pub(crate) struct Preprocessed {
+    /// The main file first.
+    pub files: Vec<SourceFile>,
+    /// Ends with one token of kind [`Kind::End`].
+    pub tokens: Vec<Token>,
+    /// In source order.
+    pub events: Vec<Event>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Preprocesses `path` and everything it includes.
+pub(crate) fn preprocess(path: &Path, options: &Options, loader: &dyn SourceLoader) -> Preprocessed {
+    let mut preprocessor = Preprocessor {
+        options,
+        loader,
+        out: Preprocessed {
+            files: Vec::new(),
+            tokens: Vec::new(),
+            events: Vec::new(),
+            diagnostics: Vec::new(),
+        },
+        texts: Vec::new(),
+        known: HashMap::new(),
+        macros: HashMap::new(),
+        including: Vec::new(),
+        includes: 0,
+        work: options.limits.tokens,
+        stopped: false,
+    };
+    for (name, value) in &options.defines {
+        preprocessor
+            .macros
+            .insert(name.as_str().into(), Macro::predefined(value));
+    }
+    match loader.load(path) {
+        Ok(text) => {
+            let file = preprocessor.add_file(path, text);
+            preprocessor.file(file);
+        }
+        Err(error) => preprocessor.out.diagnostics.push(Diagnostic {
+            labels: Vec::new(),
+            ..Diagnostic::new(
+                Code::UnreadableFile,
+                Span::default(),
+                format!("cannot read `{}`: {error}", path.display()),
+            )
+            .with_help("check the path; a relative one is relative to the current directory")
+        }),
+    }
+    let mut out = preprocessor.out;
+    let end = out.files.first().map_or(0, |main| main.text.len() as u32);
+    let span = Span {
+        file: 0,
+        start: end,
+        end,
+    };
+    out.tokens.push(Token {
+        kind: Kind::End,
+        text: "".into(),
+        span,
+        doc: None,
+    });
+    out
+}
+
+struct Preprocessor<'a> {
+    options: &'a Options,
+    loader: &'a dyn SourceLoader,
+    out: Preprocessed,
+    /// The lexical elements of each file, by file number.
+    texts: Vec<Rc<[Lexeme]>>,
+    known: HashMap<PathBuf, u32>,
+    macros: HashMap<Rc<str>, Macro>,
+    /// The files that are open, the main file first.
+    including: Vec<u32>,
+    includes: usize,
+    /// How many more tokens may be looked at.
+    work: usize,
+    stopped: bool,
+}
+
+impl Preprocessor<'_> {
+    fn limits(&self) -> &Limits {
+        &self.options.limits
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        if self.out.diagnostics.len() < self.limits().diagnostics {
+            self.out.diagnostics.push(diagnostic);
+        }
+    }
+
+    fn add_file(&mut self, path: &Path, text: String) -> u32 {
+        if let Some(&file) = self.known.get(path) {
+            return file;
+        }
+        let file = self.out.files.len() as u32;
+        // Spans are 32 bits wide.
+        let too_large = text.len() > self.limits().file_bytes.min(u32::MAX as usize);
+        let text = if too_large { String::new() } else { text };
+        self.texts.push(lex(&text).into());
+        self.out.files.push(SourceFile {
+            name: path.display().to_string(),
+            text: text.into(),
+        });
+        self.known.insert(path.to_owned(), file);
+        if too_large {
+            let message = format!(
+                "`{}` is larger than {} bytes",
+                path.display(),
+                self.limits().file_bytes
+            );
+            self.report(Diagnostic::new(
+                Code::LimitExceeded,
+                Span {
+                    file,
+                    start: 0,
+                    end: 0,
+                },
+                message,
+            ));
+        }
+        file
+    }
+
+    fn text(&self, span: Span) -> &str {
+        &self.out.files[span.file as usize].text[span.start as usize..span.end as usize]
+    }
+
+    fn event(&mut self, span: Span, kind: EventKind) {
+        self.out.events.push(Event {
+            at: self.out.tokens.len(),
+            span,
+            kind,
+        });
+    }
+
+    /// Counts down the work; says once when it is used up.
+    fn spend(&mut self, span: Span) -> bool {
+        if self.work > 0 {
+            self.work -= 1;
+        } else if !self.stopped {
+            let message = format!("more than {} tokens after preprocessing", self.limits().tokens);
+            self.stop(Diagnostic::new(Code::LimitExceeded, span, message).with_help(
+                "look for macros or includes that multiply each other, or raise `Limits::tokens`",
+            ));
+        }
+        !self.stopped
+    }
+
+    fn stop(&mut self, diagnostic: Diagnostic) {
+        if !self.stopped {
+            self.report(diagnostic);
+        }
+        self.stopped = true;
+    }
+
+    /// Walks through one file, line by line.
+    fn file(&mut self, file: u32) {
+        let whole = Span {
+            file,
+            start: 0,
+            end: 0,
+        };
+        self.event(whole, EventKind::EnterFile);
+        self.including.push(file);
+        let lexemes = Rc::clone(&self.texts[file as usize]);
+        let mut conditionals: Vec<Conditional> = Vec::new();
+        let mut comments = Comments::default();
+        let mut at = 0;
+        let mut line_start = true;
+        while let Some(&lexeme) = lexemes.get(at) {
+            let span = Span {
+                file,
+                start: lexeme.start,
+                end: lexeme.end,
+            };
+            at += 1;
+            let active = conditionals.iter().all(|conditional| conditional.active);
+            match lexeme.kind {
+                Kind::Space => {}
+                Kind::Newline => {
+                    comments.newline();
+                    line_start = true;
+                }
+                Kind::LineComment | Kind::BlockComment => comments.comment(self.text(span), line_start),
+                Kind::Hash if line_start => {
+                    let end = lexemes[at..]
+                        .iter()
+                        .position(|lexeme| lexeme.kind == Kind::Newline)
+                        .map_or(lexemes.len(), |length| at + length);
+                    comments.clear();
+                    self.directive(span, &lexemes[at..end], &mut conditionals, active);
+                    at = end;
+                }
+                _ if !active => line_start = false,
+                _ => {
+                    if !self.spend(span) {
+                        break;
+                    }
+                    line_start = false;
+                    let doc = comments.take();
+                    let first = self.out.tokens.len();
+                    if lexeme.kind == Kind::Word && self.is_macro(self.text(span)) {
+                        at = self.use_macro(span, &lexemes, at);
+                    } else {
+                        self.emit(Piece {
+                            kind: lexeme.kind,
+                            text: self.text(span).into(),
+                            span,
+                        });
+                    }
+                    if let Some(token) = self.out.tokens.get_mut(first) {
+                        token.doc = doc;
+                    }
+                }
+            }
+            if self.stopped {
+                break;
+            }
+        }
+        for open in conditionals {
+            self.report(
+                Diagnostic::new(
+                    Code::UnbalancedConditional,
+                    open.span,
+                    "this conditional has no `#endif`",
+                )
+                .here("opened here")
+                .with_help("every file closes its own conditionals: add `#endif`"),
+            );
+        }
+        self.including.pop();
+        self.event(whole, EventKind::LeaveFile);
+    }
+
+    /// Puts a token out, or says why it is none.
+    fn emit(&mut self, piece: Piece) {
+        let Piece { kind, text, span } = piece;
+        let problem = match kind {
+            Kind::Unknown if &*text == "\"" || &*text == "'" => Diagnostic::new(
+                Code::UnterminatedLiteral,
+                span,
+                "a literal is not closed on the line on which it is opened",
+            )
+            .with_help(format!(
+                "add the closing {text}; long strings are written \"in \" \"parts\""
+            )),
+            Kind::Unknown => Diagnostic::new(
+                Code::UnexpectedCharacter,
+                span,
+                format!("`{}` has no meaning in IDL", text.escape_debug()),
+            )
+            .with_help("remove it, or put it into a comment or a literal"),
+            Kind::UnterminatedComment => {
+                let span = Span {
+                    end: span.start + 2,
+                    ..span
+                };
+                Diagnostic::new(Code::UnterminatedComment, span, "this comment is not closed")
+                    .with_help("add `*/`")
+            }
+            _ => {
+                return self.out.tokens.push(Token {
+                    kind,
+                    text,
+                    span,
+                    doc: None,
+                });
+            }
+        };
+        self.report(problem);
+    }
+}

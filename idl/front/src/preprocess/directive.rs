@@ -1,0 +1,466 @@
+//! Directives: the lines that begin with `#`.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::Preprocessor;
+use super::condition::evaluate;
+use super::expand::{Macro, Piece, is_blank};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::lexer::{Kind, Lexeme};
+use crate::source::Span;
+use crate::suggest::did_you_mean;
+use crate::token::{EventKind, PragmaName};
+
+const DIRECTIVES: &[&str] = &[
+    "define", "elif", "else", "endif", "error", "if", "ifdef", "ifndef", "include", "line", "pragma",
+    "undef", "warning",
+];
+
+/// An open `#if`.
+pub(super) struct Conditional {
+    pub span: Span,
+    /// The branch that is being read is taken.
+    pub active: bool,
+    /// A branch has been taken, or none of them may be.
+    taken: bool,
+    seen_else: bool,
+}
+
+impl Preprocessor<'_> {
+    /// Obeys one directive. `hash` is its `#`, `rest` the rest of its line.
+    pub(super) fn directive(
+        &mut self,
+        hash: Span,
+        rest: &[Lexeme],
+        conditionals: &mut Vec<Conditional>,
+        active: bool,
+    ) {
+        let line: Vec<Piece> = rest
+            .iter()
+            .filter(|lexeme| !is_blank(lexeme.kind))
+            .map(|lexeme| {
+                let span = Span {
+                    file: hash.file,
+                    start: lexeme.start,
+                    end: lexeme.end,
+                };
+                Piece {
+                    kind: lexeme.kind,
+                    text: self.text(span).into(),
+                    span,
+                }
+            })
+            .collect();
+        // A line with `#` alone is allowed and means nothing.
+        let Some((name, operands)) = line.split_first() else {
+            return;
+        };
+        let whole = hash.to(line.last().map_or(hash, |last| last.span));
+        match &*name.text {
+            "if" | "ifdef" | "ifndef" => {
+                let taken = active && self.condition(name, operands, whole);
+                conditionals.push(Conditional {
+                    span: whole,
+                    active: taken,
+                    taken: taken || !active,
+                    seen_else: false,
+                });
+            }
+            "elif" | "else" | "endif" => self.branch(name, operands, whole, conditionals),
+            _ if !active => {}
+            "include" => self.include(name, operands, whole),
+            "define" => self.define(operands, whole),
+            "undef" => match operands {
+                [word] if word.kind == Kind::Word => {
+                    self.macros.remove(&word.text);
+                }
+                _ => self.malformed(whole, "`#undef` takes one name", "write `#undef NAME`"),
+            },
+            "pragma" => self.pragma(operands, whole),
+            "error" | "warning" => {
+                let code = if &*name.text == "error" {
+                    Code::ErrorDirective
+                } else {
+                    Code::WarningDirective
+                };
+                let message = self
+                    .text(Span {
+                        start: name.span.end,
+                        ..whole
+                    })
+                    .trim()
+                    .to_owned();
+                let message = if message.is_empty() {
+                    format!("#{}", name.text)
+                } else {
+                    message
+                };
+                self.report(Diagnostic::new(code, whole, message));
+            }
+            // Line numbers come from preprocessed text; the places of tokens stay those of the file that is read.
+            "line" => {}
+            _ if name.kind == Kind::Number => {}
+            other => {
+                let mut diagnostic = Diagnostic::new(
+                    Code::UnknownDirective,
+                    whole,
+                    format!("there is no directive `#{other}`"),
+                );
+                diagnostic.help = did_you_mean(other, DIRECTIVES.iter().copied());
+                self.report(diagnostic);
+            }
+        }
+    }
+
+    fn malformed(&mut self, span: Span, message: &str, help: &str) {
+        self.report(Diagnostic::new(Code::MalformedDirective, span, message).with_help(help));
+    }
+
+    fn branch(&mut self, name: &Piece, operands: &[Piece], whole: Span, conditionals: &mut Vec<Conditional>) {
+        let Some(conditional) = conditionals.last_mut() else {
+            return self.report(
+                Diagnostic::new(
+                    Code::UnbalancedConditional,
+                    whole,
+                    format!("`#{}` without an `#if` in this file", name.text),
+                )
+                .with_help("remove it, or add the `#if` it belongs to"),
+            );
+        };
+        if &*name.text == "endif" {
+            conditionals.pop();
+            return;
+        }
+        if conditional.seen_else {
+            let opened = conditional.span;
+            return self.report(
+                Diagnostic::new(
+                    Code::UnbalancedConditional,
+                    whole,
+                    format!("`#{}` after `#else`", name.text),
+                )
+                .with_label(opened, "of this conditional"),
+            );
+        }
+        conditional.seen_else = &*name.text == "else";
+        let may = !conditional.taken;
+        let taken = may && (&*name.text == "else" || self.condition(name, operands, whole));
+        if let Some(conditional) = conditionals.last_mut() {
+            conditional.active = taken;
+            conditional.taken |= taken;
+        }
+    }
+
+    fn condition(&mut self, name: &Piece, operands: &[Piece], whole: Span) -> bool {
+        if &*name.text == "ifdef" || &*name.text == "ifndef" {
+            return match operands {
+                [word, ..] if word.kind == Kind::Word => {
+                    self.is_macro(&word.text) == (&*name.text == "ifdef")
+                }
+                _ => {
+                    let message = format!("`#{}` takes one name", name.text);
+                    self.malformed(whole, &message, "write the name of a macro behind it");
+                    false
+                }
+            };
+        }
+        let operands = self.replace_defined(operands);
+        let mut pieces = Vec::new();
+        self.expand(&operands, &mut Vec::new(), 0, &mut pieces);
+        match evaluate(&pieces) {
+            Ok(value) => value != 0,
+            Err((problem, at)) => {
+                let span = pieces.get(at).map_or(whole, |piece| piece.span);
+                self.report(
+                    Diagnostic::new(
+                        Code::BadCondition,
+                        span,
+                        format!("this condition cannot be evaluated: {problem}"),
+                    )
+                    .with_help("conditions are integer expressions with `defined(NAME)`"),
+                );
+                false
+            }
+        }
+    }
+
+    /// Replaces `defined NAME` and `defined(NAME)` by 1 or 0, before macros are expanded.
+    fn replace_defined(&self, operands: &[Piece]) -> Vec<Piece> {
+        let mut result = Vec::new();
+        let mut rest = operands;
+        while let Some((piece, tail)) = rest.split_first() {
+            let (word, after) = match tail {
+                _ if &*piece.text != "defined" => (None, tail),
+                [open, word, close, after @ ..] if &*open.text == "(" && &*close.text == ")" => {
+                    (Some(word), after)
+                }
+                [word, after @ ..] if word.kind == Kind::Word => (Some(word), after),
+                _ => (None, tail),
+            };
+            rest = after;
+            result.push(match word {
+                Some(word) => {
+                    let text = if self.is_macro(&word.text) { "1" } else { "0" };
+                    Piece {
+                        kind: Kind::Number,
+                        text: text.into(),
+                        span: piece.span.to(word.span),
+                    }
+                }
+                None => piece.clone(),
+            });
+        }
+        result
+    }
+
+    fn define(&mut self, operands: &[Piece], whole: Span) {
+        let Some((name, mut body)) = operands.split_first().filter(|(name, _)| name.kind == Kind::Word)
+        else {
+            return self.malformed(
+                whole,
+                "`#define` needs a name",
+                "write `#define NAME` or `#define NAME value`",
+            );
+        };
+        let mut parameters = None;
+        // A parenthesis makes a function-like macro only if it touches the name.
+        if body
+            .first()
+            .is_some_and(|open| &*open.text == "(" && open.span.start == name.span.end)
+        {
+            let close = body.iter().position(|piece| &*piece.text == ")");
+            let Some(close) = close else {
+                return self.malformed(whole, "the parameters of this macro are not closed", "add `)`");
+            };
+            let list = &body[1..close];
+            let well_formed = list.iter().enumerate().all(|(index, piece)| {
+                if index % 2 == 0 {
+                    piece.kind == Kind::Word
+                } else {
+                    &*piece.text == ","
+                }
+            });
+            if !well_formed || (!list.is_empty() && list.len() % 2 == 0) {
+                return self.malformed(
+                    whole,
+                    "malformed parameters of a macro",
+                    "write `#define NAME(a, b) ...`",
+                );
+            }
+            parameters = Some(
+                list.iter()
+                    .step_by(2)
+                    .map(|piece| Rc::clone(&piece.text))
+                    .collect(),
+            );
+            body = &body[close + 1..];
+        }
+        if let Some(hash) = body.iter().find(|piece| piece.kind == Kind::Hash) {
+            return self.malformed(
+                hash.span,
+                "`#` and `##` in macros are not supported",
+                "write the literal or the name out in full",
+            );
+        }
+        let definition = Macro {
+            parameters,
+            body: body.into(),
+            span: Some(name.span),
+        };
+        if let Some(earlier) = self
+            .macros
+            .get(&name.text)
+            .filter(|earlier| !earlier.means_the_same(&definition))
+        {
+            let mut diagnostic = Diagnostic::new(
+                Code::MacroRedefined,
+                name.span,
+                format!("the macro `{}` is defined again with another meaning", name.text),
+            )
+            .with_help(format!("write `#undef {}` first if this is intended", name.text));
+            if let Some(span) = earlier.span {
+                diagnostic = diagnostic.with_label(span, "first defined here");
+            }
+            self.report(diagnostic);
+        }
+        self.macros.insert(Rc::clone(&name.text), definition);
+    }
+
+    fn include(&mut self, name: &Piece, operands: &[Piece], whole: Span) {
+        let mut expanded = Vec::new();
+        let written = self
+            .text(Span {
+                start: name.span.end,
+                ..whole
+            })
+            .trim()
+            .to_owned();
+        let written = if written.starts_with(['"', '<']) {
+            written
+        } else {
+            self.expand(operands, &mut Vec::new(), 0, &mut expanded);
+            expanded.iter().map(|piece| &*piece.text).collect()
+        };
+        let target = written
+            .strip_prefix('"')
+            .and_then(|rest| rest.split_once('"'))
+            .map(|(target, _)| (target, true))
+            .or_else(|| {
+                written
+                    .strip_prefix('<')
+                    .and_then(|rest| rest.split_once('>'))
+                    .map(|(target, _)| (target, false))
+            });
+        let Some((target, quoted)) = target.filter(|(target, _)| !target.is_empty()) else {
+            return self.malformed(
+                whole,
+                "`#include` needs the name of a file",
+                "write `#include \"file.idl\"`",
+            );
+        };
+        if self.including.len() >= self.limits().include_depth || self.includes >= self.limits().includes {
+            let chain: Vec<&str> = self
+                .including
+                .iter()
+                .rev()
+                .take(4)
+                .map(|file| self.out.files[*file as usize].name.as_str())
+                .collect();
+            let message = format!(
+                "files include each other too deeply or too often (from `{}`)",
+                chain.join("` ← `")
+            );
+            return self.stop(
+                Diagnostic::new(Code::IncludeDepth, whole, message).with_help(format!(
+                    "protect `{target}` with `#ifndef`, `#define` and `#endif` around its contents"
+                )),
+            );
+        }
+        self.includes += 1;
+        match self.find(target, quoted, whole.file) {
+            Ok(Some(file)) => self.file(file),
+            Ok(None) => {
+                let directories: Vec<String> = self
+                    .options
+                    .include_dirs
+                    .iter()
+                    .map(|dir| format!("`{}`", dir.display()))
+                    .collect();
+                let looked = match (quoted, directories.is_empty()) {
+                    (true, true) => "beside the including file (no include directory is set)".to_owned(),
+                    (true, false) => format!("beside the including file and in {}", directories.join(", ")),
+                    (false, true) => "nowhere: no include directory is set".to_owned(),
+                    (false, false) => format!("in {}", directories.join(", ")),
+                };
+                self.report(
+                    Diagnostic::new(Code::IncludeNotFound, whole, format!("cannot find `{target}`"))
+                        .here(format!("searched {looked}"))
+                        .with_help("add the directory that contains it with `-I DIR` (`include_dirs`)"),
+                );
+            }
+            Err((path, error)) => self.report(Diagnostic::new(
+                Code::UnreadableFile,
+                whole,
+                format!("cannot read `{}`: {error}", path.display()),
+            )),
+        }
+    }
+
+    /// Finds an included file: beside the including one if its name is in quotes, then in the include directories.
+    fn find(
+        &mut self,
+        target: &str,
+        quoted: bool,
+        from: u32,
+    ) -> Result<Option<u32>, (PathBuf, std::io::Error)> {
+        let beside = Path::new(&self.out.files[from as usize].name)
+            .parent()
+            .map(Path::to_owned);
+        let candidates: Vec<PathBuf> = beside
+            .into_iter()
+            .filter(|_| quoted)
+            .chain(self.options.include_dirs.iter().cloned())
+            .map(|directory| directory.join(target))
+            .collect();
+        for path in candidates {
+            if let Some(&file) = self.known.get(&path) {
+                return Ok(Some(file));
+            }
+            match self.loader.load(&path) {
+                Ok(text) => return Ok(Some(self.add_file(&path, text))),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err((path, error)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The pragmas that change repository ids (CORBA 3.3, 14.7.5); any other one is ignored.
+    fn pragma(&mut self, operands: &[Piece], whole: Span) {
+        let Some((name, arguments)) = operands.split_first() else {
+            return;
+        };
+        let kind = match &*name.text {
+            "prefix" => match arguments {
+                [text] if text.kind == Kind::String => Some(EventKind::Prefix(unquoted(&text.text))),
+                _ => None,
+            },
+            "ID" => match arguments.split_last() {
+                Some((text, name)) if text.kind == Kind::String => {
+                    pragma_name(name).map(|name| EventKind::Id {
+                        name,
+                        id: unquoted(&text.text),
+                    })
+                }
+                _ => None,
+            },
+            "version" => match arguments.split_last() {
+                Some((number, name)) if number.kind == Kind::Number => {
+                    pragma_name(name).map(|name| EventKind::Version {
+                        name,
+                        version: number.text.to_string(),
+                    })
+                }
+                _ => None,
+            },
+            _ => return,
+        };
+        match kind {
+            Some(kind) => self.event(whole, kind),
+            None => self.report(
+                Diagnostic::new(Code::MalformedPragma, whole, format!("malformed `#pragma {}`", name.text)).with_help(
+                    "the forms are `#pragma prefix \"text\"`, `#pragma ID name \"id\"` and `#pragma version name 1.2`",
+                ),
+            ),
+        }
+    }
+}
+
+fn unquoted(literal: &str) -> String {
+    literal.trim_matches('"').to_owned()
+}
+
+fn pragma_name(pieces: &[Piece]) -> Option<PragmaName> {
+    let absolute = pieces.first().is_some_and(|first| &*first.text == "::");
+    let pieces = if absolute { &pieces[1..] } else { pieces };
+    let well_formed = pieces.len() % 2 == 1
+        && pieces.iter().enumerate().all(|(index, piece)| {
+            if index % 2 == 0 {
+                piece.kind == Kind::Word
+            } else {
+                &*piece.text == "::"
+            }
+        });
+    let name = |piece: &Piece| {
+        (
+            Rc::from(piece.text.strip_prefix('_').unwrap_or(&piece.text)),
+            piece.span,
+        )
+    };
+    well_formed.then(|| PragmaName {
+        absolute,
+        parts: pieces.iter().step_by(2).map(name).collect(),
+    })
+}

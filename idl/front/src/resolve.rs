@@ -1,0 +1,260 @@
+//! Resolution: names, types, constants and repository ids (clauses 7.4 and 7.5).
+//!
+//! IDL declares before use, so one walk in source order does it. The pragmas that the preprocessor found take effect
+//! at their place in that order.
+
+mod constant;
+mod fixed;
+mod interface;
+mod repository_id;
+mod scope;
+mod types;
+mod union;
+mod value;
+
+use crate::Limits;
+use crate::ast;
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::hir::{
+    Accepted, Constant, Definition, DefinitionId, DefinitionKind, Module, ScopedName, Specification,
+};
+use crate::token::Event;
+use repository_id::Identity;
+use scope::{Entity, Scope, ScopeId};
+
+/// Resolves the definitions of a specification. What is wrong is left out of the result.
+pub(crate) fn resolve(
+    definitions: &[ast::Definition],
+    events: &[Event],
+    limits: &Limits,
+) -> (Specification, Vec<Diagnostic>) {
+    let mut resolver = Resolver {
+        limits,
+        spec: Specification::default(),
+        scopes: vec![Scope::global()],
+        current: ScopeId::GLOBAL,
+        scope_of: Vec::new(),
+        complete: Vec::new(),
+        identities: Vec::new(),
+        events,
+        next_event: 0,
+        prefixes: vec![String::new()],
+        diagnostics: Vec::new(),
+    };
+    resolver.definitions(definitions);
+    resolver.events_until(usize::MAX);
+    resolver.check_forward_declarations();
+    resolver.assign_repository_ids();
+    (resolver.spec, resolver.diagnostics)
+}
+
+struct Resolver<'a> {
+    limits: &'a Limits,
+    spec: Specification,
+    scopes: Vec<Scope>,
+    current: ScopeId,
+    /// By definition: the scope that it forms.
+    scope_of: Vec<Option<ScopeId>>,
+    /// By definition: not just declared forward, and not in the middle of its definition.
+    complete: Vec<bool>,
+    /// By definition: what its repository id is made of.
+    identities: Vec<Identity>,
+    events: &'a [Event],
+    next_event: usize,
+    /// The prefixes of the open files and scopes, the present one last.
+    prefixes: Vec<String>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Resolver<'_> {
+    fn report(&mut self, diagnostic: Diagnostic) {
+        if self.diagnostics.len() < self.limits.diagnostics {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    fn definitions(&mut self, definitions: &[ast::Definition]) {
+        for definition in definitions {
+            self.definition(definition);
+        }
+    }
+
+    fn definition(&mut self, definition: &ast::Definition) {
+        let doc = &definition.doc;
+        match &definition.kind {
+            ast::DefinitionKind::Module { name, body } => self.module(name, body, doc),
+            ast::DefinitionKind::Interface(interface) => self.interface(interface, doc),
+            ast::DefinitionKind::Value(value) => self.value(value, doc),
+            ast::DefinitionKind::ValueBox { name, ty } => self.value_box(name, ty, doc),
+            ast::DefinitionKind::Constant { name, ty, value } => self.constant(name, ty, value, doc),
+            ast::DefinitionKind::Typedef { ty, declarators } => self.typedef(ty, declarators, doc),
+            ast::DefinitionKind::Constructed(ty) => {
+                self.constructed(ty, doc);
+            }
+            ast::DefinitionKind::ForwardStruct(name) => self.forward_struct(name, doc),
+            ast::DefinitionKind::ForwardUnion(name) => self.forward_union(name, doc),
+            ast::DefinitionKind::Exception { name, members, end } => self.exception(name, members, *end, doc),
+            ast::DefinitionKind::Native(name) => {
+                self.define(name, DefinitionKind::Native, doc);
+            }
+            ast::DefinitionKind::Operation(operation) => self.operation(operation, doc),
+            ast::DefinitionKind::Attribute(attribute) => self.attribute(attribute, doc),
+            ast::DefinitionKind::StateMember { public, member } => self.state_member(*public, member),
+            ast::DefinitionKind::TypeId { name, id, span } => self.type_id(name, id, *span),
+            ast::DefinitionKind::TypePrefix { name, prefix, span } => self.type_prefix(name, prefix, *span),
+            ast::DefinitionKind::Accepted { construct, name } => self.accepted(construct, name, doc),
+        }
+    }
+
+    /// Adds a definition to the arena and to the present scope. Without a place in the scope, because of a clash,
+    /// there is none in the specification.
+    fn define(&mut self, name: &ast::Ident, kind: DefinitionKind, doc: &str) -> Option<DefinitionId> {
+        self.events_until(name.at);
+        let id = DefinitionId(self.spec.definitions.len() as u32);
+        if !self.declare(name, Entity::Definition(id)) {
+            return None;
+        }
+        let parent = self.scopes[self.current.0].owner;
+        self.spec.definitions.push(Definition {
+            id,
+            parent,
+            name: name.name.to_string(),
+            scoped_name: self.scoped_name(name),
+            repository_id: String::new(),
+            doc: doc.to_owned(),
+            span: name.span,
+            in_main_file: name.span.file == 0,
+            kind,
+        });
+        self.scope_of.push(None);
+        self.complete.push(true);
+        self.identities.push(Identity::new(self.prefix()));
+        self.attach(parent, id);
+        Some(id)
+    }
+
+    fn scoped_name(&self, name: &ast::Ident) -> ScopedName {
+        let mut parts = match self.scopes[self.current.0].owner {
+            Some(owner) => self.spec[owner].scoped_name.0.clone(),
+            None => Vec::new(),
+        };
+        parts.push(name.name.to_string());
+        ScopedName(parts)
+    }
+
+    fn kind_mut(&mut self, id: DefinitionId) -> &mut DefinitionKind {
+        &mut self.spec.definitions[id.0 as usize].kind
+    }
+
+    /// Lists a definition in the one that contains it.
+    fn attach(&mut self, parent: Option<DefinitionId>, id: DefinitionId) {
+        let Some(parent) = parent else {
+            return self.spec.roots.push(id);
+        };
+        match self.kind_mut(parent) {
+            DefinitionKind::Module(module) => module.members.push(id),
+            DefinitionKind::Interface(interface) => interface.members.push(id),
+            DefinitionKind::ValueType(value) => value.members.push(id),
+            DefinitionKind::Struct(structure) => structure.nested.push(id),
+            DefinitionKind::Union(union) => union.nested.push(id),
+            DefinitionKind::Exception(exception) => exception.nested.push(id),
+            DefinitionKind::ValueBox(boxed) => boxed.nested.push(id),
+            DefinitionKind::Accepted(accepted) => accepted.members.push(id),
+            DefinitionKind::Enum(_)
+            | DefinitionKind::Typedef(_)
+            | DefinitionKind::Constant(_)
+            | DefinitionKind::Native => {}
+        }
+    }
+
+    /// Takes a forward declaration out of its container: it is listed at the place of its definition.
+    fn detach(&mut self, id: DefinitionId) {
+        let list = match self.spec[id].parent {
+            None => &mut self.spec.roots,
+            Some(parent) => match self.kind_mut(parent) {
+                DefinitionKind::Module(module) => &mut module.members,
+                DefinitionKind::Interface(interface) => &mut interface.members,
+                DefinitionKind::ValueType(value) => &mut value.members,
+                _ => return,
+            },
+        };
+        list.retain(|listed| *listed != id);
+    }
+
+    fn module(&mut self, name: &ast::Ident, body: &ast::Body, doc: &str) {
+        self.events_until(name.at);
+        let id = match self.declared_here(name) {
+            Some((Entity::Definition(id), _)) if matches!(self.spec[id].kind, DefinitionKind::Module(_)) => {
+                self.reopen(id, name, doc);
+                Some(id)
+            }
+            _ => self.define(name, DefinitionKind::Module(Module::default()), doc),
+        };
+        let Some(id) = id else { return };
+        self.within(id, name, body.end, |this| this.definitions(&body.definitions));
+    }
+
+    fn reopen(&mut self, id: DefinitionId, name: &ast::Ident, doc: &str) {
+        self.check_case(name, id);
+        self.check_same_prefix(id, name);
+        let definition = &mut self.spec.definitions[id.0 as usize];
+        definition.in_main_file |= name.span.file == 0;
+        if !doc.is_empty() {
+            if !definition.doc.is_empty() {
+                definition.doc.push_str("\n\n");
+            }
+            definition.doc.push_str(doc);
+        }
+    }
+
+    fn constant(&mut self, name: &ast::Ident, ty: &ast::TypeSpec, value: &ast::Expr, doc: &str) {
+        let Some(resolved) = self.type_spec(ty) else {
+            return;
+        };
+        let Some((ty, value)) = self.evaluate_constant(value, &resolved, ty.span) else {
+            // Its uses are not errors of their own.
+            self.declare(name, Entity::Broken);
+            return;
+        };
+        self.define(name, DefinitionKind::Constant(Constant { ty, value }), doc);
+    }
+
+    fn accepted(&mut self, construct: &'static str, name: &ast::Ident, doc: &str) {
+        // Components and homes may be declared forward, and an import repeats the name of what it imports.
+        let again = self.declared_here(name).is_some_and(|(entity, _)| match entity {
+            Entity::Definition(id) => matches!(self.spec[id].kind, DefinitionKind::Accepted(_)),
+            _ => false,
+        });
+        let clashes = construct == "import" && self.declared_here(name).is_some();
+        if !again && !clashes {
+            self.define(
+                name,
+                DefinitionKind::Accepted(Accepted {
+                    construct,
+                    members: Vec::new(),
+                }),
+                doc,
+            );
+        }
+    }
+
+    fn check_forward_declarations(&mut self) {
+        for index in 0..self.spec.definitions.len() {
+            if self.complete[index] {
+                continue;
+            }
+            let definition = &self.spec.definitions[index];
+            let (span, name) = (definition.span, definition.scoped_name.to_string());
+            self.report(
+                Diagnostic::new(
+                    Code::NeverDefined,
+                    span,
+                    format!("`{name}` is declared forward but never defined"),
+                )
+                .here("declared here")
+                .with_help("define it in the same module, or include the file that does"),
+            );
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Repository ids, prefixes and versions (CORBA 3.3, 14.7; IDL 3.5, 7.4.9).
+//!
+//! An id is `IDL:`, the prefix, the scoped name with slashes, `:` and the version. The prefix in force is that of the
+//! last `#pragma prefix` in the file or scope; an included file begins without one and gives back the former one. The
+//! whole scoped name follows the prefix, also if the pragma stands inside a module.
+
+use super::Resolver;
+use super::scope::Entity;
+use crate::ast::{Ident, Name};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::hir::{DefinitionId, DefinitionKind, ScopedName};
+use crate::source::Span;
+use crate::token::{EventKind, PragmaName};
+
+/// What the repository id of a definition is made of, until all is known.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Identity {
+    /// The prefix in force where it was first declared.
+    prefix: String,
+    /// The prefix that `typeprefix` gives to it and what it contains.
+    type_prefix: Option<(String, Span)>,
+    version: Option<(String, Span)>,
+    /// The whole id, by `typeid` or `#pragma ID`.
+    explicit: Option<(String, Span)>,
+    /// The explicit ids and versions of its operations and attributes.
+    exports: Vec<(Entity, Identity)>,
+}
+
+impl Identity {
+    pub fn new(prefix: &str) -> Self {
+        Self {
+            prefix: prefix.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    fn id(&self, prefix: &str, scoped_name: &ScopedName) -> String {
+        if let Some((id, _)) = &self.explicit {
+            return id.clone();
+        }
+        let slash = if prefix.is_empty() || prefix.ends_with('/') {
+            ""
+        } else {
+            "/"
+        };
+        let version = self.version.as_ref().map_or("1.0", |(version, _)| version);
+        format!("IDL:{prefix}{slash}{}:{version}", scoped_name.0.join("/"))
+    }
+}
+
+impl Resolver<'_> {
+    pub(super) fn prefix(&self) -> &str {
+        self.prefixes.last().map_or("", String::as_str)
+    }
+
+    /// Lets the pragmas take effect that stand before a token.
+    pub(super) fn events_until(&mut self, token: usize) {
+        while let Some(event) = self.events.get(self.next_event).filter(|event| event.at <= token) {
+            self.next_event += 1;
+            match &event.kind {
+                EventKind::EnterFile => self.prefixes.push(String::new()),
+                EventKind::LeaveFile => {
+                    // A file that closes what another one has opened does not take away the last prefix.
+                    if self.prefixes.len() > 1 {
+                        self.prefixes.pop();
+                    }
+                }
+                EventKind::Prefix(prefix) => {
+                    if prefix.contains([':', ' ']) || prefix.starts_with('/') {
+                        self.report(
+                            Diagnostic::new(
+                                Code::BadRepositoryId,
+                                event.span,
+                                format!("malformed prefix `{prefix}`"),
+                            )
+                            .with_help("a prefix is a name such as `example.org`, without colons and blanks"),
+                        );
+                    }
+                    if let Some(present) = self.prefixes.last_mut() {
+                        present.clone_from(prefix);
+                    }
+                }
+                EventKind::Id { name, id } => {
+                    if let Some(entity) = self.lookup_pragma_name(name) {
+                        self.set_explicit_id(entity, id, event.span);
+                    }
+                }
+                EventKind::Version { name, version } => {
+                    if let Some(entity) = self.lookup_pragma_name(name) {
+                        self.set_version(entity, version, event.span);
+                    }
+                }
+            }
+        }
+    }
+
+    fn lookup_pragma_name(&mut self, name: &PragmaName) -> Option<Entity> {
+        let parts = name.parts.iter().map(|(name, span)| Ident {
+            name: name.clone(),
+            span: *span,
+            at: 0,
+        });
+        let name = Name {
+            absolute: name.absolute,
+            parts: parts.collect(),
+        };
+        let entity = self.lookup(&name)?;
+        if matches!(
+            entity,
+            Entity::Definition(_) | Entity::Operation(..) | Entity::Attribute(..)
+        ) {
+            return Some(entity);
+        }
+        self.wrong_kind(&name, entity, "a definition, an operation or an attribute");
+        None
+    }
+
+    /// The identity of a definition, an operation or an attribute.
+    fn identity(&mut self, entity: Entity) -> Option<&mut Identity> {
+        match entity {
+            Entity::Definition(id) => self.identities.get_mut(id.0 as usize),
+            Entity::Operation(id, _) | Entity::Attribute(id, _) => {
+                let exports = &mut self.identities.get_mut(id.0 as usize)?.exports;
+                let at = match exports.iter().position(|(export, _)| *export == entity) {
+                    Some(at) => at,
+                    None => {
+                        exports.push((entity, Identity::default()));
+                        exports.len() - 1
+                    }
+                };
+                Some(&mut exports[at].1)
+            }
+            _ => None,
+        }
+    }
+
+    fn set_explicit_id(&mut self, entity: Entity, id: &str, span: Span) {
+        let idl_version = id
+            .strip_prefix("IDL:")
+            .map(|body| body.rsplit_once(':').map(|(_, version)| version));
+        let well_formed = id.split_once(':').is_some_and(|(format, _)| !format.is_empty())
+            && idl_version.is_none_or(|version| version.is_some_and(is_version));
+        if !well_formed {
+            let message = format!("malformed repository id `{id}`");
+            return self.report(Diagnostic::new(Code::BadRepositoryId, span, message).with_help(
+                "the usual form is `IDL:prefix/Module/Name:1.0`; any other begins with `FORMAT:`",
+            ));
+        }
+        let Some(identity) = self.identity(entity) else {
+            return;
+        };
+        match &identity.explicit {
+            Some((earlier, first)) if earlier != id => {
+                let (message, first) = (format!("the repository id is already `{earlier}`"), *first);
+                self.conflict(span, message, first);
+            }
+            _ => identity.explicit = Some((id.to_owned(), span)),
+        }
+    }
+
+    fn set_version(&mut self, entity: Entity, version: &str, span: Span) {
+        if !is_version(version) {
+            let message = format!("malformed version `{version}`");
+            return self.report(
+                Diagnostic::new(Code::BadRepositoryId, span, message)
+                    .with_help("a version is two numbers with a point: `1.2`"),
+            );
+        }
+        let Some(identity) = self.identity(entity) else {
+            return;
+        };
+        match (&identity.version, &identity.explicit) {
+            (Some((earlier, first)), _) if earlier != version => {
+                let (message, first) = (format!("the version is already {earlier}"), *first);
+                self.conflict(span, message, first);
+            }
+            (_, Some((id, first))) if !id.ends_with(&format!(":{version}")) => {
+                let (message, first) = (
+                    format!("the whole repository id is already given as `{id}`"),
+                    *first,
+                );
+                self.conflict(span, message, first);
+            }
+            _ => identity.version = Some((version.to_owned(), span)),
+        }
+    }
+
+    fn conflict(&mut self, span: Span, message: String, first: Span) {
+        self.report(
+            Diagnostic::new(Code::RepositoryIdConflict, span, message)
+                .with_label(first, "set here")
+                .with_help("remove one of the two"),
+        );
+    }
+
+    /// `typeid`
+    pub(super) fn type_id(&mut self, name: &Name, id: &str, span: Span) {
+        let Some(entity) = self.lookup(name) else { return };
+        match entity {
+            Entity::Definition(_) | Entity::Operation(..) | Entity::Attribute(..) => {
+                self.set_explicit_id(entity, id, span);
+            }
+            _ => self.wrong_kind(name, entity, "a definition, an operation or an attribute"),
+        }
+    }
+
+    /// `typeprefix`
+    pub(super) fn type_prefix(&mut self, name: &Name, prefix: &str, span: Span) {
+        let Some(entity) = self.lookup(name) else { return };
+        let Entity::Definition(id) = entity else {
+            return self.wrong_kind(name, entity, "a scope");
+        };
+        if self.scope_of[id.0 as usize].is_none() {
+            return self.wrong_kind(name, entity, "a scope");
+        }
+        let identity = &mut self.identities[id.0 as usize];
+        match &identity.type_prefix {
+            Some((earlier, first)) if earlier != prefix => {
+                let (message, first) = (format!("the prefix is already `{earlier}`"), *first);
+                self.conflict(span, message, first);
+            }
+            _ => identity.type_prefix = Some((prefix.to_owned(), span)),
+        }
+    }
+
+    /// A module or a forward-declared definition has one repository id throughout (14.7.8).
+    pub(super) fn check_same_prefix(&mut self, id: DefinitionId, name: &Ident) {
+        let earlier = &self.identities[id.0 as usize];
+        if earlier.prefix == self.prefix() || earlier.explicit.is_some() || earlier.type_prefix.is_some() {
+            return;
+        }
+        let shown = |prefix: &str| match prefix {
+            "" => "no prefix".to_owned(),
+            prefix => format!("the prefix `{prefix}`"),
+        };
+        let message = format!(
+            "`{}` is declared with {} here and with {} before",
+            name.name,
+            shown(self.prefix()),
+            shown(&earlier.prefix)
+        );
+        let first = self.spec[id].span;
+        self.report(
+            Diagnostic::new(Code::RepositoryIdConflict, name.span, message)
+                .with_label(first, "first declared here")
+                .with_help("put the same `#pragma prefix` before both; every file sets its own"),
+        );
+    }
+
+    /// Gives every definition, operation and attribute its id.
+    pub(super) fn assign_repository_ids(&mut self) {
+        // A container comes before what it contains, so its `typeprefix` is known when it is needed.
+        let mut type_prefixes: Vec<Option<String>> = Vec::with_capacity(self.spec.definitions.len());
+        for (index, definition) in self.spec.definitions.iter_mut().enumerate() {
+            let identity = &self.identities[index];
+            let own = identity.type_prefix.as_ref().map(|(prefix, _)| prefix.clone());
+            let inherited = || {
+                definition
+                    .parent
+                    .and_then(|parent| type_prefixes.get(parent.0 as usize)?.clone())
+            };
+            let type_prefix = own.or_else(inherited);
+            let prefix = type_prefix.as_deref().unwrap_or(&identity.prefix).to_owned();
+            definition.repository_id = identity.id(&prefix, &definition.scoped_name);
+            type_prefixes.push(type_prefix);
+
+            let none = Identity::default();
+            let export = |entity| {
+                identity
+                    .exports
+                    .iter()
+                    .find(|(export, _)| *export == entity)
+                    .map_or(&none, |(_, found)| found)
+            };
+            let id = definition.id;
+            let (operations, attributes) = match &mut definition.kind {
+                DefinitionKind::Interface(interface) => {
+                    (&mut interface.operations, &mut interface.attributes)
+                }
+                DefinitionKind::ValueType(value) => (&mut value.operations, &mut value.attributes),
+                _ => continue,
+            };
+            // An operation's own prefix is in its id until now.
+            for (number, operation) in operations.iter_mut().enumerate() {
+                let identity = export(Entity::Operation(id, number));
+                let own = std::mem::take(&mut operation.repository_id);
+                let prefix = type_prefixes[index].as_deref().unwrap_or(&own);
+                operation.repository_id = identity.id(prefix, &operation.scoped_name);
+            }
+            for (number, attribute) in attributes.iter_mut().enumerate() {
+                let identity = export(Entity::Attribute(id, number));
+                let own = std::mem::take(&mut attribute.repository_id);
+                let prefix = type_prefixes[index].as_deref().unwrap_or(&own);
+                attribute.repository_id = identity.id(prefix, &attribute.scoped_name);
+            }
+        }
+    }
+}
+
+fn is_version(text: &str) -> bool {
+    let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    text.split_once('.')
+        .is_some_and(|(major, minor)| number(major) && number(minor))
+}

@@ -1,0 +1,344 @@
+//! Types: what they are made of, and structures, exceptions, enumerations and typedefs (clauses 7.4.4, 7.4.5).
+
+use super::Resolver;
+use super::constant::Target;
+use super::scope::Entity;
+use crate::ast::{self, Declarator, Expr, Ident, Name, TypeKind, TypeSpec};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::hir::{
+    ConstantValue, DefinitionId, DefinitionKind, Enum, Enumerator, Exception, Member, Struct, Type, Typedef,
+};
+use crate::source::Span;
+
+impl Resolver<'_> {
+    /// Resolves a type where it must be complete.
+    pub(super) fn type_spec(&mut self, ty: &TypeSpec) -> Option<Type> {
+        let resolved = self.element_type(ty)?;
+        self.require_complete(&resolved, ty.span);
+        Some(resolved)
+    }
+
+    /// Resolves a type where a struct or union that is only declared forward will do: in a sequence.
+    fn element_type(&mut self, ty: &TypeSpec) -> Option<Type> {
+        Some(match &ty.kind {
+            TypeKind::Basic(basic) => basic.clone(),
+            TypeKind::String { wide, bound } => {
+                let bound = self.bound(bound.as_ref())?;
+                if *wide {
+                    Type::WString { bound }
+                } else {
+                    Type::String { bound }
+                }
+            }
+            // Only as the type of a constant; the value says how many digits.
+            TypeKind::Fixed(None) => Type::Fixed {
+                digits: 31,
+                scale: 31,
+            },
+            TypeKind::Fixed(Some(arguments)) => {
+                let digits = self.size(&arguments.0, 1, 31, "the number of digits")?;
+                let scale = self.size(&arguments.1, 0, digits, "the scale")?;
+                Type::Fixed {
+                    digits: digits as u8,
+                    scale: scale as u8,
+                }
+            }
+            TypeKind::Sequence { element, bound } => {
+                let element = Box::new(self.element_type(element)?);
+                Type::Sequence {
+                    element,
+                    bound: self.bound(bound.as_ref())?,
+                }
+            }
+            TypeKind::Named(name) => self.named_type(name)?,
+            TypeKind::Struct(_) | TypeKind::Union(_) | TypeKind::Enum(_) => {
+                Type::Ref(self.constructed(ty, "")?)
+            }
+        })
+    }
+
+    fn named_type(&mut self, name: &Name) -> Option<Type> {
+        let entity = self.lookup(name)?;
+        if let Entity::Definition(id) = entity {
+            match &self.spec[id].kind {
+                DefinitionKind::Module(_) | DefinitionKind::Constant(_) | DefinitionKind::Exception(_) => {}
+                _ => return Some(Type::Ref(id)),
+            }
+        }
+        self.wrong_kind(name, entity, "a type");
+        None
+    }
+
+    /// Refuses a struct or union that is not defined yet, or is being defined.
+    fn require_complete(&mut self, ty: &Type, span: Span) {
+        let Type::Ref(id) = ty else { return };
+        if self.complete[id.0 as usize] {
+            return;
+        }
+        let definition = &self.spec[*id];
+        // References to interfaces and value types need no definition.
+        if !matches!(
+            definition.kind,
+            DefinitionKind::Struct(_) | DefinitionKind::Union(_)
+        ) {
+            return;
+        }
+        let message = format!("`{}` is not complete here", definition.name);
+        let first = definition.span;
+        self.report(
+            Diagnostic::new(Code::IncompleteType, span, message)
+                .with_label(first, "declared here")
+                .with_help("a type contains itself only through a sequence: `sequence<...>`"),
+        );
+    }
+
+    /// `Some(None)` if there is no bound.
+    fn bound(&mut self, bound: Option<&Expr>) -> Option<Option<u32>> {
+        match bound {
+            None => Some(None),
+            Some(bound) => self.size(bound, 1, u32::MAX, "a bound").map(Some),
+        }
+    }
+
+    /// Evaluates an integer between two limits.
+    fn size(&mut self, expression: &Expr, least: u32, most: u32, what: &str) -> Option<u32> {
+        let value = self.evaluate_integer(expression, Target::unsigned(64))?;
+        match u32::try_from(value) {
+            Ok(size) if (least..=most).contains(&size) => Some(size),
+            _ => {
+                let message = format!("{what} cannot be {value}");
+                self.report(
+                    Diagnostic::new(Code::BadBound, expression.span, message)
+                        .with_help(format!("it is at least {least} and at most {most}")),
+                );
+                None
+            }
+        }
+    }
+
+    /// A type with the dimensions of its declarator.
+    fn with_dimensions(&mut self, ty: &Type, declarator: &Declarator) -> Option<Type> {
+        let mut dims = Vec::with_capacity(declarator.dims.len());
+        for dim in &declarator.dims {
+            dims.push(self.size(dim, 1, u32::MAX, "the length of an array")?);
+        }
+        Some(match dims.is_empty() {
+            true => ty.clone(),
+            false => Type::Array {
+                element: Box::new(ty.clone()),
+                dims,
+            },
+        })
+    }
+
+    /// Resolves the members of a declaration and declares their names in the present scope.
+    pub(super) fn members(&mut self, member: &ast::Member) -> Vec<Member> {
+        let ty = self.type_spec(&member.ty);
+        let mut members = Vec::new();
+        for declarator in &member.declarators {
+            let declared = self.declare(&declarator.name, Entity::Member);
+            let ty = ty.as_ref().and_then(|ty| self.with_dimensions(ty, declarator));
+            if let (true, Some(ty)) = (declared, ty) {
+                members.push(Member {
+                    name: declarator.name.name.to_string(),
+                    doc: member.doc.clone(),
+                    span: declarator.name.span,
+                    ty,
+                });
+            }
+        }
+        members
+    }
+
+    /// Defines a struct, union or enum.
+    pub(super) fn constructed(&mut self, ty: &TypeSpec, doc: &str) -> Option<DefinitionId> {
+        match &ty.kind {
+            TypeKind::Struct(structure) => self.structure(structure, doc),
+            TypeKind::Union(union) => self.union(union, doc),
+            TypeKind::Enum(enumeration) => self.enumeration(enumeration, doc),
+            _ => None,
+        }
+    }
+
+    /// Starts a definition that may be declared forward already: the id, its completeness taken away.
+    pub(super) fn begin(
+        &mut self,
+        name: &Ident,
+        empty: DefinitionKind,
+        same: fn(&DefinitionKind) -> bool,
+        doc: &str,
+    ) -> Option<DefinitionId> {
+        self.events_until(name.at);
+        let id = match self.declared_here(name) {
+            Some((Entity::Definition(id), _))
+                if !self.complete[id.0 as usize] && same(&self.spec[id].kind) =>
+            {
+                self.check_case(name, id);
+                self.check_same_prefix(id, name);
+                self.detach(id);
+                let parent = self.spec[id].parent;
+                self.attach(parent, id);
+                let definition = &mut self.spec.definitions[id.0 as usize];
+                definition.span = name.span;
+                definition.in_main_file = name.span.file == 0;
+                definition.kind = empty;
+                if !doc.is_empty() {
+                    definition.doc = doc.to_owned();
+                }
+                id
+            }
+            Some((Entity::Definition(id), first)) if !self.complete[id.0 as usize] => {
+                let message = format!("`{}` is declared forward as {}", name.name, self.describe(id));
+                self.report(
+                    Diagnostic::new(Code::ForwardMismatch, name.span, message)
+                        .with_label(first, "declared forward here")
+                        .with_help("make both of the same kind, or rename one of them"),
+                );
+                // The forward declaration is answered, if wrongly.
+                self.complete[id.0 as usize] = true;
+                return None;
+            }
+            _ => self.define(name, empty, doc)?,
+        };
+        self.complete[id.0 as usize] = false;
+        Some(id)
+    }
+
+    /// Ends what [`Self::begin`] started.
+    pub(super) fn finish(&mut self, id: DefinitionId) {
+        self.complete[id.0 as usize] = true;
+    }
+
+    /// Declares something forward; again is allowed, also behind the definition.
+    pub(super) fn forward(
+        &mut self,
+        name: &Ident,
+        empty: DefinitionKind,
+        same: fn(&DefinitionKind) -> bool,
+        doc: &str,
+    ) -> Option<DefinitionId> {
+        self.events_until(name.at);
+        if let Some((Entity::Definition(id), _)) = self.declared_here(name)
+            && same(&self.spec[id].kind)
+        {
+            self.check_case(name, id);
+            self.check_same_prefix(id, name);
+            return Some(id);
+        }
+        let id = self.define(name, empty, doc)?;
+        self.complete[id.0 as usize] = false;
+        Some(id)
+    }
+
+    pub(super) fn forward_struct(&mut self, name: &Ident, doc: &str) {
+        let empty = Struct {
+            is_forward: true,
+            ..Struct::default()
+        };
+        self.forward(
+            name,
+            DefinitionKind::Struct(empty),
+            |kind| matches!(kind, DefinitionKind::Struct(_)),
+            doc,
+        );
+    }
+
+    fn structure(&mut self, structure: &ast::Struct, doc: &str) -> Option<DefinitionId> {
+        let empty = DefinitionKind::Struct(Struct::default());
+        let id = self.begin(
+            &structure.name,
+            empty,
+            |kind| matches!(kind, DefinitionKind::Struct(_)),
+            doc,
+        )?;
+        let members = self.within(id, &structure.name, structure.end, |this| {
+            structure
+                .members
+                .iter()
+                .flat_map(|member| this.members(member))
+                .collect()
+        });
+        if let DefinitionKind::Struct(structure) = self.kind_mut(id) {
+            structure.members = members;
+        }
+        self.finish(id);
+        Some(id)
+    }
+
+    pub(super) fn exception(&mut self, name: &Ident, members: &[ast::Member], end: usize, doc: &str) {
+        let Some(id) = self.define(name, DefinitionKind::Exception(Exception::default()), doc) else {
+            return;
+        };
+        let members = self.within(id, name, end, |this| {
+            members.iter().flat_map(|member| this.members(member)).collect()
+        });
+        if let DefinitionKind::Exception(exception) = self.kind_mut(id) {
+            exception.members = members;
+        }
+    }
+
+    fn enumeration(&mut self, enumeration: &ast::Enum, doc: &str) -> Option<DefinitionId> {
+        let id = self.define(&enumeration.name, DefinitionKind::Enum(Enum::default()), doc)?;
+        let mut enumerators = Vec::with_capacity(enumeration.enumerators.len());
+        for (name, doc) in &enumeration.enumerators {
+            let ordinal = enumerators.len() as u32;
+            if self.declare(
+                name,
+                Entity::Enumerator {
+                    enumeration: id,
+                    ordinal,
+                },
+            ) {
+                enumerators.push(Enumerator {
+                    name: name.name.to_string(),
+                    doc: doc.clone(),
+                    span: name.span,
+                    ordinal,
+                });
+            }
+        }
+        if let DefinitionKind::Enum(enumeration) = self.kind_mut(id) {
+            enumeration.enumerators = enumerators;
+        }
+        Some(id)
+    }
+
+    pub(super) fn typedef(&mut self, ty: &TypeSpec, declarators: &[Declarator], doc: &str) {
+        let target = self.type_spec(ty);
+        let inner = match (&ty.kind, &target) {
+            (TypeKind::Struct(_) | TypeKind::Union(_) | TypeKind::Enum(_), Some(Type::Ref(id))) => Some(*id),
+            _ => None,
+        };
+        for declarator in declarators {
+            match target
+                .as_ref()
+                .and_then(|target| self.with_dimensions(target, declarator))
+            {
+                Some(target) => {
+                    let typedef = DefinitionKind::Typedef(Typedef { target, inner });
+                    self.define(&declarator.name, typedef, doc);
+                }
+                None => {
+                    self.declare(&declarator.name, Entity::Broken);
+                }
+            }
+        }
+    }
+
+    /// The value of an enumerator as a constant, if the name denotes one of `enumeration`.
+    pub(super) fn enumerator_named(&self, enumeration: DefinitionId, name: &Name) -> Option<ConstantValue> {
+        let [part] = name.parts.as_slice() else {
+            return None;
+        };
+        let found = self
+            .spec
+            .enumerators(enumeration)
+            .iter()
+            .find(|enumerator| *enumerator.name == *part.name)?;
+        Some(ConstantValue::Enumerator {
+            enumeration,
+            ordinal: found.ordinal,
+        })
+    }
+}

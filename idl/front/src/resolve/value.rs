@@ -1,0 +1,147 @@
+//! Value types and event types (clause 7.4.10).
+
+use super::Resolver;
+use super::scope::Entity;
+use crate::ast::{self, Ident, TypeSpec};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::hir::{DefinitionId, DefinitionKind, Type, ValueBox, ValueType};
+
+impl Resolver<'_> {
+    pub(super) fn value(&mut self, value: &ast::Value, doc: &str) {
+        let same: fn(&DefinitionKind) -> bool = match value.is_abstract {
+            true => |kind| matches!(kind, DefinitionKind::ValueType(value) if value.is_abstract),
+            false => |kind| matches!(kind, DefinitionKind::ValueType(value) if !value.is_abstract),
+        };
+        let mut empty = ValueType {
+            is_abstract: value.is_abstract,
+            is_custom: value.is_custom,
+            is_truncatable: value.is_truncatable,
+            is_event: value.is_event,
+            ..ValueType::default()
+        };
+        let Some(body) = &value.body else {
+            self.forward(&value.name, DefinitionKind::ValueType(empty), same, doc);
+            return;
+        };
+        empty.bases = self.value_bases(value);
+        for name in &value.supports {
+            match self.base_interface(name) {
+                Some((base, _)) if empty.supports.contains(&base) => self.duplicate_base(name),
+                Some((base, _)) => empty.supports.push(base),
+                None => {}
+            }
+        }
+        if value.is_custom && value.is_truncatable {
+            self.report(
+                Diagnostic::new(
+                    Code::BadBase,
+                    value.name.span,
+                    format!(
+                        "the custom value type `{}` cannot be truncatable",
+                        value.name.name
+                    ),
+                )
+                .with_help("remove `custom` or `truncatable`"),
+            );
+        }
+        let bases: Vec<DefinitionId> = empty.bases.iter().chain(&empty.supports).copied().collect();
+        let Some(id) = self.begin(&value.name, DefinitionKind::ValueType(empty), same, doc) else {
+            return;
+        };
+        self.export_body(id, &value.name, &bases, body);
+    }
+
+    fn value_bases(&mut self, value: &ast::Value) -> Vec<DefinitionId> {
+        let mut bases: Vec<DefinitionId> = Vec::new();
+        for (position, name) in value.bases.iter().enumerate() {
+            let Some(entity) = self.lookup(name) else { continue };
+            let Entity::Definition(id) = entity else {
+                self.wrong_kind(name, entity, "a value type");
+                continue;
+            };
+            let is_abstract = match &self.spec[id].kind {
+                DefinitionKind::ValueType(base) => base.is_abstract,
+                DefinitionKind::Accepted(_) => continue,
+                _ => {
+                    self.wrong_kind(name, entity, "a value type");
+                    continue;
+                }
+            };
+            let problem = if !self.complete[id.0 as usize] {
+                Some((
+                    Code::IncompleteType,
+                    "the base is not defined yet",
+                    "define the base above what inherits from it",
+                ))
+            } else if is_abstract {
+                None
+            } else if value.is_abstract {
+                Some((
+                    Code::BadBase,
+                    "an abstract value type inherits from abstract ones only",
+                    "make the base abstract, or remove `abstract` here",
+                ))
+            } else if position > 0 {
+                Some((
+                    Code::BadBase,
+                    "only the first base can have state",
+                    "put this base first",
+                ))
+            } else {
+                None
+            };
+            if let Some((code, message, help)) = problem {
+                let first = self.spec[id].span;
+                self.report(
+                    Diagnostic::new(code, name.span(), message)
+                        .with_label(first, "the base is declared here")
+                        .with_help(help),
+                );
+            } else if bases.contains(&id) {
+                self.duplicate_base(name);
+            } else {
+                bases.push(id);
+            }
+        }
+        bases
+    }
+
+    pub(super) fn state_member(&mut self, public: bool, member: &ast::Member) {
+        let Some(owner) = self.scopes[self.current.0].owner else {
+            return;
+        };
+        let members = self.members(member);
+        if let DefinitionKind::ValueType(value) = self.kind_mut(owner) {
+            value
+                .state
+                .extend(members.into_iter().map(|member| (public, member)));
+        }
+    }
+
+    pub(super) fn value_box(&mut self, name: &Ident, ty: &TypeSpec, doc: &str) {
+        let empty = ValueBox {
+            content: Type::Void,
+            nested: Vec::new(),
+        };
+        let Some(id) = self.define(name, DefinitionKind::ValueBox(empty), doc) else {
+            return;
+        };
+        let content = self.within(id, name, name.at, |this| this.type_spec(ty));
+        let boxes_value = |id: &DefinitionId| {
+            matches!(
+                self.spec[*id].kind,
+                DefinitionKind::ValueType(_) | DefinitionKind::ValueBox(_)
+            )
+        };
+        if matches!(&content, Some(Type::Ref(id)) if boxes_value(id)) {
+            self.report(
+                Diagnostic::new(Code::WrongKindOfName, ty.span, "a value type cannot be boxed")
+                    .with_help("use the value type itself"),
+            );
+        }
+        if let (DefinitionKind::ValueBox(boxed), Some(content)) = (self.kind_mut(id), content) {
+            boxed.content = content;
+        }
+    }
+}

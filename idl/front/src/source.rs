@@ -1,0 +1,115 @@
+//! Source files and places in them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A place in a source file: bytes `start..end` of its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Span {
+    /// Index into the list of files of the outcome.
+    pub file: u32,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// From the start of `self` to the end of `last`. Where a macro or an include puts them in different files, or
+    /// out of order, it is `self` alone.
+    #[must_use]
+    pub fn to(self, last: Span) -> Span {
+        if last.file == self.file && last.end >= self.end {
+            Span {
+                end: last.end,
+                ..self
+            }
+        } else {
+            self
+        }
+    }
+}
+
+/// A file that was read.
+#[derive(Debug, Clone)]
+pub struct SourceFile {
+    /// As it was asked for: the given path, or the path that an `#include` led to.
+    pub name: String,
+    /// Its text.
+    pub text: Arc<str>,
+}
+
+impl SourceFile {
+    /// The line and column, both from 1, of a byte of the text; columns count characters.
+    pub fn line_and_column(&self, offset: u32) -> (usize, usize) {
+        let mut offset = (offset as usize).min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = &self.text[..offset];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        (
+            before.matches('\n').count() + 1,
+            before[line_start..].chars().count() + 1,
+        )
+    }
+}
+
+/// Where the text of a file comes from.
+pub trait SourceLoader {
+    /// The whole text of `path`. An error of kind [`io::ErrorKind::NotFound`] makes the search for an included file
+    /// go on in the next directory; any other is reported.
+    fn load(&self, path: &Path) -> io::Result<String>;
+}
+
+/// Reads files. Text that is not UTF-8 is taken as ISO-8859-1, the character set of older IDL.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FileLoader {
+    _private: (),
+}
+
+impl FileLoader {
+    /// A loader without a root of its own: relative paths are relative to the current directory.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl SourceLoader for FileLoader {
+    fn load(&self, path: &Path) -> io::Result<String> {
+        let bytes = std::fs::read(path)?;
+        Ok(String::from_utf8(bytes)
+            .unwrap_or_else(|invalid| invalid.as_bytes().iter().copied().map(char::from).collect()))
+    }
+}
+
+/// Serves files from memory, for tests and editors.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryLoader {
+    files: BTreeMap<PathBuf, String>,
+}
+
+impl MemoryLoader {
+    /// Without files.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds or replaces a file.
+    #[must_use]
+    pub fn with(mut self, path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        self.files.insert(path.into(), text.into());
+        self
+    }
+}
+
+impl SourceLoader for MemoryLoader {
+    fn load(&self, path: &Path) -> io::Result<String> {
+        self.files
+            .get(path)
+            .cloned()
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}

@@ -1,0 +1,52 @@
+//! "Did you mean": the known word that is nearest to an unknown one.
+
+/// A help line that names the candidate nearest to `word`, if one is near enough.
+pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let allowed = (word.chars().count() / 3).max(1);
+    candidates
+        .into_iter()
+        .filter(|candidate| candidate.len().abs_diff(word.len()) <= allowed + 1)
+        .map(|candidate| (distance(word, candidate), candidate))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min()
+        .map(|(_, candidate)| format!("did you mean `{candidate}`?"))
+}
+
+/// The number of insertions, deletions, replacements and swaps of neighbours between two words, regardless of case.
+fn distance(a: &str, b: &str) -> usize {
+    // Identifiers have no length limit, but a suggestion for a very long one is of no use.
+    let a: Vec<char> = a.to_lowercase().chars().take(64).collect();
+    let b: Vec<char> = b.to_lowercase().chars().take(64).collect();
+    let mut before_last = vec![0; b.len() + 1];
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let replace = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            row[j] = replace.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                row[j] = row[j].min(before_last[j - 2] + 1);
+            }
+        }
+        before_last = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_the_nearest_word_only() {
+        assert_eq!(
+            did_you_mean("Montior", ["Monitor", "Mentor"]).as_deref(),
+            Some("did you mean `Monitor`?")
+        );
+        assert_eq!(did_you_mean("Radar", ["Sonar", "Track"]), None);
+        assert_eq!(
+            did_you_mean("lnog", ["long"]).as_deref(),
+            Some("did you mean `long`?")
+        );
+    }
+}

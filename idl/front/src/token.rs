@@ -1,0 +1,182 @@
+//! Tokens: what the preprocessor hands to the parser.
+
+use std::rc::Rc;
+
+use crate::lexer::Kind;
+use crate::source::Span;
+
+/// A token with its place in the original source. What a macro expands to is placed where the macro is used.
+#[derive(Debug, Clone)]
+pub(crate) struct Token {
+    pub kind: Kind,
+    pub text: Rc<str>,
+    pub span: Span,
+    /// The comments directly above.
+    pub doc: Option<Rc<str>>,
+}
+
+/// Something that happens between two tokens and changes repository ids.
+#[derive(Debug, Clone)]
+pub(crate) struct Event {
+    /// Before the token of this index.
+    pub at: usize,
+    pub span: Span,
+    pub kind: EventKind,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum EventKind {
+    EnterFile,
+    LeaveFile,
+    /// `#pragma prefix "..."`
+    Prefix(String),
+    /// `#pragma ID name "..."`
+    Id {
+        name: PragmaName,
+        id: String,
+    },
+    /// `#pragma version name 1.2`
+    Version {
+        name: PragmaName,
+        version: String,
+    },
+}
+
+/// The possibly qualified name in a pragma.
+#[derive(Debug, Clone)]
+pub(crate) struct PragmaName {
+    pub absolute: bool,
+    pub parts: Vec<(Rc<str>, Span)>,
+}
+
+/// Reserved words of OMG IDL 3.5 (table 7-6), in alphabetical order by bytes.
+const KEYWORDS: &[&str] = &[
+    "FALSE",
+    "Object",
+    "TRUE",
+    "ValueBase",
+    "abstract",
+    "alias",
+    "any",
+    "attribute",
+    "boolean",
+    "case",
+    "char",
+    "component",
+    "connector",
+    "const",
+    "consumes",
+    "context",
+    "custom",
+    "default",
+    "double",
+    "emits",
+    "enum",
+    "eventtype",
+    "exception",
+    "factory",
+    "finder",
+    "fixed",
+    "float",
+    "getraises",
+    "home",
+    "import",
+    "in",
+    "inout",
+    "interface",
+    "local",
+    "long",
+    "manages",
+    "mirrorport",
+    "module",
+    "multiple",
+    "native",
+    "octet",
+    "oneway",
+    "out",
+    "port",
+    "porttype",
+    "primarykey",
+    "private",
+    "provides",
+    "public",
+    "publishes",
+    "raises",
+    "readonly",
+    "sequence",
+    "setraises",
+    "short",
+    "string",
+    "struct",
+    "supports",
+    "switch",
+    "truncatable",
+    "typedef",
+    "typeid",
+    "typename",
+    "typeprefix",
+    "union",
+    "unsigned",
+    "uses",
+    "valuetype",
+    "void",
+    "wchar",
+    "wstring",
+];
+
+/// Keywords that came after CORBA 2.6. Older specifications use them as names, so they are accepted where only a
+/// name can stand.
+const LATE_KEYWORDS: &[&str] = &[
+    "alias",
+    "component",
+    "connector",
+    "consumes",
+    "emits",
+    "eventtype",
+    "finder",
+    "getraises",
+    "home",
+    "import",
+    "manages",
+    "mirrorport",
+    "multiple",
+    "port",
+    "porttype",
+    "primarykey",
+    "provides",
+    "publishes",
+    "setraises",
+    "typeid",
+    "typename",
+    "typeprefix",
+    "uses",
+];
+
+/// Whether a word is a keyword, spelled exactly.
+pub(crate) fn is_keyword(word: &str) -> bool {
+    KEYWORDS.binary_search(&word).is_ok()
+}
+
+/// The keyword that a word collides with: identifiers differ from keywords by more than their case (7.2.3).
+pub(crate) fn colliding_keyword(word: &str) -> Option<&'static str> {
+    KEYWORDS
+        .iter()
+        .copied()
+        .find(|keyword| keyword.eq_ignore_ascii_case(word))
+}
+
+/// Whether a keyword may be taken as a name where only a name can stand.
+pub(crate) fn is_late_keyword(word: &str) -> bool {
+    LATE_KEYWORDS.contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keywords_are_sorted_for_the_search() {
+        assert!(KEYWORDS.is_sorted());
+        assert!(LATE_KEYWORDS.iter().all(|word| is_keyword(word)));
+    }
+}

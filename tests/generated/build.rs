@@ -1,0 +1,9 @@
+//! Compiles the IDL under test.
+
+fn main() -> Result<(), punctual_build::Error> {
+    punctual_build::configure()
+        .runtime_path("::punctual_stub::rt")
+        .include_dir("idl/include")
+        .define("WITH_LIMITS", "1")
+        .compile(&["idl/cubit.idl", "idl/features.idl", "idl/names.idl"])
+}

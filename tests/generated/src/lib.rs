@@ -1,0 +1,22 @@
+//! Generated code under the strictest lints, and an ORB in memory to run it on.
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs)]
+
+mod memory_orb;
+
+pub use memory_orb::MemoryOrb;
+
+/// From `idl/cubit.idl`.
+pub mod cubit {
+    include!(concat!(env!("OUT_DIR"), "/cubit.rs"));
+}
+
+/// From `idl/features.idl`.
+pub mod features {
+    include!(concat!(env!("OUT_DIR"), "/features.rs"));
+}
+
+/// From `idl/names.idl`.
+pub mod names {
+    include!(concat!(env!("OUT_DIR"), "/names.rs"));
+}
