@@ -21,7 +21,7 @@ pub enum Command {
     /// A server and three clients (75, 50 and 25 calls per second; high, medium and low priority) share one CPU, and the work of each
     /// call grows until the CPU cannot do it all. Once with a classic pool of threads, once with a lane per priority: only with
     /// lanes does the high-priority client keep its deadlines.
-    #[command(after_help = DEMO)]
+    #[command(verbatim_doc_comment, after_help = DEMO)]
     Demo(demo::Options),
     /// Measure the ORB on this machine
     #[command(subcommand)]
@@ -39,7 +39,7 @@ pub enum Bench {
     ///
     /// Client and server are processes of their own, on one CPU and on two. Blocks of calls alternate with blocks of the
     /// ping-pong, so that both see the same machine; their ratio is what the ORB costs.
-    #[command(after_help = CUBIT)]
+    #[command(verbatim_doc_comment, after_help = CUBIT)]
     Cubit(cubit::Options),
 }
 
@@ -48,13 +48,13 @@ pub enum Idl {
     /// Find what is wrong with IDL; writes nothing
     ///
     /// Accepts the whole grammar of OMG IDL 3.5, also what `compile` does not generate yet.
-    #[command(after_help = CHECK)]
+    #[command(verbatim_doc_comment, after_help = CHECK)]
     Check(Sources),
     /// Compile IDL to Rust
     ///
     /// Writes NAME.rs for NAME.idl. In a Cargo package this is done by one line in build.rs instead:
     /// `punctual_build::compile("idl/NAME.idl")`.
-    #[command(after_help = COMPILE)]
+    #[command(verbatim_doc_comment, after_help = COMPILE)]
     Compile(Compile),
 }
 
