@@ -1,5 +1,5 @@
 use alloc::vec::Vec;
-use core::any::Any;
+use core::{any::Any, mem::needs_drop};
 
 use crate::{Arena, CdrError, CdrErrorKind, CharSet, Endian};
 
@@ -40,6 +40,12 @@ pub trait Decode<'a>: Sized {
     /// Lends `count` elements: from the message where they stand there as they do in memory, else from the arena.
     #[doc(hidden)]
     fn decode_slice(decoder: &mut Decoder<'a>, count: usize) -> Result<&'a [Self], CdrError> {
+        const {
+            assert!(
+                !needs_drop::<Self>(),
+                "an arena drops nothing: lend what owns nothing, or decode a Vec"
+            );
+        }
         let arena = decoder.arena()?;
         arena
             .alloc_slice_try_fill_with(count, |_| Self::decode(decoder))

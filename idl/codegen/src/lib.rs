@@ -1,6 +1,6 @@
 //! Rust from IDL, as `docs/mapping.md` says.
 //!
-//! [`generate`] takes what the front end resolved, gives every definition its Rust name ([`lower`]), emits tokens (one module
+//! [`generate`] takes what the front end resolved, gives every definition its Rust name (`lower`), emits tokens (one module
 //! for each kind of definition) and formats them. It reads and writes no file; `punctual-build` does.
 
 mod constants;
@@ -119,7 +119,7 @@ fn nested_module(
 fn formatted(tokens: TokenStream) -> String {
     let mut file: syn::File = syn::parse2(tokens).expect("the generator emits Rust");
     let allowed: syn::Attribute = syn::parse_quote! {
-        #[allow(dead_code, unreachable_patterns, unused_parens, clippy::all, rustdoc::all)]
+        #[allow(dead_code, unreachable_patterns, unused_parens, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
     };
     for item in &mut file.items {
         let attributes = match item {

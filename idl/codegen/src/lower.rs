@@ -7,7 +7,7 @@ mod binary128;
 mod interfaces;
 mod named;
 
-use std::collections::HashMap;
+use std::{cell::OnceCell, collections::HashMap};
 
 use punctual_idl::hir::{self, ConstantValue, DefinitionId, DefinitionKind, Specification};
 
@@ -104,6 +104,7 @@ impl Lowering<'_> {
                 name: String::new(),
                 view: String::new(),
                 shape,
+                min_size: OnceCell::new(),
             });
         }
     }

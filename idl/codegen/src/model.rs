@@ -2,6 +2,8 @@
 //!
 //! [`lower`](crate::lower) makes it from the front end's representation.
 
+use std::cell::OnceCell;
+
 /// Everything that is generated from one specification.
 #[derive(Debug, Default)]
 pub struct Model {
@@ -32,6 +34,8 @@ pub struct NamedType {
     pub view: String,
     /// What it is.
     pub shape: Shape,
+    /// See [`Model::min_size_of`]; kept, since types share parts.
+    pub min_size: OnceCell<u64>,
 }
 
 /// What a named type is, as far as other types care.

@@ -29,19 +29,11 @@ impl Model {
 
     /// Whether it is of fixed length: numbers, enums, and structs, unions and arrays of such only.
     pub fn is_fixed(&self, of: &Type) -> bool {
-        match of {
-            Type::Basic(_) => true,
-            Type::String { .. } | Type::Sequence { .. } | Type::Object => false,
-            Type::Array { element, .. } => self.is_fixed(element),
-            Type::Named(id) => match &self.named(*id).shape {
-                Shape::Alias(aliased) => self.is_fixed(aliased),
-                Shape::Enum(_) => true,
-                Shape::Interface => false,
-                Shape::Struct(members) | Shape::Union { members, .. } => {
-                    members.iter().all(|member| self.is_fixed(member))
-                }
-            },
-        }
+        !self.any(of, &mut Vec::new(), &mut |part| match part {
+            Type::String { .. } | Type::Sequence { .. } | Type::Object => true,
+            Type::Named(id) => matches!(self.named(*id).shape, Shape::Interface),
+            Type::Basic(_) | Type::Array { .. } => false,
+        })
     }
 
     /// Whether a servant gets it lent: variable, but without references, which own something and so cannot lie in an arena.
@@ -109,27 +101,30 @@ impl Model {
 
     /// As [`Self::min_size`].
     pub fn min_size_of(&self, id: TypeId) -> u64 {
-        match &self.named(id).shape {
-            Shape::Alias(aliased) => self.min_size(aliased),
-            Shape::Enum(_) => 4,
-            Shape::Interface => REFERENCE,
-            Shape::Struct(members) => members
-                .iter()
-                .fold(0, |sum, member| sum.saturating_add(self.min_size(member))),
-            Shape::Union {
-                discriminator,
-                members,
-                may_be_empty,
-            } => {
-                let least = members
+        *self
+            .named(id)
+            .min_size
+            .get_or_init(|| match &self.named(id).shape {
+                Shape::Alias(aliased) => self.min_size(aliased),
+                Shape::Enum(_) => 4,
+                Shape::Interface => REFERENCE,
+                Shape::Struct(members) => members
                     .iter()
-                    .map(|member| self.min_size(member))
-                    .min()
-                    .unwrap_or(0);
-                self.min_size(discriminator)
-                    .saturating_add(if *may_be_empty { 0 } else { least })
-            }
-        }
+                    .fold(0, |sum, member| sum.saturating_add(self.min_size(member))),
+                Shape::Union {
+                    discriminator,
+                    members,
+                    may_be_empty,
+                } => {
+                    let least = members
+                        .iter()
+                        .map(|member| self.min_size(member))
+                        .min()
+                        .unwrap_or(0);
+                    self.min_size(discriminator)
+                        .saturating_add(if *may_be_empty { 0 } else { least })
+                }
+            })
     }
 
     fn parts(&self, id: TypeId) -> &[Type] {

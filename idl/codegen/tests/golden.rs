@@ -65,3 +65,15 @@ fn all_output_is_rust_without_unsafe_code() {
     }
     assert!(seen >= 3, "only {seen} files");
 }
+
+/// Each struct holds the one before twice: what is known of a type must not be worked out again for each use.
+#[test]
+fn types_that_share_parts_are_generated_in_no_time() {
+    let mut idl = String::from("struct S0 { long a; };\n");
+    for level in 1..=60 {
+        idl += &format!("struct S{level} {{ S{} a; S{} b; }};\n", level - 1, level - 1);
+    }
+    let outcome = punctual_idl::compile_text("ladder.idl", &idl, &Options::default());
+    let rust = generate(&outcome.specification.unwrap(), &Settings::default()).unwrap();
+    assert!(rust.contains("const MIN_SIZE: usize = 4611686018427387904;"));
+}
