@@ -5,5 +5,10 @@ fn main() -> Result<(), punctual_build::Error> {
         .runtime_path("::punctual_stub::rt")
         .include_dir("idl/include")
         .define("WITH_LIMITS", "1")
-        .compile(&["idl/cubit.idl", "idl/features.idl", "idl/names.idl"])
+        .compile(&[
+            "idl/cubit.idl",
+            "idl/features.idl",
+            "idl/names.idl",
+            "idl/scopes.idl",
+        ])
 }

@@ -78,6 +78,14 @@ pub fn current() -> Scheduling {
     get(0).expect("the calling thread exists, and its scheduling may always be read")
 }
 
+/// Lets threads of the same priority that are ready to run go first, once. One system call; lower ones get nothing.
+///
+/// A real-time thread keeps its CPU until it blocks: one that always finds something to do would starve equals that were
+/// woken earlier. This is no way to wait for another thread, which may be a lower one and never run.
+pub fn give_way() {
+    rustix::thread::sched_yield();
+}
+
 /// Changes class and priority of one thread. The other threads of its process stay as they are.
 ///
 /// # Errors

@@ -4,6 +4,7 @@
 //! for each kind of definition) and formats them. It reads and writes no file; `punctual-build` does.
 
 mod constants;
+mod copies;
 mod docs;
 mod enums;
 mod exceptions;
@@ -118,9 +119,8 @@ fn nested_module(
 /// The text of the file, with the lints that generated code shall not be held to switched off.
 fn formatted(tokens: TokenStream) -> String {
     let mut file: syn::File = syn::parse2(tokens).expect("the generator emits Rust");
-    let allowed: syn::Attribute = syn::parse_quote! {
-        #[allow(dead_code, unreachable_patterns, unused_parens, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
-    };
+    let allowed: syn::Attribute =
+        syn::parse_quote!(#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]);
     for item in &mut file.items {
         let attributes = match item {
             syn::Item::Const(item) => &mut item.attrs,

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use crate::{
+    copies::{self, Lent},
     docs::doc,
     model::{Member, Struct, Type},
     names::identifier,
@@ -129,7 +130,7 @@ fn view(place: &Place<'_>, item: &Struct) -> TokenStream {
     let min_size = min_size(place, item);
     let copies = item.members.iter().map(|member| {
         let name = identifier(&member.name);
-        let copy = place.owned_from_lent(&member.of, &quote!(self.#name));
+        let copy = copies::owned(place, &member.of, &Lent::Value(quote!(self.#name)));
         quote!(#name: #copy,)
     });
     quote! {

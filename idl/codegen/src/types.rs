@@ -180,39 +180,6 @@ impl<'m> Place<'m> {
         }
     }
 
-    /// Turns the lent value in `place` into an owned one.
-    ///
-    /// Names traits in full: an interface called `Iterator` would hide that of the prelude.
-    pub fn owned_from_lent(&self, of: &Type, place: &TokenStream) -> TokenStream {
-        if !self.model.has_lent_form(of) {
-            return quote!(::core::clone::Clone::clone(&#place));
-        }
-        match of {
-            Type::String { bound: None } => quote!(::std::string::String::from(#place)),
-            Type::String { bound: Some(_) } => quote!(#place.to_bounded_string()),
-            Type::Sequence { element, bound } => {
-                let lent = self.model.has_lent_form(element);
-                let item = self.owned_from_lent(element, &quote!((*element)));
-                match (bound, lent) {
-                    (None, false) => quote!(#place.to_vec()),
-                    (None, true) => quote! {
-                        ::core::iter::Iterator::collect(::core::iter::Iterator::map(#place.iter(), |element| #item))
-                    },
-                    (Some(_), _) => quote!(#place.to_bounded_seq(|element| #item)),
-                }
-            }
-            Type::Array { element, .. } => {
-                let item = self.owned_from_lent(element, &quote!((*element)));
-                quote!(#place.each_ref().map(|element| #item))
-            }
-            Type::Named(id) => match &self.model.named(*id).shape {
-                Shape::Alias(aliased) => self.owned_from_lent(aliased, place),
-                _ => quote!(#place.to_owned()),
-            },
-            Type::Basic(_) | Type::Object => quote!(::core::clone::Clone::clone(&#place)),
-        }
-    }
-
     /// A value of this type for something to be decoded into. The standard library knows it only for arrays up to 32.
     pub fn default_value(&self, of: &Type) -> TokenStream {
         match self.model.resolved(of) {

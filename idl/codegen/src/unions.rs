@@ -5,6 +5,7 @@ use quote::quote;
 
 use crate::{
     constants,
+    copies::{self, Lent},
     docs::doc,
     model::{Basic, Case, Shape, Type, Union, Value},
     names::identifier,
@@ -114,7 +115,7 @@ impl<'e, 'm> Emitter<'e, 'm> {
         let discriminator = &self.discriminator;
         let copies = self.item.cases.iter().map(|case| {
             let variant = identifier(&case.variant);
-            let copy = self.place.owned_from_lent(&case.of, &quote!((*member)));
+            let copy = copies::owned(self.place, &case.of, &Lent::Reference(quote!(member)));
             if case.carries_discriminator() {
                 quote!(Self::#variant(discriminator, member) => #owned::#variant(*discriminator, #copy),)
             } else {

@@ -20,3 +20,8 @@ pub mod features {
 pub mod names {
     include!(concat!(env!("OUT_DIR"), "/names.rs"));
 }
+
+/// From `idl/scopes.idl`.
+pub mod scopes {
+    include!(concat!(env!("OUT_DIR"), "/scopes.rs"));
+}

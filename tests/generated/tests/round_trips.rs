@@ -13,7 +13,7 @@ use punctual_generated_tests::{
         features::{self, *},
         units::Axis,
     },
-    names,
+    names, scopes,
 };
 use punctual_stub::{Reset, UserException};
 
@@ -436,4 +436,40 @@ fn damaged_messages_never_panic() {
         }
     }
     assert!(decoded > 0 && decoded < octets.len() * 3);
+}
+
+#[test]
+fn definitions_inside_others_are_found() {
+    use scopes::{Buffers, BuffersView, Colour, Dab, Nest, NestView, Quoted, a, nest, torn};
+    let inside = |text: &str| nest::Inside {
+        s: String::from(text),
+    };
+    round_trip_with_view!(
+        Nest,
+        NestView,
+        &[
+            Nest::One(inside("a")),
+            Nest::Several(vec![inside("b"), inside("c")]),
+            Nest::NoMember(3)
+        ]
+    );
+    round_trip(&[Quoted::A(1), Quoted::B(2), Quoted::C(3), Quoted::NoMember('x')]);
+    round_trip_with_view!(
+        Buffers,
+        BuffersView,
+        &[Buffers {
+            data: [vec![1], vec![]],
+            ..Buffers::default()
+        }]
+    );
+    round_trip::<scopes::Canvas>(&[[
+        [Dab { p: Colour::Green }, Dab { p: Colour::Red }],
+        Default::default(),
+        Default::default(),
+    ]]);
+    round_trip::<a::b::V>(&[a::b::a::S { x: 1 }]);
+    round_trip(&[scopes::Torn {
+        piece: torn::Part { s: String::from("p") },
+    }]);
+    assert_eq!((scopes::BRIEF, scopes::FIRST), ("abc", Colour::Red));
 }

@@ -4,7 +4,7 @@ use punctual_cdr::{Arena, CharSet};
 use punctual_giop::{
     CODE_SETS, MessageHeader, MessageType, RequestHeader, char_set_from_id, decode_code_sets,
 };
-use punctual_os::Events;
+use punctual_os::{Events, Scheduling, scheduling};
 use punctual_stub::ReusePool;
 
 use super::{ACCEPTOR, BELL, Lane, connection::Connection, inbound::Next};
@@ -60,6 +60,7 @@ impl Worker<'_> {
                     if let Some(connection) = self.lane.connection(event.token()) {
                         let ended = event.is_peer_closed() || event.is_error();
                         self.serve(&connection, Wake { ended, look: true });
+                        self.give_way();
                     }
                 }
             }
@@ -67,6 +68,14 @@ impl Worker<'_> {
                 self.lane.accept();
             }
             self.lane.close_incomplete();
+        }
+    }
+
+    /// Requests are served in the order in which they came: another thread that was woken for an earlier one goes first.
+    fn give_way(&self) {
+        let realtime = self.lane.scheduling.is_some_and(Scheduling::is_realtime);
+        if realtime && self.lane.threads.load(Ordering::Relaxed) > 1 {
+            scheduling::give_way();
         }
     }
 

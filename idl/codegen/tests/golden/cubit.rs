@@ -1,15 +1,7 @@
 // Generated from IDL by Punctual; changes here are lost.
 
 /// The benchmark interface of TAO's Cubit test, without its operations on `any`.
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 pub trait Cubit: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// IDL `Cubit::cube_void`.
     fn cube_void(&self) -> ::core::result::Result<(), ::punctual::rt::SystemException>;
@@ -103,25 +95,9 @@ pub trait Cubit: ::core::marker::Send + ::core::marker::Sync + 'static {
 }
 /// A reference to an object that supports `Cubit`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 pub struct CubitRef(::punctual::rt::ObjectRef);
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl CubitRef {
     /// IDL `Cubit::cube_void`.
     pub fn cube_void(
@@ -426,15 +402,7 @@ impl CubitRef {
             )
     }
 }
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::punctual::rt::Interface for CubitRef {
     const REPOSITORY_ID: &'static str = "IDL:Cubit:1.0";
     const SUPPORTED_IDS: &'static [&'static str] = &["IDL:Cubit:1.0"];
@@ -445,58 +413,26 @@ impl ::punctual::rt::Interface for CubitRef {
         &self.0
     }
 }
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::core::ops::Deref for CubitRef {
     type Target = ::punctual::rt::ObjectRef;
     fn deref(&self) -> &::punctual::rt::ObjectRef {
         &self.0
     }
 }
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::core::convert::AsRef<::punctual::rt::ObjectRef> for CubitRef {
     fn as_ref(&self) -> &::punctual::rt::ObjectRef {
         &self.0
     }
 }
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::punctual::rt::HasIor for CubitRef {
     fn ior(&self) -> &::punctual::rt::Ior {
         <::punctual::rt::ObjectRef as ::punctual::rt::HasIor>::ior(&self.0)
     }
 }
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::punctual::rt::FromIor for CubitRef {
     fn from_ior(
         ior: ::punctual::rt::Ior,
@@ -506,15 +442,7 @@ impl ::punctual::rt::FromIor for CubitRef {
             .map(Self)
     }
 }
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl<S: Cubit> ::punctual::rt::Skeleton<S> for CubitRef {
     fn dispatch(
         servant: &S,
@@ -707,15 +635,7 @@ impl<S: Cubit> ::punctual::rt::Skeleton<S> for CubitRef {
     }
 }
 /// What belongs to the interface `Cubit`.
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 pub mod cubit {
     /// IDL `struct Cubit::Many`.
     #[derive(Clone, Debug, Default, PartialEq)]
@@ -1226,7 +1146,7 @@ pub mod cubit {
                 message_payload: ::core::iter::Iterator::collect(
                     ::core::iter::Iterator::map(
                         self.message_payload.iter(),
-                        |element| (*element).to_owned(),
+                        |element| element.to_owned(),
                     ),
                 ),
             }
@@ -1375,9 +1295,9 @@ pub mod cubit {
         /// A copy that outlives the upcall.
         pub fn to_owned(&self) -> MessageUnion {
             match self {
-                Self::Oumh(member) => MessageUnion::Oumh((*member).to_owned()),
+                Self::Oumh(member) => MessageUnion::Oumh(member.to_owned()),
                 Self::Imh(member) => {
-                    MessageUnion::Imh(::core::clone::Clone::clone(&(*member)))
+                    MessageUnion::Imh(::core::clone::Clone::clone(member))
                 }
             }
         }
@@ -1472,7 +1392,7 @@ pub mod cubit {
                 msgs: ::core::iter::Iterator::collect(
                     ::core::iter::Iterator::map(
                         self.msgs.iter(),
-                        |element| (*element).to_owned(),
+                        |element| element.to_owned(),
                     ),
                 ),
             }
@@ -1485,15 +1405,7 @@ pub mod cubit {
     }
 }
 /// IDL `interface Cubit_Factory`.
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 pub trait CubitFactory: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// IDL `Cubit_Factory::make_cubit`.
     fn make_cubit(
@@ -1505,25 +1417,9 @@ pub trait CubitFactory: ::core::marker::Send + ::core::marker::Sync + 'static {
 }
 /// A reference to an object that supports `Cubit_Factory`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 pub struct CubitFactoryRef(::punctual::rt::ObjectRef);
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl CubitFactoryRef {
     /// IDL `Cubit_Factory::make_cubit`.
     pub fn make_cubit(
@@ -1549,15 +1445,7 @@ impl CubitFactoryRef {
         Ok(result)
     }
 }
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::punctual::rt::Interface for CubitFactoryRef {
     const REPOSITORY_ID: &'static str = "IDL:Cubit_Factory:1.0";
     const SUPPORTED_IDS: &'static [&'static str] = &["IDL:Cubit_Factory:1.0"];
@@ -1568,58 +1456,26 @@ impl ::punctual::rt::Interface for CubitFactoryRef {
         &self.0
     }
 }
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::core::ops::Deref for CubitFactoryRef {
     type Target = ::punctual::rt::ObjectRef;
     fn deref(&self) -> &::punctual::rt::ObjectRef {
         &self.0
     }
 }
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::core::convert::AsRef<::punctual::rt::ObjectRef> for CubitFactoryRef {
     fn as_ref(&self) -> &::punctual::rt::ObjectRef {
         &self.0
     }
 }
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::punctual::rt::HasIor for CubitFactoryRef {
     fn ior(&self) -> &::punctual::rt::Ior {
         <::punctual::rt::ObjectRef as ::punctual::rt::HasIor>::ior(&self.0)
     }
 }
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::punctual::rt::FromIor for CubitFactoryRef {
     fn from_ior(
         ior: ::punctual::rt::Ior,
@@ -1629,15 +1485,7 @@ impl ::punctual::rt::FromIor for CubitFactoryRef {
             .map(Self)
     }
 }
-#[allow(
-    dead_code,
-    unreachable_patterns,
-    unused_parens,
-    clippy::all,
-    clippy::pedantic,
-    clippy::nursery,
-    rustdoc::all
-)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl<S: CubitFactory> ::punctual::rt::Skeleton<S> for CubitFactoryRef {
     fn dispatch(
         servant: &S,

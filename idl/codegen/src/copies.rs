@@ -1,0 +1,87 @@
+//! Owned copies of lent values, as `to_owned` of a view makes them of its members.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::{
+    model::{Shape, Type},
+    types::Place,
+};
+
+/// An expression for a lent value.
+pub enum Lent {
+    /// The value itself.
+    Value(TokenStream),
+    /// A reference to it.
+    Reference(TokenStream),
+}
+
+impl Lent {
+    /// For a method to be called on.
+    fn receiver(&self) -> &TokenStream {
+        match self {
+            Self::Value(expression) | Self::Reference(expression) => expression,
+        }
+    }
+
+    fn value(&self) -> TokenStream {
+        match self {
+            Self::Value(expression) => expression.clone(),
+            Self::Reference(expression) => quote!(*#expression),
+        }
+    }
+
+    fn reference(&self) -> TokenStream {
+        match self {
+            Self::Value(expression) => quote!(&#expression),
+            Self::Reference(expression) => expression.clone(),
+        }
+    }
+}
+
+/// The expression that makes an owned value of a lent one.
+///
+/// It names traits in full: an interface called `Iterator` would hide that of the prelude.
+pub fn owned(place: &Place<'_>, of: &Type, lent: &Lent) -> TokenStream {
+    let receiver = lent.receiver();
+    if !place.model.has_lent_form(of) {
+        let reference = lent.reference();
+        return quote!(::core::clone::Clone::clone(#reference));
+    }
+    let of_element = |element| owned(place, element, &Lent::Reference(quote!(element)));
+    match place.model.resolved(of) {
+        Type::String { bound: None } => {
+            let value = lent.value();
+            quote!(::std::string::String::from(#value))
+        }
+        Type::String { bound: Some(_) } => quote!(#receiver.to_bounded_string()),
+        Type::Sequence {
+            element,
+            bound: Some(_),
+        } => {
+            let element = of_element(element);
+            quote!(#receiver.to_bounded_seq(|element| #element))
+        }
+        Type::Sequence { element, bound: None } if !place.model.has_lent_form(element) => {
+            quote!(#receiver.to_vec())
+        }
+        Type::Sequence { element, bound: None } => {
+            let element = of_element(element);
+            quote! {
+                ::core::iter::Iterator::collect(::core::iter::Iterator::map(#receiver.iter(), |element| #element))
+            }
+        }
+        Type::Array { element, .. } => {
+            let element = of_element(element);
+            quote!(#receiver.each_ref().map(|element| #element))
+        }
+        Type::Named(id) => {
+            debug_assert!(matches!(
+                place.model.named(*id).shape,
+                Shape::Struct(_) | Shape::Union { .. }
+            ));
+            quote!(#receiver.to_owned())
+        }
+        Type::Basic(_) | Type::Object => unreachable!("has no lent form"),
+    }
+}

@@ -1,0 +1,281 @@
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
+
+use punctual::{Orb, Priority};
+use punctual_cdr::{CharSet, Encode, Encoder, Endian};
+use punctual_giop::{
+    IiopProfile, MessageType, MessageWriter, OutgoingRequest, ReplyStatus, ResponseFlags, ServiceContext,
+    Version, begin_body, encode_reply_header, encode_request, end_body,
+};
+use punctual_harness::{Latencies, child::Control};
+use punctual_os::alloc_counter;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    operation::Operation,
+    raw::{RawClient, Sizes},
+    server::PRIORITY,
+};
+use crate::{
+    Error,
+    idl::cubit::bench::{CubitRef, Many},
+};
+
+/// What the driver asks of the client process.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(super) struct Block {
+    pub(super) operation: Operation,
+    /// The ping-pong of the operation's octets instead of the call.
+    pub(super) raw: bool,
+    /// How many calls, or how many seconds of calls.
+    pub(super) length: Length,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(super) enum Length {
+    Calls(u32),
+    Seconds(u64),
+}
+
+/// What it answers.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Measured {
+    pub(super) latencies: Latencies,
+    pub(super) calls: u64,
+    /// Results that were not the cube.
+    pub(super) errors: u64,
+    pub(super) elapsed_ns: u64,
+    /// Heap allocations of the calling thread, and of the lane's thread.
+    pub(super) client_allocations: u64,
+    pub(super) server_allocations: u64,
+    pub(super) sizes: Sizes,
+}
+
+/// The client process. Arguments: the reference, the port of the ping-pong.
+pub(crate) fn client(arguments: &[String]) -> Result<(), Error> {
+    let [ior, raw_port] = arguments else {
+        return Err("the client needs a reference and a port".into());
+    };
+    let orb = Orb::builder().build()?;
+    let cubit: CubitRef = orb.resolve(ior)?;
+    orb.current().set_priority(Priority::new(PRIORITY)?)?;
+    let mut caller = Caller {
+        cubit,
+        raw_port: raw_port.parse()?,
+        raw: HashMap::new(),
+        values: Values::new(),
+    };
+    // Until buffers, arena and connection have their size.
+    caller.cubit.allocations()?;
+    Control::ready(&())?.serve(|block: Block| caller.measure(block).map_err(|error| error.to_string()))?;
+    Ok(())
+}
+
+struct Caller {
+    cubit: CubitRef,
+    raw_port: u16,
+    raw: HashMap<Operation, RawClient>,
+    values: Values,
+}
+
+/// Arguments, and where results are decoded into.
+struct Values {
+    text: String,
+    longs: Vec<i32>,
+    octets: Vec<u8>,
+    many: Vec<Many>,
+    text_result: String,
+    long_results: Vec<i32>,
+    octet_results: Vec<u8>,
+    many_results: Vec<Many>,
+}
+
+impl Values {
+    fn new() -> Self {
+        Self {
+            text: "the quick brown fox jumps over the lazy dog".into(),
+            longs: (0..1024).collect(),
+            octets: (0..4096_u32).map(|value| value as u8).collect(),
+            many: (0..4)
+                .map(|value| Many {
+                    o: value,
+                    l: value.into(),
+                    s: value.into(),
+                })
+                .collect(),
+            text_result: String::new(),
+            long_results: Vec::new(),
+            octet_results: Vec::new(),
+            many_results: Vec::new(),
+        }
+    }
+}
+
+impl Caller {
+    fn measure(&mut self, block: Block) -> Result<Measured, Error> {
+        let Block {
+            operation,
+            raw,
+            length,
+        } = block;
+        let sizes = self.sizes(operation)?;
+        let mut client = raw.then(|| self.raw.remove(&operation)).flatten();
+        if raw && client.is_none() {
+            client = Some(RawClient::connect(self.raw_port, sizes)?);
+        }
+        // The first call after the switch from the other kind finds everything in other caches: not counted.
+        self.exchange(operation, client.as_mut())?;
+
+        let mut latencies = Latencies::new();
+        let server_before = if raw { 0 } else { self.cubit.allocations()? };
+        let client_before = alloc_counter::allocations_of_this_thread();
+        let (mut calls, mut errors) = (0, 0);
+        let start = Instant::now();
+        let mut before = start;
+        loop {
+            let goes_on = match length {
+                Length::Calls(count) => calls < u64::from(count),
+                Length::Seconds(seconds) => before - start < Duration::from_secs(seconds),
+            };
+            if !goes_on {
+                break;
+            }
+            let correct = self.exchange(operation, client.as_mut())?;
+            let after = Instant::now();
+            latencies.record((after - before).as_nanos() as u64);
+            before = after;
+            calls += 1;
+            errors += u64::from(!correct);
+        }
+        let elapsed_ns = (before - start).as_nanos() as u64;
+        let client_allocations = alloc_counter::allocations_of_this_thread() - client_before;
+        let server_after = if raw { 0 } else { self.cubit.allocations()? };
+        if let Some(client) = client {
+            self.raw.insert(operation, client);
+        }
+        Ok(Measured {
+            latencies,
+            calls,
+            errors,
+            elapsed_ns,
+            client_allocations,
+            server_allocations: server_after - server_before,
+            sizes,
+        })
+    }
+
+    /// One call, or one exchange of the ping-pong; whether the result is the cube.
+    fn exchange(&mut self, operation: Operation, raw: Option<&mut RawClient>) -> Result<bool, Error> {
+        if let Some(raw) = raw {
+            raw.exchange()?;
+            return Ok(true);
+        }
+        let Self { cubit, values, .. } = self;
+        Ok(match operation {
+            Operation::Void => cubit.cube_void().map(|()| true)?,
+            Operation::Octet => cubit.cube_octet(3)? == 27,
+            Operation::Short => cubit.cube_short(-3)? == -27,
+            Operation::Long => cubit.cube_long(-30)? == -27_000,
+            Operation::Struct => {
+                cubit.cube_struct(&Many { o: 2, l: 3, s: 4 })? == (Many { o: 8, l: 27, s: 64 })
+            }
+            Operation::String => {
+                cubit.cube_string_into(&values.text, &mut values.text_result)?;
+                values.text_result == values.text
+            }
+            Operation::SmallLongSequence => {
+                cubit.cube_long_sequence_into(&values.longs[..4], &mut values.long_results)?;
+                values.long_results == [0, 1, 8, 27]
+            }
+            Operation::LargeLongSequence => {
+                cubit.cube_long_sequence_into(&values.longs, &mut values.long_results)?;
+                values.long_results.len() == 1024 && values.long_results[1023] == 1_070_599_167
+            }
+            Operation::LargeOctetSequence => {
+                cubit.cube_octet_sequence_into(&values.octets, &mut values.octet_results)?;
+                values.octet_results.len() == 4096 && values.octet_results[3] == 27
+            }
+            Operation::SmallManySequence => {
+                cubit.cube_many_sequence_into(&values.many, &mut values.many_results)?;
+                values.many_results.len() == 4 && values.many_results[3] == (Many { o: 27, l: 27, s: 27 })
+            }
+            Operation::Oneway => cubit.cube_oneway().map(|()| true)?,
+        })
+    }
+
+    /// How many octets the request and the reply of an operation are, code sets negotiated.
+    fn sizes(&self, operation: Operation) -> Result<Sizes, Error> {
+        let profile = self.cubit.ior().profiles.first().ok_or("the reference is nil")?;
+        let profile = IiopProfile::decode(profile)?;
+        let mut octets = Vec::new();
+        let response = if operation == Operation::Oneway {
+            ResponseFlags::None
+        } else {
+            ResponseFlags::WithTarget
+        };
+        let request = OutgoingRequest {
+            request_id: 0,
+            response,
+            object_key: &profile.object_key,
+            operation: operation.idl_name(),
+            contexts: &[ServiceContext::Priority(PRIORITY)],
+        };
+        let whole =
+            |octets: &mut Vec<u8>,
+             kind,
+             header: &dyn Fn(&mut Encoder<'_>) -> Result<(), punctual_cdr::CdrError>| {
+                octets.clear();
+                let mut writer = MessageWriter::new(
+                    octets,
+                    Version::V1_2,
+                    kind,
+                    Endian::NATIVE,
+                    CharSet::Utf8,
+                    usize::MAX,
+                );
+                let encoder = writer.encoder();
+                header(encoder)?;
+                let body = begin_body(encoder, Version::V1_2)?;
+                self.encode_argument(operation, encoder)?;
+                end_body(encoder, body);
+                writer.finish()
+            };
+        whole(&mut octets, MessageType::Request, &|encoder| {
+            encode_request(encoder, Version::V1_2, &request)
+        })?;
+        let request = octets.len() as u32;
+        if operation == Operation::Oneway {
+            return Ok(Sizes { request, reply: 0 });
+        }
+        // The result of every operation is of the argument's type and length.
+        whole(&mut octets, MessageType::Reply, &|encoder| {
+            encode_reply_header(encoder, Version::V1_2, 0, ReplyStatus::NoException, &[])
+        })?;
+        Ok(Sizes {
+            request,
+            reply: octets.len() as u32,
+        })
+    }
+
+    fn encode_argument(
+        &self,
+        operation: Operation,
+        encoder: &mut Encoder<'_>,
+    ) -> Result<(), punctual_cdr::CdrError> {
+        let values = &self.values;
+        match operation {
+            Operation::Void | Operation::Oneway => Ok(()),
+            Operation::Octet => 0_u8.encode(encoder),
+            Operation::Short => 0_i16.encode(encoder),
+            Operation::Long => 0_i32.encode(encoder),
+            Operation::Struct => values.many[0].encode(encoder),
+            Operation::String => values.text.encode(encoder),
+            Operation::SmallLongSequence => values.longs[..4].encode(encoder),
+            Operation::LargeLongSequence => values.longs.encode(encoder),
+            Operation::LargeOctetSequence => values.octets.encode(encoder),
+            Operation::SmallManySequence => values.many.encode(encoder),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! `demo`: what lanes are for, in under a minute.
+//!
+//! Three clients call at fixed rates, the more important the faster, while the work per call grows until the processor cannot
+//! do it all: once through a thread pool that treats all requests alike, once through lanes.
+//! Source: [S2] experiments 4 and 5, figures 15 and 17.
+
+mod client;
+mod measure;
+mod page;
+mod server;
+
+use std::process::ExitCode;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use client::client;
+pub(crate) use server::server;
+
+use crate::report::{Files, could_not_run};
+
+pub(crate) const SERVER_ROLE: &str = "__demo-server";
+pub(crate) const CLIENT_ROLE: &str = "__demo-client";
+
+/// What `punctual demo` can be told.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    files: Files,
+    /// How long to measure in all, spread evenly over pools and works [default: 36, with --quick 12]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(3..=3600))]
+    seconds: Option<u32>,
+    /// Only works 30, 50 and 55
+    #[arg(long)]
+    quick: bool,
+    /// Change nothing on the system: real-time throttling stays on, other programs stay where they are
+    #[arg(long)]
+    leave_system_alone: bool,
+}
+
+impl Options {
+    fn works(&self) -> &'static [u32] {
+        if self.quick {
+            &[30, 50, 55]
+        } else {
+            &[30, 40, 50, 55, 65, 80]
+        }
+    }
+
+    /// How long one work is measured with one pool.
+    fn seconds_per_phase(&self) -> f64 {
+        let total = self.seconds.unwrap_or(if self.quick { 12 } else { 36 });
+        f64::from(total) / (2 * self.works().len()) as f64
+    }
+}
+
+/// Measures, prints, writes the files asked for. Exit code as the contract for machine reading says.
+pub fn run(options: &Options) -> ExitCode {
+    match measure::measure(options) {
+        Ok(outcome) => {
+            page::print(&outcome);
+            options.files.finish(&outcome, || page::html(&outcome))
+        }
+        Err(error) => could_not_run("demo", &error),
+    }
+}
+
+/// The three clients. The more important the faster, so that the important one has the most to lose.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Importance {
+    High,
+    Medium,
+    Low,
+}
+
+impl Importance {
+    const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
+
+    /// Calls per second.
+    fn rate(self) -> u32 {
+        match self {
+            Self::High => 75,
+            Self::Medium => 50,
+            Self::Low => 25,
+        }
+    }
+
+    /// CORBA priority: those of the paper's lanes, the highest a little lower, so that what supervises the run stands above it.
+    fn priority(self) -> punctual::Priority {
+        let value = match self {
+            Self::High => 32_000,
+            Self::Medium => 21_844,
+            Self::Low => 10_922,
+        };
+        punctual::Priority::new(value).expect("not negative")
+    }
+}
+
+/// How the server treats requests.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Pool {
+    /// Three threads at the low client's priority, requests in order of arrival.
+    Classic,
+    /// A lane of one thread for each priority.
+    Lanes,
+}
+
+impl Pool {
+    const ALL: [Self; 2] = [Self::Classic, Self::Lanes];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Classic => "classic",
+            Self::Lanes => "lanes",
+        }
+    }
+}

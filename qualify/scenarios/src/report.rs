@@ -1,0 +1,58 @@
+//! What every measurement does with its outcome: say it, write it, and end with the contract's exit code.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use punctual_harness::Outcome;
+
+use crate::Error;
+
+/// Where results go besides the screen.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Files {
+    /// Also write everything measured, as JSON, to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Also write one self-contained HTML page to this file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+impl Files {
+    /// Writes what was asked for, prints the verdict, and returns its exit code.
+    pub(crate) fn finish(&self, outcome: &Outcome, html: impl FnOnce() -> Result<String, Error>) -> ExitCode {
+        let written = self.write(outcome, html);
+        println!("{}", outcome.verdict());
+        match written {
+            Ok(()) => outcome.verdict().into(),
+            Err(error) => {
+                eprintln!("error: {error}");
+                ExitCode::from(2)
+            }
+        }
+    }
+
+    fn write(&self, outcome: &Outcome, html: impl FnOnce() -> Result<String, Error>) -> Result<(), Error> {
+        if let Some(file) = &self.json {
+            outcome.write(file).map_err(|error| cannot_write(file, &error))?;
+            println!("JSON: {}", file.display());
+        }
+        if let Some(file) = &self.html {
+            std::fs::write(file, html()?).map_err(|error| cannot_write(file, &error))?;
+            println!("HTML: {}", file.display());
+        }
+        Ok(())
+    }
+}
+
+fn cannot_write(file: &Path, error: &std::io::Error) -> Error {
+    format!("cannot write {}: {error}; does its folder exist?", file.display()).into()
+}
+
+/// Says why a measurement could not run, with exit code 2.
+pub(crate) fn could_not_run(name: &str, error: &Error) -> ExitCode {
+    eprintln!("error: {name} could not run: {error}");
+    ExitCode::from(2)
+}
