@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::punctual_scenarios::{cubit, demo};
+use punctual_scenarios::{cubit, demo};
 
 /// Punctual, a Real-time CORBA ORB: see what it does, measure it, compile IDL.
 #[derive(Debug, Parser)]

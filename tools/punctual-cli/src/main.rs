@@ -2,7 +2,6 @@
 
 mod cli;
 mod idl;
-mod punctual_scenarios;
 
 use std::process::ExitCode;
 

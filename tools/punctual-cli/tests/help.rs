@@ -49,6 +49,7 @@ fn unknown_benchmark_is_a_wrong_command_line() {
 fn benchmarks_are_listed() {
     let (code, text) = punctual(&["bench", "list"]);
     assert_eq!(code, 0);
+    assert!(text.starts_with("cubit "), "{text}");
     assert!(text.contains("punctual bench NAME"), "{text}");
 }
 
