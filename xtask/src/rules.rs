@@ -13,6 +13,7 @@ use crate::{
 /// Checks every rule and reports everything that breaks one.
 pub fn hold(metadata: &Metadata) -> Result<(), String> {
     let mut findings = Vec::new();
+    findings.extend(layers::upward_imports(metadata)?);
     lints(metadata, &mut findings)?;
     licences_of(metadata, &mut findings)?;
     explained(metadata, &mut findings)?;

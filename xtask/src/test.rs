@@ -68,7 +68,7 @@ pub const STEPS: &[Step] = &[
     },
     Step {
         name: "rules",
-        what: "house rules: unsafe code, licences, dependencies, what must not be committed",
+        what: "house rules: layers, unsafe code, licences, dependencies, what must not be committed",
         run: || rules::hold(&Metadata::read()?).map(nothing),
     },
     Step {
@@ -97,7 +97,7 @@ pub const STEPS: &[Step] = &[
     },
     Step {
         name: "loom",
-        what: "every interleaving of the object table",
+        what: "readers and writers of the object table in the interleavings that loom explores",
         run: || loom().map(nothing),
     },
     Step {

@@ -2,35 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::{IDL, PURE, RUNTIME};
-use crate::{
-    command,
-    metadata::{Kind, Metadata},
-};
+use super::*;
+use crate::command;
 
 #[test]
 fn imports_go_downwards() {
     let metadata = Metadata::read().unwrap();
-    let mut edges = 0;
-    let mut wrong = Vec::new();
-    for member in metadata.members() {
-        let from = Place::of(&member.name, &metadata.folder(member).to_string_lossy()).unwrap();
-        for dependency in member.inner_dependencies() {
-            let to = metadata
-                .members()
-                .find(|other| other.name == dependency.name)
-                .unwrap();
-            let to = Place::of(&to.name, &metadata.folder(to).to_string_lossy()).unwrap();
-            edges += 1;
-            if let Err(reason) = allowed(&from, &to, dependency.kind) {
-                wrong.push(format!(
-                    "{} -> {} ({:?}): {reason}",
-                    member.name, dependency.name, dependency.kind
-                ));
-            }
-        }
-    }
-    assert!(edges > 20, "only {edges} edges were seen");
+    let seen = imports(&metadata).count();
+    assert!(seen > 20, "only {seen} imports were seen");
+    let wrong = upward_imports(&metadata).unwrap();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -130,74 +110,4 @@ fn facade_stands_on_few_packages() {
         "{} packages, at most {LIMIT}:\n{tree}",
         packages.len()
     );
-}
-
-/// Where a package stands.
-#[derive(Debug)]
-enum Place<'n> {
-    Runtime(&'n str, usize),
-    Idl(usize),
-    Services,
-    Report,
-    Harness,
-    Scenarios,
-    Tools,
-    /// Tests and examples: nothing imports them.
-    User,
-    Xtask,
-}
-
-impl<'n> Place<'n> {
-    fn of(name: &'n str, folder: &str) -> Result<Self, String> {
-        let rank = |tower: &[&str], variable: &str| {
-            tower
-                .iter()
-                .position(|other| *other == name)
-                .ok_or_else(|| format!("{name} in {folder} has no layer; give it its place in `{variable}`"))
-        };
-        let (top, rest) = folder.split_once('/').unwrap_or((folder, ""));
-        match (top, rest) {
-            ("crates", _) => Ok(Self::Runtime(name, rank(RUNTIME, "RUNTIME")?)),
-            ("idl", _) => Ok(Self::Idl(rank(IDL, "IDL")?)),
-            ("services", _) => Ok(Self::Services),
-            ("qualify", "report") => Ok(Self::Report),
-            ("qualify", "harness") => Ok(Self::Harness),
-            ("qualify", "scenarios") => Ok(Self::Scenarios),
-            ("tools", _) => Ok(Self::Tools),
-            ("tests" | "examples", _) => Ok(Self::User),
-            ("xtask", _) => Ok(Self::Xtask),
-            _ => Err(format!("{name} lies in {folder}, which is no layer")),
-        }
-    }
-}
-
-fn allowed(from: &Place<'_>, to: &Place<'_>, kind: Kind) -> Result<(), String> {
-    use Place::{Harness, Idl, Report, Runtime, Scenarios, Services, Tools, User, Xtask};
-    let say = |fine: bool, otherwise: &str| if fine { Ok(()) } else { Err(otherwise.to_owned()) };
-    match (from, to) {
-        (Runtime(from, _), Runtime("punctual-os", _)) if PURE.contains(from) => {
-            Err("a crate without input and output imports the operating system".into())
-        }
-        (Runtime(_, from), Runtime(_, to)) | (Idl(from), Idl(to)) => {
-            say(to < from, "imports go downwards only")
-        }
-        (Runtime(..), Idl(_)) => say(
-            kind != Kind::Normal,
-            "the runtime uses the compiler of IDL in build scripts and tests only",
-        ),
-        (Idl(_), _) => Err("the compiler of IDL knows no runtime".into()),
-        (Runtime(..), _) => Err("the runtime knows nothing above it".into()),
-        (Report | Xtask, _) => Err("it stands alone".into()),
-        (Harness, Runtime(name, _)) => say(
-            ["punctual-types", "punctual-os"].contains(name),
-            "the harness knows no ORB",
-        ),
-        (Harness, _) => Err("the harness stands on `types` and `os`".into()),
-        (Services, Runtime(..) | Idl(_) | Services) => Ok(()),
-        (Services, _) => Err("services stand on the runtime".into()),
-        (Scenarios, Tools | User | Xtask) | (Tools | User, Tools | User | Xtask) => {
-            Err("nothing imports it".into())
-        }
-        (Scenarios | Tools | User, _) => Ok(()),
-    }
 }
