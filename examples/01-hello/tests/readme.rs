@@ -50,11 +50,34 @@ fn sources_are_as_short_as_promised() {
     }
 }
 
+#[test]
+fn front_page_shows_these_sources() {
+    const FRONT_PAGE: &str = include_str!("../../../README.md");
+    let [idl] = &blocks_of(FRONT_PAGE, "idl")[..] else {
+        panic!("the front page should show one interface");
+    };
+    assert_eq!(idl, include_str!("../idl/hello.idl").trim());
+    let [server, client] = &blocks_of(FRONT_PAGE, "rust")[..] else {
+        panic!("the front page should show a server and a client");
+    };
+    let shown = include_str!("../src/bin/server.rs");
+    assert!(shown.ends_with(&format!("\n{server}\n")), "the server differs");
+    for line in client.lines() {
+        let there = include_str!("../src/bin/client.rs")
+            .lines()
+            .any(|other| other.trim() == line.trim());
+        assert!(there, "the client has no line `{line}`");
+    }
+}
+
 /// What stands in the README's code blocks of this kind.
 fn blocks(kind: &str) -> Vec<String> {
+    blocks_of(README, kind)
+}
+
+fn blocks_of(page: &str, kind: &str) -> Vec<String> {
     let start = format!("```{kind}\n");
-    README
-        .split(&start)
+    page.split(&start)
         .skip(1)
         .map(|rest| rest.split("```").next().unwrap_or(rest).trim().to_owned())
         .collect()

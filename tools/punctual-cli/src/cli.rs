@@ -113,7 +113,7 @@ Examples:
   punctual demo --json demo.json --html demo.html
 
 Real-time scheduling needs a right. Without it the same run is made and marked \"not real-time\". As root, or:
-  sudo setcap cap_sys_nice,cap_ipc_lock=ep target/release/punctual
+  sudo setcap cap_sys_nice,cap_ipc_lock+ep target/release/punctual
 
 Exit code: 0 the lanes kept their promise; 1 they did not; 2 it could not run, or the machine was unfit for it;
 3 it ran without real-time rights.";
