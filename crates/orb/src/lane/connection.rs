@@ -20,6 +20,10 @@ pub(super) struct Connection {
     /// Something became readable while another thread was reading.
     again: AtomicBool,
     outbound: PiMutex<Outbound>,
+    /// Whether replies wait in `outbound`: spares the lock while none do.
+    congested: AtomicBool,
+    /// Its lane has let go of it.
+    closed: AtomicBool,
     /// What was negotiated for text; see [`Self::char_set`].
     char_set: AtomicU8,
 }
@@ -48,12 +52,23 @@ impl Connection {
                 limit: limits.max_message_size,
                 version: Version::V1_0,
             }),
+            congested: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
             char_set: AtomicU8::new(UNKNOWN),
         }
     }
 
     pub(super) fn stream(&self) -> &dyn Stream {
         &*self.stream
+    }
+
+    /// Marks it as let go of by its lane.
+    pub(super) fn set_closed(&self) {
+        self.closed.store(true, Ordering::Release);
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
     }
 
     /// The right to read; `None` where another thread has it, which is then sure to look again.
@@ -107,12 +122,18 @@ impl Connection {
         if outbound.waiting.len() + rest.len() > outbound.limit {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
-        outbound.waiting.extend_from_slice(rest);
+        if !rest.is_empty() {
+            outbound.waiting.extend_from_slice(rest);
+            self.congested.store(true, Ordering::Release);
+        }
         Ok(())
     }
 
     /// Goes on with what is kept. `true`: all of it is sent, so requests may be read again.
     pub(super) fn flush(&self) -> io::Result<bool> {
+        if !self.is_congested() {
+            return Ok(true);
+        }
         let mut outbound = self.outbound.lock();
         let mut sent = 0;
         while sent < outbound.waiting.len() {
@@ -123,20 +144,22 @@ impl Connection {
             }
         }
         outbound.waiting.drain(..sent);
-        Ok(outbound.waiting.is_empty())
+        let done = outbound.waiting.is_empty();
+        self.congested.store(!done, Ordering::Release);
+        Ok(done)
     }
 
     /// Whether replies are kept: then no further request is read, or a peer that does not read would fill our memory.
     pub(super) fn is_congested(&self) -> bool {
-        !self.outbound.lock().waiting.is_empty()
+        self.congested.load(Ordering::Acquire)
     }
 
-    /// Whether a message was begun before this time and is not complete.
+    /// Whether a message was begun before this time and is not complete. Says so once: the caller closes the connection.
     pub(super) fn is_late(&self, begun_before: Instant) -> bool {
         // Who reads from it now will see for himself.
         self.inbound
             .try_lock()
-            .is_some_and(|inbound| inbound.begun().is_some_and(|begun| begun < begun_before))
+            .is_some_and(|mut inbound| inbound.give_up(begun_before))
     }
 
     /// Says MessageError: what came is not GIOP, or not acceptable.

@@ -54,6 +54,11 @@ impl Inbound {
         self.begun
     }
 
+    /// Whether the message that is not complete was begun before this time; then it counts as incomplete no more.
+    pub(super) fn give_up(&mut self, begun_before: Instant) -> bool {
+        self.begun.take_if(|begun| *begun < begun_before).is_some()
+    }
+
     /// Whether there is, or may be, something for [`Self::next`] without waiting.
     pub(super) fn has_more(&self) -> bool {
         !self.drained

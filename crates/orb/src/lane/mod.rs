@@ -143,6 +143,9 @@ impl Lane {
         self.stopping.store(true, Ordering::Release);
         // Level-triggered and never drained from now on: every thread sees it.
         let _ = self.bell.ring();
+        if self.threads.load(Ordering::Acquire) == 0 {
+            self.close_all();
+        }
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
@@ -234,6 +237,7 @@ impl Lane {
             own.then(|| connections.remove(index))
         };
         if removed.is_some() {
+            connection.set_closed();
             let _ = self.poller.remove(connection.stream());
             connection.stream().shutdown();
         }
@@ -261,6 +265,7 @@ impl Lane {
                 .map(|(_, found)| found.clone())
         };
         while let Some(connection) = late() {
+            self.incomplete.fetch_sub(1, Ordering::Relaxed);
             self.counters.protocol_errors.fetch_add(1, Ordering::Relaxed);
             connection.reject();
             self.close(&connection);

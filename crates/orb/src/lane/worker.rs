@@ -26,6 +26,7 @@ pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
             pool: ReusePool::default(),
             orb: context_of(core),
         },
+        last: None,
     };
     worker.run();
     if lane.threads.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -35,12 +36,16 @@ pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
 
 const FIRST_BUFFER: usize = 8 << 10;
 
+/// Messages of one connection before the others get their turn, however many it sends.
+const MAX_IN_A_ROW: u32 = 16;
+
 /// One thread of a lane, with its buffers.
 struct Worker<'l> {
     lane: &'l Lane,
     core: &'l Arc<OrbCore>,
     message: Vec<u8>,
     buffers: Buffers,
+    last: Option<Arc<Connection>>,
 }
 
 impl Worker<'_> {
@@ -57,9 +62,10 @@ impl Worker<'_> {
                 Some(event) if event.token() == ACCEPTOR => self.lane.accept(),
                 Some(event) if event.token() == BELL => self.answer_bell(),
                 Some(event) => {
-                    if let Some(connection) = self.lane.connection(event.token()) {
+                    if let Some(connection) = self.connection(event.token()) {
                         let ended = event.is_peer_closed() || event.is_error();
                         self.serve(&connection, Wake { ended, look: true });
+                        self.last = Some(connection);
                         self.give_way();
                     }
                 }
@@ -69,6 +75,15 @@ impl Worker<'_> {
             }
             self.lane.close_incomplete();
         }
+    }
+
+    /// The connection of a token: mostly the one served last, without the lock of the lane's table.
+    fn connection(&mut self, token: u64) -> Option<Arc<Connection>> {
+        let last = self
+            .last
+            .take()
+            .filter(|last| last.token == token && !last.is_closed());
+        last.or_else(|| self.lane.connection(token))
     }
 
     /// Requests are served in the order in which they came: another thread that was woken for an earlier one goes first.
@@ -84,20 +99,25 @@ impl Worker<'_> {
             return;
         }
         let _ = self.lane.bell.drain();
-        let next = || self.lane.ready.lock().pop_front();
-        while let Some(connection) = next() {
-            self.serve(
-                &connection,
-                Wake {
-                    ended: false,
-                    look: false,
-                },
-            );
+        let (connection, more) = {
+            let mut ready = self.lane.ready.lock();
+            (ready.pop_front(), !ready.is_empty())
+        };
+        if more {
+            let _ = self.lane.bell.ring();
+        }
+        if let Some(connection) = connection {
+            let wake = Wake {
+                ended: false,
+                look: false,
+            };
+            self.serve(&connection, wake);
         }
     }
 
     /// Serves what a connection has, until there is nothing more or another thread has taken over.
     fn serve(&mut self, connection: &Arc<Connection>, mut wake: Wake) {
+        let mut served = 0;
         loop {
             match connection.flush() {
                 Ok(true) => {}
@@ -122,16 +142,23 @@ impl Worker<'_> {
                 Next::Message(header) => {
                     let more = wake.ended || inbound.has_more();
                     let understood = negotiate(connection, &self.message, &header);
+                    // Whoever goes on with it must find the end of the stream.
+                    inbound.drained &= !wake.ended;
                     drop(inbound);
+                    served += 1;
                     let others = self.lane.threads.load(Ordering::Relaxed) > 1;
-                    if more && others {
+                    let hand_over = more && (others || served == MAX_IN_A_ROW);
+                    if hand_over && others {
                         self.lane.hand_over(connection);
                     }
                     if !understood || !self.handle(connection, &header) {
                         return self.lane.close(connection);
                     }
-                    if connection.is_congested() || more && others {
+                    if connection.is_congested() || hand_over && others {
                         return;
+                    }
+                    if hand_over {
+                        return self.lane.hand_over(connection);
                     }
                     wake.look = wake.ended || connection.must_look_again();
                     if !more && !wake.look {
@@ -176,6 +203,7 @@ impl Worker<'_> {
             core,
             message,
             buffers,
+            ..
         } = self;
         let message = &message[..header.total_size()];
         let answered = match header.message_type {
