@@ -688,21 +688,21 @@ const CASES: &[Case] = &[
         "an accent in ISO-8859-1, nothing negotiated",
         ALL,
         |dialect, f| greet(dialect, f, |b| b.string(b"Andr\xe9")),
-        |_| native(|body| body.string(b"Hello, Andr\xe9!")),
+        |_| native(|body| body.string(b"Hello, Andr\xe9")),
         Stays,
     ),
     case(
         "an accent in ISO-8859-1, negotiated",
         ALL,
         |dialect, f| announcing(dialect, LATIN1, f, b"Andr\xe9"),
-        |_| native(|body| body.string(b"Hello, Andr\xe9!")),
+        |_| native(|body| body.string(b"Hello, Andr\xe9")),
         Stays,
     ),
     case(
         "an accent in UTF-8, negotiated",
         ALL,
         |dialect, f| announcing(dialect, UTF8, f, "André".as_bytes()),
-        |_| native(|body| body.string("Hello, André!".as_bytes())),
+        |_| native(|body| body.string("Hello, André".as_bytes())),
         Stays,
     ),
     case(
@@ -716,7 +716,7 @@ const CASES: &[Case] = &[
         "a code set that nobody has: ASCII is understood all the same",
         ALL,
         |dialect, f| announcing(dialect, EUC_JP, f, b"Andre"),
-        |_| native(|body| body.string(b"Hello, Andre!")),
+        |_| native(|body| body.string(b"Hello, Andre")),
         Stays,
     ),
     // Exceptions of the servant.
