@@ -3,7 +3,8 @@
 use std::{
     io::{ErrorKind, Read, Write},
     net::{Shutdown, TcpListener, TcpStream},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 use crate::wire::{Dialect, HEADER, Message};
@@ -28,6 +29,11 @@ impl Peer {
         stream.set_read_timeout(Some(PATIENCE)).expect("a socket option");
         stream.set_write_timeout(Some(PATIENCE)).expect("a socket option");
         Self { stream }
+    }
+
+    /// The same connection, for another thread.
+    pub fn another(&self) -> Self {
+        Self::new(self.stream.try_clone().expect("a descriptor"))
     }
 
     /// Sends octets. A peer that has gone is no error: what it said last may still be read.
@@ -127,5 +133,14 @@ impl Listener {
     /// The next client.
     pub fn accept(&self) -> Peer {
         Peer::new(self.listener.accept().expect("a client").0)
+    }
+}
+
+/// Waits until something has happened that nobody reports; panics after a long while.
+pub fn wait_until(what: &str, mut happened: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !happened() {
+        assert!(started.elapsed() < PATIENCE, "{what}: not yet");
+        thread::sleep(Duration::from_millis(1));
     }
 }

@@ -242,12 +242,12 @@ struct Servant {
 }
 
 /// The argument of `twice` that makes the servant panic.
-pub const UNLUCKY: i32 = 13;
+pub const UNLUCKY: i32 = i32::MIN;
 
 impl conformance::Probe for Servant {
     fn twice(&self, value: i32) -> Result<i32, SystemException> {
         assert_ne!(value, UNLUCKY, "this panic belongs to a test");
-        Ok(value * 2)
+        Ok(value.wrapping_mul(2))
     }
 
     fn greet(&self, name: &str) -> Result<String, probe::GreetError> {
