@@ -2,4 +2,5 @@
 
 mod hostile_connections;
 mod hostile_messages;
+mod odd_servers;
 mod probing;
