@@ -60,15 +60,14 @@ impl FragmentAssembler {
             pending: Vec::new(),
             started: 0,
             spare: Vec::new(),
+            starts: Vec::new(),
         }
     }
 
     /// Takes the next message of the connection, which `message` holds whole.
     ///
-    /// GIOP 1.1 aligns data to the fragment it stands in. That agrees with the whole message for types of up
-    /// to 4 octets where fragments end at multiples of 4; others are refused, because nothing tells what
-    /// was meant. Single values of 8 octets in later fragments of GIOP 1.1 are read at the wrong place: let
-    /// such a peer use GIOP 1.2, which aligns to the whole message.
+    /// GIOP 1.1 aligns data to the fragment it stands in: read the body of such a message with [`Self::starts`]. Message
+    /// headers are read without: a peer that splits one, which none is known to do, must split at a multiple of 4.
     pub fn push(&mut self, header: &MessageHeader, message: &[u8]) -> Result<Assembled, FragmentError> {
         let message = message
             .get(..header.total_size())
@@ -80,6 +79,13 @@ impl FragmentAssembler {
         } else {
             Ok(Assembled::Whole)
         }
+    }
+
+    /// Where, in the last complete message, the later fragments of GIOP 1.1 begin; for `Decoder::with_fragments`.
+    ///
+    /// Empty for GIOP 1.2, which aligns to the whole message.
+    pub fn starts(&self) -> &[usize] {
+        &self.starts
     }
 
     /// Forgets the message with this id, after a CancelRequest; says whether there was one.
@@ -151,13 +157,17 @@ impl FragmentAssembler {
             return Err(FragmentError::Inconsistent);
         }
         let data = &message[HEADER_SIZE + key.map_or(0, |_| REQUEST_ID_SIZE)..];
-        let aligned = header.version != Version::V1_1 || pending.message.len().is_multiple_of(4);
-        if !aligned && !data.is_empty() {
-            return Err(FragmentError::Misaligned);
-        }
+        let start = pending.message.len();
         pending.append(data, self.limits.max_message_size)?;
+        // One message of GIOP 1.1 is under way at a time, and of empty fragments nothing is aligned.
+        if header.version == Version::V1_1 && !data.is_empty() {
+            self.starts.push(start);
+        }
         if header.more_fragments {
             return Ok(Assembled::Pending);
+        }
+        if header.version != Version::V1_1 {
+            self.starts.clear();
         }
         Ok(Assembled::Complete(self.pending.swap_remove(at).finish()))
     }

@@ -13,7 +13,7 @@ use std::{
 };
 
 use punctual::{Limits, Orb, Poa, SystemException, SystemExceptionKind};
-use punctual_giop::IiopProfile;
+use punctual_giop::{Component, IiopProfile, UTF_8};
 
 use crate::interop::PeerRef;
 
@@ -27,16 +27,7 @@ pub struct Context {
     pub peer: PeerRef,
     /// Where the server is, from its reference.
     pub profile: IiopProfile,
-    /// What is known of the server.
-    pub server: ServerTraits,
-}
-
-/// How servers differ.
-#[derive(Clone, Debug)]
-pub struct ServerTraits {
-    /// It holds only text of ISO-8859-1.
-    pub latin1: bool,
-    /// It closes connections that are idle for less than this.
+    /// The server closes connections that are idle for less than this.
     pub idle_close: Option<Duration>,
 }
 
@@ -129,14 +120,14 @@ pub fn limits() -> Limits {
 
 impl Context {
     /// For the server that `reference` leads to, an `IOR:` or `corbaloc:`.
-    pub fn new(reference: &str, server: ServerTraits) -> Result<Self, String> {
+    pub fn new(reference: &str) -> Result<Self, String> {
         let (orb, poa) = client_orb();
         let peer: PeerRef = orb.resolve(reference).map_err(|error| error.to_string())?;
-        Self::with_peer(orb, poa, peer, server)
+        Self::with_peer(orb, poa, peer)
     }
 
     /// For a reference of the client's own ORB.
-    pub fn with_peer(orb: Orb, poa: Poa, peer: PeerRef, server: ServerTraits) -> Result<Self, String> {
+    pub fn with_peer(orb: Orb, poa: Poa, peer: PeerRef) -> Result<Self, String> {
         let profiles = &peer.ior().profiles;
         let profile = profiles.iter().find_map(|profile| IiopProfile::decode(profile).ok());
         Ok(Self {
@@ -144,13 +135,17 @@ impl Context {
             orb,
             poa,
             peer,
-            server,
+            idle_close: None,
         })
     }
 
-    /// The server's code sets reach the client: from GIOP 1.1 on references have them, a `corbaloc:` has not.
-    fn negotiates(&self) -> bool {
-        !self.profile.components.is_empty()
+    /// The code set of the connection, which the client chooses: UTF-8 where the reference says that the server's own is, else
+    /// ISO-8859-1.
+    fn speaks_utf8(&self) -> bool {
+        self.profile.components.iter().any(|component| match Component::decode(component) {
+            Ok(Component::CodeSets(server)) => server.char.native == UTF_8,
+            _ => false,
+        })
     }
 
     /// Runs all checks but those named in `skipped`, which gives a reason for each, and prints a line for each.

@@ -179,6 +179,14 @@ impl ClientConnection {
         }
     }
 
+    /// Where fragments of GIOP 1.1 begin in it.
+    pub(super) fn fragment_starts(&self) -> &[usize] {
+        match &self.assembled {
+            Some(_) => self.fragments.starts(),
+            None => &[],
+        }
+    }
+
     /// Done with that message.
     pub(super) fn consume(&mut self, header: &MessageHeader) {
         match self.assembled.take() {

@@ -119,7 +119,7 @@ impl Reference {
         let priority = self.caller_priority(route);
         let (endpoint, mut connection) = self.connection(route, priority, deadline)?;
         let request_id = connection.new_request_id();
-        if let Err(error) = self.encode(route, priority, frame, call, &mut connection, request_id) {
+        if let Err(error) = self.encode(route, priority, frame, call, &connection, request_id) {
             keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
             return Err(error);
         }
@@ -165,7 +165,7 @@ impl Reference {
         priority: Priority,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        connection: &mut ClientConnection,
+        connection: &ClientConnection,
         request_id: u32,
     ) -> Result<(), SystemException> {
         let priority = ServiceContext::Priority(priority.value());
@@ -279,6 +279,7 @@ impl Reference {
                 .with_char_set(connection.char_set)
                 .with_nesting_limit(self.core.limits.max_nesting)
                 .with_context(&self.orb)
+                .with_fragments(connection.fragment_starts())
                 .at(*body);
             Ok(match status {
                 ReplyStatus::NoException => {

@@ -120,7 +120,7 @@ fn call_timeout(x: &Context) -> Outcome {
 
 /// No call may fail because the server closed the connection while it was idle.
 fn call_after_idle_close(x: &Context) -> Outcome {
-    let idle = x.server.idle_close.ok_or("nothing: the server closes no idle connection, so skip this")?;
+    let idle = x.idle_close.ok_or("nothing: the server closes no idle connection, so skip this")?;
     x.peer.ping()?;
     thread::sleep(idle);
     expect_eq!(x.peer.add(20, 22)?, 42);
