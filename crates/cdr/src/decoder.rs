@@ -177,7 +177,7 @@ impl<'a> Decoder<'a> {
             let origin = match next.checked_sub(1) {
                 None => 0,
                 // Positions count from the fragment's header.
-                Some(present) => self.fragments[present] - FRAGMENT_HEADER_SIZE,
+                Some(present) => self.fragments[present].saturating_sub(FRAGMENT_HEADER_SIZE),
             };
             let aligned = origin + (at - origin).next_multiple_of(alignment);
             match self.fragments.get(next) {

@@ -1,6 +1,7 @@
 //! Putting fragmented messages together. Source: CORBA 3.3 Part 2, 9.4.9.
 
 use alloc::vec::Vec;
+use core::mem;
 
 use punctual_cdr::{Decode, Decoder, Endian};
 
@@ -39,6 +40,8 @@ pub struct FragmentAssembler {
     pending: Vec<Pending>,
     started: u64,
     spare: Vec<Vec<u8>>,
+    /// Of the last complete message.
+    starts: Vec<usize>,
 }
 
 /// What to do with the message that was pushed.
@@ -135,6 +138,7 @@ impl FragmentAssembler {
             version: header.version,
             endian: header.endian,
             message: buffer,
+            starts: Vec::new(),
         };
         pending.append(message, self.limits.max_message_size)?;
         self.pending.push(pending);
@@ -157,19 +161,19 @@ impl FragmentAssembler {
             return Err(FragmentError::Inconsistent);
         }
         let data = &message[HEADER_SIZE + key.map_or(0, |_| REQUEST_ID_SIZE)..];
-        let start = pending.message.len();
-        pending.append(data, self.limits.max_message_size)?;
-        // One message of GIOP 1.1 is under way at a time, and of empty fragments nothing is aligned.
+        // Of an empty fragment nothing is aligned.
         if header.version == Version::V1_1 && !data.is_empty() {
-            self.starts.push(start);
+            pending.starts.push(pending.message.len());
         }
+        // What is noted about fragments counts as well: a peer may send many that are tiny.
+        let noted = size_of_val(pending.starts.as_slice());
+        pending.append(data, self.limits.max_message_size.saturating_sub(noted))?;
         if header.more_fragments {
             return Ok(Assembled::Pending);
         }
-        if header.version != Version::V1_1 {
-            self.starts.clear();
-        }
-        Ok(Assembled::Complete(self.pending.swap_remove(at).finish()))
+        let mut complete = self.pending.swap_remove(at);
+        self.starts = mem::take(&mut complete.starts);
+        Ok(Assembled::Complete(complete.finish()))
     }
 }
 
@@ -182,6 +186,8 @@ struct Pending {
     version: Version,
     endian: Endian,
     message: Vec<u8>,
+    /// Where later fragments of GIOP 1.1 begin in the message.
+    starts: Vec<usize>,
 }
 
 impl Pending {

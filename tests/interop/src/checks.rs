@@ -108,8 +108,17 @@ pub fn client_orb() -> (Orb, Poa) {
         .call_timeout(Duration::from_secs(20))
         .build()
         .expect("an ORB on a free port of the loopback interface");
-    let pool = orb.threadpool().threads(CALLBACK_THREADS).build().expect("a thread pool");
-    let poa = orb.root_poa().child("callbacks").threadpool(&pool).build().expect("an adapter");
+    let pool = orb
+        .threadpool()
+        .threads(CALLBACK_THREADS)
+        .build()
+        .expect("a thread pool");
+    let poa = orb
+        .root_poa()
+        .child("callbacks")
+        .threadpool(&pool)
+        .build()
+        .expect("an adapter");
     (orb, poa)
 }
 
@@ -129,7 +138,9 @@ impl Context {
     /// For a reference of the client's own ORB.
     pub fn with_peer(orb: Orb, poa: Poa, peer: PeerRef) -> Result<Self, String> {
         let profiles = &peer.ior().profiles;
-        let profile = profiles.iter().find_map(|profile| IiopProfile::decode(profile).ok());
+        let profile = profiles
+            .iter()
+            .find_map(|profile| IiopProfile::decode(profile).ok());
         Ok(Self {
             profile: profile.ok_or("the reference has no IIOP profile")?,
             orb,
@@ -142,23 +153,48 @@ impl Context {
     /// The code set of the connection, which the client chooses: UTF-8 where the reference says that the server's own is, else
     /// ISO-8859-1.
     fn speaks_utf8(&self) -> bool {
-        self.profile.components.iter().any(|component| match Component::decode(component) {
-            Ok(Component::CodeSets(server)) => server.char.native == UTF_8,
-            _ => false,
-        })
+        self.profile
+            .components
+            .iter()
+            .any(|component| match Component::decode(component) {
+                Ok(Component::CodeSets(server)) => server.char.native == UTF_8,
+                _ => false,
+            })
     }
 
     /// Runs all checks but those named in `skipped`, which gives a reason for each, and prints a line for each.
     ///
     /// Panics where one fails, with all that failed, or where a name is unknown.
     pub fn run(&self, skipped: &[(&str, &str)]) {
-        let all: Vec<Check> = [types::CHECKS, calls::CHECKS, references::CHECKS, bulk::CHECKS, protocol::CHECKS].concat();
+        let all = [
+            types::CHECKS,
+            calls::CHECKS,
+            references::CHECKS,
+            bulk::CHECKS,
+            protocol::CHECKS,
+        ]
+        .concat();
         for (name, _) in skipped {
-            assert!(all.iter().any(|(known, _)| known == name), "no check is called {name}");
+            assert!(
+                all.iter().any(|(known, _)| known == name),
+                "no check is called {name}"
+            );
         }
+        self.run_each(&all, skipped);
+    }
+
+    /// Runs the checks of all `rotate_x` for which x is a type without references.
+    pub fn run_rotations(&self) {
+        let rotations = types::CHECKS
+            .iter()
+            .filter(|(name, _)| name.starts_with("rotate_"));
+        self.run_each(&rotations.copied().collect::<Vec<_>>(), &[]);
+    }
+
+    fn run_each(&self, checks: &[Check], skipped: &[(&str, &str)]) {
         let mut failed = Vec::new();
-        for (name, check) in all {
-            if let Some((_, reason)) = skipped.iter().find(|(skipped, _)| *skipped == name) {
+        for (name, check) in checks {
+            if let Some((_, reason)) = skipped.iter().find(|(skipped, _)| skipped == name) {
                 println!("skipped {name}: {reason}");
                 continue;
             }
@@ -170,7 +206,12 @@ impl Context {
                 }
             }
         }
-        assert!(failed.is_empty(), "{} failed:\n{}", failed.len(), failed.join("\n"));
+        assert!(
+            failed.is_empty(),
+            "{} failed:\n{}",
+            failed.len(),
+            failed.join("\n")
+        );
     }
 }
 

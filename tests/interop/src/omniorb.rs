@@ -26,7 +26,9 @@ impl Programs {
         static PROGRAMS: OnceLock<Result<Programs, String>> = OnceLock::new();
         match PROGRAMS.get_or_init(|| make(&Path::new(scratch).join("omniorb"))) {
             Ok(programs) => Some(programs),
-            Err(reason) if env::var("PUNCTUAL_REQUIRE_PEERS").is_ok_and(|value| value == "1") => panic!("{reason}"),
+            Err(reason) if env::var("PUNCTUAL_REQUIRE_PEERS").is_ok_and(|value| value == "1") => {
+                panic!("{reason}")
+            }
             Err(reason) => {
                 println!("skipped: {reason}");
                 None
@@ -41,8 +43,9 @@ impl Programs {
         arguments.extend(options);
         let mut program = self.start("interop-server", &arguments);
         eventually(START, || file.exists() || program.has_ended());
-        let reference = fs::read_to_string(&file)
-            .unwrap_or_else(|error| panic!("no reference from interop-server: {error}\n{}", program.output()));
+        let reference = fs::read_to_string(&file).unwrap_or_else(|error| {
+            panic!("no reference from interop-server: {error}\n{}", program.output())
+        });
         Server {
             program,
             reference: reference.trim().to_owned(),
@@ -58,19 +61,33 @@ impl Programs {
         let output = client.output();
         println!("{output}");
         let status = status.unwrap_or_else(|| panic!("interop-client does not end\n{output}"));
-        assert!(status.success(), "interop-client: {status}\n{}", only_failures(&output));
+        assert!(
+            status.success(),
+            "interop-client: {status}\n{}",
+            only_failures(&output)
+        );
         let lines = |start: &str| -> Vec<String> {
             let found = output.lines().filter_map(|line| line.strip_prefix(start));
-            found.map(|rest| rest.split(':').next().unwrap_or(rest).to_owned()).collect()
+            found
+                .map(|rest| rest.split(':').next().unwrap_or(rest).to_owned())
+                .collect()
         };
         let sorted = |mut names: Vec<String>| {
             names.sort();
             names
         };
         let expected = sorted(skipped.iter().copied().map(str::to_owned).collect());
-        assert_eq!(sorted(lines("skipped ")), expected, "the checks that the client skips by itself");
+        assert_eq!(
+            sorted(lines("skipped ")),
+            expected,
+            "the checks that the client skips by itself"
+        );
         let left_out = options.iter().filter(|option| **option == "--skip").count() + skipped.len();
-        assert_eq!(lines("ok ").len() + left_out, CHECKS, "the checks that passed\n{output}");
+        assert_eq!(
+            lines("ok ").len() + left_out,
+            CHECKS,
+            "the checks that passed\n{output}"
+        );
     }
 
     fn start(&self, program: &str, arguments: &[&str]) -> Program {
@@ -114,8 +131,13 @@ impl Server {
     /// Expects it to end by itself, with success.
     pub fn ends(mut self) {
         let status = self.program.end_within(END);
-        let status = status.unwrap_or_else(|| panic!("interop-server does not end\n{}", self.program.output()));
-        assert!(status.success(), "interop-server: {status}\n{}", self.program.output());
+        let status =
+            status.unwrap_or_else(|| panic!("interop-server does not end\n{}", self.program.output()));
+        assert!(
+            status.success(),
+            "interop-server: {status}\n{}",
+            self.program.output()
+        );
     }
 }
 
@@ -167,7 +189,9 @@ fn make(folder: &Path) -> Result<Programs, String> {
     let header = ["-E", "-x", "c++", "-include", "omniORB4/CORBA.h", "/dev/null"];
     if !(has("omniidl", &["-V"]) && has("make", &["--version"]) && has("g++", &header)) {
         let packages = "libomniorb4-dev omniidl g++ make";
-        return Err(format!("omniORB or a tool is not installed: sudo apt-get install {packages}"));
+        return Err(format!(
+            "omniORB or a tool is not installed: sudo apt-get install {packages}"
+        ));
     }
     fs::create_dir_all(folder).expect("a folder in the scratch folder");
     let log = folder.join("make.log");

@@ -108,13 +108,21 @@ impl Sample for Shape {
 
 impl Sample for Maybe {
     fn sample(i: usize) -> Self {
-        if i == 1 { Self::NoMember(false) } else { Self::Some(Leaf::sample(i)) }
+        if i == 1 {
+            Self::NoMember(false)
+        } else {
+            Self::Some(Leaf::sample(i))
+        }
     }
 }
 
 impl Sample for Either {
     fn sample(i: usize) -> Self {
-        if i == 1 { Self::LeftValue("left".to_owned()) } else { Self::RightValue(i as f64 + 0.5) }
+        if i == 1 {
+            Self::LeftValue("left".to_owned())
+        } else {
+            Self::RightValue(i as f64 + 0.5)
+        }
     }
 }
 
@@ -140,7 +148,11 @@ impl Sample for Lettered {
 
 impl Sample for Wide {
     fn sample(i: usize) -> Self {
-        if i == 1 { Self::None(true) } else { Self::Inner(Shape::sample(i)) }
+        if i == 1 {
+            Self::None(true)
+        } else {
+            Self::Inner(Shape::sample(i))
+        }
     }
 }
 

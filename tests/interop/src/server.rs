@@ -62,7 +62,8 @@ impl Server {
 
     /// Whether the server ends by itself within this time, as after `Peer::shutdown`.
     pub fn ends_within(&mut self, time: Duration) -> bool {
-        let ended = crate::checks::eventually(time, || self.running.as_ref().is_none_or(|run| run.is_finished()));
+        let ended =
+            crate::checks::eventually(time, || self.running.as_ref().is_none_or(|run| run.is_finished()));
         if ended && let Some(run) = self.running.take() {
             run.join().expect("the server's threads do not panic");
         }
@@ -73,6 +74,9 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.orb.shutdown();
-        assert!(self.ends_within(Duration::from_secs(10)) || thread::panicking(), "the server does not end");
+        assert!(
+            self.ends_within(Duration::from_secs(10)) || thread::panicking(),
+            "the server does not end"
+        );
     }
 }

@@ -248,9 +248,13 @@ fn data_in_giop_1_1_is_aligned_to_its_fragment() {
             fragment[7] = MessageType::Fragment as u8;
         }
         let write = |buffer: &mut Vec<u8>, values: &[f64]| {
-            values
-                .iter()
-                .for_each(|value| value.encode(&mut punctual_cdr::Encoder::new(buffer, endian)).unwrap());
+            // To the next multiple of 8, counted from the fragment's header.
+            buffer.resize(16, 0);
+            values.iter().for_each(|value| {
+                value
+                    .encode(&mut punctual_cdr::Encoder::new(buffer, endian))
+                    .unwrap()
+            });
         };
         // The first value has no room behind the odd octet that ends the first fragment.
         parts[0].push(9);
@@ -269,7 +273,9 @@ fn data_in_giop_1_1_is_aligned_to_its_fragment() {
         let Assembled::Complete(message) = assembled else {
             panic!("{assembled:?}")
         };
-        let mut decoder = Decoder::new(&message, endian).with_fragments(assembler.starts()).at(body);
+        let mut decoder = Decoder::new(&message, endian)
+            .with_fragments(assembler.starts())
+            .at(body);
         assert_eq!(u32::decode(&mut decoder), Ok(1));
         assert_eq!(u8::decode(&mut decoder), Ok(9));
         assert_eq!(<[f64; 2]>::decode(&mut decoder), Ok([0.5, -1.5]));

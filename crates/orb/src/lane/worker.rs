@@ -128,7 +128,11 @@ impl Worker<'_> {
             if wake.look {
                 inbound.drained = false;
             }
-            let next = inbound.next(connection.stream(), &mut self.message, &mut self.buffers.fragment_starts);
+            let next = inbound.next(
+                connection.stream(),
+                &mut self.message,
+                &mut self.buffers.fragment_starts,
+            );
             if inbound.begun().is_some() {
                 self.lane.incomplete.store(true, Ordering::SeqCst);
             }

@@ -3,7 +3,15 @@
 use super::{Context, Outcome, checks, ensure, expect_eq};
 use crate::interop::*;
 
-checks![large_octets, large_longs, large_strings, large_string, large_doubles, large_inout, large_structs];
+checks![
+    large_octets,
+    large_longs,
+    large_strings,
+    large_string,
+    large_doubles,
+    large_inout,
+    large_structs
+];
 
 const MEGABYTES: usize = 4 << 20;
 
@@ -40,7 +48,10 @@ fn large_octets(x: &Context) -> Outcome {
 fn large_longs(x: &Context) -> Outcome {
     for count in [2000, 2047, 2048, MEGABYTES / 4] {
         let sent = longs(count);
-        expect_eq!(x.peer.sum_longs(&sent)?, sent.iter().map(|long| i64::from(*long)).sum::<i64>());
+        expect_eq!(
+            x.peer.sum_longs(&sent)?,
+            sent.iter().map(|long| i64::from(*long)).sum::<i64>()
+        );
         expect_same!(x.peer.make_longs(count as u32)?, sent);
     }
     Ok(())

@@ -32,7 +32,11 @@ fn corbaloc(x: &Context) -> Outcome {
         let peer: PeerRef = x.orb.resolve(&corbaloc_of(x, minor, "Interop"))?;
         expect_eq!(peer.add(minor.into(), 40)?, i32::from(minor) + 40);
         let much = peer.make_octets(100_000)?;
-        ensure!(much.iter().enumerate().all(|(i, octet)| usize::from(*octet) == i % 251));
+        ensure!(
+            much.iter()
+                .enumerate()
+                .all(|(i, octet)| usize::from(*octet) == i % 251)
+        );
         expect_eq!(much.len(), 100_000);
     }
     Ok(())
@@ -67,7 +71,9 @@ fn unknown_key(x: &Context) -> Outcome {
 
 fn locate_request(x: &Context) -> Outcome {
     x.peer.validate_connection()?;
-    let plain: PeerRef = x.orb.resolve(&corbaloc_of(x, x.profile.version.minor, "Interop"))?;
+    let plain: PeerRef = x
+        .orb
+        .resolve(&corbaloc_of(x, x.profile.version.minor, "Interop"))?;
     plain.validate_connection()?;
     for minor in versions(x) {
         expect_raises!(ObjectNotExist, with_unknown_key(x, minor)?.validate_connection());
@@ -102,7 +108,9 @@ fn concurrent_calls(x: &Context) -> Outcome {
     let caller = &caller;
     thread::scope(|scope| {
         let threads: Vec<_> = (0..8).map(|thread| scope.spawn(move || caller(thread))).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().expect("callers do not panic"))
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().expect("callers do not panic"))
     })?;
     expect_eq!(counter.value()?, 400);
     Ok(())
@@ -120,7 +128,9 @@ fn call_timeout(x: &Context) -> Outcome {
 
 /// No call may fail because the server closed the connection while it was idle.
 fn call_after_idle_close(x: &Context) -> Outcome {
-    let idle = x.idle_close.ok_or("nothing: the server closes no idle connection, so skip this")?;
+    let idle = x
+        .idle_close
+        .ok_or("nothing: the server closes no idle connection, so skip this")?;
     x.peer.ping()?;
     thread::sleep(idle);
     expect_eq!(x.peer.add(20, 22)?, 42);

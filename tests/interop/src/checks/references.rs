@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use punctual::{Interface, ObjectRef};
 
-use super::{Context, Failure, Outcome, checks, eventually, ensure, expect_eq, expect_raises};
+use super::{Context, Failure, Outcome, checks, ensure, eventually, expect_eq, expect_raises};
 use crate::{
     interop::*,
     server::{BouncerServant, CounterServant, ListenerServant},
@@ -75,7 +75,10 @@ fn diamond(x: &Context) -> Outcome {
     let bottom = new_bottom(x, "Bob")?;
     expect_eq!(bottom.given_name()?, "Bob");
     expect_eq!(bottom.greet("Ann")?, "Bob greets Ann");
-    expect_eq!((bottom.twice(4)?, bottom.square(5)?, bottom.both(3)?), (8, 25, 15));
+    expect_eq!(
+        (bottom.twice(4)?, bottom.square(5)?, bottom.both(3)?),
+        (8, 25, 15)
+    );
     expect_eq!(x.peer.use_left(Some(&LeftSideRef::from(bottom.clone())), 21)?, 42);
     let named = x.peer.widen(Some(&bottom))?.ok_or("widen returned nil")?;
     expect_eq!(named.given_name()?, "Bob");
@@ -153,7 +156,10 @@ fn rotate_counters(x: &Context) -> Outcome {
     let a = [Some(new_counter(x, 10)?), None, Some(new_counter(x, 12)?)];
     let (mut b, c) = (Vec::new(), [Some(new_counter(x, 30)?)]);
     let (result, d) = x.peer.rotate_counters(&a, &mut b, &c)?;
-    expect_eq!(result.iter().map(value_of).collect::<Result<Vec<_>, _>>()?, [10, -1, 12]);
+    expect_eq!(
+        result.iter().map(value_of).collect::<Result<Vec<_>, _>>()?,
+        [10, -1, 12]
+    );
     expect_eq!(b.iter().map(value_of).collect::<Result<Vec<_>, _>>()?, [30]);
     ensure!(d.is_empty());
     expect_eq!(x.peer.total(&a)?, 22);
@@ -175,7 +181,10 @@ fn rotate_holder(x: &Context) -> Outcome {
     let c = holder("c", Some(new_counter(x, 3)?), None, 33);
     let (result, d) = x.peer.rotate_holder(&a, &mut b, &c)?;
     ensure!(result == a && b == c && d == holder("b", None, None, 22));
-    expect_eq!((value_of(&result.counter_ref)?, value_of(&b.counter_ref)?), (1, 3));
+    expect_eq!(
+        (value_of(&result.counter_ref)?, value_of(&b.counter_ref)?),
+        (1, 3)
+    );
     Ok(())
 }
 
@@ -204,7 +213,8 @@ fn call_back(x: &Context) -> Outcome {
     expect_eq!(x.peer.kind_of(Some(listener.as_object()))?, "listener");
     expect_eq!(x.peer.call_back(Some(&listener), 4, "text")?, 60);
     expect_eq!(*servant.heard.lock().expect("not poisoned"), [0, 1, 2, 3]);
-    let Err(references::CallBackError::Rejected(rejected)) = x.peer.call_back(Some(&listener), 4, "reject") else {
+    let Err(references::CallBackError::Rejected(rejected)) = x.peer.call_back(Some(&listener), 4, "reject")
+    else {
         return Err(Failure("call_back did not pass Rejected on".to_owned()));
     };
     expect_eq!((rejected.reason.as_str(), rejected.code), ("reject", 2));

@@ -186,7 +186,8 @@ fn results_in_kept_memory(x: &Context) -> Outcome {
     for round in [2, 0, 1, 2] {
         let value = Numbered::sample(round);
         let mut b = Numbered::sample(2 - round);
-        x.peer.rotate_numbered_into(&value, &mut b, &value, &mut union, &mut before)?;
+        x.peer
+            .rotate_numbered_into(&value, &mut b, &value, &mut union, &mut before)?;
         expect_eq!(union, value);
         expect_eq!(before, Numbered::sample(2 - round));
     }
@@ -217,15 +218,24 @@ fn union_labels(x: &Context) -> Outcome {
     };
     for label in 1..=3 {
         let value = Numbered::Small(label, 9);
-        expect_eq!(each(value.clone(), value.clone())?, (value.clone(), value.clone(), value));
+        expect_eq!(
+            each(value.clone(), value.clone())?,
+            (value.clone(), value.clone(), value)
+        );
     }
     let (numbers, none) = (Numbered::Numbers([1, 2, 3, 4]), Numbered::NoMember(12_345));
-    expect_eq!(each(numbers.clone(), none.clone())?, (numbers.clone(), none, numbers));
+    expect_eq!(
+        each(numbers.clone(), none.clone())?,
+        (numbers.clone(), none, numbers)
+    );
     Ok(())
 }
 
 fn describe_shape(x: &Context) -> Outcome {
-    for (i, text) in ["width -17", "caption a caption", "corner 3,-4"].iter().enumerate() {
+    for (i, text) in ["width -17", "caption a caption", "corner 3,-4"]
+        .iter()
+        .enumerate()
+    {
         expect_eq!(x.peer.describe_shape(&Shape::sample(i))?, *text);
     }
     Ok(())

@@ -6,9 +6,9 @@ use punctual::{Completion, ObjectRef, SystemException, SystemExceptionKind};
 
 use super::{PeerServant, peer::State};
 use crate::interop::{
-    Attributes, Bulk, Colour, Detailed, DivideByZero, Empty, FAVOURITE, Failures, Keywords, LeafView, LongSeq,
-    Mood, Notes, OctetSeq, Point, Rejected, Reserved, ReservedView, StringSeq, SystemFailure, Vector, failures,
-    r#impl,
+    Attributes, Bulk, Colour, Detailed, DivideByZero, Empty, FAVOURITE, Failures, Keywords, LeafView,
+    LongSeq, Mood, Notes, OctetSeq, Point, Rejected, Reserved, ReservedView, StringSeq, SystemFailure,
+    Vector, failures, r#impl,
 };
 
 impl PeerServant {

@@ -8,8 +8,8 @@ use std::sync::{
 use punctual::{OrbError, Poa, SystemException};
 
 use crate::interop::{
-    Bottom, Bouncer, BouncerRef, Counter, CounterRef, LeftSide, Listener, Named, Rejected, RightSide, listener,
-    prefixed,
+    Bottom, Bouncer, BouncerRef, Counter, CounterRef, LeftSide, Listener, Named, Rejected, RightSide,
+    listener, prefixed,
 };
 
 /// `Interop::Counter`.

@@ -79,11 +79,21 @@ impl References for PeerServant {
         Ok((a.to_vec(), mem::replace(b, c.to_vec())))
     }
 
-    fn rotate_holder(&self, a: &Holder, b: &mut Holder, c: &Holder) -> Result<(Holder, Holder), SystemException> {
+    fn rotate_holder(
+        &self,
+        a: &Holder,
+        b: &mut Holder,
+        c: &Holder,
+    ) -> Result<(Holder, Holder), SystemException> {
         Ok((a.clone(), mem::replace(b, c.clone())))
     }
 
-    fn rotate_target(&self, a: &Target, b: &mut Target, c: &Target) -> Result<(Target, Target), SystemException> {
+    fn rotate_target(
+        &self,
+        a: &Target,
+        b: &mut Target,
+        c: &Target,
+    ) -> Result<(Target, Target), SystemException> {
         Ok((a.clone(), mem::replace(b, c.clone())))
     }
 
@@ -93,7 +103,9 @@ impl References for PeerServant {
 
     fn increase_held(&self, held: &mut Holder, by: i32) -> Result<i32, SystemException> {
         held.after += 1;
-        held.counter_ref.as_ref().map_or(Ok(-1), |counter| counter.increase(by))
+        held.counter_ref
+            .as_ref()
+            .map_or(Ok(-1), |counter| counter.increase(by))
     }
 
     fn kind_of(&self, r#ref: Objects) -> Result<String, SystemException> {

@@ -10,7 +10,12 @@ use crate::programs;
 const ALWAYS: &[&str] = &["call_after_idle_close"];
 const IN_LATIN1: &[&str] = &["text_beyond_latin1"];
 const IN_UTF8: &[&str] = &["text_server_has_more", "char_latin1"];
-const IN_UTF8_UNNEGOTIATED: &[&str] = &["text_latin1", "text_beyond_latin1", "text_server_has_more", "char_latin1"];
+const IN_UTF8_UNNEGOTIATED: &[&str] = &[
+    "text_latin1",
+    "text_beyond_latin1",
+    "text_server_has_more",
+    "char_latin1",
+];
 
 /// omniORB converts to the server's own code set, and has no `char` above 127 in UTF-8, which is ours.
 const NO_CHAR_OF_UTF8: &[&str] = &["--skip", "char_latin1"];
@@ -26,14 +31,21 @@ fn check(options: &[&str], corbaloc: Option<&str>, skipped_by_client: &[&[&str]]
     let reference = match corbaloc {
         None => server.peer.to_ior(),
         Some(url) => {
-            let address = server.url.split(['@', '/']).nth(1).expect("corbaloc:iiop:1.2@HOST:PORT/NAME");
+            let address = server
+                .url
+                .split(['@', '/'])
+                .nth(1)
+                .expect("corbaloc:iiop:1.2@HOST:PORT/NAME");
             url.replace('%', address)
         }
     };
     let mut all = vec!["--shutdown"];
     all.extend(options);
     programs.check(&reference, &all, &skipped_by_client.concat());
-    assert!(server.ends_within(Duration::from_secs(10)), "the server does not end after Peer::shutdown");
+    assert!(
+        server.ends_within(Duration::from_secs(10)),
+        "the server does not end after Peer::shutdown"
+    );
 }
 
 fn check_version(version: &str, code_set: &str, options: &[&str], skipped_by_client: &[&[&str]]) {
@@ -83,12 +95,21 @@ fn corbaloc_giop_1_0() {
 #[test]
 fn corbaloc_giop_1_2() {
     let options = [NO_CHAR_OF_UTF8, NO_COMPARISON].concat();
-    check(&options, Some("corbaloc:iiop:1.2@%/Interop"), &[ALWAYS, IN_LATIN1]);
+    check(
+        &options,
+        Some("corbaloc:iiop:1.2@%/Interop"),
+        &[ALWAYS, IN_LATIN1],
+    );
 }
 
 #[test]
 fn one_shared_connection() {
-    let one = ["-ORBoneCallPerConnection", "0", "-ORBmaxGIOPConnectionPerServer", "1"];
+    let one = [
+        "-ORBoneCallPerConnection",
+        "0",
+        "-ORBmaxGIOPConnectionPerServer",
+        "1",
+    ];
     check(&[NO_CHAR_OF_UTF8, &one].concat(), None, &[ALWAYS, IN_LATIN1]);
 }
 

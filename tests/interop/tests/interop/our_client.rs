@@ -9,8 +9,10 @@ use crate::programs;
 /// Where the server does not close connections.
 const NO_IDLE_CLOSE: (&str, &str) = ("call_after_idle_close", "this server keeps idle connections");
 
-const CHAR_OF_UTF8: (&str, &str) =
-    ("char_latin1", "omniORB has no char above 127 where its own code set is UTF-8");
+const CHAR_OF_UTF8: (&str, &str) = (
+    "char_latin1",
+    "omniORB has no char above 127 where its own code set is UTF-8",
+);
 
 /// Runs all checks against a server with these options. `corbaloc`: by this reference, `%` being its host and port.
 fn check(options: &[&str], corbaloc: Option<&str>, idle_close: Option<Duration>, skipped: &[(&str, &str)]) {
@@ -27,12 +29,20 @@ fn check(options: &[&str], corbaloc: Option<&str>, idle_close: Option<Duration>,
         skipped.push(NO_IDLE_CLOSE);
     }
     context.run(&skipped);
-    context.peer.shutdown().expect("the server answers before it ends");
+    context
+        .peer
+        .shutdown()
+        .expect("the server answers before it ends");
     server.ends();
 }
 
 fn check_version(version: &str, code_set: &str, skipped: &[(&str, &str)]) {
-    check(&["-ORBmaxGIOPVersion", version, "-ORBnativeCharCodeSet", code_set], None, None, skipped);
+    check(
+        &["-ORBmaxGIOPVersion", version, "-ORBnativeCharCodeSet", code_set],
+        None,
+        None,
+        skipped,
+    );
 }
 
 const LATIN1: &str = "ISO-8859-1";
@@ -55,7 +65,11 @@ fn giop_1_1_latin1() {
 
 #[test]
 fn giop_1_1_utf8() {
-    check_version("1.1", UTF8, &[CHAR_OF_UTF8]);
+    let unwritable = (
+        "text_server_has_more",
+        "omniORB answers MessageError where its reply over GIOP 1.1 holds a text that the code set cannot",
+    );
+    check_version("1.1", UTF8, &[CHAR_OF_UTF8, unwritable]);
 }
 
 #[test]

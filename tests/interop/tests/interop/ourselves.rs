@@ -16,8 +16,14 @@ fn check(reference: impl FnOnce(&Server) -> String) {
     let mut server = Server::start(limits());
     let context = Context::new(&reference(&server)).expect("the server's reference");
     context.run(&[NO_IDLE_CLOSE]);
-    context.peer.shutdown().expect("the server answers before it ends");
-    assert!(server.ends_within(Duration::from_secs(10)), "the server does not end after Peer::shutdown");
+    context
+        .peer
+        .shutdown()
+        .expect("the server answers before it ends");
+    assert!(
+        server.ends_within(Duration::from_secs(10)),
+        "the server does not end after Peer::shutdown"
+    );
 }
 
 /// The server's reference as a server of an earlier version would write it.
@@ -66,7 +72,10 @@ fn collocated() {
         let orb = orb.clone();
         move || orb.run()
     });
-    let no_deadline = ("call_timeout", "a call inside one ORB runs on the caller's thread, where nothing can end it");
+    let no_deadline = (
+        "call_timeout",
+        "a call inside one ORB runs on the caller's thread, where nothing can end it",
+    );
     context.run(&[NO_IDLE_CLOSE, no_deadline]);
     assert!(context.peer.as_object().validate_connection().is_ok());
     orb.shutdown();
