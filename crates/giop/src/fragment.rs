@@ -37,6 +37,7 @@ impl FragmentLimits {
 pub struct FragmentAssembler {
     limits: FragmentLimits,
     pending: Vec<Pending>,
+    started: u64,
     spare: Vec<Vec<u8>>,
 }
 
@@ -57,6 +58,7 @@ impl FragmentAssembler {
         Self {
             limits,
             pending: Vec::new(),
+            started: 0,
             spare: Vec::new(),
         }
     }
@@ -106,6 +108,11 @@ impl FragmentAssembler {
         self.pending.len()
     }
 
+    /// Which message under way was started first, counted from 1: for a time limit on each of them.
+    pub fn oldest(&self) -> Option<u64> {
+        self.pending.iter().map(|pending| pending.number).min()
+    }
+
     fn start_message(&mut self, header: &MessageHeader, message: &[u8]) -> Result<Assembled, FragmentError> {
         let key = key(header, message)?;
         if self.pending.iter().any(|pending| pending.key == key) {
@@ -115,7 +122,9 @@ impl FragmentAssembler {
             return Err(FragmentError::TooManyPending(self.limits.max_pending));
         }
         let buffer = self.spare.pop().unwrap_or_default();
+        self.started += 1;
         let mut pending = Pending {
+            number: self.started,
             key,
             version: header.version,
             endian: header.endian,
@@ -157,6 +166,7 @@ impl FragmentAssembler {
 /// A message whose last fragment has not come.
 #[derive(Debug)]
 struct Pending {
+    number: u64,
     /// The request id that later fragments repeat; `None` in GIOP 1.1, which has one message at a time.
     key: Option<u32>,
     version: Version,

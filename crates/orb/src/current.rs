@@ -35,13 +35,16 @@ impl<'o> Current<'o> {
                 Completion::No,
             )
         })?;
-        notice::enter_realtime(self.core.lock_memory);
-        let denied = scheduling::set_current(Scheduling {
-            class: self.core.scheduling_class,
-            priority: native,
-        });
-        if denied.is_err() {
-            notice::realtime_denied();
+        // In the ordinary class a thread has no priority, but its calls do.
+        if self.core.scheduling_class != SchedulingClass::Other {
+            notice::enter_realtime(self.core.lock_memory);
+            let denied = scheduling::set_current(Scheduling {
+                class: self.core.scheduling_class,
+                priority: native,
+            });
+            if denied.is_err() {
+                notice::realtime_denied();
+            }
         }
         PRIORITY.set(Some(priority));
         Ok(())

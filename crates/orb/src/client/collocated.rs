@@ -54,7 +54,7 @@ pub(super) fn call(
     let outcome = {
         let placement = object.placement_collocated(core)?;
         let _current = current::during_upcall(placement.current.or_else(current::explicit_priority));
-        let _native = placement.enter(core);
+        let _native = placement.enter();
         run_servant(&*object.servant, &mut upcall).map(|()| upcall.outcome())
     };
     drop(object);

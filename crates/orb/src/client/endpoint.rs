@@ -27,6 +27,12 @@ impl Endpoint {
         self.idle.lock().pop()
     }
 
+    /// Closes the kept ones: the server has closed one in good order, so it will have closed these as well.
+    pub(crate) fn forget_idle(&self) {
+        let forgotten = std::mem::take(&mut *self.idle.lock());
+        drop(forgotten);
+    }
+
     /// Keeps a connection for the next thread, or drops it where enough are kept.
     pub(crate) fn keep_idle(&self, connection: ClientConnection) {
         let mut idle = self.idle.lock();

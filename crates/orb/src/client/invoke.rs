@@ -116,7 +116,7 @@ impl Reference {
         call: &mut Call<'_>,
         deadline: Option<(Instant, Duration)>,
     ) -> Result<Attempt<()>, SystemException> {
-        let priority = current::call_priority(&self.core);
+        let priority = self.caller_priority(route);
         let (endpoint, mut connection) = self.connection(route, priority, deadline)?;
         let request_id = connection.new_request_id();
         if let Err(error) = self.encode(route, priority, frame, call, &mut connection, request_id) {
@@ -128,6 +128,7 @@ impl Reference {
             // Nothing of it has left: the server had closed the connection, which says nothing about this call.
             let unsent = error.completed == Completion::No && error.kind == SystemExceptionKind::CommFailure;
             return if unsent {
+                endpoint.forget_idle();
                 Ok(Attempt::Again(error))
             } else {
                 Err(error)
@@ -140,7 +141,10 @@ impl Reference {
         }
         let arrived = match self.await_reply(&mut connection, MessageType::Reply, request_id, deadline) {
             Ok(Some(arrived)) => arrived,
-            Ok(None) => return Ok(Attempt::Again(closed())),
+            Ok(None) => {
+                endpoint.forget_idle();
+                return Ok(Attempt::Again(closed()));
+            }
             Err(error) => {
                 // A late reply is recognised by its id and dropped, so the connection stays good.
                 if error.kind == SystemExceptionKind::Timeout {
@@ -311,7 +315,7 @@ impl Reference {
         frame: &mut CallFrame,
         deadline: Option<(Instant, Duration)>,
     ) -> Result<Attempt<bool>, SystemException> {
-        let priority = current::call_priority(&self.core);
+        let priority = self.caller_priority(route);
         let (endpoint, mut connection) = self.connection(route, priority, deadline)?;
         let request_id = connection.new_request_id();
         frame.request.clear();
@@ -333,6 +337,7 @@ impl Reference {
         let Some(Arrived { header, .. }) =
             self.await_reply(&mut connection, MessageType::LocateReply, request_id, deadline)?
         else {
+            endpoint.forget_idle();
             return Ok(Attempt::Again(closed()));
         };
         let message = connection.message(&header);
@@ -354,6 +359,15 @@ impl Reference {
         connection.consume(&header);
         keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
         reply.map_err(|error| error.system_exception(Completion::No))?
+    }
+
+    /// The priority that chooses the endpoint and travels along; asking for it may cost a system call.
+    fn caller_priority(&self, route: &Route) -> Priority {
+        if route.propagates_priority {
+            current::call_priority(&self.core)
+        } else {
+            Priority::MIN
+        }
     }
 
     /// This thread's connection for the priority, opened at the first of its endpoints that answers.

@@ -1,6 +1,6 @@
 use std::{
     io,
-    sync::atomic::{AtomicBool, AtomicU8, Ordering},
+    sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering},
     time::Instant,
 };
 
@@ -19,6 +19,10 @@ pub(super) struct Connection {
     inbound: PiMutex<Inbound>,
     /// Something became readable while another thread was reading.
     again: AtomicBool,
+    /// Requests that threads of the lane are serving.
+    in_service: AtomicUsize,
+    /// The peer has sent its last octet; it may still wait for replies.
+    ended: AtomicBool,
     outbound: PiMutex<Outbound>,
     /// Whether replies wait in `outbound`: spares the lock while none do.
     congested: AtomicBool,
@@ -31,7 +35,6 @@ pub(super) struct Connection {
 /// Replies that the socket had no room for.
 struct Outbound {
     waiting: Vec<u8>,
-    limit: usize,
     /// The highest version the peer has used, for messages of our own accord.
     version: Version,
 }
@@ -47,9 +50,10 @@ impl Connection {
             stream,
             inbound: PiMutex::new(Inbound::new(limits)),
             again: AtomicBool::new(false),
+            in_service: AtomicUsize::new(0),
+            ended: AtomicBool::new(false),
             outbound: PiMutex::new(Outbound {
                 waiting: Vec::new(),
-                limit: limits.max_message_size,
                 version: Version::V1_0,
             }),
             congested: AtomicBool::new(false),
@@ -104,9 +108,28 @@ impl Connection {
         self.char_set.store(value, Ordering::Relaxed);
     }
 
-    /// Sends a reply. What the socket has no room for is kept, up to a limit, and follows when it has; nobody waits.
+    /// Counts a request that will be served; while the claim is held.
+    pub(super) fn enter(&self) {
+        self.in_service.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Counts it out. `true`: it was the last one of a stream that has ended, and its reply is sent.
+    pub(super) fn leave(&self) -> bool {
+        self.in_service.fetch_sub(1, Ordering::SeqCst) == 1
+            && self.ended.load(Ordering::SeqCst)
+            && !self.is_congested()
+    }
+
+    /// Notes the end of the stream; while the claim is held. `true`: no reply is owed any more.
+    pub(super) fn end(&self) -> bool {
+        self.ended.store(true, Ordering::SeqCst);
+        self.in_service.load(Ordering::SeqCst) == 0
+    }
+
+    /// Sends a reply. What the socket has no room for is kept and follows when it has; nobody waits.
     ///
-    /// Fails where the peer is gone, or lets more than the limit pile up.
+    /// While something is kept no further request is read, so at most one reply per thread of the lane is. Fails where the
+    /// peer is gone.
     pub(super) fn send(&self, message: &[u8], version: Version) -> io::Result<()> {
         let mut outbound = self.outbound.lock();
         outbound.version = outbound.version.max(version);
@@ -114,17 +137,18 @@ impl Connection {
         while outbound.waiting.is_empty() && sent < message.len() {
             match self.stream.write(&message[sent..]) {
                 Ok(count) => sent += count,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                // Try once more after the mark is set: room made from then on wakes a thread that sees it.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if self.congested.swap(true, Ordering::SeqCst) {
+                        break;
+                    }
+                }
                 Err(error) => return Err(error),
             }
         }
-        let rest = &message[sent..];
-        if outbound.waiting.len() + rest.len() > outbound.limit {
-            return Err(io::ErrorKind::OutOfMemory.into());
-        }
-        if !rest.is_empty() {
-            outbound.waiting.extend_from_slice(rest);
-            self.congested.store(true, Ordering::Release);
+        outbound.waiting.extend_from_slice(&message[sent..]);
+        if outbound.waiting.is_empty() && self.is_congested() {
+            self.congested.store(false, Ordering::SeqCst);
         }
         Ok(())
     }
@@ -145,39 +169,54 @@ impl Connection {
         }
         outbound.waiting.drain(..sent);
         let done = outbound.waiting.is_empty();
-        self.congested.store(!done, Ordering::Release);
+        self.congested.store(!done, Ordering::SeqCst);
         Ok(done)
     }
 
     /// Whether replies are kept: then no further request is read, or a peer that does not read would fill our memory.
     pub(super) fn is_congested(&self) -> bool {
-        self.congested.load(Ordering::Acquire)
+        self.congested.load(Ordering::SeqCst)
     }
 
-    /// Whether a message was begun before this time and is not complete. Says so once: the caller closes the connection.
-    pub(super) fn is_late(&self, begun_before: Instant) -> bool {
-        // Who reads from it now will see for himself.
-        self.inbound
-            .try_lock()
-            .is_some_and(|mut inbound| inbound.give_up(begun_before))
+    /// How much of a message there is.
+    pub(super) fn progress(&self, late_before: Instant) -> Progress {
+        // Who reads from it now may begin a message.
+        let Some(inbound) = self.inbound.try_lock() else {
+            return Progress::Incomplete;
+        };
+        match inbound.begun() {
+            None => Progress::None,
+            Some(begun) if begun < late_before => Progress::Late(inbound.peer_version()),
+            Some(_) => Progress::Incomplete,
+        }
     }
 
-    /// Says MessageError: what came is not GIOP, or not acceptable.
-    pub(super) fn reject(&self) {
-        self.last_words(write_message_error);
+    /// Says MessageError, in the version of the message: what came is not GIOP, or not acceptable.
+    pub(super) fn reject(&self, version: Version) {
+        self.last_words(write_message_error, version);
     }
 
     /// Says CloseConnection: nothing that is outstanding will be handled.
     pub(super) fn say_close(&self) {
-        self.last_words(write_close_connection);
+        let version = self.outbound.lock().version;
+        self.last_words(write_close_connection, version);
     }
 
-    fn last_words(&self, write: fn(&mut Vec<u8>, Version)) {
-        let version = self.outbound.lock().version;
+    fn last_words(&self, write: fn(&mut Vec<u8>, Version), version: Version) {
         let mut message = Vec::with_capacity(punctual_giop::HEADER_SIZE);
         write(&mut message, version);
         let _ = self.send(&message, version);
     }
+}
+
+/// What [`Connection::progress`] sees.
+pub(super) enum Progress {
+    /// No message is under way.
+    None,
+    /// One is, or may be.
+    Incomplete,
+    /// One is for too long, in this version of GIOP.
+    Late(Version),
 }
 
 /// Turns a connection away in good order: whatever its peer has sent was not handled.

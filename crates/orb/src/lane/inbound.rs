@@ -1,8 +1,8 @@
 use std::{io, mem, time::Instant};
 
 use punctual_giop::{
-    Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType, decode_cancel_request,
-    next_message,
+    Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType, Version,
+    decode_cancel_request, next_message,
 };
 use punctual_transport::Stream;
 
@@ -14,7 +14,10 @@ pub(super) struct Inbound {
     filled: usize,
     /// The socket had nothing more when it was last read; whatever comes later wakes a thread of the lane.
     pub(super) drained: bool,
+    /// Since when the start of a message, or of a fragment, has been waiting for the rest of it.
     begun: Option<Instant>,
+    /// Which fragmented message is the oldest one, and since when: other messages may come in between for ever.
+    fragmented: Option<(u64, Instant)>,
     fragments: FragmentAssembler,
     max_message_size: usize,
 }
@@ -44,6 +47,7 @@ impl Inbound {
             filled: 0,
             drained: true,
             begun: None,
+            fragmented: None,
             fragments: FragmentAssembler::new(fragments),
             max_message_size: limits.max_message_size,
         }
@@ -51,12 +55,18 @@ impl Inbound {
 
     /// When the message that is not complete was begun.
     pub(super) fn begun(&self) -> Option<Instant> {
-        self.begun
+        let fragmented = self.fragmented.map(|(_, since)| since);
+        self.begun.into_iter().chain(fragmented).min()
     }
 
-    /// Whether the message that is not complete was begun before this time; then it counts as incomplete no more.
-    pub(super) fn give_up(&mut self, begun_before: Instant) -> bool {
-        self.begun.take_if(|begun| *begun < begun_before).is_some()
+    /// The version in which to reject what is there: its own, or the highest one where that is unknown to us.
+    pub(super) fn peer_version(&self) -> Version {
+        match self.buffer[..self.filled] {
+            [b'G', b'I', b'O', b'P', major, minor, ..] => {
+                Version { major, minor }.to_speak().unwrap_or(Version::V1_2)
+            }
+            _ => Version::V1_0,
+        }
     }
 
     /// Whether there is, or may be, something for [`Self::next`] without waiting.
@@ -75,6 +85,7 @@ impl Inbound {
                 Ok(Framing::Complete(header)) => {
                     let complete = self.take(header, message);
                     self.begun = None;
+                    self.watch_fragments();
                     match complete {
                         Ok(Some(header)) => return Next::Message(header),
                         Ok(None) => {}
@@ -83,7 +94,7 @@ impl Inbound {
                 }
                 Ok(Framing::Partial { needed }) => {
                     if self.drained {
-                        if (self.filled > 0 || self.fragments.pending() > 0) && self.begun.is_none() {
+                        if self.filled > 0 && self.begun.is_none() {
                             self.begun = Some(Instant::now());
                         }
                         return Next::Nothing;
@@ -103,6 +114,13 @@ impl Inbound {
                 }
                 Err(_) => return Next::Unacceptable,
             }
+        }
+    }
+
+    fn watch_fragments(&mut self) {
+        let oldest = self.fragments.oldest();
+        if oldest != self.fragmented.map(|(number, _)| number) {
+            self.fragmented = oldest.map(|number| (number, Instant::now()));
         }
     }
 

@@ -18,9 +18,18 @@ use punctual_transport::{Address, Listener, tcp};
 use punctual_types::Priority;
 use slab::Slab;
 
-use self::connection::Connection;
+use self::connection::{Connection, Progress};
 pub(crate) use self::worker::work;
 use crate::{Limits, OrbError};
+
+/// Why a connection is looked at.
+#[derive(Clone, Copy)]
+struct Wake {
+    /// The peer has sent its last octet: read until the end of the stream shows.
+    ended: bool,
+    /// The socket may have something.
+    look: bool,
+}
 
 /// An acceptor, a waiting place and the connections of one lane. The threads are those that [`work`] on it.
 pub(crate) struct Lane {
@@ -39,9 +48,9 @@ pub(crate) struct Lane {
     stopping: AtomicBool,
     connections: PiMutex<Slab<Arc<Connection>>>,
     /// Connections with a message that another thread of the lane should take.
-    ready: PiMutex<VecDeque<Arc<Connection>>>,
-    /// Connections that are in the middle of a message: while there are any, somebody looks after their time-out.
-    incomplete: AtomicUsize,
+    ready: PiMutex<VecDeque<(Arc<Connection>, Wake)>>,
+    /// A connection may be in the middle of a message: then somebody looks after its time-out.
+    incomplete: AtomicBool,
     /// The acceptor failed for want of descriptors: try again.
     accept_again: AtomicBool,
     limits: Limits,
@@ -106,7 +115,7 @@ impl Lane {
             stopping: AtomicBool::new(false),
             connections: PiMutex::new(Slab::with_capacity(16)),
             ready: PiMutex::new(VecDeque::with_capacity(16)),
-            incomplete: AtomicUsize::new(0),
+            incomplete: AtomicBool::new(false),
             accept_again: AtomicBool::new(false),
             limits: limits.clone(),
             counters: Counters::default(),
@@ -169,6 +178,10 @@ impl Lane {
         self.counters.refused_priorities.fetch_add(1, Ordering::Relaxed);
     }
 
+    fn count_protocol_error(&self) {
+        self.counters.protocol_errors.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn statistics(&self) -> LaneStatistics {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         LaneStatistics {
@@ -186,8 +199,14 @@ impl Lane {
         if self.accept_again.load(Ordering::Relaxed) {
             return Some(Duration::from_millis(50));
         }
-        let incomplete = self.incomplete.load(Ordering::Relaxed) > 0;
-        incomplete.then(|| (self.limits.message_completion / 4).max(Duration::from_millis(10)))
+        self.incomplete
+            .load(Ordering::Relaxed)
+            .then(|| self.inspection_interval())
+    }
+
+    /// How often to look for messages that do not become complete, as long as there may be any.
+    fn inspection_interval(&self) -> Duration {
+        (self.limits.message_completion / 4).max(Duration::from_millis(10))
     }
 
     /// Accepts whoever waits.
@@ -244,30 +263,48 @@ impl Lane {
     }
 
     /// Gives a connection with something to read to another thread of the lane.
-    fn hand_over(&self, connection: &Arc<Connection>) {
-        self.ready.lock().push_back(Arc::clone(connection));
+    fn hand_over(&self, connection: &Arc<Connection>, wake: Wake) {
+        self.ready.lock().push_back((Arc::clone(connection), wake));
         let _ = self.bell.ring();
+    }
+
+    /// Takes a connection that was handed over; others are left to other threads.
+    fn take_over(&self) -> Option<(Arc<Connection>, Wake)> {
+        // In this order: whoever hands over from now on rings again.
+        let _ = self.bell.drain();
+        let mut ready = self.ready.lock();
+        let taken = ready.pop_front();
+        let more = !ready.is_empty();
+        drop(ready);
+        if more {
+            let _ = self.bell.ring();
+        }
+        taken
     }
 
     /// Closes connections whose peer does not complete what it has begun.
     fn close_incomplete(&self) {
-        if self.incomplete.load(Ordering::Relaxed) == 0 {
-            return;
-        }
-        let Some(begun_before) = Instant::now().checked_sub(self.limits.message_completion) else {
+        let Some(late_before) = Instant::now().checked_sub(self.limits.message_completion) else {
             return;
         };
+        // Before looking: whoever begins a message from now on sets it again.
+        self.incomplete.store(false, Ordering::SeqCst);
         let late = || {
             let connections = self.connections.lock();
             connections
                 .iter()
-                .find(|(_, connection)| connection.is_late(begun_before))
-                .map(|(_, found)| found.clone())
+                .find_map(|(_, connection)| match connection.progress(late_before) {
+                    Progress::None => None,
+                    Progress::Incomplete => {
+                        self.incomplete.store(true, Ordering::SeqCst);
+                        None
+                    }
+                    Progress::Late(version) => Some((connection.clone(), version)),
+                })
         };
-        while let Some(connection) = late() {
-            self.incomplete.fetch_sub(1, Ordering::Relaxed);
-            self.counters.protocol_errors.fetch_add(1, Ordering::Relaxed);
-            connection.reject();
+        while let Some((connection, version)) = late() {
+            self.count_protocol_error();
+            connection.reject(version);
             self.close(&connection);
         }
     }

@@ -1,13 +1,16 @@
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
+};
 
 use punctual_cdr::{Arena, CharSet};
 use punctual_giop::{
-    CODE_SETS, MessageHeader, MessageType, RequestHeader, char_set_from_id, decode_code_sets,
+    CODE_SETS, MessageHeader, MessageType, RequestHeader, Version, char_set_from_id, decode_code_sets,
 };
 use punctual_os::{Events, Scheduling, scheduling};
 use punctual_stub::ReusePool;
 
-use super::{ACCEPTOR, BELL, Lane, connection::Connection, inbound::Next};
+use super::{ACCEPTOR, BELL, Lane, Wake, connection::Connection, inbound::Next};
 use crate::{
     orb::{OrbCore, context_of},
     server::{self, Buffers},
@@ -35,9 +38,8 @@ pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
 }
 
 const FIRST_BUFFER: usize = 8 << 10;
-
-/// Messages of one connection before the others get their turn, however many it sends.
-const MAX_IN_A_ROW: u32 = 16;
+/// Messages of one connection that a thread serves before it looks whether others wait.
+const MAX_IN_A_ROW: usize = 16;
 
 /// One thread of a lane, with its buffers.
 struct Worker<'l> {
@@ -52,6 +54,7 @@ impl Worker<'_> {
     fn run(&mut self) {
         // One event at a time: what this thread does not fetch, another thread of the lane can.
         let mut events = Events::with_capacity(1);
+        let mut inspected = Instant::now();
         while !self.lane.is_stopping() {
             // It fails only for what cannot be here: a bad descriptor, or events without room.
             let Ok(_) = self.lane.poller.wait(&mut events, self.lane.patience()) else {
@@ -73,7 +76,12 @@ impl Worker<'_> {
             if self.lane.accept_again.load(Ordering::Relaxed) {
                 self.lane.accept();
             }
-            self.lane.close_incomplete();
+            if self.lane.incomplete.load(Ordering::Relaxed)
+                && inspected.elapsed() >= self.lane.inspection_interval()
+            {
+                self.lane.close_incomplete();
+                inspected = Instant::now();
+            }
         }
     }
 
@@ -98,27 +106,15 @@ impl Worker<'_> {
         if self.lane.is_stopping() {
             return;
         }
-        let _ = self.lane.bell.drain();
-        let (connection, more) = {
-            let mut ready = self.lane.ready.lock();
-            (ready.pop_front(), !ready.is_empty())
-        };
-        if more {
-            let _ = self.lane.bell.ring();
-        }
-        if let Some(connection) = connection {
-            let wake = Wake {
-                ended: false,
-                look: false,
-            };
+        if let Some((connection, wake)) = self.lane.take_over() {
             self.serve(&connection, wake);
         }
     }
 
-    /// Serves what a connection has, until there is nothing more or another thread has taken over.
+    /// Serves what a connection has, until there is nothing more, another thread has taken over, or others have waited long
+    /// enough.
     fn serve(&mut self, connection: &Arc<Connection>, mut wake: Wake) {
-        let mut served = 0;
-        loop {
+        for _ in 0..MAX_IN_A_ROW {
             match connection.flush() {
                 Ok(true) => {}
                 // The peer does not read its replies: its requests can wait, too.
@@ -131,34 +127,31 @@ impl Worker<'_> {
             if wake.look {
                 inbound.drained = false;
             }
-            let was_incomplete = inbound.begun().is_some();
             let next = inbound.next(connection.stream(), &mut self.message);
-            match (was_incomplete, inbound.begun().is_some()) {
-                (false, true) => drop(self.lane.incomplete.fetch_add(1, Ordering::Relaxed)),
-                (true, false) => drop(self.lane.incomplete.fetch_sub(1, Ordering::Relaxed)),
-                _ => {}
+            if inbound.begun().is_some() {
+                self.lane.incomplete.store(true, Ordering::SeqCst);
             }
             match next {
                 Next::Message(header) => {
                     let more = wake.ended || inbound.has_more();
                     let understood = negotiate(connection, &self.message, &header);
-                    // Whoever goes on with it must find the end of the stream.
-                    inbound.drained &= !wake.ended;
+                    connection.enter();
                     drop(inbound);
-                    served += 1;
                     let others = self.lane.threads.load(Ordering::Relaxed) > 1;
-                    let hand_over = more && (others || served == MAX_IN_A_ROW);
-                    if hand_over && others {
-                        self.lane.hand_over(connection);
+                    if more && others {
+                        self.lane.hand_over(connection, Wake { look: false, ..wake });
                     }
-                    if !understood || !self.handle(connection, &header) {
+                    let usable = if understood {
+                        self.handle(connection, &header)
+                    } else {
+                        self.reject(connection, header.version)
+                    };
+                    let last = connection.leave();
+                    if !usable || last {
                         return self.lane.close(connection);
                     }
-                    if connection.is_congested() || hand_over && others {
+                    if connection.is_congested() || more && others {
                         return;
-                    }
-                    if hand_over {
-                        return self.lane.hand_over(connection);
                     }
                     wake.look = wake.ended || connection.must_look_again();
                     if !more && !wake.look {
@@ -181,19 +174,31 @@ impl Worker<'_> {
                     wake.look = true;
                 }
                 Next::Closed => {
-                    forget_incomplete(self.lane, inbound.begun().is_some());
+                    // Replies that other threads are working at are still to be sent; then the last of them closes.
+                    let idle = connection.end();
                     drop(inbound);
-                    return self.lane.close(connection);
+                    if idle {
+                        self.lane.close(connection);
+                    }
+                    return;
                 }
                 Next::Unacceptable => {
-                    forget_incomplete(self.lane, inbound.begun().is_some());
+                    let version = inbound.peer_version();
                     drop(inbound);
-                    self.lane.counters.protocol_errors.fetch_add(1, Ordering::Relaxed);
-                    connection.reject();
+                    self.reject(connection, version);
                     return self.lane.close(connection);
                 }
             }
         }
+        // A peer that sends without a pause must not keep this thread from the others.
+        self.lane.hand_over(connection, wake);
+    }
+
+    /// Says MessageError; the connection is then of no further use.
+    fn reject(&self, connection: &Connection, version: Version) -> bool {
+        self.lane.count_protocol_error();
+        connection.reject(version);
+        false
     }
 
     /// Answers one message. `false`: the connection is of no further use.
@@ -221,27 +226,8 @@ impl Worker<'_> {
         match answered {
             Ok(false) => true,
             Ok(true) => connection.send(&buffers.reply, header.version).is_ok(),
-            Err(server::Unintelligible) => {
-                lane.counters.protocol_errors.fetch_add(1, Ordering::Relaxed);
-                connection.reject();
-                false
-            }
+            Err(server::Unintelligible) => self.reject(connection, header.version),
         }
-    }
-}
-
-/// Why a connection is looked at.
-#[derive(Clone, Copy)]
-struct Wake {
-    /// The peer has sent its last octet: read until the end of the stream shows.
-    ended: bool,
-    /// The socket may have something.
-    look: bool,
-}
-
-fn forget_incomplete(lane: &Lane, was_incomplete: bool) {
-    if was_incomplete {
-        lane.incomplete.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

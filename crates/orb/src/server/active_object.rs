@@ -31,7 +31,13 @@ pub(crate) struct Placement {
     /// What the servant sees as its CORBA priority, and what its own calls carry.
     pub(crate) current: Option<Priority>,
     /// What the thread runs at meanwhile, and goes back to; `None`: what it runs at anyway.
-    native: Option<(NativePriority, Scheduling)>,
+    native: Option<Change>,
+}
+
+#[derive(Clone, Copy)]
+struct Change {
+    during: Scheduling,
+    before: Scheduling,
 }
 
 impl ActiveObject {
@@ -73,9 +79,15 @@ impl ActiveObject {
             });
         }
         let native = match lane.scheduling {
-            Some(own) => Some((to_native(core, asked)?, own)),
-            // The user's own thread, which called `run`: its priority is the user's business.
-            None => None,
+            Some(own) if own.is_realtime() => {
+                let priority = to_native(core, asked)?;
+                Some(Change {
+                    during: Scheduling { priority, ..own },
+                    before: own,
+                })
+            }
+            // Threads in the ordinary class have none; the user's own ones, which called `run`, are the user's business.
+            _ => None,
         };
         Ok(Placement {
             current: Some(asked),
@@ -87,10 +99,14 @@ impl ActiveObject {
     pub(crate) fn placement_collocated(&self, core: &OrbCore) -> Result<Placement, SystemException> {
         match self.poa.model {
             Some(PriorityModel::ServerDeclared(priority)) if !self.poa.has_lanes() => {
-                let native = Some((to_native(core, priority)?, scheduling::current()));
+                let during = Scheduling {
+                    class: core.scheduling_class,
+                    priority: to_native(core, priority)?,
+                };
+                let before = scheduling::current();
                 Ok(Placement {
                     current: Some(priority),
-                    native,
+                    native: during.is_realtime().then_some(Change { during, before }),
                 })
             }
             _ => Ok(Placement {
@@ -122,7 +138,7 @@ impl ActiveObject {
 
 impl Placement {
     /// Changes the thread's native priority, if it has to change, until the result is dropped. Two system calls then.
-    pub(crate) fn enter(&self, core: &OrbCore) -> impl Drop + use<> {
+    pub(crate) fn enter(&self) -> impl Drop + use<> {
         struct Restore(Option<Scheduling>);
         impl Drop for Restore {
             fn drop(&mut self) {
@@ -131,11 +147,7 @@ impl Placement {
                 }
             }
         }
-        let changed = self.native.and_then(|(priority, before)| {
-            let during = Scheduling {
-                class: core.scheduling_class,
-                priority,
-            };
+        let changed = self.native.and_then(|Change { during, before }| {
             // Without the right to it, the request runs at the thread's own priority.
             (during != before && scheduling::set_current(during).is_ok()).then_some(before)
         });

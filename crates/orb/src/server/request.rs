@@ -93,7 +93,7 @@ pub(crate) fn answer_request(
     let mut upcall = Upcall::new(request.operation, arguments, encoder, alignment, two_way, pool);
     let result = {
         let _current = current::during_upcall(placement.current);
-        let _native = placement.enter(core);
+        let _native = placement.enter();
         run_servant(&*object.servant, &mut upcall)
     };
     drop(object);

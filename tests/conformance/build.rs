@@ -1,0 +1,5 @@
+//! Compiles the interface that the tests call.
+
+fn main() -> Result<(), punctual_build::Error> {
+    punctual_build::compile("idl/conformance.idl")
+}

@@ -1,0 +1,350 @@
+//! A server with a servant that tests can look into.
+
+use std::{
+    sync::{
+        Arc, Condvar, Mutex, OnceLock,
+        atomic::{AtomicI32, Ordering},
+    },
+    time::Duration,
+};
+
+use punctual::{
+    Limits, Orb, Poa, PriorityModel, SchedulingClass, SystemException, ThreadPool, ThreadPoolBuilder,
+};
+use punctual_os::{TaskId, alloc_counter, scheduling};
+
+use crate::{
+    conformance::{self, Colour, Longs, NodeView, Octets, ProbeRef, Refused, probe},
+    wire::Reader,
+};
+
+/// A server with one object.
+pub struct Server {
+    /// Its ORB, which ends with it.
+    pub orb: Orb,
+    /// The pool that serves the object.
+    pub pool: ThreadPool,
+    /// The object's adapter.
+    pub poa: Poa,
+    /// The object.
+    pub probe: ProbeRef,
+    /// What the servant shares with the test.
+    pub hooks: Arc<Hooks>,
+}
+
+/// How a server differs from one ordinary thread without priorities.
+pub struct Setup {
+    /// The ORB's limits.
+    pub limits: Limits,
+    /// Lanes or threads.
+    pub pool: fn(ThreadPoolBuilder) -> ThreadPoolBuilder,
+    /// The adapter's priority model.
+    pub model: Option<PriorityModel>,
+    /// Of the pool's threads.
+    pub class: SchedulingClass,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            pool: |pool| pool,
+            model: None,
+            class: SchedulingClass::Other,
+        }
+    }
+}
+
+impl Setup {
+    /// Starts a server on 127.0.0.1.
+    pub fn start(self) -> Server {
+        let orb = Orb::builder()
+            .listen("iiop://127.0.0.1:0")
+            .limits(self.limits)
+            .scheduling_class(self.class)
+            .lock_memory(false)
+            .build()
+            .expect("an ORB");
+        let pool = (self.pool)(orb.threadpool()).build().expect("a pool");
+        let mut poa = orb.root_poa().child("probes").threadpool(&pool);
+        if let Some(model) = self.model {
+            poa = poa.priority_model(model);
+        }
+        let poa = poa.build().expect("an adapter");
+        Server::with_poa(orb, pool, poa)
+    }
+}
+
+impl Server {
+    /// One thread in the ordinary scheduling class.
+    pub fn start() -> Self {
+        Setup::default().start()
+    }
+
+    /// Activates the object in an adapter made by the test.
+    pub fn with_poa(orb: Orb, pool: ThreadPool, poa: Poa) -> Self {
+        let hooks = Arc::new(Hooks::default());
+        let servant = Servant {
+            orb: orb.clone(),
+            poa: poa.clone(),
+            hooks: Arc::clone(&hooks),
+        };
+        let probe: ProbeRef = poa.activate(servant).expect("an object");
+        hooks.own.set(probe.clone()).expect("set once");
+        Self {
+            orb,
+            pool,
+            poa,
+            probe,
+            hooks,
+        }
+    }
+
+    /// Activates another object in the same adapter.
+    pub fn another(&self) -> ProbeRef {
+        let servant = Servant {
+            orb: self.orb.clone(),
+            poa: self.poa.clone(),
+            hooks: Arc::clone(&self.hooks),
+        };
+        self.poa.activate(servant).expect("an object")
+    }
+
+    /// The object's key.
+    pub fn key(&self) -> Vec<u8> {
+        Profile::of(&self.probe).key
+    }
+
+    /// The port of the profile.
+    pub fn port(&self) -> u16 {
+        Profile::of(&self.probe).port
+    }
+
+    /// The reference as another ORB sees it.
+    pub fn reference_for(&self, client: &Orb) -> ProbeRef {
+        client.resolve(&self.probe.to_ior()).expect("a good reference")
+    }
+}
+
+/// The servant holds the ORB, so that nothing ends before it is told to.
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.hooks.open_gate();
+        self.orb.shutdown_and_wait().expect("not in an upcall");
+    }
+}
+
+/// An ORB for a client.
+pub fn client() -> Orb {
+    client_with(Limits::default())
+}
+
+/// An ORB for a client with these limits.
+pub fn client_with(limits: Limits) -> Orb {
+    Orb::builder()
+        .lock_memory(false)
+        .limits(limits)
+        .build()
+        .expect("an ORB")
+}
+
+/// The IIOP profile of a reference, read by hand.
+#[derive(Debug, Eq, PartialEq)]
+pub struct Profile {
+    /// Of IIOP.
+    pub version: [u8; 2],
+    /// The host.
+    pub host: Vec<u8>,
+    /// The TCP port.
+    pub port: u16,
+    /// The object key.
+    pub key: Vec<u8>,
+    /// Tag and data of each component, in order.
+    pub components: Vec<(u32, Vec<u8>)>,
+}
+
+impl Profile {
+    /// The only profile of a reference.
+    pub fn of(probe: &ProbeRef) -> Self {
+        let [profile] = &probe.ior().profiles[..] else {
+            panic!("one profile")
+        };
+        assert_eq!(profile.tag, 0, "not IIOP");
+        let mut reader = Reader::encapsulation(&profile.data);
+        Self {
+            version: reader.raw(2).try_into().expect("two octets"),
+            host: reader.string().to_vec(),
+            port: reader.u16(),
+            key: reader.sequence().to_vec(),
+            components: reader.contexts(),
+        }
+    }
+}
+
+/// What the servant and the test share.
+#[derive(Default)]
+pub struct Hooks {
+    own: OnceLock<ProbeRef>,
+    noted: AtomicI32,
+    gate: Mutex<Gate>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Gate {
+    open: bool,
+    arrived: usize,
+}
+
+impl Hooks {
+    /// Waits until so many requests have come to the gate since the start.
+    pub fn await_at_gate(&self, arrived: usize) {
+        let gate = self.gate.lock().expect("no panic");
+        let (_gate, wait) = self
+            .changed
+            .wait_timeout_while(gate, Duration::from_secs(10), |gate| gate.arrived < arrived)
+            .expect("no panic");
+        assert!(!wait.timed_out(), "nobody came to the gate");
+    }
+
+    /// How many requests have come to the gate.
+    pub fn arrived_at_gate(&self) -> usize {
+        self.gate.lock().expect("no panic").arrived
+    }
+
+    /// Lets all requests through, from now on.
+    pub fn open_gate(&self) {
+        self.gate.lock().expect("no panic").open = true;
+        self.changed.notify_all();
+    }
+
+    fn pass_gate(&self) {
+        let mut gate = self.gate.lock().expect("no panic");
+        gate.arrived += 1;
+        self.changed.notify_all();
+        drop(
+            self.changed
+                .wait_while(gate, |gate| !gate.open)
+                .expect("no panic"),
+        );
+    }
+
+    /// The last value noted.
+    pub fn noted(&self) -> i32 {
+        self.noted.load(Ordering::SeqCst)
+    }
+}
+
+struct Servant {
+    orb: Orb,
+    poa: Poa,
+    hooks: Arc<Hooks>,
+}
+
+/// The argument of `twice` that makes the servant panic.
+pub const UNLUCKY: i32 = i32::MIN;
+
+impl conformance::Probe for Servant {
+    fn twice(&self, value: i32) -> Result<i32, SystemException> {
+        assert_ne!(value, UNLUCKY, "this panic belongs to a test");
+        Ok(value.wrapping_mul(2))
+    }
+
+    fn greet(&self, name: &str) -> Result<String, probe::GreetError> {
+        let mut greeting = String::new();
+        self.greet_into(name, &mut greeting)?;
+        Ok(greeting)
+    }
+
+    fn greet_into(&self, name: &str, result: &mut String) -> Result<(), probe::GreetError> {
+        if name.is_empty() {
+            let reason = String::from("no name");
+            return Err(Refused { reason }.into());
+        }
+        result.push_str("Hello, ");
+        result.push_str(name);
+        Ok(())
+    }
+
+    fn invert(&self, value: bool) -> Result<bool, SystemException> {
+        Ok(!value)
+    }
+
+    fn next(&self, from: Colour) -> Result<Colour, SystemException> {
+        Ok(match from {
+            Colour::Red => Colour::Green,
+            Colour::Green => Colour::Blue,
+            Colour::Blue => Colour::Red,
+        })
+    }
+
+    fn reverse(&self, values: &[i32]) -> Result<Longs, SystemException> {
+        Ok(values.iter().rev().copied().collect())
+    }
+
+    fn reverse_into(&self, values: &[i32], result: &mut Longs) -> Result<(), SystemException> {
+        result.extend(values.iter().rev());
+        Ok(())
+    }
+
+    fn count(&self, tree: NodeView<'_>) -> Result<u32, SystemException> {
+        fn count(tree: &NodeView<'_>) -> u32 {
+            1 + tree.children.iter().map(count).sum::<u32>()
+        }
+        Ok(count(&tree))
+    }
+
+    fn filled(&self, length: u32) -> Result<Octets, SystemException> {
+        Ok(vec![7; length as usize])
+    }
+
+    fn note(&self, value: i32) -> Result<(), SystemException> {
+        self.hooks.noted.store(value, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn noted(&self) -> Result<i32, SystemException> {
+        Ok(self.hooks.noted())
+    }
+
+    fn wait_at_gate(&self, value: i32) -> Result<i32, SystemException> {
+        self.hooks.pass_gate();
+        Ok(value)
+    }
+
+    fn retire(&self) -> Result<(), SystemException> {
+        let own = self.hooks.own.get().expect("set before the first request");
+        self.poa.deactivate(own).expect("active");
+        Ok(())
+    }
+
+    fn forward(&self, next: Option<ProbeRef>, value: i32) -> Result<i32, SystemException> {
+        next.expect("a reference").twice(value)
+    }
+
+    fn nest(&self, inner: Option<ProbeRef>, depth: i32) -> Result<i32, SystemException> {
+        if depth == 0 {
+            return Ok(0);
+        }
+        let inner = inner.expect("a reference");
+        Ok(inner.nest(Some(&inner), depth - 1)? + 1)
+    }
+
+    fn native_priority(&self) -> Result<i16, SystemException> {
+        let own = scheduling::current();
+        Ok(if own.is_realtime() { own.priority.0 } else { -1 })
+    }
+
+    fn corba_priority(&self) -> Result<i16, SystemException> {
+        let own = self.orb.current().priority();
+        Ok(own.map_or(-1, |priority| priority.value()))
+    }
+
+    fn thread(&self) -> Result<i32, SystemException> {
+        Ok(TaskId::current_thread().get())
+    }
+
+    fn allocations(&self) -> Result<u64, SystemException> {
+        Ok(alloc_counter::allocations_of_this_thread())
+    }
+}

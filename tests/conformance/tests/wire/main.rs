@@ -1,0 +1,5 @@
+//! The ORB against peers that speak by hand, and its lanes as peers see them.
+
+mod hostile_connections;
+mod hostile_messages;
+mod probing;
