@@ -9,13 +9,15 @@ use std::{
 };
 
 use punctual::{
-    Limits, Orb, Poa, PriorityModel, SchedulingClass, SystemException, ThreadPool, ThreadPoolBuilder,
+    Ior, Limits, Orb, Poa, PriorityModel, SchedulingClass, SystemException, ThreadPool, ThreadPoolBuilder,
+    ior_to_string,
 };
+use punctual_cdr::TaggedProfile;
 use punctual_os::{TaskId, alloc_counter, scheduling};
 
 use crate::{
     conformance::{self, Colour, Longs, NodeView, Octets, ProbeRef, Refused, probe},
-    wire::Reader,
+    wire::{COMMON, Reader},
 };
 
 /// A server with one object.
@@ -120,6 +122,15 @@ impl Server {
         Profile::of(&self.probe).port
     }
 
+    /// A reference that says nothing but where the object is: no code sets, no policies.
+    pub fn without_components(&self, client: &Orb) -> ProbeRef {
+        let Profile {
+            version, port, key, ..
+        } = Profile::of(&self.probe);
+        let ior = reference(version, port, &key, &[]);
+        client.resolve(&ior_to_string(&ior)).expect("a good reference")
+    }
+
     /// The reference as another ORB sees it.
     pub fn reference_for(&self, client: &Orb) -> ProbeRef {
         client.resolve(&self.probe.to_ior()).expect("a good reference")
@@ -146,6 +157,22 @@ pub fn client_with(limits: Limits) -> Orb {
         .limits(limits)
         .build()
         .expect("an ORB")
+}
+
+/// A reference to an object on this host with one IIOP profile, written by hand.
+pub fn reference(version: [u8; 2], port: u16, key: &[u8], components: &[(u32, Vec<u8>)]) -> Ior {
+    let data = COMMON.encapsulation(|data| {
+        let address = data.raw(&version).string(b"127.0.0.1").u16(port).sequence(key);
+        if version[1] == 0 {
+            address
+        } else {
+            address.contexts(components)
+        }
+    });
+    Ior {
+        type_id: String::from("IDL:conformance/Probe:1.0"),
+        profiles: vec![TaggedProfile { tag: 0, data }],
+    }
 }
 
 /// The IIOP profile of a reference, read by hand.

@@ -119,7 +119,7 @@ impl Reference {
         let priority = self.caller_priority(route);
         let (endpoint, mut connection) = self.connection(route, priority, deadline)?;
         let request_id = connection.new_request_id();
-        if let Err(error) = self.encode(route, priority, frame, call, &mut connection, request_id) {
+        if let Err(error) = self.encode(route, priority, frame, call, &connection, request_id) {
             keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
             return Err(error);
         }
@@ -165,7 +165,7 @@ impl Reference {
         priority: Priority,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        connection: &mut ClientConnection,
+        connection: &ClientConnection,
         request_id: u32,
     ) -> Result<(), SystemException> {
         let priority = ServiceContext::Priority(priority.value());

@@ -2,4 +2,8 @@
 
 mod hostile_connections;
 mod hostile_messages;
+mod lanes;
+mod lifecycle;
+mod odd_servers;
 mod probing;
+mod references;

@@ -1,0 +1,136 @@
+//! No heap allocation per call after warm-up: on the calling thread, on the lane's, and for calls inside one ORB.
+
+use punctual::{Orb, Priority, PriorityModel, SchedulingClass};
+use punctual_conformance::{
+    conformance::{Longs, ProbeRef},
+    server::{self, Server, Setup},
+};
+use punctual_os::{CountingAllocator, alloc_counter::count_allocations};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// What is called, in its view and `_into` forms, with memory that the caller keeps.
+struct Caller {
+    probe: ProbeRef,
+    text: String,
+    longs: Longs,
+    reversed: Longs,
+}
+
+impl Caller {
+    fn new(probe: ProbeRef) -> Self {
+        Self {
+            probe,
+            text: String::new(),
+            longs: (0..1000).collect(),
+            reversed: Longs::new(),
+        }
+    }
+
+    fn call_long(&mut self) {
+        assert_eq!(self.probe.twice(21).unwrap(), 42);
+    }
+
+    fn call_string(&mut self) {
+        self.probe.greet_into("André", &mut self.text).unwrap();
+        assert_eq!(self.text, "Hello, André");
+    }
+
+    fn call_sequence(&mut self) {
+        self.probe.reverse_into(&self.longs, &mut self.reversed).unwrap();
+        assert_eq!((self.reversed.len(), self.reversed[0]), (1000, 999));
+    }
+
+    fn call_oneway(&mut self) {
+        self.probe.note(5).unwrap();
+        assert_eq!(self.probe.noted().unwrap(), 5);
+    }
+}
+
+const WARM_UP: usize = 10;
+const CALLS: usize = 100;
+
+/// Allocations of `CALLS` calls on this thread and on the thread that serves them.
+fn allocations(caller: &mut Caller, call: fn(&mut Caller)) -> (u64, u64) {
+    (0..WARM_UP).for_each(|_| call(caller));
+    // Twice: the first one warms this operation up.
+    caller.probe.allocations().unwrap();
+    let before = caller.probe.allocations().unwrap();
+    let ((), client) = count_allocations(|| (0..CALLS).for_each(|_| call(caller)));
+    (client, caller.probe.allocations().unwrap() - before)
+}
+
+fn assert_none(probe: ProbeRef) {
+    let caller = &mut Caller::new(probe);
+    let calls: [(_, fn(&mut Caller)); 4] = [
+        ("long", Caller::call_long),
+        ("string", Caller::call_string),
+        ("sequence", Caller::call_sequence),
+        ("oneway", Caller::call_oneway),
+    ];
+    for (what, call) in calls {
+        assert_eq!(allocations(caller, call), (0, 0), "{what}: caller, server");
+    }
+}
+
+#[test]
+fn the_counter_counts() {
+    let (server, client) = (Server::start(), server::client());
+    let caller = &mut Caller::new(server.reference_for(&client));
+    let owned = |caller: &mut Caller| {
+        assert!(!caller.probe.greet("you").unwrap().is_empty());
+        assert_eq!(caller.probe.filled(100).unwrap().len(), 100);
+    };
+    let (client, server) = allocations(caller, owned);
+    assert!(client >= 2 * CALLS as u64, "owned results allocate: {client}");
+    assert!(
+        server >= CALLS as u64,
+        "as does a servant that makes some: {server}"
+    );
+}
+
+#[test]
+fn calls_over_a_connection_allocate_nothing() {
+    let server = Server::start();
+    assert_none(server.reference_for(&server::client()));
+}
+
+#[test]
+fn nor_do_calls_with_a_deadline() {
+    let (server, client) = (Server::start(), server::client());
+    let probe = server.reference_for(&client);
+    assert_none(probe.with_timeout(std::time::Duration::from_secs(5)).unchecked());
+}
+
+#[test]
+fn nor_do_calls_in_iso_8859_1() {
+    let server = Server::start();
+    assert_none(server.without_components(&server::client()));
+}
+
+#[test]
+fn nor_do_calls_that_carry_a_priority_into_a_lane() {
+    let low = Priority::new(10_922).unwrap();
+    let mut setup = Setup {
+        model: Some(PriorityModel::ClientPropagated { default: low }),
+        ..Setup::default()
+    };
+    setup.pool = |pool| pool.lane(Priority::MIN, 1).lane(Priority::MAX, 1);
+    let server = setup.start();
+    let client = Orb::builder()
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    client.current().set_priority(Priority::MAX).unwrap();
+    assert_none(server.reference_for(&client));
+    assert_eq!(server.pool.statistics()[0].1.requests, 0);
+}
+
+#[test]
+fn nor_do_calls_inside_one_orb() {
+    let server = Server::start();
+    assert_none(server.probe.clone());
+    assert_eq!(server.pool.statistics()[0].1.requests, 0);
+}

@@ -1,0 +1,67 @@
+//! Every thread of the process is named and configured; the ORB makes no other. A test of its own, because it looks at all.
+
+use std::{collections::BTreeMap, fs, thread};
+
+use punctual::{Priority, PriorityModel};
+use punctual_conformance::{
+    peer::wait_until,
+    server::{Server, Setup, client},
+};
+
+/// The names of the process's threads, with how often each occurs.
+fn names() -> BTreeMap<String, usize> {
+    let mut names = BTreeMap::new();
+    for task in fs::read_dir("/proc/self/task").expect("procfs") {
+        // It may have ended since it was listed.
+        if let Ok(name) = fs::read_to_string(task.expect("a thread").path().join("comm")) {
+            *names.entry(name.trim_end().to_owned()).or_default() += 1;
+        }
+    }
+    names
+}
+
+#[test]
+fn there_are_the_configured_threads_and_no_others() {
+    let before = names();
+    let lanes = Setup {
+        model: Some(PriorityModel::ClientPropagated {
+            default: Priority::MIN,
+        }),
+        pool: |pool| pool.lane(Priority::MAX, 2).lane(Priority::MIN, 1),
+        ..Setup::default()
+    };
+    let plain = Setup {
+        pool: |pool| pool.threads(3).default_priority(Priority::MAX),
+        ..Setup::default()
+    };
+    let servers = [lanes.start(), plain.start()];
+    let client = client();
+    let mut expected = before.clone();
+    // Pool, priority, thread.
+    let configured = [
+        "p1-0.0",
+        "p1-32767.0",
+        "p1-32767.1",
+        "p2-32767.0",
+        "p2-32767.1",
+        "p2-32767.2",
+    ];
+    expected.extend(configured.map(|name| (name.to_owned(), 1)));
+    assert_eq!(names(), expected, "pools started, nothing called");
+    let probe = servers[1].reference_for(&client);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            thread::Builder::new()
+                .name("caller".into())
+                .spawn_scoped(scope, || assert_eq!(probe.twice(21), Ok(42)))
+                .unwrap();
+        }
+    });
+    assert_eq!(servers[0].probe.forward(Some(&probe), 1), Ok(2));
+    assert_eq!(probe.forward(Some(&servers[1].probe), 1), Ok(2));
+    // An ended thread is listed a moment longer; a hidden one would stay.
+    wait_until("callers have ended", || !names().contains_key("caller"));
+    assert_eq!(names(), expected, "after calls of all kinds");
+    drop::<[Server; 2]>(servers);
+    wait_until("all have ended", || names() == before);
+}
