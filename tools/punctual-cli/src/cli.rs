@@ -108,7 +108,7 @@ Start with:
 
 const DEMO: &str = "\
 Examples:
-  punctual demo                       about 40 seconds
+  punctual demo                       about 40 seconds; draws punctual-demo.html
   punctual demo --quick               three loads instead of six
   punctual demo --json demo.json --html demo.html
 

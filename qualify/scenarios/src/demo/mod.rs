@@ -2,7 +2,7 @@
 //!
 //! Three clients call at fixed rates, the more important the faster, while the work per call grows until the processor cannot
 //! do it all: once through a thread pool that treats all requests alike, once through lanes.
-//! Source: [S2] experiments 4 and 5, figures 15 and 17.
+//! Source: \[S2\] experiments 4 and 5, figures 15 and 17.
 
 mod client;
 mod measure;
