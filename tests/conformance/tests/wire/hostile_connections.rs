@@ -75,11 +75,13 @@ fn request_numbered(id: u32, key: &[u8]) -> Vec<u8> {
 #[test]
 fn a_peer_that_has_sent_all_still_gets_its_replies() {
     for threads in [1, 2, 3] {
-        let mut setup = Setup::default();
-        setup.pool = match threads {
-            1 => |pool| pool,
-            2 => |pool| pool.threads(2),
-            _ => |pool| pool.threads(3),
+        let setup = Setup {
+            pool: match threads {
+                1 => |pool| pool,
+                2 => |pool| pool.threads(2),
+                _ => |pool| pool.threads(3),
+            },
+            ..Setup::default()
         };
         let server = setup.start();
         let key = server.key();
@@ -249,8 +251,10 @@ fn fragments_of_several_requests_may_alternate() {
 fn pipelined_requests_are_answered_exactly_once() {
     const PEERS: usize = 4;
     const REQUESTS: u32 = 2000;
-    let mut setup = Setup::default();
-    setup.pool = |pool| pool.threads(3);
+    let setup = Setup {
+        pool: |pool| pool.threads(3),
+        ..Setup::default()
+    };
     let server = setup.start();
     let key = server.key();
     thread::scope(|scope| {
