@@ -1,5 +1,7 @@
 //! Calls over the wire and inside one ORB, with a stub written by hand in the shape of generated ones.
 
+#![expect(clippy::disallowed_methods, reason = "callers are the user's own threads")]
+
 use std::{
     sync::{
         Arc,
