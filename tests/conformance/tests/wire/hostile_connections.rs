@@ -246,6 +246,26 @@ fn fragments_of_several_requests_may_alternate() {
     works(&mut peer, &key);
 }
 
+/// As long as a thread of the lane is idle, no request waits behind another one, of the same peer or not.
+#[test]
+fn every_thread_of_a_lane_takes_its_share() {
+    let setup = Setup {
+        pool: |pool| pool.threads(4),
+        ..Setup::default()
+    };
+    let server = setup.start();
+    let mut peers = [Peer::connect(server.port()), Peer::connect(server.port())];
+    let request = COMMON.request(1, &server.key(), "wait_at_gate", |body| body.i32(1));
+    peers.iter_mut().for_each(|peer| peer.send(&request.repeat(2)));
+    server.hooks.await_at_gate(4);
+    server.hooks.open_gate();
+    for peer in &mut peers {
+        for _ in 0..2 {
+            assert_eq!(peer.receive().unwrap().reply().body.i32(), 1);
+        }
+    }
+}
+
 /// Each peer pipelines everything at once; the lane has three threads and answers in whatever order.
 #[test]
 fn pipelined_requests_are_answered_exactly_once() {
