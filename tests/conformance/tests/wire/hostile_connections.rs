@@ -194,9 +194,11 @@ fn a_peer_that_does_not_read_blocks_nobody_and_gets_everything_in_the_end() {
 fn a_peer_that_never_pauses_starves_nobody() {
     let server = Server::start();
     let key = server.key();
+    // Text that must be converted takes longer to serve than to send.
+    let text = [0xe9; 6000];
     let flood = COMMON
-        .request_with(0, 0, &key, "note", &[], |body| body.i32(1))
-        .repeat(1000);
+        .request_with(0, 0, &key, "greet", &[], |body| body.string(&text))
+        .repeat(20);
     let (started, done) = (AtomicBool::new(false), AtomicBool::new(false));
     thread::scope(|scope| {
         scope.spawn(|| {
