@@ -1,6 +1,9 @@
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, Ordering},
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use punctual_giop::TaoEndpoint;
@@ -150,9 +153,38 @@ impl ThreadPoolBuilder {
             lanes.push(Arc::new(lane));
         }
         notice::enter_realtime(self.orb.lock_memory);
+        let (threads, failure) = self.spawn(&lanes, &layout);
+        let highest = layout.last().map_or(Priority::MIN, |(priority, _)| *priority);
+        let realtime = threads.iter().all(|thread| thread.granted() == Granted::RealTime);
+        let threads = PiMutex::new(threads);
+        let core = Arc::new(PoolCore {
+            id,
+            lanes,
+            with_lanes,
+            highest,
+            realtime,
+            threads,
+        });
+        if let Some(error) = failure {
+            core.stop();
+            core.join();
+            return Err(error.into());
+        }
+        if !realtime && self.class != SchedulingClass::Other {
+            notice::realtime_denied();
+        }
+        self.orb.add_pool(&core);
+        Ok(ThreadPool { core })
+    }
+
+    /// The threads of all lanes, and why there are no more of them where one could not be started.
+    fn spawn(
+        &self,
+        lanes: &[Arc<Lane>],
+        layout: &[(Priority, usize)],
+    ) -> (Vec<Thread<()>>, Option<io::Error>) {
         let mut threads = Vec::new();
-        let mut realtime = true;
-        for (lane, (_, count)) in lanes.iter().zip(&layout) {
+        for (lane, (_, count)) in lanes.iter().zip(layout) {
             for number in 0..*count {
                 let spec = ThreadSpec::new(format!("{}.{number}", lane.name))
                     .scheduling(lane.scheduling.unwrap_or(Scheduling::OTHER))
@@ -160,25 +192,13 @@ impl ThreadPoolBuilder {
                     .stack_bytes(self.stack_bytes)
                     .prefault(true);
                 let (orb, lane) = (Arc::clone(&self.orb), Arc::clone(lane));
-                let thread = spec.spawn(move || lane::work(&lane, &orb))?;
-                if let Granted::Denied(_) = thread.granted() {
-                    notice::realtime_denied();
+                match spec.spawn(move || lane::work(&lane, &orb)) {
+                    Ok(thread) => threads.push(thread),
+                    Err(error) => return (threads, Some(error)),
                 }
-                realtime &= thread.granted() == Granted::RealTime;
-                threads.push(thread);
             }
         }
-        let highest = layout.last().map_or(Priority::MIN, |(priority, _)| *priority);
-        let core = Arc::new(PoolCore {
-            id,
-            lanes,
-            with_lanes,
-            highest,
-            realtime,
-            threads: PiMutex::new(threads),
-        });
-        self.orb.add_pool(&core);
-        Ok(ThreadPool { core })
+        (threads, None)
     }
 }
 

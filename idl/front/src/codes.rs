@@ -92,8 +92,9 @@ codes! {
     83  Error   OnewayNotVoid        "A oneway operation has a result."
     84  Error   OnewayDirection      "A oneway operation has an `out` or `inout` parameter."
     85  Error   OnewayRaises         "A oneway operation raises user exceptions."
-    86  Error   BadRaises            "Something else than an exception is raised, or one is listed twice."
+    86  Error   BadRaises            "Something else than an exception is raised."
     87  Error   ForwardMismatch      "A definition is of another kind than its forward declaration."
+    88  Warning DuplicateRaises      "An exception is listed twice in one clause; once counts."
     // Repository ids.
     90  Error   RepositoryIdConflict "One definition is given two repository ids, prefixes or versions."
     91  Error   BadRepositoryId      "A repository id, prefix or version is not of its form."

@@ -116,7 +116,7 @@ pub struct Interface {
     pub operations: Vec<Operation>,
     /// Its own attributes in source order; see [`Specification::all_attributes`] for the inherited ones.
     pub attributes: Vec<Attribute>,
-    /// Declared forward and never defined, which is only accepted of an interface from another specification.
+    /// Declared forward and never defined, which is an error: never in a specification without errors.
     pub is_forward: bool,
 }
 

@@ -1,10 +1,10 @@
 //! Punctual: the IDL front end, from source text to a resolved specification.
 //!
 //! [`compile`] reads OMG IDL 3.5 (formal/2014-03-01) through a [`SourceLoader`] and yields an [`Outcome`]: the
-//! resolved [`Specification`](hir::Specification) and [`Diagnostic`]s as plain data. It prints nothing, and no input
+//! resolved [`Specification`] and [`Diagnostic`]s as plain data. It prints nothing, and no input
 //! makes it panic or run without end.
 //!
-//! The stages, each a module: [`preprocess`] (files to tokens) → [`parse`] (tokens to a syntax tree) → [`resolve`]
+//! The stages, each a module: `preprocess` (files to tokens) → `parse` (tokens to a syntax tree) → `resolve`
 //! (names, types, constants and repository ids) → [`hir`].
 
 mod ast;
@@ -50,7 +50,7 @@ pub struct Limits {
     pub tokens: usize,
     /// Levels of types, parentheses and definitions within each other. Default 64.
     pub nesting: usize,
-    /// Bases of an interface or value type, the indirect ones included. Default 1024.
+    /// Bases of an interface or value type, the indirect ones included. Default 128.
     pub bases: usize,
     /// Diagnostics of each stage; the rest is left out. Default 100.
     pub diagnostics: usize,
@@ -64,7 +64,7 @@ impl Default for Limits {
             file_bytes: 16 << 20,
             tokens: 2_000_000,
             nesting: 64,
-            bases: 1024,
+            bases: 128,
             diagnostics: 100,
         }
     }
@@ -75,7 +75,7 @@ impl Default for Limits {
 pub struct Outcome {
     /// The resolved specification, if there is no error.
     pub specification: Option<Specification>,
-    /// Errors and warnings, stage by stage, each in source order.
+    /// Errors and warnings, in source order within each file.
     pub diagnostics: Vec<Diagnostic>,
     /// Every file that was read, the main file first: what [`Span::file`] counts.
     pub files: Vec<SourceFile>,
@@ -85,22 +85,24 @@ pub struct Outcome {
 pub fn compile(path: impl AsRef<Path>, options: &Options, loader: &dyn SourceLoader) -> Outcome {
     let preprocessed = preprocess::preprocess(path.as_ref(), options, loader);
     let mut diagnostics = preprocessed.diagnostics;
-    let (definitions, syntax) = parse::parse(&preprocessed.tokens, &options.limits);
-    let syntax_errors = syntax
+    let incomplete = diagnostics
         .iter()
         .any(|diagnostic| diagnostic.severity == Severity::Error);
-    diagnostics.extend(syntax);
-    let (mut specification, findings) = resolve::resolve(&definitions, &preprocessed.events, &options.limits);
-    // A definition that could not be read is missing; that its name is unknown says nothing new.
-    let understood = !syntax_errors
-        && diagnostics
-            .iter()
-            .all(|diagnostic| diagnostic.severity < Severity::Error);
-    diagnostics.extend(
-        findings
-            .into_iter()
-            .filter(|finding| understood || finding.code != Code::UnknownName),
-    );
+    let parsed = parse::parse(&preprocessed.tokens, &options.limits);
+    diagnostics.extend(parsed.diagnostics);
+    let (mut specification, findings) =
+        resolve::resolve(&parsed.definitions, &preprocessed.events, &options.limits);
+    diagnostics.extend(findings.into_iter().filter(|finding| {
+        // What could not be read may have declared the name; that it is unknown then says nothing new.
+        let unread = |label: &Label| parsed.unread.contains(text_at(&preprocessed.files, label.span));
+        finding.code != Code::UnknownName || !(incomplete || finding.labels.first().is_some_and(unread))
+    }));
+    diagnostics.sort_by_key(|diagnostic| {
+        diagnostic
+            .labels
+            .first()
+            .map(|label| (label.span.file, label.span.start))
+    });
     specification.files.clone_from(&preprocessed.files);
     let failed = diagnostics
         .iter()
@@ -110,6 +112,12 @@ pub fn compile(path: impl AsRef<Path>, options: &Options, loader: &dyn SourceLoa
         diagnostics,
         files: preprocessed.files,
     }
+}
+
+fn text_at(files: &[SourceFile], span: Span) -> &str {
+    let text = files.get(span.file as usize).map_or("", |file| &*file.text);
+    text.get(span.start as usize..span.end as usize)
+        .unwrap_or_default()
 }
 
 /// Compiles a text without files around it; its name is only used in diagnostics.

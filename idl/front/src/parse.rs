@@ -11,6 +11,7 @@ mod literal;
 mod types;
 mod value;
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use crate::Limits;
@@ -22,7 +23,7 @@ use crate::source::Span;
 use crate::token::{Token, colliding_keyword, is_keyword, is_late_keyword};
 
 /// Parses the tokens of a specification. The last one is of kind [`Kind::End`].
-pub(crate) fn parse(tokens: &[Token], limits: &Limits) -> (Vec<Definition>, Vec<Diagnostic>) {
+pub(crate) fn parse(tokens: &[Token], limits: &Limits) -> Outcome {
     let mut parser = Parser {
         tokens,
         limits,
@@ -32,10 +33,20 @@ pub(crate) fn parse(tokens: &[Token], limits: &Limits) -> (Vec<Definition>, Vec<
         half_closed: None,
         last_error: None,
         too_deep: false,
-        diagnostics: Vec::new(),
+        quiet: false,
+        out: Outcome::default(),
     };
-    let definitions = parser.specification();
-    (definitions, parser.diagnostics)
+    parser.out.definitions = parser.specification();
+    parser.out
+}
+
+/// What parsing yields.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    pub definitions: Vec<Definition>,
+    pub diagnostics: Vec<Diagnostic>,
+    /// The words in what could not be read.
+    pub unread: HashSet<Rc<str>>,
 }
 
 /// The production could not be read; the diagnostic is already reported.
@@ -57,7 +68,9 @@ struct Parser<'a> {
     /// The token at which the last error was reported: there is one error per token.
     last_error: Option<usize>,
     too_deep: bool,
-    diagnostics: Vec<Diagnostic>,
+    /// After a missing `;`: what is wrong up to the next one follows from that.
+    quiet: bool,
+    out: Outcome,
 }
 
 impl<'a> Parser<'a> {
@@ -85,6 +98,7 @@ impl<'a> Parser<'a> {
 
     fn bump(&mut self) -> &'a Token {
         let token = self.token();
+        self.quiet &= !matches!(&*token.text, ";" | "}");
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
     }
@@ -120,9 +134,10 @@ impl<'a> Parser<'a> {
 
     /// The `;` behind a definition. Its absence is reported at the end of what it should follow, and parsing goes on.
     fn semicolon(&mut self, after: &str) {
-        if self.eat(";") {
+        if self.eat(";") || self.quiet {
             return;
         }
+        self.quiet = true;
         if self.last_error != Some(self.at) {
             let end = self.previous();
             let span = Span {
@@ -144,14 +159,14 @@ impl<'a> Parser<'a> {
 
     /// Reports something after which parsing goes on as if nothing were wrong.
     fn say(&mut self, diagnostic: Diagnostic) {
-        if self.diagnostics.len() < self.limits.diagnostics {
-            self.diagnostics.push(diagnostic);
+        if self.out.diagnostics.len() < self.limits.diagnostics {
+            self.out.diagnostics.push(diagnostic);
         }
     }
 
     /// Reports that something else was expected at the present token.
     fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
-        if self.last_error == Some(self.at) || self.too_deep {
+        if self.last_error == Some(self.at) || self.too_deep || self.quiet {
             return Err(Failed);
         }
         let token = self.token();
@@ -166,19 +181,22 @@ impl<'a> Parser<'a> {
             format!("expected {expected}, found {found}"),
         )
         .here(format!("expected {expected}"));
-        if token.kind == Kind::Word && is_keyword(&token.text) && expected.contains("identifier") {
-            diagnostic = diagnostic.with_help(format!("to use a keyword as a name, write `_{}`", token.text));
-        } else if token.kind == Kind::End {
-            diagnostic = diagnostic.with_help("check that every `{` has its `}`");
-        } else if &*token.text == "@" {
-            diagnostic = diagnostic.with_help("annotations belong to IDL 4, which is not supported");
-        }
+        diagnostic.help = syntax_help(token, expected);
         self.error(diagnostic);
         Err(Failed)
     }
 
-    /// Goes to the next place where a definition may begin: behind a `;`, or at a `}` that closes the construct.
-    fn recover(&mut self) {
+    /// Goes behind a definition that could not be read and that began at `first`: behind its `;`, or to the `}` that
+    /// closes what contains it. Braces are counted from the beginning of the definition.
+    fn recover(&mut self, first: usize) {
+        self.at = first;
+        self.skip();
+        let tokens = &self.tokens[first..self.at];
+        let words = tokens.iter().filter(|token| token.kind == Kind::Word);
+        self.out.unread.extend(words.map(|token| Rc::clone(&token.text)));
+    }
+
+    fn skip(&mut self) {
         let mut open = 0usize;
         while !self.at_end() {
             if open == 0 && self.at("}") {
@@ -213,9 +231,6 @@ impl<'a> Parser<'a> {
         self.depth += 1;
         let result = production(self);
         self.depth -= 1;
-        if self.depth == 0 {
-            self.too_deep = false;
-        }
         result
     }
 
@@ -251,7 +266,7 @@ impl<'a> Parser<'a> {
             });
         }
         if let Some(keyword) = colliding_keyword(&token.text) {
-            if is_late_keyword(&token.text) {
+            if is_late_keyword(keyword) {
                 self.say(
                     Diagnostic::new(
                         Code::LateKeyword,
@@ -301,4 +316,26 @@ impl<'a> Parser<'a> {
         }
         Ok(names)
     }
+}
+
+/// What to try where something else was expected.
+fn syntax_help(token: &Token, expected: &str) -> Option<String> {
+    let keyword = token.kind == Kind::Word && is_keyword(&token.text);
+    Some(match &*token.text {
+        _ if token.kind == Kind::End => "check that every `{` has its `}`".to_owned(),
+        "@" => "annotations belong to IDL 4, which is not supported".to_owned(),
+        word if keyword && expected.contains("identifier") => {
+            format!("to use a keyword as a name, write `_{word}`")
+        }
+        _ if expected.contains("`in`") => {
+            "every parameter says which way it travels, such as `in long value`".to_owned()
+        }
+        "module" | "interface" if expected.contains("operation") => {
+            "close the interface with `};` first".to_owned()
+        }
+        _ if expected.starts_with("a definition") => {
+            "operations and attributes stand in an interface, and members in a struct".to_owned()
+        }
+        _ => return None,
+    })
 }

@@ -7,6 +7,8 @@ mod comments;
 mod condition;
 mod directive;
 mod expand;
+mod include;
+mod pragma;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -21,6 +23,12 @@ use crate::{Limits, Options};
 use comments::Comments;
 use directive::Conditional;
 use expand::{Macro, Piece};
+
+/// The macro by which a source recognises this compiler.
+const PREDEFINED: &str = "__PUNCTUAL_IDL__";
+
+/// How many blanks, comments and skipped elements there may be for each token.
+const BLANKS: usize = 16;
 
 /// What preprocessing yields.
 pub(crate) struct Preprocessed {
@@ -49,9 +57,13 @@ pub(crate) fn preprocess(path: &Path, options: &Options, loader: &dyn SourceLoad
         macros: HashMap::new(),
         including: Vec::new(),
         includes: 0,
+        walked: 0,
         work: options.limits.tokens,
         stopped: false,
     };
+    preprocessor
+        .macros
+        .insert(PREDEFINED.into(), Macro::predefined("1"));
     for (name, value) in &options.defines {
         preprocessor
             .macros
@@ -99,6 +111,8 @@ struct Preprocessor<'a> {
     /// The files that are open, the main file first.
     including: Vec<u32>,
     includes: usize,
+    /// Lexical elements of all files, counted anew with every inclusion.
+    walked: usize,
     /// How many more tokens may be looked at.
     work: usize,
     stopped: bool,
@@ -135,15 +149,18 @@ impl Preprocessor<'_> {
                 path.display(),
                 self.limits().file_bytes
             );
-            self.report(Diagnostic::new(
-                Code::LimitExceeded,
-                Span {
-                    file,
-                    start: 0,
-                    end: 0,
-                },
-                message,
-            ));
+            self.report(
+                Diagnostic::new(
+                    Code::LimitExceeded,
+                    Span {
+                        file,
+                        start: 0,
+                        end: 0,
+                    },
+                    message,
+                )
+                .with_help("split the file, or raise `Limits::file_bytes`"),
+            );
         }
         file
     }
@@ -190,6 +207,16 @@ impl Preprocessor<'_> {
         self.event(whole, EventKind::EnterFile);
         self.including.push(file);
         let lexemes = Rc::clone(&self.texts[file as usize]);
+        self.walked += lexemes.len();
+        if self.walked > self.limits().tokens.saturating_mul(BLANKS) {
+            let message = format!(
+                "the included files have more than {} tokens",
+                self.limits().tokens
+            );
+            self.stop(Diagnostic::new(Code::LimitExceeded, whole, message).with_help(
+                "protect files against being included again and again, or raise `Limits::tokens`",
+            ));
+        }
         let mut conditionals: Vec<Conditional> = Vec::new();
         let mut comments = Comments::default();
         let mut at = 0;
@@ -201,7 +228,8 @@ impl Preprocessor<'_> {
                 end: lexeme.end,
             };
             at += 1;
-            let active = conditionals.iter().all(|conditional| conditional.active);
+            // What stands in a branch that is not taken is not taken either.
+            let active = conditionals.last().is_none_or(|conditional| conditional.active);
             match lexeme.kind {
                 Kind::Space => {}
                 Kind::Newline => {
@@ -244,7 +272,8 @@ impl Preprocessor<'_> {
                 break;
             }
         }
-        for open in conditionals {
+        let unclosed = if self.stopped { Vec::new() } else { conditionals };
+        for open in unclosed {
             self.report(
                 Diagnostic::new(
                     Code::UnbalancedConditional,
@@ -263,14 +292,12 @@ impl Preprocessor<'_> {
     fn emit(&mut self, piece: Piece) {
         let Piece { kind, text, span } = piece;
         let problem = match kind {
-            Kind::Unknown if &*text == "\"" || &*text == "'" => Diagnostic::new(
+            Kind::Unknown if text.starts_with(['"', '\'']) => Diagnostic::new(
                 Code::UnterminatedLiteral,
                 span,
                 "a literal is not closed on the line on which it is opened",
             )
-            .with_help(format!(
-                "add the closing {text}; long strings are written \"in \" \"parts\""
-            )),
+            .with_help("add the closing quote; a long string is written \"in \" \"parts\""),
             Kind::Unknown => Diagnostic::new(
                 Code::UnexpectedCharacter,
                 span,

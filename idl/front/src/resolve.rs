@@ -3,9 +3,12 @@
 //! IDL declares before use, so one walk in source order does it. The pragmas that the preprocessor found take effect
 //! at their place in that order.
 
+mod arithmetic;
 mod constant;
+mod convert;
 mod fixed;
 mod interface;
+mod lookup;
 mod repository_id;
 mod scope;
 mod types;

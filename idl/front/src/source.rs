@@ -59,8 +59,8 @@ impl SourceFile {
 
 /// Where the text of a file comes from.
 pub trait SourceLoader {
-    /// The whole text of `path`. An error of kind [`io::ErrorKind::NotFound`] makes the search for an included file
-    /// go on in the next directory; any other is reported.
+    /// The whole text of `path`. An error of kind [`io::ErrorKind::NotFound`] or [`io::ErrorKind::NotADirectory`] makes
+    /// the search for an included file go on in the next directory; any other is reported.
     fn load(&self, path: &Path) -> io::Result<String>;
 }
 
@@ -111,5 +111,31 @@ impl SourceLoader for MemoryLoader {
             .get(path)
             .cloned()
             .ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_that_is_not_utf8_is_latin() {
+        let path = std::env::temp_dir().join(format!("punctual-idl-latin-{}.idl", std::process::id()));
+        std::fs::write(&path, b"// caf\xe9\n").unwrap();
+        let text = FileLoader::new().load(&path);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(text.unwrap(), "// caf\u{e9}\n");
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        let file = SourceFile {
+            name: "x".into(),
+            text: "\u{e9}a\nb".into(),
+        };
+        assert_eq!(
+            [0, 2, 3, 4, 99].map(|offset| file.line_and_column(offset)),
+            [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2)]
+        );
     }
 }

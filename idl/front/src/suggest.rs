@@ -2,6 +2,10 @@
 
 /// A help line that names the candidate nearest to `word`, if one is near enough.
 pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    // Two letters are near to everything.
+    if word.len() < 3 {
+        return None;
+    }
     let allowed = (word.chars().count() / 3).max(1);
     candidates
         .into_iter()

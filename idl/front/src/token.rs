@@ -124,6 +124,29 @@ const KEYWORDS: &[&str] = &[
     "wstring",
 ];
 
+/// The keywords with which a type can begin.
+pub(crate) const TYPE_KEYWORDS: &[&str] = &[
+    "Object",
+    "ValueBase",
+    "any",
+    "boolean",
+    "char",
+    "double",
+    "enum",
+    "fixed",
+    "float",
+    "long",
+    "octet",
+    "sequence",
+    "short",
+    "string",
+    "struct",
+    "union",
+    "unsigned",
+    "wchar",
+    "wstring",
+];
+
 /// Keywords that came after CORBA 2.6. Older specifications use them as names, so they are accepted where only a
 /// name can stand.
 const LATE_KEYWORDS: &[&str] = &[

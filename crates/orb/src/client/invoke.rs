@@ -35,6 +35,13 @@ pub(crate) struct Reference {
     timeout: Option<Duration>,
 }
 
+/// The answer to a request, still in its connection's buffer.
+struct Arrived {
+    header: MessageHeader,
+    /// Of a Reply: its status, and where its body starts.
+    reply: Option<(ReplyStatus, usize)>,
+}
+
 /// What one attempt to deliver a request came to.
 enum Attempt<R> {
     Done(R),
@@ -132,8 +139,8 @@ impl Reference {
             keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
             return Ok(Attempt::Done(()));
         }
-        let header = match self.await_reply(&mut connection, MessageType::Reply, request_id, deadline) {
-            Ok(Some(header)) => header,
+        let arrived = match self.await_reply(&mut connection, MessageType::Reply, request_id, deadline) {
+            Ok(Some(arrived)) => arrived,
             Ok(None) => {
                 endpoint.forget_idle();
                 return Ok(Attempt::Again(closed()));
@@ -146,8 +153,8 @@ impl Reference {
                 return Err(error);
             }
         };
-        let attempt = self.decode_reply(&connection, &header, call);
-        connection.consume(&header);
+        let attempt = self.decode_reply(&connection, &arrived, call);
+        connection.consume(&arrived.header);
         keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
         attempt
     }
@@ -207,10 +214,10 @@ impl Reference {
     fn await_reply(
         &self,
         connection: &mut ClientConnection,
-        reply: MessageType,
+        wanted: MessageType,
         request_id: u32,
         deadline: Option<(Instant, Duration)>,
-    ) -> Result<Option<MessageHeader>, SystemException> {
+    ) -> Result<Option<Arrived>, SystemException> {
         loop {
             let header = connection.receive(deadline)?;
             if is_orderly_close(&header) {
@@ -224,18 +231,17 @@ impl Reference {
                 )
             };
             let message = connection.message(&header);
-            let answers = match header.message_type {
+            let (answers, reply) = match header.message_type {
                 MessageType::Reply => {
-                    ReplyHeader::decode(message, &header)
-                        .map_err(malformed)?
-                        .0
-                        .request_id
+                    let (reply, body) = ReplyHeader::decode(message, &header).map_err(malformed)?;
+                    (reply.request_id, Some((reply.status, body)))
                 }
-                MessageType::LocateReply => {
+                MessageType::LocateReply => (
                     LocateReplyHeader::decode(message, &header)
                         .map_err(malformed)?
-                        .request_id
-                }
+                        .request_id,
+                    None,
+                ),
                 MessageType::MessageError => {
                     let (kind, minor) = (SystemExceptionKind::CommFailure, Minor::PEER_REJECTED_MESSAGE);
                     return Err(SystemException::new(kind, minor, Completion::No));
@@ -246,8 +252,8 @@ impl Reference {
                     return Err(SystemException::new(kind, minor, Completion::Maybe));
                 }
             };
-            if header.message_type == reply && answers == request_id {
-                return Ok(Some(header));
+            if header.message_type == wanted && answers == request_id {
+                return Ok(Some(Arrived { header, reply }));
             }
             // The late reply to a call that timed out.
             connection.consume(&header);
@@ -257,18 +263,24 @@ impl Reference {
     fn decode_reply(
         &self,
         connection: &ClientConnection,
-        header: &MessageHeader,
+        arrived: &Arrived,
         call: &mut Call<'_>,
     ) -> Result<Attempt<()>, SystemException> {
+        let Arrived {
+            header,
+            reply: Some((status, body)),
+        } = arrived
+        else {
+            return Err(broken());
+        };
         let message = connection.message(header);
         let mut decode = || {
-            let (reply, body) = ReplyHeader::decode(message, header)?;
             let mut decoder = Decoder::new(message, header.endian)
                 .with_char_set(connection.char_set)
                 .with_nesting_limit(self.core.limits.max_nesting)
                 .with_context(&self.orb)
-                .at(body);
-            Ok(match reply.status {
+                .at(*body);
+            Ok(match status {
                 ReplyStatus::NoException => {
                     (call.perform)(Phase::Results(&mut decoder))?;
                     Ok(Attempt::Done(()))
@@ -322,7 +334,7 @@ impl Reference {
         if let Err(error) = connection.send(&frame.request) {
             return Ok(Attempt::Again(error));
         }
-        let Some(header) =
+        let Some(Arrived { header, .. }) =
             self.await_reply(&mut connection, MessageType::LocateReply, request_id, deadline)?
         else {
             endpoint.forget_idle();

@@ -24,6 +24,10 @@ pub(super) struct Connection {
     /// The peer has sent its last octet; it may still wait for replies.
     ended: AtomicBool,
     outbound: PiMutex<Outbound>,
+    /// Whether replies wait in `outbound`: spares the lock while none do.
+    congested: AtomicBool,
+    /// Its lane has let go of it.
+    closed: AtomicBool,
     /// What was negotiated for text; see [`Self::char_set`].
     char_set: AtomicU8,
 }
@@ -52,12 +56,23 @@ impl Connection {
                 waiting: Vec::new(),
                 version: Version::V1_0,
             }),
+            congested: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
             char_set: AtomicU8::new(UNKNOWN),
         }
     }
 
     pub(super) fn stream(&self) -> &dyn Stream {
         &*self.stream
+    }
+
+    /// Marks it as let go of by its lane.
+    pub(super) fn set_closed(&self) {
+        self.closed.store(true, Ordering::Release);
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
     }
 
     /// The right to read; `None` where another thread has it, which is then sure to look again.
@@ -122,16 +137,27 @@ impl Connection {
         while outbound.waiting.is_empty() && sent < message.len() {
             match self.stream.write(&message[sent..]) {
                 Ok(count) => sent += count,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                // Try once more after the mark is set: room made from then on wakes a thread that sees it.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if self.congested.swap(true, Ordering::SeqCst) {
+                        break;
+                    }
+                }
                 Err(error) => return Err(error),
             }
         }
         outbound.waiting.extend_from_slice(&message[sent..]);
+        if outbound.waiting.is_empty() && self.is_congested() {
+            self.congested.store(false, Ordering::SeqCst);
+        }
         Ok(())
     }
 
     /// Goes on with what is kept. `true`: all of it is sent, so requests may be read again.
     pub(super) fn flush(&self) -> io::Result<bool> {
+        if !self.is_congested() {
+            return Ok(true);
+        }
         let mut outbound = self.outbound.lock();
         let mut sent = 0;
         while sent < outbound.waiting.len() {
@@ -142,12 +168,14 @@ impl Connection {
             }
         }
         outbound.waiting.drain(..sent);
-        Ok(outbound.waiting.is_empty())
+        let done = outbound.waiting.is_empty();
+        self.congested.store(!done, Ordering::SeqCst);
+        Ok(done)
     }
 
     /// Whether replies are kept: then no further request is read, or a peer that does not read would fill our memory.
     pub(super) fn is_congested(&self) -> bool {
-        !self.outbound.lock().waiting.is_empty()
+        self.congested.load(Ordering::SeqCst)
     }
 
     /// How much of a message there is.

@@ -152,6 +152,9 @@ impl Lane {
         self.stopping.store(true, Ordering::Release);
         // Level-triggered and never drained from now on: every thread sees it.
         let _ = self.bell.ring();
+        if self.threads.load(Ordering::Acquire) == 0 {
+            self.close_all();
+        }
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
@@ -253,6 +256,7 @@ impl Lane {
             own.then(|| connections.remove(index))
         };
         if removed.is_some() {
+            connection.set_closed();
             let _ = self.poller.remove(connection.stream());
             connection.stream().shutdown();
         }

@@ -29,6 +29,7 @@ pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
             pool: ReusePool::default(),
             orb: context_of(core),
         },
+        last: None,
     };
     worker.run();
     if lane.threads.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -46,6 +47,7 @@ struct Worker<'l> {
     core: &'l Arc<OrbCore>,
     message: Vec<u8>,
     buffers: Buffers,
+    last: Option<Arc<Connection>>,
 }
 
 impl Worker<'_> {
@@ -63,9 +65,10 @@ impl Worker<'_> {
                 Some(event) if event.token() == ACCEPTOR => self.lane.accept(),
                 Some(event) if event.token() == BELL => self.answer_bell(),
                 Some(event) => {
-                    if let Some(connection) = self.lane.connection(event.token()) {
+                    if let Some(connection) = self.connection(event.token()) {
                         let ended = event.is_peer_closed() || event.is_error();
                         self.serve(&connection, Wake { ended, look: true });
+                        self.last = Some(connection);
                         self.give_way();
                     }
                 }
@@ -80,6 +83,15 @@ impl Worker<'_> {
                 inspected = Instant::now();
             }
         }
+    }
+
+    /// The connection of a token: mostly the one served last, without the lock of the lane's table.
+    fn connection(&mut self, token: u64) -> Option<Arc<Connection>> {
+        let last = self
+            .last
+            .take()
+            .filter(|last| last.token == token && !last.is_closed());
+        last.or_else(|| self.lane.connection(token))
     }
 
     /// Requests are served in the order in which they came: another thread that was woken for an earlier one goes first.
@@ -196,6 +208,7 @@ impl Worker<'_> {
             core,
             message,
             buffers,
+            ..
         } = self;
         let message = &message[..header.total_size()];
         let answered = match header.message_type {

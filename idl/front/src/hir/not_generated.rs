@@ -35,10 +35,9 @@ impl Check {
                     span,
                     format!("`{user}` uses {construct}, for which no code is generated yet"),
                 )
-                .here(format!("{construct} is accepted by `check` only"))
+                .here(format!("{construct} is checked, but not generated"))
                 .with_help(
-                    "leave it out of what is compiled, for example between `#ifndef PUNCTUAL` and `#endif` \
-                     with the macro `PUNCTUAL` defined",
+                    "leave it out of what is compiled: between `#ifndef __PUNCTUAL_IDL__` and `#endif`",
                 ),
             );
         }

@@ -88,8 +88,8 @@ impl Specification {
         let mut seen = HashSet::from([id]);
         let mut open = vec![(id, 0)];
         while let Some((interface, next)) = open.pop() {
-            match self.direct_bases(interface).get(next) {
-                Some(&base) => {
+            match self.direct_base(interface, next) {
+                Some(base) => {
                     open.push((interface, next + 1));
                     if seen.insert(base) {
                         open.push((base, 0));
@@ -102,12 +102,14 @@ impl Specification {
         found
     }
 
-    /// The direct bases of an interface, or of a value type with the interfaces that it supports.
-    fn direct_bases(&self, id: DefinitionId) -> Vec<DefinitionId> {
+    /// A direct base of an interface, or of a value type, whose supported interfaces come behind its bases.
+    fn direct_base(&self, id: DefinitionId, number: usize) -> Option<DefinitionId> {
         match &self[id].kind {
-            DefinitionKind::Interface(interface) => interface.bases.clone(),
-            DefinitionKind::ValueType(value) => value.bases.iter().chain(&value.supports).copied().collect(),
-            _ => Vec::new(),
+            DefinitionKind::Interface(interface) => interface.bases.get(number).copied(),
+            DefinitionKind::ValueType(value) => {
+                value.bases.iter().chain(&value.supports).nth(number).copied()
+            }
+            _ => None,
         }
     }
 

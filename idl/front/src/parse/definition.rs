@@ -39,7 +39,8 @@ impl Parser<'_> {
         match self.nested(definition) {
             Ok(kind) => definitions.push(Definition { doc, kind }),
             Err(Failed) => {
-                self.recover();
+                self.too_deep &= self.depth > 0;
+                self.recover(first);
                 if self.at == first && !self.at("}") {
                     self.bump();
                 }

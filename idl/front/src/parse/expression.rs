@@ -1,10 +1,7 @@
 //! Constant declarations and expressions (clause 7.4.3).
 
 use super::{Parsed, Parser};
-use crate::ast::{DefinitionKind, Expr, Literal, Operator, Step, StepKind, TypeKind, TypeSpec};
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
-use crate::hir::Type;
+use crate::ast::{DefinitionKind, Expr, Literal, Operator, Step, StepKind, TypeSpec};
 use crate::lexer::Kind;
 
 impl Parser<'_> {
@@ -18,22 +15,9 @@ impl Parser<'_> {
         Ok(DefinitionKind::Constant { name, ty, value })
     }
 
-    /// `<const_type>`
+    /// `<const_type>`; which types may be constant is checked when they are resolved.
     pub(super) fn const_type(&mut self) -> Parsed<TypeSpec> {
-        let ty = self.type_spec()?;
-        let allowed = match &ty.kind {
-            TypeKind::Basic(basic) => !matches!(basic, Type::Any | Type::Object | Type::ValueBase),
-            TypeKind::String { .. } | TypeKind::Fixed(None) | TypeKind::Named(_) => true,
-            _ => false,
-        };
-        if !allowed {
-            self.say(
-                Diagnostic::new(Code::ConstantTypeMismatch, ty.span, "a constant cannot have this type").with_help(
-                    "constants are integers, characters, booleans, floating or fixed point numbers, strings or enums",
-                ),
-            );
-        }
-        Ok(ty)
+        self.type_spec()
     }
 
     /// `<const_exp> ::= <or_expr>`

@@ -8,28 +8,7 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::hir::Type;
 use crate::lexer::Kind;
-
-const TYPE_KEYWORDS: &[&str] = &[
-    "Object",
-    "ValueBase",
-    "any",
-    "boolean",
-    "char",
-    "double",
-    "enum",
-    "fixed",
-    "float",
-    "long",
-    "octet",
-    "sequence",
-    "short",
-    "string",
-    "struct",
-    "union",
-    "unsigned",
-    "wchar",
-    "wstring",
-];
+use crate::token::{TYPE_KEYWORDS, is_keyword};
 
 impl Parser<'_> {
     /// `<type_dcl> ::= "typedef" <type_declarator> | <struct_type> | <union_type> | <enum_type> |
@@ -62,7 +41,7 @@ impl Parser<'_> {
     pub(super) fn at_type(&self) -> bool {
         self.at("::")
             || (self.token().kind == Kind::Word
-                && (!crate::token::is_keyword(&self.token().text) || self.at_any(TYPE_KEYWORDS)))
+                && (!is_keyword(&self.token().text) || self.at_any(TYPE_KEYWORDS)))
     }
 
     /// `<type_spec> ::= <simple_type_spec> | <constr_type_spec>`
@@ -261,7 +240,7 @@ impl Parser<'_> {
                     if self.too_deep {
                         return Err(failed);
                     }
-                    self.recover();
+                    self.recover(first);
                     if self.at == first {
                         break;
                     }
@@ -300,7 +279,7 @@ impl Parser<'_> {
                     if self.too_deep {
                         return Err(failed);
                     }
-                    self.recover();
+                    self.recover(first);
                     if self.at == first {
                         break;
                     }

@@ -1,6 +1,5 @@
 //! Directives: the lines that begin with `#`.
 
-use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::Preprocessor;
@@ -11,7 +10,6 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::{Kind, Lexeme};
 use crate::source::Span;
 use crate::suggest::did_you_mean;
-use crate::token::{EventKind, PragmaName};
 
 const DIRECTIVES: &[&str] = &[
     "define", "elif", "else", "endif", "error", "if", "ifdef", "ifndef", "include", "line", "pragma",
@@ -114,7 +112,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    fn malformed(&mut self, span: Span, message: &str, help: &str) {
+    pub(super) fn malformed(&mut self, span: Span, message: &str, help: &str) {
         self.report(Diagnostic::new(Code::MalformedDirective, span, message).with_help(help));
     }
 
@@ -141,7 +139,8 @@ impl Preprocessor<'_> {
                     whole,
                     format!("`#{}` after `#else`", name.text),
                 )
-                .with_label(opened, "of this conditional"),
+                .with_label(opened, "of this conditional")
+                .with_help("a conditional has one `#else`, its last branch"),
             );
         }
         conditional.seen_else = &*name.text == "else";
@@ -287,180 +286,4 @@ impl Preprocessor<'_> {
         }
         self.macros.insert(Rc::clone(&name.text), definition);
     }
-
-    fn include(&mut self, name: &Piece, operands: &[Piece], whole: Span) {
-        let mut expanded = Vec::new();
-        let written = self
-            .text(Span {
-                start: name.span.end,
-                ..whole
-            })
-            .trim()
-            .to_owned();
-        let written = if written.starts_with(['"', '<']) {
-            written
-        } else {
-            self.expand(operands, &mut Vec::new(), 0, &mut expanded);
-            expanded.iter().map(|piece| &*piece.text).collect()
-        };
-        let target = written
-            .strip_prefix('"')
-            .and_then(|rest| rest.split_once('"'))
-            .map(|(target, _)| (target, true))
-            .or_else(|| {
-                written
-                    .strip_prefix('<')
-                    .and_then(|rest| rest.split_once('>'))
-                    .map(|(target, _)| (target, false))
-            });
-        let Some((target, quoted)) = target.filter(|(target, _)| !target.is_empty()) else {
-            return self.malformed(
-                whole,
-                "`#include` needs the name of a file",
-                "write `#include \"file.idl\"`",
-            );
-        };
-        if self.including.len() >= self.limits().include_depth || self.includes >= self.limits().includes {
-            let chain: Vec<&str> = self
-                .including
-                .iter()
-                .rev()
-                .take(4)
-                .map(|file| self.out.files[*file as usize].name.as_str())
-                .collect();
-            let message = format!(
-                "files include each other too deeply or too often (from `{}`)",
-                chain.join("` ← `")
-            );
-            return self.stop(
-                Diagnostic::new(Code::IncludeDepth, whole, message).with_help(format!(
-                    "protect `{target}` with `#ifndef`, `#define` and `#endif` around its contents"
-                )),
-            );
-        }
-        self.includes += 1;
-        match self.find(target, quoted, whole.file) {
-            Ok(Some(file)) => self.file(file),
-            Ok(None) => {
-                let directories: Vec<String> = self
-                    .options
-                    .include_dirs
-                    .iter()
-                    .map(|dir| format!("`{}`", dir.display()))
-                    .collect();
-                let looked = match (quoted, directories.is_empty()) {
-                    (true, true) => "beside the including file (no include directory is set)".to_owned(),
-                    (true, false) => format!("beside the including file and in {}", directories.join(", ")),
-                    (false, true) => "nowhere: no include directory is set".to_owned(),
-                    (false, false) => format!("in {}", directories.join(", ")),
-                };
-                self.report(
-                    Diagnostic::new(Code::IncludeNotFound, whole, format!("cannot find `{target}`"))
-                        .here(format!("searched {looked}"))
-                        .with_help("add the directory that contains it with `-I DIR` (`include_dirs`)"),
-                );
-            }
-            Err((path, error)) => self.report(Diagnostic::new(
-                Code::UnreadableFile,
-                whole,
-                format!("cannot read `{}`: {error}", path.display()),
-            )),
-        }
-    }
-
-    /// Finds an included file: beside the including one if its name is in quotes, then in the include directories.
-    fn find(
-        &mut self,
-        target: &str,
-        quoted: bool,
-        from: u32,
-    ) -> Result<Option<u32>, (PathBuf, std::io::Error)> {
-        let beside = Path::new(&self.out.files[from as usize].name)
-            .parent()
-            .map(Path::to_owned);
-        let candidates: Vec<PathBuf> = beside
-            .into_iter()
-            .filter(|_| quoted)
-            .chain(self.options.include_dirs.iter().cloned())
-            .map(|directory| directory.join(target))
-            .collect();
-        for path in candidates {
-            if let Some(&file) = self.known.get(&path) {
-                return Ok(Some(file));
-            }
-            match self.loader.load(&path) {
-                Ok(text) => return Ok(Some(self.add_file(&path, text))),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => return Err((path, error)),
-            }
-        }
-        Ok(None)
-    }
-
-    /// The pragmas that change repository ids (CORBA 3.3, 14.7.5); any other one is ignored.
-    fn pragma(&mut self, operands: &[Piece], whole: Span) {
-        let Some((name, arguments)) = operands.split_first() else {
-            return;
-        };
-        let kind = match &*name.text {
-            "prefix" => match arguments {
-                [text] if text.kind == Kind::String => Some(EventKind::Prefix(unquoted(&text.text))),
-                _ => None,
-            },
-            "ID" => match arguments.split_last() {
-                Some((text, name)) if text.kind == Kind::String => {
-                    pragma_name(name).map(|name| EventKind::Id {
-                        name,
-                        id: unquoted(&text.text),
-                    })
-                }
-                _ => None,
-            },
-            "version" => match arguments.split_last() {
-                Some((number, name)) if number.kind == Kind::Number => {
-                    pragma_name(name).map(|name| EventKind::Version {
-                        name,
-                        version: number.text.to_string(),
-                    })
-                }
-                _ => None,
-            },
-            _ => return,
-        };
-        match kind {
-            Some(kind) => self.event(whole, kind),
-            None => self.report(
-                Diagnostic::new(Code::MalformedPragma, whole, format!("malformed `#pragma {}`", name.text)).with_help(
-                    "the forms are `#pragma prefix \"text\"`, `#pragma ID name \"id\"` and `#pragma version name 1.2`",
-                ),
-            ),
-        }
-    }
-}
-
-fn unquoted(literal: &str) -> String {
-    literal.trim_matches('"').to_owned()
-}
-
-fn pragma_name(pieces: &[Piece]) -> Option<PragmaName> {
-    let absolute = pieces.first().is_some_and(|first| &*first.text == "::");
-    let pieces = if absolute { &pieces[1..] } else { pieces };
-    let well_formed = pieces.len() % 2 == 1
-        && pieces.iter().enumerate().all(|(index, piece)| {
-            if index % 2 == 0 {
-                piece.kind == Kind::Word
-            } else {
-                &*piece.text == "::"
-            }
-        });
-    let name = |piece: &Piece| {
-        (
-            Rc::from(piece.text.strip_prefix('_').unwrap_or(&piece.text)),
-            piece.span,
-        )
-    };
-    well_formed.then(|| PragmaName {
-        absolute,
-        parts: pieces.iter().step_by(2).map(name).collect(),
-    })
 }

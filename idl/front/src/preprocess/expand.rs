@@ -92,6 +92,7 @@ impl Preprocessor<'_> {
         }];
         let mut end = at;
         if self.macros[&name].parameters.is_some() {
+            // Without a closing parenthesis the arguments take the rest of the file.
             let mut depth = 0;
             for (index, lexeme) in lexemes.iter().enumerate().skip(at) {
                 if is_blank(lexeme.kind) {
@@ -108,13 +109,10 @@ impl Preprocessor<'_> {
                     return lexemes.len();
                 }
                 input.push(next);
+                end = index + 1;
                 if depth == 0 {
-                    end = index + 1;
                     break;
                 }
-            }
-            if end == at {
-                input.truncate(1);
             }
         }
         let mut output = Vec::new();
@@ -177,7 +175,8 @@ impl Preprocessor<'_> {
                             parameters.len(),
                             arguments.len()
                         );
-                        let mut diagnostic = Diagnostic::new(Code::BadMacroUse, piece.span, message);
+                        let mut diagnostic = Diagnostic::new(Code::BadMacroUse, piece.span, message)
+                            .with_help("put an argument that contains a comma into parentheses");
                         if let Some(span) = definition.span {
                             diagnostic = diagnostic.with_label(span, "defined here");
                         }

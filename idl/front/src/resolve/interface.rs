@@ -207,7 +207,8 @@ impl Resolver<'_> {
             return;
         };
         let result = self.type_spec(&operation.result);
-        let raises = self.raises(&operation.raises);
+        // In a scope of its own: an exception's name does not take that of a later operation.
+        let raises = self.within_unnamed(|this| this.raises(&operation.raises));
         if operation.oneway {
             self.check_oneway(operation);
         }
@@ -317,7 +318,8 @@ impl Resolver<'_> {
                     if raises.contains(&id) {
                         let message = format!("`{}` is listed twice", self.spec[id].name);
                         self.report(
-                            Diagnostic::new(Code::BadRaises, name.span(), message).with_help("list it once"),
+                            Diagnostic::new(Code::DuplicateRaises, name.span(), message)
+                                .with_help("list it once"),
                         );
                     } else {
                         raises.push(id);

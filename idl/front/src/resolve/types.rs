@@ -1,7 +1,7 @@
 //! Types: what they are made of, and structures, exceptions, enumerations and typedefs (clauses 7.4.4, 7.4.5).
 
 use super::Resolver;
-use super::constant::Target;
+use super::arithmetic::Target;
 use super::scope::Entity;
 use crate::ast::{self, Declarator, Expr, Ident, Name, TypeKind, TypeSpec};
 use crate::codes::Code;
@@ -137,8 +137,8 @@ impl Resolver<'_> {
         let ty = self.type_spec(&member.ty);
         let mut members = Vec::new();
         for declarator in &member.declarators {
-            let declared = self.declare(&declarator.name, Entity::Member);
             let ty = ty.as_ref().and_then(|ty| self.with_dimensions(ty, declarator));
+            let declared = self.declare(&declarator.name, Entity::Member);
             if let (true, Some(ty)) = (declared, ty) {
                 members.push(Member {
                     name: declarator.name.name.to_string(),

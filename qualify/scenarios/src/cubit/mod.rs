@@ -2,7 +2,7 @@
 //!
 //! Client and server are processes of their own, on one CPU and on two. Blocks of calls alternate with blocks of a blocking TCP
 //! ping-pong of the same numbers of octets over the same CPUs, so that what disturbs one disturbs the other; the ratio is
-//! taken within each pair. Source: [S0] 3.2, TAO's IDL_Cubit.
+//! taken within each pair. Source: \[S0\] 3.2, TAO's IDL_Cubit.
 
 mod client;
 mod operation;

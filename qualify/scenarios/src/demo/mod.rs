@@ -2,7 +2,7 @@
 //!
 //! Three clients call at fixed rates, the more important the faster, while the work per call grows until the processor cannot
 //! do it all: once through a thread pool that treats all requests alike, once through lanes.
-//! Source: [S2] experiments 4 and 5, figures 15 and 17.
+//! Source: \[S2\] experiments 4 and 5, figures 15 and 17.
 
 mod client;
 mod measure;
@@ -21,7 +21,11 @@ use crate::report::{Files, could_not_run};
 pub(crate) const SERVER_ROLE: &str = "__demo-server";
 pub(crate) const CLIENT_ROLE: &str = "__demo-client";
 
-/// What `punctual demo` can be told.
+/// The page with the figures, where nobody says otherwise.
+const PAGE: &str = "punctual-demo.html";
+
+/// What `punctual demo` can be told. The page with the figures is written to `punctual-demo.html` unless `--html` names
+/// another file.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Options {
     #[command(flatten)]
@@ -58,7 +62,10 @@ pub fn run(options: &Options) -> ExitCode {
     match measure::measure(options) {
         Ok(outcome) => {
             page::print(&outcome);
-            options.files.finish(&outcome, || page::html(&outcome))
+            let mut files = options.files.clone();
+            // Figures are what the demo is for: they are drawn unasked.
+            files.html.get_or_insert_with(|| PAGE.into());
+            files.finish(&outcome, || page::html(&outcome))
         }
         Err(error) => could_not_run("demo", &error),
     }

@@ -1,0 +1,246 @@
+//! The lookup of names (clauses 7.5.2 and 7.5.3).
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use super::Resolver;
+use super::scope::{Entity, Entry, ScopeId};
+use crate::ast::{Ident, Name};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::hir::{DefinitionId, DefinitionKind};
+use crate::suggest::did_you_mean;
+use crate::token::TYPE_KEYWORDS;
+
+impl Resolver<'_> {
+    /// Finds what a name denotes, seen from the present scope. `None` is reported already.
+    pub(super) fn lookup(&mut self, name: &Name) -> Option<Entity> {
+        let (first, rest) = name.parts.split_first()?;
+        let start = if name.absolute {
+            ScopeId::GLOBAL
+        } else {
+            self.current
+        };
+        let mut entity = self.lookup_outwards(start, first, name.absolute)?;
+        if !name.absolute {
+            self.note_use(first, entity);
+        }
+        let mut through = first;
+        for part in rest {
+            if self.is_opaque(entity) {
+                return Some(entity);
+            }
+            let Some(scope) = self.scope_of_entity(entity) else {
+                let mut diagnostic = Diagnostic::new(
+                    Code::NotAScope,
+                    through.span,
+                    format!(
+                        "`{}` contains no names: `{}` cannot be found in it",
+                        through.name, part.name
+                    ),
+                );
+                if let Entity::Definition(id) = entity {
+                    diagnostic = diagnostic.with_label(self.spec[id].span, "declared here");
+                }
+                let help = if matches!(entity, Entity::Enumerator { .. }) || self.is_enum(entity) {
+                    "enumerators belong to the scope around the enumeration: leave its name out"
+                } else {
+                    "only modules, interfaces, value types and constructed types contain names"
+                };
+                self.report(diagnostic.with_help(help));
+                return None;
+            };
+            entity = match self.find_in(scope, part) {
+                Some(entity) => entity,
+                None => {
+                    let candidates = self.scopes[scope.0].names.values().map(|entry| &*entry.name);
+                    let help = did_you_mean(&part.name, candidates);
+                    let message = format!("`{}` is not declared in `{}`", part.name, through.name);
+                    let mut diagnostic = Diagnostic::new(Code::UnknownName, part.span, message);
+                    diagnostic.help = help.or(Some(
+                        "check the spelling, and that it is declared above this place".into(),
+                    ));
+                    self.report(diagnostic);
+                    return None;
+                }
+            };
+            through = part;
+        }
+        Some(entity)
+    }
+
+    fn lookup_outwards(&mut self, start: ScopeId, name: &Ident, absolute: bool) -> Option<Entity> {
+        let mut at = Some(start);
+        while let Some(scope) = at {
+            if let Some(entity) = self.find_in(scope, name) {
+                return Some(entity);
+            }
+            at = self.scopes[scope.0].parent;
+        }
+        let mut candidates = Vec::new();
+        let mut at = Some(start);
+        while let Some(scope) = at {
+            candidates.extend(
+                self.scopes[scope.0]
+                    .names
+                    .values()
+                    .map(|entry| Rc::clone(&entry.name)),
+            );
+            at = self.scopes[scope.0].parent;
+        }
+        let place = if absolute {
+            "in the global scope"
+        } else {
+            "here or in an enclosing scope"
+        };
+        let mut diagnostic = Diagnostic::new(
+            Code::UnknownName,
+            name.span,
+            format!("`{}` is not declared {place}", name.name),
+        );
+        diagnostic.help = did_you_mean(
+            &name.name,
+            candidates
+                .iter()
+                .map(|name| &**name)
+                .chain(TYPE_KEYWORDS.iter().copied()),
+        )
+        .or_else(|| self.qualified_suggestion(name))
+        .or(Some(
+            "declare it above this place, or include the file that declares it".into(),
+        ));
+        self.report(diagnostic);
+        None
+    }
+
+    /// A definition of that name somewhere else.
+    fn qualified_suggestion(&self, name: &Ident) -> Option<String> {
+        let found = self
+            .spec
+            .definitions
+            .iter()
+            .find(|definition| *definition.name == *name.name)?;
+        Some(format!("did you mean `{}`?", found.scoped_name))
+    }
+
+    /// Finds a name in a scope and, for an interface or value type, in its bases.
+    fn find_in(&mut self, scope: ScopeId, name: &Ident) -> Option<Entity> {
+        let key = name.name.to_lowercase();
+        let found = self.find_entries(scope, &key);
+        let (first, others) = found.split_first()?;
+        if let Some(other) = others.iter().find(|other| other.entity != first.entity) {
+            let message = format!("`{}` is inherited with several meanings", name.name);
+            self.report(
+                Diagnostic::new(Code::AmbiguousName, name.span, message)
+                    .with_label(first.span, "one of them")
+                    .with_label(other.span, "another one")
+                    .with_help("qualify it with the name of the interface that is meant"),
+            );
+        }
+        if first.name != name.name {
+            let message = format!("`{}` is declared as `{}`", name.name, first.name);
+            self.report(
+                Diagnostic::new(Code::WrongCase, name.span, message)
+                    .with_label(first.span, "declared here")
+                    .with_help(format!(
+                        "write `{}`: the case must be the same everywhere",
+                        first.name
+                    )),
+            );
+        }
+        Some(first.entity)
+    }
+
+    /// The entry of a scope or, if it has none, those of its bases; an entry hides those of its scope's bases.
+    fn find_entries(&self, scope: ScopeId, key: &str) -> Vec<Entry> {
+        let mut found = Vec::new();
+        let mut seen = HashSet::new();
+        let mut open = vec![scope];
+        while let Some(scope) = open.pop() {
+            if !seen.insert(scope) {
+                continue;
+            }
+            match self.scopes[scope.0].names.get(key) {
+                Some(entry) => found.push(entry.clone()),
+                None => open.extend(self.scopes[scope.0].bases.iter().rev()),
+            }
+        }
+        found
+    }
+
+    /// Remembers the meaning of a name that comes from outside the present scope.
+    fn note_use(&mut self, name: &Ident, entity: Entity) {
+        let key = name.name.to_lowercase();
+        let scope = &mut self.scopes[self.current.0];
+        if scope.parent.is_some() && !scope.names.contains_key(&key) {
+            scope.uses.entry(key).or_insert_with(|| Entry {
+                name: Rc::clone(&name.name),
+                span: name.span,
+                entity,
+            });
+        }
+    }
+
+    fn scope_of_entity(&self, entity: Entity) -> Option<ScopeId> {
+        match entity {
+            Entity::Definition(id) => self.scope_of[id.0 as usize],
+            _ => None,
+        }
+    }
+
+    /// Whether nothing is known about the inside of something: what is looked up in it is taken as found.
+    fn is_opaque(&self, entity: Entity) -> bool {
+        match entity {
+            Entity::Definition(id) => matches!(self.spec[id].kind, DefinitionKind::Accepted(_)),
+            Entity::Broken => true,
+            _ => false,
+        }
+    }
+
+    fn is_enum(&self, entity: Entity) -> bool {
+        matches!(entity, Entity::Definition(id) if matches!(self.spec[id].kind, DefinitionKind::Enum(_)))
+    }
+
+    /// Reports that a name denotes something else than what can stand in its place.
+    pub(super) fn wrong_kind(&mut self, name: &Name, entity: Entity, expected: &str) {
+        let (found, declared) = match entity {
+            Entity::Broken => return,
+            Entity::Definition(id) => (self.describe(id), Some(self.spec[id].span)),
+            Entity::Enumerator { .. } => ("an enumerator", None),
+            Entity::Operation(..) => ("an operation", None),
+            Entity::Attribute(..) => ("an attribute", None),
+            Entity::Member => ("a member", None),
+            Entity::Parameter => ("a parameter", None),
+        };
+        let last = name.parts.last().map_or("", |part| &part.name);
+        let mut diagnostic = Diagnostic::new(
+            Code::WrongKindOfName,
+            name.span(),
+            format!("`{last}` is {found}, not {expected}"),
+        )
+        .here(format!("{expected} is needed here"))
+        .with_help(format!("name {expected} here"));
+        if let Some(span) = declared {
+            diagnostic = diagnostic.with_label(span, "declared here");
+        }
+        self.report(diagnostic);
+    }
+
+    /// A definition's kind with its article.
+    pub(super) fn describe(&self, id: DefinitionId) -> &'static str {
+        match &self.spec[id].kind {
+            DefinitionKind::Module(_) => "a module",
+            DefinitionKind::Interface(_) => "an interface",
+            DefinitionKind::Struct(_) => "a struct",
+            DefinitionKind::Union(_) => "a union",
+            DefinitionKind::Enum(_) => "an enum",
+            DefinitionKind::Typedef(_) => "a typedef",
+            DefinitionKind::Constant(_) => "a constant",
+            DefinitionKind::Exception(_) => "an exception",
+            DefinitionKind::Native => "a native type",
+            DefinitionKind::ValueType(_) => "a value type",
+            DefinitionKind::ValueBox(_) => "a boxed value type",
+            DefinitionKind::Accepted(accepted) => accepted.construct,
+        }
+    }
+}

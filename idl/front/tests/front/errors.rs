@@ -1,0 +1,314 @@
+//! Bad input: which code, and where.
+
+use std::collections::BTreeSet;
+
+use punctual_idl::{Code, Options, Severity, compile_text};
+
+use super::support::{findings, outcome};
+
+/// Text, and all its findings.
+const REFUSED: &[(&str, &[&str])] = &[
+    // Preprocessing.
+    ("#include \"none.idl\"", &["IDL0002 1:1"]),
+    ("#include none", &["IDL0004 1:1"]),
+    ("#define", &["IDL0004 1:1"]),
+    ("#define F(a) #a", &["IDL0004 1:14"]),
+    ("#inclde \"x\"", &["IDL0005 1:1"]),
+    ("#if 1\nconst long x = 1;", &["IDL0006 1:1"]),
+    ("#endif", &["IDL0006 1:1"]),
+    ("#if 0\n#else\n#else\n#endif", &["IDL0006 3:1"]),
+    ("#if 1 +\n#endif", &["IDL0007 1:1"]),
+    ("#if 1 / 0\n#endif", &["IDL0007 1:1"]),
+    ("#error nothing works", &["IDL0008 1:1"]),
+    ("#warning careful", &["IDL0009! 1:1"]),
+    ("#define F(a, b) a b\nF(1)", &["IDL0010 2:1"]),
+    ("#define F(a) a\n  F(1", &["IDL0010 2:3"]),
+    ("#define A 1\n#define A 2", &["IDL0011! 2:9"]),
+    ("#pragma prefix omg.org", &["IDL0013! 1:1"]),
+    // Lexical elements.
+    ("const long x = 1; $", &["IDL0020 1:19"]),
+    ("/* never closed", &["IDL0021 1:1"]),
+    ("const string s = \"open;\n", &["IDL0022 1:18", "IDL0030 2:1"]),
+    ("const long x = 08;", &["IDL0023 1:16"]),
+    ("const long x = 12abc;", &["IDL0023 1:16"]),
+    ("const long x = 0x;", &["IDL0023 1:16"]),
+    ("const string s = \"\\q\";", &["IDL0024 1:18"]),
+    ("const string s = \"a\\0b\";", &["IDL0024 1:18"]),
+    ("const char c = 'ab';", &["IDL0024 1:16"]),
+    ("const char c = '\\u1234';", &["IDL0024 1:16"]),
+    (
+        "const unsigned long long x = 18446744073709551616;",
+        &["IDL0025 1:30"],
+    ),
+    (
+        "const fixed f = 12345678901234567890123456789012d;",
+        &["IDL0025 1:17"],
+    ),
+    ("const double f = 1e999;", &["IDL0025 1:18"]),
+    // Syntax.
+    ("interface I { void f() };", &["IDL0030 1:23"]),
+    ("struct S { long a; }", &["IDL0030 1:21"]),
+    ("interface I {", &["IDL0030 1:14"]),
+    ("long x;", &["IDL0030 1:1"]),
+    ("interface I { void f(long x); };", &["IDL0030 1:22"]),
+    ("interface I { interface J {}; };", &["IDL0030 1:15"]),
+    ("};", &["IDL0030 1:1"]),
+    ("enum E { a, };", &["IDL0030 1:13"]),
+    (
+        "interface I { void f(in long a,); void g(in long); };",
+        &["IDL0030 1:32", "IDL0030 1:49"],
+    ),
+    ("struct S { long interface; };", &["IDL0030 1:17"]),
+    ("struct S { long Interface; };", &["IDL0031 1:17"]),
+    ("const string s = \"a\" L\"b\";", &["IDL0034 1:22"]),
+    ("struct S {};", &["IDL0035 1:8"]),
+    ("module M {};", &["IDL0035 1:8"]),
+    // Names.
+    ("typedef Missing T;", &["IDL0040 1:9"]),
+    ("module M { typedef long A; }; typedef M::B T;", &["IDL0040 1:42"]),
+    ("typedef long T; typedef short T;", &["IDL0041 1:31"]),
+    ("interface I { void f(); long f(); };", &["IDL0041 1:30"]),
+    ("struct S { long a, a; };", &["IDL0041 1:20"]),
+    ("enum E { a, a };", &["IDL0041 1:13"]),
+    ("typedef long T; typedef short t;", &["IDL0042 1:31"]),
+    (
+        "interface I { void f(in long x, in long X); };",
+        &["IDL0042 1:41"],
+    ),
+    ("typedef long Thing; typedef thing T;", &["IDL0043 1:29"]),
+    ("typedef long T; struct S { T t; };", &["IDL0044 1:30"]),
+    ("const long N = 3; struct S { long n[N]; };", &["IDL0044 1:35"]),
+    (
+        "typedef long T; module M { typedef T U; typedef short T; };",
+        &["IDL0044 1:55"],
+    ),
+    (
+        "interface A { typedef long T; }; interface B { typedef short T; }; interface C : A, B { void f(in T x); };",
+        &["IDL0045 1:99"],
+    ),
+    ("exception E {}; typedef E T;", &["IDL0046 1:25"]),
+    ("module M { const long c = 1; }; typedef M T;", &["IDL0046 1:41"]),
+    ("const long a = 1; typedef a T;", &["IDL0046 1:27"]),
+    ("typedef long T; const long x = T;", &["IDL0046 1:32"]),
+    ("enum E { a }; const E c = E::a;", &["IDL0047 1:27"]),
+    ("module M { struct m { long x; }; };", &["IDL0048 1:19"]),
+    ("interface I;", &["IDL0049 1:11"]),
+    ("struct S; typedef sequence<S> T;", &["IDL0049 1:8"]),
+    // Types.
+    ("struct S { S next; };", &["IDL0060 1:12"]),
+    (
+        "struct S; struct T { S a; }; struct S { long x; };",
+        &["IDL0060 1:22"],
+    ),
+    ("union U switch (long) { case 1: U next; };", &["IDL0060 1:33"]),
+    (
+        "interface I; interface J : I {}; interface I {};",
+        &["IDL0060 1:28"],
+    ),
+    ("interface I { void f(in sequence<long> x); };", &["IDL0061 1:25"]),
+    ("interface I { struct S { long a; } f(); };", &["IDL0030 1:35"]),
+    ("typedef long T[0];", &["IDL0062 1:16"]),
+    ("typedef sequence<long, -1> T;", &["IDL0062 1:24"]),
+    ("typedef string<0> T;", &["IDL0062 1:16"]),
+    ("typedef fixed<32, 2> T;", &["IDL0062 1:15"]),
+    ("typedef fixed<4, 5> T;", &["IDL0062 1:18"]),
+    ("union U switch (octet) { case 1: long x; };", &["IDL0063 1:17"]),
+    (
+        "union U switch (string) { case \"a\": long x; };",
+        &["IDL0063 1:17"],
+    ),
+    (
+        "union U switch (long) { case 1: long x; case 2 - 1: long y; };",
+        &["IDL0064 1:46"],
+    ),
+    (
+        "union U switch (long) { default: long x; default: long y; };",
+        &["IDL0064 1:42"],
+    ),
+    ("union U switch (long) { case 'a': long x; };", &["IDL0065 1:30"]),
+    (
+        "union U switch (short) { case 40000: long x; };",
+        &["IDL0065 1:31"],
+    ),
+    (
+        "enum E { a }; enum F { b }; union U switch (E) { case b: long x; };",
+        &["IDL0065 1:55"],
+    ),
+    (
+        "union U switch (boolean) { case TRUE: long x; case FALSE: long y; default: long z; };",
+        &["IDL0066 1:67"],
+    ),
+    // Constants.
+    ("const octet x = 256;", &["IDL0070 1:17"]),
+    ("const unsigned short x = -1;", &["IDL0070 1:26"]),
+    ("const float x = 1e300;", &["IDL0070 1:17"]),
+    ("const string<2> s = \"abc\";", &["IDL0070 1:21"]),
+    ("typedef fixed<3, 1> F; const F c = 123.4d;", &["IDL0070 1:36"]),
+    ("const long x = 1 / 0;", &["IDL0071 1:18"]),
+    ("const long x = 5 % (2 - 2);", &["IDL0071 1:18"]),
+    ("const double x = 1.0 / 0.0;", &["IDL0071 1:22"]),
+    ("const long x = 1 << 64;", &["IDL0072 1:18"]),
+    ("const long x = 1 >> -1;", &["IDL0072 1:18"]),
+    (
+        "const long x = 0x7fffffffffffffff * 0x7fffffffffffffff;",
+        &["IDL0073 1:35"],
+    ),
+    ("const double x = 1e300 * 1e300;", &["IDL0073 1:24"]),
+    ("const long x = 1.5;", &["IDL0074 1:16"]),
+    ("const double x = 1;", &["IDL0074 1:18"]),
+    ("const long x = 1 + TRUE;", &["IDL0074 1:18"]),
+    ("const wstring s = \"narrow\";", &["IDL0074 1:19"]),
+    ("const any x = 1;", &["IDL0074 1:7"]),
+    // Interfaces and value types.
+    ("struct S { long x; }; interface I : S {};", &["IDL0046 1:37"]),
+    ("local interface L {}; interface I : L {};", &["IDL0080 1:37"]),
+    ("interface P {}; abstract interface A : P {};", &["IDL0080 1:40"]),
+    (
+        "valuetype V { public long x; }; abstract valuetype A : V {};",
+        &["IDL0080 1:56"],
+    ),
+    ("interface A {}; interface B : A, A {};", &["IDL0081 1:34"]),
+    (
+        "interface A { void f(); }; interface B : A { void f(); };",
+        &["IDL0082 1:51"],
+    ),
+    (
+        "interface A { void f(); }; interface B { attribute long F; }; interface C : A, B {};",
+        &["IDL0082 1:73"],
+    ),
+    ("interface I { oneway long f(); };", &["IDL0083 1:22"]),
+    ("interface I { oneway void f(out long x); };", &["IDL0084 1:29"]),
+    ("interface I { oneway void f(inout long x); };", &["IDL0084 1:29"]),
+    (
+        "exception E {}; interface I { oneway void f() raises (E); };",
+        &["IDL0085 1:55"],
+    ),
+    (
+        "struct S { long x; }; interface I { void f() raises (S); };",
+        &["IDL0086 1:54"],
+    ),
+    (
+        "exception E {}; interface I { void f() raises (E, E); };",
+        &["IDL0088! 1:51"],
+    ),
+    ("interface I; struct I { long x; };", &["IDL0087 1:21"]),
+    ("interface I; local interface I {};", &["IDL0087 1:30"]),
+    // Repository ids.
+    (
+        "interface I {};\n#pragma ID I \"IDL:a:1.0\"\n#pragma ID I \"IDL:b:1.0\"",
+        &["IDL0090 3:1"],
+    ),
+    (
+        "interface I {};\n#pragma version I 1.1\n#pragma version I 1.2",
+        &["IDL0090 3:1"],
+    ),
+    (
+        "#pragma prefix \"a\"\ninterface I;\n#pragma prefix \"b\"\ninterface I {};",
+        &["IDL0090 4:11"],
+    ),
+    (
+        "#pragma prefix \"a\"\nmodule M { typedef long T; };\n#pragma prefix \"b\"\nmodule M { typedef long U; };",
+        &["IDL0090 4:8"],
+    ),
+    ("interface I {}; typeid I \"nonsense\";", &["IDL0091 1:26"]),
+    ("interface I {};\n#pragma version I 1", &["IDL0091 2:1"]),
+    ("#pragma version Missing 1.1", &["IDL0040 1:17"]),
+];
+
+#[test]
+fn every_error_has_its_code_and_place() {
+    let mut wrong = Vec::new();
+    for (text, expected) in REFUSED {
+        let outcome = outcome(text);
+        let found = findings(&outcome);
+        if found != *expected {
+            wrong.push(format!("{text}\n  expected {expected:?}\n  found {found:?}"));
+        }
+        let failed = outcome
+            .diagnostics
+            .iter()
+            .any(|diagnostic| diagnostic.severity == Severity::Error);
+        assert_eq!(outcome.specification.is_none(), failed, "{text}");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_error_says_what_to_try_next() {
+    // A syntax error says what is expected, and the author of `#error` what there is to say.
+    let own_words = [Code::ErrorDirective, Code::WarningDirective, Code::Syntax];
+    let mut silent = Vec::new();
+    for (text, _) in REFUSED {
+        for diagnostic in outcome(text).diagnostics {
+            if diagnostic.help.is_none() && !own_words.contains(&diagnostic.code) {
+                silent.push(format!("{text}: {}", diagnostic.message));
+            }
+        }
+    }
+    assert!(silent.is_empty(), "{}", silent.join("\n"));
+}
+
+/// Codes that the table above cannot show: they need files, many tokens or the generator.
+const ELSEWHERE: &[Code] = &[
+    Code::UnreadableFile,
+    Code::IncludeDepth,
+    Code::LimitExceeded,
+    Code::LateKeyword,
+    Code::NestingTooDeep,
+    Code::NotGeneratedYet,
+];
+
+#[test]
+fn every_code_is_shown_by_a_test() {
+    let shown: BTreeSet<String> = REFUSED
+        .iter()
+        .flat_map(|(_, findings)| findings.iter())
+        .map(|finding| finding[..7].to_owned())
+        .chain(ELSEWHERE.iter().map(Code::to_string))
+        .collect();
+    let all: BTreeSet<String> = Code::ALL.iter().map(Code::to_string).collect();
+    assert_eq!(shown, all);
+}
+
+#[test]
+fn one_error_does_not_hide_the_next() {
+    let text = "\
+        interface A {\n\
+          void f(in long);\n\
+          void g(in Missing x);\n\
+        };\n\
+        struct S { lnog a; }\n\
+        typedef S T;\n";
+    assert_eq!(
+        findings(&outcome(text)),
+        ["IDL0030 2:15", "IDL0040 3:11", "IDL0040 5:12", "IDL0030 5:21"]
+    );
+}
+
+#[test]
+fn what_could_not_be_read_is_not_unknown_as_well() {
+    let text = "struct S { long a b; };\nstruct T struct { long a; };\ntypedef T U;\n";
+    assert_eq!(findings(&outcome(text)), ["IDL0030 1:18", "IDL0030 2:10"]);
+}
+
+#[test]
+fn near_names_are_suggested() {
+    let help = |text: &str| outcome(text).diagnostics[0].help.clone().unwrap();
+    assert_eq!(
+        help("typedef long Counter; typedef Conuter T;"),
+        "did you mean `Counter`?"
+    );
+    assert_eq!(help("typedef strig T;"), "did you mean `string`?");
+    assert_eq!(
+        help("module M { typedef long Deep; }; typedef Deep T;"),
+        "did you mean `M::Deep`?"
+    );
+    assert_eq!(help("#inclde \"x\""), "did you mean `include`?");
+}
+
+#[test]
+fn the_number_of_diagnostics_is_bounded() {
+    let text = "typedef Missing T;\n".repeat(1000);
+    let outcome = compile_text("test.idl", &text, &Options::default());
+    assert_eq!(outcome.diagnostics.len(), Options::default().limits.diagnostics);
+}

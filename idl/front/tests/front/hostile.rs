@@ -1,0 +1,316 @@
+//! No input makes the front end panic, overflow its stack or run without end.
+
+use proptest::prelude::*;
+use punctual_idl::{Code, Limits, Options, Outcome, compile_text};
+
+use super::support::outcome;
+
+const MANY: usize = 10_000;
+
+fn codes(outcome: &Outcome) -> Vec<Code> {
+    outcome
+        .diagnostics
+        .iter()
+        .map(|diagnostic| diagnostic.code)
+        .collect()
+}
+
+#[test]
+fn deep_nesting_is_one_diagnostic() {
+    let deep = |open: &str, middle: &str, close: &str| {
+        format!("{}{middle}{}", open.repeat(MANY), close.repeat(MANY))
+    };
+    let modules: String = (0..MANY).map(|level| format!("module M{level} {{ ")).collect();
+    for text in [
+        format!("const long x = {};", deep("(", "1", ")")),
+        format!("typedef {} T;", deep("sequence<", "long", ">")),
+        format!("{modules}typedef long T;{}", "};".repeat(MANY)),
+        format!("struct T {{ {} }};", deep("struct S { ", "long a;", " } b;")),
+        deep("union U switch (long) { case 1: ", "long x;", " };"),
+        modules.clone(),
+        "union U switch(".repeat(MANY),
+        "struct S { ".repeat(MANY),
+    ] {
+        assert_eq!(codes(&outcome(&text)), [Code::NestingTooDeep], "{}", &text[..40]);
+    }
+}
+
+#[test]
+fn deep_conditions_are_one_diagnostic() {
+    for text in ["(", "!", "-", "1 ? "] {
+        let text = format!("#if {}1\n#endif\n", text.repeat(MANY));
+        assert_eq!(codes(&outcome(&text)), [Code::BadCondition]);
+    }
+}
+
+#[test]
+fn long_chains_need_no_stack() {
+    let sum = format!("const long x = {}1;", "1 + ".repeat(MANY * 10));
+    assert_eq!(codes(&outcome(&sum)), []);
+    let mut text = String::from("struct S0 { long x; }; interface I0 { void f(); };\n");
+    for index in 1..MANY {
+        text += &format!(
+            "struct S{index} {{ S{} x; }}; typedef S{index} T{index};\n",
+            index - 1
+        );
+    }
+    let outcome = outcome(&text);
+    assert_eq!(codes(&outcome), []);
+    let specification = outcome.specification.unwrap();
+    let last = specification.find(&format!("T{}", MANY - 1)).unwrap().id;
+    assert!(!specification.is_variable_length(&punctual_idl::hir::Type::Ref(last)));
+    assert!(!specification.is_recursive(last));
+}
+
+#[test]
+fn macros_that_multiply_are_stopped() {
+    let options = Options {
+        limits: Limits {
+            tokens: 10_000,
+            ..Limits::default()
+        },
+        ..Options::default()
+    };
+    let mut text: String = (0..40)
+        .map(|level| format!("#define A{level} A{0} A{0}\n", level + 1))
+        .collect();
+    text += "#define A40\nA0\n";
+    assert_eq!(
+        codes(&compile_text("test.idl", &text, &options)),
+        [Code::LimitExceeded]
+    );
+    let chain: String = (0..MANY)
+        .map(|level| format!("#define A{level} A{}\n", level + 1))
+        .collect();
+    assert_eq!(codes(&outcome(&format!("{chain}A0"))), [Code::LimitExceeded]);
+}
+
+#[test]
+fn skipped_text_counts_too() {
+    let options = Options {
+        limits: Limits {
+            tokens: 1000,
+            ..Limits::default()
+        },
+        ..Options::default()
+    };
+    let again = format!(
+        "#ifdef X\n#else\n#include \"test.idl\"\n#endif\n{}",
+        "\n".repeat(1000)
+    );
+    assert_eq!(
+        codes(&compile_text("test.idl", &again, &options)),
+        [Code::LimitExceeded]
+    );
+    let deep = "#if 1\n".repeat(MANY) + "typedef long T;\n" + &"#endif\n".repeat(MANY);
+    assert_eq!(codes(&outcome(&deep)), []);
+}
+
+#[test]
+fn limits_are_settings() {
+    let with = |limits: Limits, text: &str| {
+        codes(&compile_text(
+            "test.idl",
+            text,
+            &Options {
+                limits,
+                ..Options::default()
+            },
+        ))
+    };
+    let text = "interface A {}; interface B : A {}; interface C : B {};";
+    assert_eq!(
+        with(
+            Limits {
+                bases: 1,
+                ..Limits::default()
+            },
+            text
+        ),
+        [Code::LimitExceeded]
+    );
+    assert_eq!(
+        with(
+            Limits {
+                bases: 2,
+                ..Limits::default()
+            },
+            text
+        ),
+        []
+    );
+    assert_eq!(
+        with(
+            Limits {
+                file_bytes: 10,
+                ..Limits::default()
+            },
+            text
+        ),
+        [Code::LimitExceeded]
+    );
+    assert_eq!(
+        with(
+            Limits {
+                nesting: 3,
+                ..Limits::default()
+            },
+            "typedef sequence<sequence<long>> T;"
+        ),
+        [Code::NestingTooDeep]
+    );
+}
+
+/// Words and signs of which nearly correct specifications are made.
+fn fragment() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "module",
+        "interface",
+        "struct",
+        "union",
+        "switch",
+        "case",
+        "default",
+        "enum",
+        "typedef",
+        "const",
+        "exception",
+        "sequence",
+        "string",
+        "long",
+        "unsigned",
+        "octet",
+        "any",
+        "Object",
+        "fixed",
+        "void",
+        "oneway",
+        "in",
+        "out",
+        "raises",
+        "attribute",
+        "readonly",
+        "valuetype",
+        "abstract",
+        "custom",
+        "factory",
+        "public",
+        "supports",
+        "native",
+        "component",
+        "home",
+        "manages",
+        "provides",
+        "uses",
+        "porttype",
+        "connector",
+        "import",
+        "typeid",
+        "typeprefix",
+        "alias",
+        "typename",
+        "eventtype",
+        "TRUE",
+        "A",
+        "B",
+        "_C",
+        "a",
+        "{",
+        "}",
+        "{",
+        "}",
+        "(",
+        ")",
+        "<",
+        ">",
+        ">>",
+        "<<",
+        "[",
+        "]",
+        ";",
+        ";",
+        ";",
+        ":",
+        "::",
+        ",",
+        "=",
+        "+",
+        "-",
+        "~",
+        "*",
+        "/",
+        "%",
+        "1",
+        "0",
+        "2.5",
+        "3d",
+        "'c'",
+        "\"s\"",
+        "L\"w\"",
+        "\n#define A B\n",
+        "\n#define B(a) A a\n",
+        "\n#undef A\n",
+        "\n#if A\n",
+        "\n#else\n",
+        "\n#endif\n",
+        "\n#include \"test.idl\"\n",
+        "\n#pragma prefix \"p\"\n",
+        "\n#pragma version A 1.1\n",
+        "\n#pragma ID A \"IDL:x:1.0\"\n",
+        "// note\n",
+        "/** doc */",
+        "/*",
+        "\\\n",
+        "é",
+        "\"",
+        "'",
+        "#",
+        "##",
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes_are_answered(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        check(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn nearly_idl_is_answered(fragments in prop::collection::vec(fragment(), 0..120)) {
+        check(&fragments.join(" "));
+    }
+}
+
+/// Every text is either accepted or refused with a reason, and every place lies in its file.
+fn check(text: &str) {
+    let limits = Limits {
+        include_depth: 5,
+        includes: 40,
+        tokens: 20_000,
+        ..Limits::default()
+    };
+    let outcome = compile_text(
+        "test.idl",
+        text,
+        &Options {
+            limits,
+            ..Options::default()
+        },
+    );
+    assert!(outcome.specification.is_some() || !outcome.diagnostics.is_empty());
+    for label in outcome
+        .diagnostics
+        .iter()
+        .flat_map(|diagnostic| &diagnostic.labels)
+    {
+        let file = &outcome.files[label.span.file as usize];
+        assert!(
+            file.text
+                .get(label.span.start as usize..label.span.end as usize)
+                .is_some(),
+            "{label:?}"
+        );
+    }
+}

@@ -1,0 +1,170 @@
+//! What can be asked on the command line, and the texts that explain it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use punctual_scenarios::{cubit, demo};
+
+/// Punctual, a Real-time CORBA ORB: see what it does, measure it, compile IDL.
+#[derive(Debug, Parser)]
+#[command(name = "punctual", version, arg_required_else_help = true, after_help = START)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show what priority lanes do for calls under overload, in under a minute
+    ///
+    /// A server and three clients (75, 50 and 25 calls per second; high, medium and low priority) share one CPU, and the work of each
+    /// call grows until the CPU cannot do it all. Once with a classic pool of threads, once with a lane per priority: only with
+    /// lanes does the high-priority client keep its deadlines.
+    #[command(verbatim_doc_comment, after_help = DEMO)]
+    Demo(demo::Options),
+    /// Measure the ORB on this machine
+    #[command(subcommand)]
+    Bench(Bench),
+    /// Check IDL, or compile it to Rust
+    #[command(subcommand)]
+    Idl(Idl),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Bench {
+    /// List the benchmarks
+    List,
+    /// Latency of one call, beside a bare TCP ping-pong of the same bytes
+    ///
+    /// Client and server are processes of their own, on one CPU and on two. Blocks of calls alternate with blocks of the
+    /// ping-pong, so that both see the same machine; their ratio is what the ORB costs.
+    #[command(verbatim_doc_comment, after_help = CUBIT)]
+    Cubit(cubit::Options),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Idl {
+    /// Find what is wrong with IDL; writes nothing
+    ///
+    /// Accepts the whole grammar of OMG IDL 3.5, also what `compile` does not generate yet.
+    #[command(verbatim_doc_comment, after_help = CHECK)]
+    Check(Sources),
+    /// Compile IDL to Rust
+    ///
+    /// Writes NAME.rs for NAME.idl. In a Cargo package this is done by one line in build.rs instead:
+    /// `punctual_build::compile("idl/NAME.idl")`.
+    #[command(verbatim_doc_comment, after_help = COMPILE)]
+    Compile(Compile),
+}
+
+/// IDL files and how to read them.
+#[derive(Debug, Args)]
+pub struct Sources {
+    /// IDL files, each a specification of its own
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Search this folder for included files, in the order given; "quoted" ones first beside the including file
+    #[arg(short = 'I', long = "include-dir", value_name = "DIR")]
+    pub include_dirs: Vec<PathBuf>,
+    /// Define a macro; its value is 1 unless given
+    #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = macro_definition)]
+    pub defines: Vec<(String, String)>,
+}
+
+/// What to compile, and where to.
+#[derive(Debug, Args)]
+pub struct Compile {
+    #[command(flatten)]
+    pub sources: Sources,
+    /// Write into this folder, which is made where it is missing
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub out_dir: PathBuf,
+    /// Where generated code finds the runtime
+    #[arg(long, value_name = "PATH", default_value = "::punctual::rt")]
+    pub runtime_path: String,
+}
+
+fn macro_definition(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    if is_name {
+        Ok((name.to_owned(), value.to_owned()))
+    } else {
+        Err(format!(
+            "`{name}` is no name for a macro; write NAME or NAME=VALUE"
+        ))
+    }
+}
+
+const START: &str = "\
+Start with:
+  punctual demo                       see lanes at work
+  punctual bench cubit                what one call costs here
+  punctual idl check idl/track.idl    is this IDL right?";
+
+const DEMO: &str = "\
+Examples:
+  punctual demo                       about 40 seconds; draws punctual-demo.html
+  punctual demo --quick               three loads instead of six
+  punctual demo --json demo.json --html demo.html
+
+Real-time scheduling needs a right. Without it the same run is made and marked \"not real-time\". As root, or:
+  sudo setcap cap_sys_nice,cap_ipc_lock+ep target/release/punctual
+
+Exit code: 0 the lanes kept their promise; 1 they did not; 2 it could not run, or the machine was unfit for it;
+3 it ran without real-time rights.";
+
+const CUBIT: &str = "\
+Examples:
+  punctual bench cubit
+  punctual bench cubit --quick --json cubit.json
+
+Exit code: 0 every claim holds; 1 one does not; 2 it could not run, or the machine was unfit for it; 3 it ran without
+real-time rights.";
+
+const CHECK: &str = "\
+Examples:
+  punctual idl check idl/track.idl
+  punctual idl check -I idl/common -D VERSION=2 idl/*.idl
+
+Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read, or the command line was wrong.";
+
+const COMPILE: &str = "\
+Examples:
+  punctual idl compile idl/track.idl --out-dir src/generated
+  punctual idl compile -I idl/common idl/track.idl --runtime-path ::my_runtime::rt
+
+Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read or written, or the command line was wrong.";
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn macro_without_value_is_1() {
+        assert_eq!(macro_definition("DEBUG"), Ok(("DEBUG".into(), "1".into())));
+        assert_eq!(macro_definition("A=b=c"), Ok(("A".into(), "b=c".into())));
+        assert_eq!(macro_definition("EMPTY="), Ok(("EMPTY".into(), "".into())));
+    }
+
+    #[test]
+    fn macro_needs_a_name() {
+        for wrong in ["", "=1", "1A", "A B", "A-B=2"] {
+            assert!(
+                macro_definition(wrong).is_err_and(|text| text.contains("NAME=VALUE")),
+                "{wrong:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! `punctual idl`: findings on standard error, exit codes as the help texts say.
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    io::{self, IsTerminal},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use punctual_build::{Builder, Diagnostic, Error, SourceFile, Style, render};
+use punctual_idl::{FileLoader, Options, Severity};
+
+use crate::cli::{Compile, Idl, Sources};
+
+/// Runs the command.
+pub fn run(command: &Idl) -> ExitCode {
+    match command {
+        Idl::Check(sources) => check(sources),
+        Idl::Compile(settings) => compile(settings),
+    }
+}
+
+fn check(sources: &Sources) -> ExitCode {
+    let options = Options {
+        include_dirs: sources.include_dirs.clone(),
+        defines: sources.defines.clone(),
+        ..Options::default()
+    };
+    let mut summary = Summary::default();
+    for file in &sources.files {
+        let outcome = punctual_idl::compile(file, &options, &FileLoader::new());
+        summary.show(&outcome.diagnostics, &outcome.files);
+    }
+    summary.finish("checked", sources.files.len())
+}
+
+fn compile(settings: &Compile) -> ExitCode {
+    let targets = match targets(&settings.sources.files, &settings.out_dir) {
+        Ok(targets) => targets,
+        Err(text) => {
+            eprintln!("error: {text}");
+            return ExitCode::from(COULD_NOT_RUN);
+        }
+    };
+    let mut builder = punctual_build::configure().runtime_path(&settings.runtime_path);
+    for folder in &settings.sources.include_dirs {
+        builder = builder.include_dir(folder);
+    }
+    for (name, value) in &settings.sources.defines {
+        builder = builder.define(name, value);
+    }
+    let mut summary = Summary::default();
+    for (file, target) in settings.sources.files.iter().zip(&targets) {
+        compile_one(&builder, file, target, &mut summary);
+    }
+    summary.finish("compiled", targets.len())
+}
+
+fn compile_one(builder: &Builder, file: &Path, target: &Path, summary: &mut Summary) {
+    match builder.generate(file) {
+        Ok(compiled) => {
+            summary.show(&compiled.warnings, &compiled.files);
+            match write(target, &compiled.rust) {
+                Ok(()) => println!("{} -> {}", file.display(), target.display()),
+                Err(error) => {
+                    summary.cannot(&format!("{} cannot be written: {error}", target.display()));
+                }
+            }
+        }
+        Err(Error::Idl(failures)) => failures
+            .iter()
+            .for_each(|failure| summary.show(&failure.diagnostics, &failure.files)),
+        Err(other) => summary.cannot(&other.to_string()),
+    }
+}
+
+/// Where each file goes. Two that would go to one place are refused, for one would be lost.
+fn targets(files: &[PathBuf], out_dir: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut taken: BTreeMap<PathBuf, &Path> = BTreeMap::new();
+    files
+        .iter()
+        .map(|file| {
+            let name = file
+                .file_stem()
+                .ok_or_else(|| format!("{} names no file", file.display()))?;
+            let mut name = name.to_owned();
+            name.push(".rs");
+            let target = out_dir.join(name);
+            match taken.insert(target.clone(), file) {
+                None => Ok(target),
+                Some(other) => Err(format!(
+                    "{} and {} would both become {}; compile them into different folders with --out-dir",
+                    other.display(),
+                    file.display(),
+                    target.display()
+                )),
+            }
+        })
+        .collect()
+}
+
+fn write(target: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = target.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(target, text)
+}
+
+const COULD_NOT_RUN: u8 = 2;
+
+/// What was found in all files.
+#[derive(Default)]
+struct Summary {
+    errors: usize,
+    warnings: usize,
+    could_not_run: bool,
+}
+
+impl Summary {
+    fn show(&mut self, diagnostics: &[Diagnostic], files: &[SourceFile]) {
+        eprint!("{}", render(diagnostics, files, style()));
+        let errors = diagnostics
+            .iter()
+            .filter(|finding| finding.severity == Severity::Error)
+            .count();
+        self.errors += errors;
+        self.warnings += diagnostics.len() - errors;
+        // Not even the file asked for was read.
+        self.could_not_run |= files.is_empty();
+    }
+
+    fn cannot(&mut self, text: &str) {
+        eprintln!("error: {text}");
+        self.errors += 1;
+        self.could_not_run = true;
+    }
+
+    fn finish(&self, done: &str, files: usize) -> ExitCode {
+        eprintln!(
+            "{done} {}: {}, {}",
+            count(files, "file"),
+            count(self.errors, "error"),
+            count(self.warnings, "warning")
+        );
+        if self.could_not_run {
+            ExitCode::from(COULD_NOT_RUN)
+        } else {
+            ExitCode::from(u8::from(self.errors > 0))
+        }
+    }
+}
+
+fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+fn style() -> Style {
+    let asked_for_none = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if io::stderr().is_terminal() && !asked_for_none {
+        Style::Coloured
+    } else {
+        Style::Plain
+    }
+}

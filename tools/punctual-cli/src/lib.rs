@@ -1,1 +1,0 @@
-//! Punctual: the command line tool.

@@ -1,0 +1,66 @@
+//! What the program says about itself.
+
+use std::process::Command;
+
+#[test]
+fn help_names_every_command() {
+    let (code, text) = punctual(&["--help"]);
+    assert_eq!(code, 0);
+    for command in ["demo", "bench", "idl"] {
+        assert!(
+            text.lines().any(|line| line.trim_start().starts_with(command)),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn help_of_each_command_has_examples_and_exit_codes() {
+    for command in [
+        &["demo"][..],
+        &["bench", "cubit"],
+        &["idl", "check"],
+        &["idl", "compile"],
+    ] {
+        let (code, text) = punctual(&[command, &["--help"]].concat());
+        assert_eq!(code, 0, "{command:?}");
+        assert!(
+            text.contains("Examples:") && text.contains("Exit code:"),
+            "{command:?}: {text}"
+        );
+    }
+}
+
+#[test]
+fn version_is_the_packages() {
+    let (code, text) = punctual(&["--version"]);
+    assert_eq!(
+        (code, text.trim()),
+        (0, concat!("punctual ", env!("CARGO_PKG_VERSION")))
+    );
+}
+
+#[test]
+fn unknown_benchmark_is_a_wrong_command_line() {
+    assert_eq!(punctual(&["bench", "nothing"]).0, 2);
+}
+
+#[test]
+fn benchmarks_are_listed() {
+    let (code, text) = punctual(&["bench", "list"]);
+    assert_eq!(code, 0);
+    assert!(text.starts_with("cubit "), "{text}");
+    assert!(text.contains("punctual bench NAME"), "{text}");
+}
+
+/// Exit code and standard output.
+fn punctual(arguments: &[&str]) -> (i32, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_punctual"))
+        .args(arguments)
+        .output()
+        .unwrap();
+    (
+        output.status.code().expect("it ends by itself"),
+        String::from_utf8(output.stdout).unwrap(),
+    )
+}

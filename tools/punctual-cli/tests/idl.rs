@@ -1,0 +1,173 @@
+//! `punctual idl`, as a user runs it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+#[test]
+fn right_idl_is_accepted() {
+    let folder = Folder::new("right");
+    folder.write("a.idl", "interface A { long cube (in long n); };");
+    let ran = folder.punctual(&["idl", "check", "a.idl"]);
+    assert_eq!(ran.code, 0, "{}", ran.text);
+    assert_eq!(ran.text, "checked 1 file: 0 errors, 0 warnings\n");
+}
+
+#[test]
+fn errors_show_place_code_help_and_count() {
+    let folder = Folder::new("wrong");
+    folder.write("a.idl", "interface A {\n  Lnog cube (in long n);\n};\n");
+    let ran = folder.punctual(&["idl", "check", "a.idl"]);
+    assert_eq!(ran.code, 1, "{}", ran.text);
+    for part in [
+        "a.idl:2:3",
+        "IDL0",
+        "Lnog",
+        "checked 1 file: 1 error, 0 warnings\n",
+    ] {
+        assert!(ran.text.contains(part), "{part:?} is missing in\n{}", ran.text);
+    }
+}
+
+#[test]
+fn check_accepts_what_compile_does_not_generate_yet() {
+    let folder = Folder::new("later");
+    folder.write("a.idl", "valuetype Point { public long x; public long y; };");
+    let checked = folder.punctual(&["idl", "check", "a.idl"]);
+    assert_eq!(checked.code, 0, "{}", checked.text);
+    let compiled = folder.punctual(&["idl", "compile", "a.idl", "--out-dir", "out"]);
+    assert_eq!(compiled.code, 1, "{}", compiled.text);
+    assert!(
+        compiled.text.contains("valuetype") && compiled.text.contains("generated yet"),
+        "{}",
+        compiled.text
+    );
+    assert!(!folder.path("out/a.rs").exists());
+}
+
+#[test]
+fn compile_writes_rust_for_the_runtime_that_is_asked_for() {
+    let folder = Folder::new("compile");
+    folder.write("a.idl", "interface A { long cube (in long n); };");
+    let ran = folder.punctual(&[
+        "idl",
+        "compile",
+        "a.idl",
+        "--out-dir",
+        "out/deep",
+        "--runtime-path",
+        "::mine::rt",
+    ]);
+    assert_eq!(ran.code, 0, "{}", ran.text);
+    let rust = fs::read_to_string(folder.path("out/deep/a.rs")).unwrap();
+    assert!(
+        rust.contains("pub trait A") && rust.contains("::mine::rt"),
+        "{rust}"
+    );
+    assert!(!rust.contains("punctual::rt"), "{rust}");
+}
+
+#[test]
+fn folders_and_macros_reach_the_preprocessor() {
+    let folder = Folder::new("macros");
+    folder.write(
+        "common/base.idl",
+        "#if VERSION == 2\ntypedef long Base;\n#endif\n",
+    );
+    folder.write(
+        "a.idl",
+        "#include <base.idl>\n#ifdef NEW\ntypedef Base Mine;\n#endif\n",
+    );
+    let without = folder.punctual(&["idl", "check", "-DNEW", "-Icommon", "a.idl"]);
+    assert_eq!(without.code, 1, "{}", without.text);
+    let with = folder.punctual(&[
+        "idl",
+        "check",
+        "-D",
+        "NEW",
+        "-D",
+        "VERSION=2",
+        "-I",
+        "common",
+        "a.idl",
+    ]);
+    assert_eq!(with.code, 0, "{}", with.text);
+}
+
+#[test]
+fn missing_file_and_wrong_command_line_are_2() {
+    let folder = Folder::new("missing");
+    let missing = folder.punctual(&["idl", "check", "nowhere.idl"]);
+    assert_eq!(missing.code, 2, "{}", missing.text);
+    assert!(missing.text.contains("nowhere.idl"), "{}", missing.text);
+    assert_eq!(folder.punctual(&["idl", "compile", "nowhere.idl"]).code, 2);
+    assert_eq!(folder.punctual(&["idl", "check"]).code, 2);
+    assert_eq!(folder.punctual(&["idl", "check", "-D", "1A", "a.idl"]).code, 2);
+}
+
+#[test]
+fn unwritable_target_is_2() {
+    let folder = Folder::new("unwritable");
+    folder.write("a.idl", "interface A { long cube (in long n); };");
+    folder.write("taken", "a file, no folder");
+    let ran = folder.punctual(&["idl", "compile", "a.idl", "--out-dir", "taken"]);
+    assert_eq!(ran.code, 2, "{}", ran.text);
+    assert!(ran.text.contains("cannot be written"), "{}", ran.text);
+}
+
+#[test]
+fn files_that_would_overwrite_each_other_are_refused() {
+    let folder = Folder::new("clash");
+    folder.write("one/a.idl", "interface A {};");
+    folder.write("two/a.idl", "interface B {};");
+    let ran = folder.punctual(&["idl", "compile", "one/a.idl", "two/a.idl", "--out-dir", "out"]);
+    assert_eq!(ran.code, 2, "{}", ran.text);
+    assert!(
+        ran.text.contains("one/a.idl") && ran.text.contains("two/a.idl"),
+        "{}",
+        ran.text
+    );
+    assert!(!folder.path("out").exists());
+}
+
+struct Ran {
+    code: i32,
+    /// Standard error.
+    text: String,
+}
+
+/// A folder of one test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("idl-{name}"));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn punctual(&self, arguments: &[&str]) -> Ran {
+        let output = Command::new(env!("CARGO_BIN_EXE_punctual"))
+            .args(arguments)
+            .current_dir(&self.0)
+            .output()
+            .unwrap();
+        Ran {
+            code: output.status.code().expect("it ends by itself"),
+            text: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The direction of imports: see "Layers" in ARCHITECTURE.md.
+
+use crate::metadata::{Dependency, Kind, Metadata, Package};
+
+/// Every import in the wrong direction, with the reason why it is.
+pub fn upward_imports(metadata: &Metadata) -> Result<Vec<String>, String> {
+    let mut wrong = Vec::new();
+    for (from, dependency, to) in imports(metadata) {
+        if let Err(reason) = allowed(&place(metadata, from)?, &place(metadata, to)?, dependency.kind) {
+            wrong.push(format!("{} imports {}: {reason}", from.name, to.name));
+        }
+    }
+    Ok(wrong)
+}
+
+/// Crates that open no socket, read no clock and start no thread.
+pub const PURE: &[&str] = &[
+    "punctual-types",
+    "punctual-cdr",
+    "punctual-giop",
+    "punctual-poa",
+    "punctual-sched",
+];
+
+/// The folders under `crates/`, rising: each may import those before it.
+const RUNTIME: &[&str] = &[
+    "punctual-types",
+    "punctual-os",
+    "punctual-cdr",
+    "punctual-giop",
+    "punctual-sched",
+    "punctual-poa",
+    "punctual-transport",
+    "punctual-stub",
+    "punctual-dynamic",
+    "punctual-orb",
+    "punctual-rtsched",
+    "punctual",
+];
+
+/// The compiler of IDL: a tower of its own beside the runtime, rising.
+const IDL: &[&str] = &["punctual-idl", "punctual-codegen", "punctual-build"];
+
+/// Imports between packages of the workspace.
+fn imports(metadata: &Metadata) -> impl Iterator<Item = (&Package, &Dependency, &Package)> {
+    metadata.members().flat_map(move |from| {
+        from.inner_dependencies().filter_map(move |dependency| {
+            let to = metadata.members().find(|other| other.name == dependency.name)?;
+            Some((from, dependency, to))
+        })
+    })
+}
+
+fn place<'p>(metadata: &Metadata, package: &'p Package) -> Result<Place<'p>, String> {
+    Place::of(&package.name, &metadata.folder(package).to_string_lossy())
+}
+
+/// Where a package stands.
+#[derive(Debug)]
+enum Place<'n> {
+    /// With its height.
+    Runtime(&'n str, usize),
+    /// With its height.
+    Idl(usize),
+    Services,
+    Report,
+    Harness,
+    Scenarios,
+    Tools,
+    /// Tests and examples: nothing imports them.
+    User,
+    Xtask,
+}
+
+impl<'n> Place<'n> {
+    fn of(name: &'n str, folder: &str) -> Result<Self, String> {
+        let rank = |tower: &[&str], variable: &str| {
+            tower
+                .iter()
+                .position(|other| *other == name)
+                .ok_or_else(|| format!("{name} in {folder} has no layer; give it its place in `{variable}`"))
+        };
+        let (top, rest) = folder.split_once('/').unwrap_or((folder, ""));
+        match (top, rest) {
+            ("crates", _) => Ok(Self::Runtime(name, rank(RUNTIME, "RUNTIME")?)),
+            ("idl", _) => Ok(Self::Idl(rank(IDL, "IDL")?)),
+            ("services", _) => Ok(Self::Services),
+            ("qualify", "report") => Ok(Self::Report),
+            ("qualify", "harness") => Ok(Self::Harness),
+            ("qualify", "scenarios") => Ok(Self::Scenarios),
+            ("tools", _) => Ok(Self::Tools),
+            ("tests" | "examples", _) => Ok(Self::User),
+            ("xtask", _) => Ok(Self::Xtask),
+            _ => Err(format!("{name} lies in {folder}, which is no layer")),
+        }
+    }
+}
+
+fn allowed(from: &Place<'_>, to: &Place<'_>, kind: Kind) -> Result<(), String> {
+    use Place::{Harness, Idl, Report, Runtime, Scenarios, Services, Tools, User, Xtask};
+    let say = |fine: bool, otherwise: &str| if fine { Ok(()) } else { Err(otherwise.to_owned()) };
+    match (from, to) {
+        (Runtime(from, _), Runtime("punctual-os", _)) if PURE.contains(from) => {
+            Err("a crate without input and output imports the operating system".into())
+        }
+        (Runtime(_, from), Runtime(_, to)) | (Idl(from), Idl(to)) => {
+            say(to < from, "imports go downwards only")
+        }
+        (Runtime(..), Idl(_)) => say(
+            kind != Kind::Normal,
+            "the runtime uses the compiler of IDL in build scripts and tests only",
+        ),
+        (Idl(_), _) => Err("the compiler of IDL knows no runtime".into()),
+        (Runtime(..), _) => Err("the runtime knows nothing above it".into()),
+        (Report | Xtask, _) => Err("it stands alone".into()),
+        (Harness, Runtime(name, _)) => say(
+            ["punctual-types", "punctual-os"].contains(name),
+            "the harness knows no ORB",
+        ),
+        (Harness, _) => Err("the harness stands on `types` and `os`".into()),
+        (Services, Runtime(..) | Idl(_) | Services) => Ok(()),
+        (Services, _) => Err("services stand on the runtime".into()),
+        (Scenarios, Tools | User | Xtask) | (Tools | User, Tools | User | Xtask) => {
+            Err("nothing imports it".into())
+        }
+        (Scenarios | Tools | User, _) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,0 @@
-//! Punctual: the tasks of the repository.

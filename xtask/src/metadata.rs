@@ -1,0 +1,109 @@
+//! What Cargo knows about the packages of the workspace and those they depend on.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
+
+use serde::Deserialize;
+
+use crate::command;
+
+/// `cargo metadata`, the parts that are needed here.
+#[derive(Debug, Deserialize)]
+pub struct Metadata {
+    /// All packages, those of the workspace included.
+    pub packages: Vec<Package>,
+    workspace_members: BTreeSet<String>,
+    workspace_root: PathBuf,
+}
+
+/// One package.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Package {
+    id: String,
+    /// Its name.
+    pub name: String,
+    /// An SPDX expression.
+    pub license: Option<String>,
+    /// The path of its Cargo.toml.
+    pub manifest_path: PathBuf,
+    /// What its Cargo.toml names.
+    pub dependencies: Vec<Dependency>,
+}
+
+/// An edge out of a package.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Dependency {
+    /// The package it leads to.
+    pub name: String,
+    /// Why it is there.
+    #[serde(deserialize_with = "kind")]
+    pub kind: Kind,
+    /// Set for a package of the workspace.
+    path: Option<PathBuf>,
+}
+
+/// Why a package depends on another.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Its code uses it.
+    #[default]
+    Normal,
+    /// Its build script uses it.
+    Build,
+    /// Its tests use it.
+    Dev,
+}
+
+fn kind<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Kind, D::Error> {
+    Option::<Kind>::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+impl Metadata {
+    /// Asks Cargo; fails where `Cargo.lock` is not up to date.
+    pub fn read() -> Result<Self, String> {
+        let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+        let text = command::output(&program, &["metadata", "--format-version", "1", "--locked"])?;
+        serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))
+    }
+
+    /// The packages of the workspace.
+    pub fn members(&self) -> impl Iterator<Item = &Package> {
+        self.packages
+            .iter()
+            .filter(|package| self.workspace_members.contains(&package.id))
+    }
+
+    /// The packages that come from elsewhere.
+    pub fn foreign(&self) -> impl Iterator<Item = &Package> {
+        self.packages
+            .iter()
+            .filter(|package| !self.workspace_members.contains(&package.id))
+    }
+
+    /// The folder of a member, from the root of the workspace.
+    pub fn folder<'p>(&self, member: &'p Package) -> &'p Path {
+        let folder = member.manifest_path.parent().unwrap_or(Path::new(""));
+        folder.strip_prefix(&self.workspace_root).unwrap_or(folder)
+    }
+
+    /// Names of packages from elsewhere that a member's Cargo.toml has, each with the members that do.
+    pub fn direct_dependencies(&self) -> BTreeMap<&str, BTreeSet<&str>> {
+        let mut direct: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for member in self.members() {
+            for dependency in member.dependencies.iter().filter(|it| it.path.is_none()) {
+                direct.entry(&dependency.name).or_default().insert(&member.name);
+            }
+        }
+        direct
+    }
+}
+
+impl Package {
+    /// Edges to other packages of the workspace.
+    pub fn inner_dependencies(&self) -> impl Iterator<Item = &Dependency> {
+        self.dependencies.iter().filter(|it| it.path.is_some())
+    }
+}
