@@ -1,8 +1,6 @@
 //! Calls over the wire and inside one ORB, with a stub written by hand in the shape of generated ones.
 #![allow(clippy::disallowed_methods)] // The real-time rules are for the ORB, not for a program that tests it.
 
-#![expect(clippy::disallowed_methods, reason = "callers are the user's own threads")]
-
 use std::{
     sync::{
         Arc,
