@@ -36,8 +36,9 @@ fn assert_within_budget(name: &str, probe: &ProbeRef) {
     match count(probe) {
         Ok((client, lane)) => {
             assert_eq!(client, 2 * CALLS, "{name}: the client");
+            // The wait behind the last call of the warm-up may fall into the count.
             assert!(
-                (2 * CALLS..=3 * CALLS).contains(&lane),
+                (2 * CALLS..=3 * CALLS + 1).contains(&lane),
                 "{name}: the lane, {lane}"
             );
         }

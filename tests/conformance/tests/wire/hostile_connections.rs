@@ -75,11 +75,13 @@ fn request_numbered(id: u32, key: &[u8]) -> Vec<u8> {
 #[test]
 fn a_peer_that_has_sent_all_still_gets_its_replies() {
     for threads in [1, 2, 3] {
-        let mut setup = Setup::default();
-        setup.pool = match threads {
-            1 => |pool| pool,
-            2 => |pool| pool.threads(2),
-            _ => |pool| pool.threads(3),
+        let setup = Setup {
+            pool: match threads {
+                1 => |pool| pool,
+                2 => |pool| pool.threads(2),
+                _ => |pool| pool.threads(3),
+            },
+            ..Setup::default()
         };
         let server = setup.start();
         let key = server.key();
@@ -192,9 +194,11 @@ fn a_peer_that_does_not_read_blocks_nobody_and_gets_everything_in_the_end() {
 fn a_peer_that_never_pauses_starves_nobody() {
     let server = Server::start();
     let key = server.key();
+    // Text that must be converted takes longer to serve than to send.
+    let text = [0xe9; 6000];
     let flood = COMMON
-        .request_with(0, 0, &key, "note", &[], |body| body.i32(1))
-        .repeat(1000);
+        .request_with(0, 0, &key, "greet", &[], |body| body.string(&text))
+        .repeat(20);
     let (started, done) = (AtomicBool::new(false), AtomicBool::new(false));
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -244,13 +248,35 @@ fn fragments_of_several_requests_may_alternate() {
     works(&mut peer, &key);
 }
 
+/// As long as a thread of the lane is idle, no request waits behind another one, of the same peer or not.
+#[test]
+fn every_thread_of_a_lane_takes_its_share() {
+    let setup = Setup {
+        pool: |pool| pool.threads(4),
+        ..Setup::default()
+    };
+    let server = setup.start();
+    let mut peers = [Peer::connect(server.port()), Peer::connect(server.port())];
+    let request = COMMON.request(1, &server.key(), "wait_at_gate", |body| body.i32(1));
+    peers.iter_mut().for_each(|peer| peer.send(&request.repeat(2)));
+    server.hooks.await_at_gate(4);
+    server.hooks.open_gate();
+    for peer in &mut peers {
+        for _ in 0..2 {
+            assert_eq!(peer.receive().unwrap().reply().body.i32(), 1);
+        }
+    }
+}
+
 /// Each peer pipelines everything at once; the lane has three threads and answers in whatever order.
 #[test]
 fn pipelined_requests_are_answered_exactly_once() {
     const PEERS: usize = 4;
     const REQUESTS: u32 = 2000;
-    let mut setup = Setup::default();
-    setup.pool = |pool| pool.threads(3);
+    let setup = Setup {
+        pool: |pool| pool.threads(3),
+        ..Setup::default()
+    };
     let server = setup.start();
     let key = server.key();
     thread::scope(|scope| {

@@ -409,10 +409,10 @@ fn forwards_are_followed_remembered_and_forgotten_when_they_lead_nowhere() {
             answer(&mut second, forty_two);
             answer(&mut second, forty_two);
             // Gone: who was forwarded comes back to where the reference leads.
+            drop(elsewhere);
             answer(&mut second, |dialect, _| {
                 dialect.message(CLOSE_CONNECTION, |message| message)
             });
-            drop((second, elsewhere));
             answer(&mut first, forty_two);
         },
         |_, probe| (0..3).for_each(|_| assert_eq!(probe.twice(21), Ok(42))),
