@@ -6,6 +6,14 @@ use core::{fmt, ops::Deref};
 use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
 
 /// A value exceeds the bound of its IDL type.
+///
+/// ```
+/// use punctual_cdr::{BoundedString, TooLong};
+///
+/// let error = BoundedString::<4>::try_from("radar".to_owned()).unwrap_err();
+/// assert_eq!(error, TooLong { length: 5, bound: 4 });
+/// assert_eq!(error.to_string(), "5 is longer than the bound of 4 in the IDL type");
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TooLong {
     /// How long it is: elements, or characters of a string.
@@ -64,18 +72,61 @@ macro_rules! bounded {
 
 bounded!(
     /// An owned `sequence<T, N>`: at most `N` elements.
+    ///
+    /// ```
+    /// use punctual_cdr::BoundedSeq;
+    ///
+    /// let mut track = BoundedSeq::<i32, 3>::try_from(vec![1, 2])?;
+    /// track.push(3)?;
+    /// assert_eq!(track[..], [1, 2, 3]);
+    /// assert!(track.push(4).is_err());
+    /// assert_eq!(track.into_inner(), vec![1, 2, 3]);
+    /// # Ok::<(), punctual_cdr::TooLong>(())
+    /// ```
     BoundedSeq [T, const N: usize] Vec<T>, [T], [T, N], <[T]>::len
 );
 bounded!(
     /// A lent `sequence<T, N>`: at most `N` elements.
+    ///
+    /// ```
+    /// use punctual_cdr::{BoundedSeq, BoundedSlice};
+    ///
+    /// let samples = [1, 2, 3];
+    /// let lent = BoundedSlice::<i32, 3>::try_from(samples.as_slice())?;
+    /// assert_eq!(lent.iter().sum::<i32>(), 6);
+    /// let owned: BoundedSeq<i32, 3> = lent.to_bounded_seq(|sample| *sample);
+    /// assert_eq!(owned[..], samples);
+    /// # Ok::<(), punctual_cdr::TooLong>(())
+    /// ```
     BoundedSlice ['a, T, const N: usize] &'a [T], [T], ['a, T, N], <[T]>::len
 );
 bounded!(
     /// An owned `string<N>`: at most `N` characters.
+    ///
+    /// ```
+    /// use punctual_cdr::BoundedString;
+    ///
+    /// let mut name = BoundedString::<8>::try_from("radar".to_owned())?;
+    /// name.push_str(" 2")?;
+    /// assert_eq!(&*name, "radar 2");
+    /// assert!(name.push_str("22").is_err());
+    /// assert_eq!(&*name, "radar 2", "left as it was");
+    /// # Ok::<(), punctual_cdr::TooLong>(())
+    /// ```
     BoundedString [const N: usize] String, str, [N], characters
 );
 bounded!(
     /// A lent `string<N>`: at most `N` characters.
+    ///
+    /// ```
+    /// use punctual_cdr::{BoundedStr, BoundedString};
+    ///
+    /// let lent = BoundedStr::<8>::try_from("radar")?;
+    /// assert_eq!(lent.len(), 5);
+    /// let owned: BoundedString<8> = lent.to_bounded_string();
+    /// assert_eq!(owned.into_inner(), "radar");
+    /// # Ok::<(), punctual_cdr::TooLong>(())
+    /// ```
     BoundedStr ['a, const N: usize] &'a str, str, ['a, N], characters
 );
 
@@ -98,6 +149,15 @@ impl<T, const N: usize> BoundedSeq<T, N> {
     }
 
     /// Appends an element. Fails at the bound.
+    ///
+    /// ```
+    /// # use punctual_cdr::{BoundedSeq, TooLong};
+    /// let mut one = BoundedSeq::<u8, 1>::default();
+    /// assert_eq!(one.push(7), Ok(()));
+    /// assert_eq!(one.push(8), Err(TooLong { length: 2, bound: 1 }));
+    /// one.clear();
+    /// assert_eq!(one.push(8), Ok(()));
+    /// ```
     pub fn push(&mut self, element: T) -> Result<(), TooLong> {
         if self.0.len() == N {
             return Err(TooLong {
@@ -117,6 +177,14 @@ impl<const N: usize> BoundedString<N> {
     }
 
     /// Appends text. Fails, leaving the string as it was, where it would exceed the bound.
+    ///
+    /// ```
+    /// # use punctual_cdr::BoundedString;
+    /// let mut text = BoundedString::<4>::default();
+    /// text.push_str("grün").expect("characters count, not octets");
+    /// text.clear();
+    /// assert!(text.is_empty());
+    /// ```
     pub fn push_str(&mut self, text: &str) -> Result<(), TooLong> {
         let length = characters(&self.0) + characters(text);
         if length > N {

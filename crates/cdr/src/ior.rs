@@ -7,6 +7,16 @@ use alloc::{string::String, vec::Vec};
 use crate::{CdrError, Decode, Decoder, Encode, Encoder};
 
 /// An object reference: the type it was made for and the ways to reach it. No profile: nil.
+///
+/// ```
+/// use punctual_cdr::{Ior, TaggedProfile};
+///
+/// let ior = Ior {
+///     type_id: "IDL:radar/Tracker:1.0".to_owned(),
+///     profiles: vec![TaggedProfile { tag: 0, data: vec![0, 1, 2, 0] }],
+/// };
+/// assert!(!ior.is_nil());
+/// ```
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Ior {
     /// The repository id of its interface; empty where the maker did not say.
@@ -17,6 +27,11 @@ pub struct Ior {
 
 impl Ior {
     /// Whether it refers to no object.
+    ///
+    /// ```
+    /// # use punctual_cdr::Ior;
+    /// assert!(Ior::default().is_nil());
+    /// ```
     pub fn is_nil(&self) -> bool {
         self.profiles.is_empty()
     }

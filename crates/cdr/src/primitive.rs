@@ -140,6 +140,17 @@ impl<'a> Decode<'a> for char {
 }
 
 /// IDL `long double`: IEEE 754 binary128, kept as its 128 bits because Rust has no such type yet.
+///
+/// ```
+/// use punctual_cdr::{Encode, Encoder, Endian, LongDouble};
+///
+/// let one = LongDouble(0x3fff << 112);
+/// let mut message = Vec::new();
+/// one.encode(&mut Encoder::new(&mut message, Endian::Big))?;
+/// assert_eq!(message[..3], [0x3f, 0xff, 0]);
+/// assert_eq!(message.len(), 16);
+/// # Ok::<(), punctual_cdr::CdrError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct LongDouble(pub u128);
 

@@ -103,6 +103,14 @@ impl From<CodeSetIncompatible> for SystemException {
 }
 
 /// A text is no object reference.
+///
+/// ```
+/// use punctual_giop::{ObjectUrl, UrlError};
+///
+/// let error = "corbaloc::localhost:0/Tracker".parse::<ObjectUrl>().unwrap_err();
+/// assert_eq!(error, UrlError::BadPort("0".to_owned()));
+/// assert_eq!(error.to_string(), "`0` is no port; write a number from 1 to 65535");
+/// ```
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum UrlError {
     /// Neither `IOR:` nor `corbaloc:`.

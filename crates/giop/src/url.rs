@@ -94,6 +94,19 @@ fn write_escaped(f: &mut fmt::Formatter<'_>, octet: u8) -> fmt::Result {
 /// The reference as `IOR:` and hexadecimal digits, in the byte order of this machine.
 ///
 /// Panics for a type id with a NUL in it, which no decoder yields, and for profiles of 4 GiB.
+///
+/// ```
+/// use punctual_cdr::{Ior, TaggedProfile};
+/// use punctual_giop::{ior_from_string, ior_to_string};
+///
+/// let ior = Ior {
+///     type_id: "IDL:radar/Tracker:1.0".to_owned(),
+///     profiles: vec![TaggedProfile { tag: 0, data: vec![0, 1, 2, 0] }],
+/// };
+/// let text = ior_to_string(&ior);
+/// assert!(text.starts_with("IOR:0"));
+/// assert_eq!(ior_from_string(&text), Ok(ior));
+/// ```
 pub fn ior_to_string(ior: &Ior) -> String {
     const DIGITS: [u8; 16] = *b"0123456789abcdef";
     let octets =
@@ -107,7 +120,19 @@ pub fn ior_to_string(ior: &Ior) -> String {
     text
 }
 
-/// Reads `IOR:` and hexadecimal digits in upper or lower case.
+/// Reads `IOR:` and hexadecimal digits, both in upper or lower case; white space around them is ignored.
+///
+/// # Errors
+/// [`UrlError::UnknownScheme`], [`UrlError::BadHex`], and [`UrlError::BadReference`] where the octets are no reference.
+///
+/// ```
+/// use punctual_giop::{UrlError, ior_from_string};
+///
+/// let nil = ior_from_string("IOR:00000000000000010000000000000000")?;
+/// assert!(nil.is_nil());
+/// assert_eq!(ior_from_string("IOR:00zz"), Err(UrlError::BadHex { at: 6 }));
+/// # Ok::<(), UrlError>(())
+/// ```
 pub fn ior_from_string(text: &str) -> Result<Ior, UrlError> {
     let text = text.trim();
     let digits = strip_scheme(text, "ior:").ok_or_else(|| UrlError::UnknownScheme(excerpt(text)))?;

@@ -5,6 +5,17 @@ use std::{fmt, io};
 use crate::TaskId;
 
 /// A set of CPUs, by the kernel's numbers from 0 to 1023.
+///
+/// ```
+/// use punctual_os::CpuSet;
+///
+/// let mut cpus: CpuSet = [0, 2].into_iter().collect();
+/// cpus.insert(3);
+/// cpus.remove(2);
+/// assert_eq!(cpus.to_string(), "0,3");
+/// assert!(cpus.contains(3) && !cpus.contains(2));
+/// assert_eq!(cpus.iter().max(), Some(3));
+/// ```
 #[derive(Clone, Eq, Hash, PartialEq)]
 pub struct CpuSet(rustix::thread::CpuSet);
 
@@ -17,11 +28,22 @@ impl CpuSet {
     }
 
     /// One CPU. A number that no machine has (1024 and up) gives the empty set, which is refused where it is used.
+    ///
+    /// ```
+    /// # use punctual_os::CpuSet;
+    /// assert_eq!(CpuSet::single(1).len(), 1);
+    /// assert_eq!(CpuSet::single(1024), CpuSet::empty());
+    /// ```
     pub fn single(cpu: usize) -> Self {
         [cpu].into_iter().collect()
     }
 
     /// Every CPU that is online now.
+    ///
+    /// ```
+    /// # use punctual_os::CpuSet;
+    /// assert!(!CpuSet::all().is_empty());
+    /// ```
     pub fn all() -> Self {
         std::fs::read_to_string("/sys/devices/system/cpu/online")
             .ok()
@@ -32,7 +54,13 @@ impl CpuSet {
             })
     }
 
-    /// Reads the kernel's list notation, such as `0-3,6`.
+    /// Reads the kernel's list notation, such as `0-3,6`. `None` for other texts and for CPUs from 1024 on.
+    ///
+    /// ```
+    /// # use punctual_os::CpuSet;
+    /// assert_eq!(CpuSet::parse("0-3,6").unwrap().to_string(), "0,1,2,3,6");
+    /// assert_eq!(CpuSet::parse("3-0"), None);
+    /// ```
     pub fn parse(list: &str) -> Option<Self> {
         let mut set = Self::empty();
         for range in list.trim().split(',') {

@@ -8,6 +8,13 @@ use punctual_types::NativePriority;
 use crate::TaskId;
 
 /// How the kernel orders the runnable threads of one CPU.
+///
+/// ```
+/// use punctual_os::{SchedulingClass, scheduling::priority_range};
+///
+/// assert_eq!(priority_range(SchedulingClass::Fifo), 1..=99);
+/// assert_eq!(priority_range(SchedulingClass::Other), 0..=0);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum SchedulingClass {
     /// SCHED_OTHER: shares the CPU fairly, below every real-time thread. Its one priority is 0.

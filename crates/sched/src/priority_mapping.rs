@@ -5,6 +5,27 @@ use punctual_types::{NativePriority, Priority};
 /// How CORBA priorities become a host's native ones: `RTCORBA::PriorityMapping`.
 ///
 /// Source: Real-time CORBA 1.2, 5.5 "Priority Mappings".
+///
+/// ```
+/// use punctual_sched::PriorityMapping;
+/// use punctual_types::{NativePriority, Priority};
+///
+/// /// CORBA priorities are the native ones; all others are not allowed.
+/// struct Direct;
+///
+/// impl PriorityMapping for Direct {
+///     fn to_native(&self, priority: Priority) -> Option<NativePriority> {
+///         (1..=99).contains(&priority.value()).then_some(NativePriority(priority.value()))
+///     }
+///
+///     fn to_corba(&self, native: NativePriority) -> Option<Priority> {
+///         Priority::new(native.0).ok()
+///     }
+/// }
+/// assert_eq!(Direct.to_native(Priority::new(40)?), Some(NativePriority(40)));
+/// assert_eq!(Direct.to_native(Priority::MAX), None);
+/// # Ok::<(), punctual_types::OutOfRange>(())
+/// ```
 pub trait PriorityMapping: Send + Sync {
     /// The native priority for a CORBA one; `None` where it has none.
     fn to_native(&self, priority: Priority) -> Option<NativePriority>;
@@ -23,6 +44,8 @@ pub trait PriorityMapping: Send + Sync {
 ///
 /// let mapping = LinearMapping::new(1..=99);
 /// assert_eq!(mapping.to_native(Priority::MAX), Some(NativePriority(99)));
+/// assert_eq!(mapping.to_corba(NativePriority(33)).map(Priority::value), Some(10_700));
+/// assert_eq!(mapping.to_corba(NativePriority(100)), None);
 /// ```
 #[derive(Clone, Debug)]
 pub struct LinearMapping {
@@ -30,7 +53,18 @@ pub struct LinearMapping {
 }
 
 impl LinearMapping {
-    /// A mapping onto `native`, which must not be empty.
+    /// A mapping onto `native`, the lowest priority first.
+    ///
+    /// Panics for an empty range.
+    ///
+    /// ```
+    /// use punctual_sched::{LinearMapping, PriorityMapping};
+    /// use punctual_types::{NativePriority, Priority};
+    ///
+    /// // Leaves the highest native priorities to the threads of the kernel.
+    /// let mapping = LinearMapping::new(1..=80);
+    /// assert_eq!(mapping.to_native(Priority::MAX), Some(NativePriority(80)));
+    /// ```
     pub fn new(native: RangeInclusive<i16>) -> Self {
         assert!(
             !native.is_empty(),

@@ -5,6 +5,27 @@ use punctual_types::{CORBA_OBJECT, SystemException};
 use crate::{ObjectRef, Upcall};
 
 /// A generated reference type: an [`ObjectRef`] whose object is known, or believed, to support an interface.
+///
+/// ```
+/// use punctual_stub::{Interface, ObjectRef};
+///
+/// struct TrackerRef(ObjectRef);
+///
+/// impl Interface for TrackerRef {
+///     const REPOSITORY_ID: &'static str = "IDL:radar/Tracker:1.0";
+///     // With the interfaces that it inherits from.
+///     const SUPPORTED_IDS: &'static [&'static str] = &["IDL:radar/Tracker:1.0", "IDL:radar/Sensor:1.0"];
+///
+///     fn from_object(object: ObjectRef) -> Self {
+///         Self(object)
+///     }
+///
+///     fn as_object(&self) -> &ObjectRef {
+///         &self.0
+///     }
+/// }
+/// assert!(TrackerRef::SUPPORTED_IDS.contains(&TrackerRef::REPOSITORY_ID));
+/// ```
 pub trait Interface: Sized {
     /// The interface's name on the wire.
     const REPOSITORY_ID: &'static str;
@@ -20,6 +41,34 @@ pub trait Interface: Sized {
 }
 
 /// How requests for an interface reach a servant of type `S`; generated for every `S` that implements the interface's trait.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+/// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use punctual_cdr::Encode;
+/// use punctual_stub::{Interface, ObjectRef, Skeleton, Upcall};
+/// use punctual_types::{SystemException, SystemExceptionKind};
+///
+/// struct Counting(i32);
+///
+/// impl Skeleton<Counting> for DoublerRef {
+///     fn dispatch(servant: &Counting, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
+///         match upcall.operation() {
+///             "twice" => {
+///                 let value: i32 = upcall.argument()?;
+///                 upcall.reply(|reply| (value * 2 + servant.0).encode(reply))
+///             }
+///             _ => Err(upcall.unknown_operation()),
+///         }
+///     }
+/// }
+/// let odd: DoublerRef = local::activate(Counting(1));
+/// assert_eq!(odd.twice(3)?, 7);
+/// let unknown = odd.as_object().oneway("reset", |_| Ok(())).unwrap_err();
+/// assert_eq!(unknown.kind, SystemExceptionKind::BadOperation);
+/// # Ok::<(), punctual_types::SystemException>(())
+/// ```
 pub trait Skeleton<S>: Interface {
     /// Decodes the arguments, calls the servant, encodes what it returns.
     ///

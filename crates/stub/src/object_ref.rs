@@ -13,6 +13,20 @@ use crate::{Call, Interface, OperationError, OrbContext, Phase, Response, Target
 /// A reference to an object, here or anywhere: `CORBA::Object`. Never nil; nil is `None`.
 ///
 /// Cloning shares it. Calls go out on the calling thread's own connection, so threads share a reference freely.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+/// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use punctual_stub::{Interface, ObjectRef};
+///
+/// # let doubler: DoublerRef = local::activate(Doubler);
+/// let object: ObjectRef = doubler.as_object().clone();
+/// assert!(object.is_a("IDL:omg.org/CORBA/Object:1.0")?);
+/// let again: Option<DoublerRef> = object.narrow()?;
+/// assert_eq!(again.expect("it is a Doubler").twice(21)?, 42);
+/// # Ok::<(), punctual_types::SystemException>(())
+/// ```
 #[derive(Clone)]
 pub struct ObjectRef {
     target: Arc<dyn Target>,
@@ -20,26 +34,104 @@ pub struct ObjectRef {
 
 impl ObjectRef {
     /// A reference that leads to `target`.
+    ///
+    /// For runtimes; users get references from adapters, from the ORB and from calls.
+    ///
+    /// ```
+    /// use std::{sync::Arc, time::Duration};
+    ///
+    /// use punctual_cdr::Ior;
+    /// use punctual_stub::{Call, ObjectRef, OrbContext, Target};
+    /// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+    ///
+    /// struct Unreachable(Ior);
+    ///
+    /// impl Target for Unreachable {
+    ///     fn ior(&self) -> &Ior {
+    ///         &self.0
+    ///     }
+    ///     fn orb(&self) -> &OrbContext {
+    ///         unreachable!("this example does not ask")
+    ///     }
+    ///     fn invoke(&self, _: &mut Call<'_>) -> Result<(), SystemException> {
+    ///         Err(SystemException::new(SystemExceptionKind::Transient, 0, Completion::No))
+    ///     }
+    ///     fn locate(&self) -> Result<bool, SystemException> {
+    ///         Ok(false)
+    ///     }
+    ///     fn with_timeout(&self, _: Option<Duration>) -> Arc<dyn Target> {
+    ///         Arc::new(Self(self.0.clone()))
+    ///     }
+    /// }
+    /// let object = ObjectRef::new(Arc::new(Unreachable(Ior::default())));
+    /// assert_eq!(object.non_existent().unwrap_err().kind, SystemExceptionKind::Transient);
+    /// ```
     pub fn new(target: Arc<dyn Target>) -> Self {
         Self { target }
     }
 
     /// The reference as it stands on the wire.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// assert_eq!(doubler.as_object().ior().type_id, "IDL:Doubler:1.0");
+    /// ```
     pub fn ior(&self) -> &Ior {
         self.target.ior()
     }
 
     /// The reference as text, `IOR:` and hexadecimal digits, for any ORB to read.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// let text = doubler.as_object().to_ior();
+    /// assert!(text.starts_with("IOR:"));
+    /// assert_eq!(&punctual_giop::ior_from_string(&text)?, doubler.as_object().ior());
+    /// # Ok::<(), punctual_giop::UrlError>(())
+    /// ```
     pub fn to_ior(&self) -> String {
         punctual_giop::ior_to_string(self.ior())
     }
 
     /// The ORB the reference belongs to.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// use punctual_cdr::Ior;
+    ///
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// // Makes the references usable that a message contains; generated code does so while it decodes.
+    /// assert!(doubler.as_object().orb().0.bind(Ior::default()).is_err(), "nil leads nowhere");
+    /// ```
     pub fn orb(&self) -> &OrbContext {
         self.target.orb()
     }
 
     /// Whether the object supports the interface of this repository id. Asks the object unless the reference says so itself.
+    ///
+    /// Fails as any call does, with the system exception of the peer or of the way to it.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// assert!(doubler.as_object().is_a("IDL:Doubler:1.0")?);
+    /// assert!(!doubler.as_object().is_a("IDL:Tracker:1.0")?);
+    /// # Ok::<(), punctual_types::SystemException>(())
+    /// ```
     pub fn is_a(&self, repository_id: &str) -> Result<bool, SystemException> {
         if repository_id == CORBA_OBJECT || repository_id == self.ior().type_id {
             return Ok(true);
@@ -53,6 +145,18 @@ impl ObjectRef {
     }
 
     /// Whether the object is known not to exist (any more). Asks the object.
+    ///
+    /// Fails where nobody can be asked: that the server is away does not say that the object does not exist.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// assert!(!doubler.as_object().non_existent()?);
+    /// # Ok::<(), punctual_types::SystemException>(())
+    /// ```
     pub fn non_existent(&self) -> Result<bool, SystemException> {
         let mut answer = false;
         let result = self.call::<SystemException>("_non_existent", |phase| match phase {
@@ -66,21 +170,70 @@ impl ObjectRef {
     }
 
     /// The reference as an `R`, if the object supports that interface: asks it unless the reference's own type says so.
+    ///
+    /// Fails as [`Self::is_a`].
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::{Interface, ObjectRef};
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// # let object: ObjectRef = doubler.as_object().clone();
+    /// match object.narrow::<DoublerRef>()? {
+    ///     Some(doubler) => assert_eq!(doubler.twice(4)?, 8),
+    ///     None => unreachable!("the object has another interface"),
+    /// }
+    /// # Ok::<(), punctual_types::SystemException>(())
+    /// ```
     pub fn narrow<R: Interface>(&self) -> Result<Option<R>, SystemException> {
         Ok(self.is_a(R::REPOSITORY_ID)?.then(|| self.unchecked()))
     }
 
     /// The reference as an `R`, without asking; calls fail with BAD_OPERATION where it does not support the interface.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// let same: DoublerRef = doubler.as_object().unchecked();
+    /// assert_eq!(same.twice(4)?, 8);
+    /// # Ok::<(), punctual_types::SystemException>(())
+    /// ```
     pub fn unchecked<R: Interface>(&self) -> R {
         R::from_object(self.clone())
     }
 
     /// Whether both references are known to lead to the same object. `false` does not mean that they do not.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// let object = doubler.as_object();
+    /// assert!(object.is_equivalent(&object.clone()));
+    /// assert_eq!(object, &object.clone(), "`==` says the same");
+    /// ```
     pub fn is_equivalent(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.target, &other.target) || self.ior().profiles == other.ior().profiles
     }
 
     /// A number that is the same for equivalent references, below `maximum` (0: any).
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// let object = doubler.as_object();
+    /// assert_eq!(object.hash(100), object.clone().hash(100));
+    /// assert!(object.hash(100) < 100);
+    /// ```
     pub fn hash(&self, maximum: u32) -> u32 {
         let mut hasher = DefaultHasher::new();
         self.ior().profiles.hash(&mut hasher);
@@ -91,6 +244,17 @@ impl ObjectRef {
     /// Asks where the object is and opens the connection for this thread's priority, so that the first call does not have to.
     ///
     /// Fails with OBJECT_NOT_EXIST where it does not exist.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// doubler.as_object().validate_connection()?;
+    /// assert_eq!(doubler.twice(4)?, 8, "on a connection that was open before");
+    /// # Ok::<(), punctual_types::SystemException>(())
+    /// ```
     pub fn validate_connection(&self) -> Result<(), SystemException> {
         if self.target.locate()? {
             return Ok(());
@@ -106,11 +270,47 @@ impl ObjectRef {
     /// The same object with a deadline for each call, counted from its start: TIMEOUT when it passes.
     ///
     /// From 50 ms on, waiting costs nothing extra and ends up to two kernel ticks late; below, one system call more.
+    ///
+    /// `None` takes the deadline away.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// use std::time::Duration;
+    ///
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// let prompt: DoublerRef = doubler.as_object().with_timeout(Duration::from_millis(50)).unchecked();
+    /// assert_eq!(prompt.twice(4)?, 8);
+    /// let patient = prompt.as_object().with_timeout(None);
+    /// assert!(patient.is_equivalent(doubler.as_object()));
+    /// # Ok::<(), punctual_types::SystemException>(())
+    /// ```
     pub fn with_timeout(&self, timeout: impl Into<Option<Duration>>) -> Self {
         Self::new(self.target.with_timeout(timeout.into()))
     }
 
     /// A two-way call; `perform` writes the arguments, perhaps more than once, and reads the results.
+    ///
+    /// For generated code.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::{Interface, Phase};
+    /// # use punctual_cdr::{Decode, Encode};
+    /// # use punctual_types::SystemException;
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// let mut result = 0_i32;
+    /// doubler.as_object().call::<SystemException>("twice", |phase| match phase {
+    ///     Phase::Arguments(encoder) => 21_i32.encode(encoder),
+    ///     Phase::Results(decoder) => result.decode_into(decoder),
+    /// })?;
+    /// assert_eq!(result, 42);
+    /// # Ok::<(), punctual_types::SystemException>(())
+    /// ```
     pub fn call<E: OperationError>(
         &self,
         operation: &str,
@@ -130,6 +330,18 @@ impl ObjectRef {
     }
 
     /// A oneway call: returns when the transport has the request.
+    ///
+    /// For generated code.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// doubler.as_object().oneway("wake", |_| Ok(()))?;
+    /// # Ok::<(), punctual_types::SystemException>(())
+    /// ```
     pub fn oneway(
         &self,
         operation: &str,

@@ -8,6 +8,14 @@ pub const TAO_VMCID: u32 = 0x5441_0000;
 pub const PUNCTUAL_VMCID: u32 = 0x5055_4000;
 
 /// The minor code of a system exception: a vendor in the upper 20 bits, a number in the lower 12.
+///
+/// ```
+/// use punctual_types::Minor;
+///
+/// let minor = Minor::from(0x4f4d_0004);
+/// assert_eq!(minor, Minor::OMG_ORB_SHUT_DOWN);
+/// assert_eq!(minor.to_string(), "OMG 4");
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Minor(pub u32);
 
@@ -104,6 +112,12 @@ impl Minor {
     pub const DEADLOCK_DETECTED: Self = Self(PUNCTUAL_VMCID | 40);
 
     /// What the code means and what to try next, for the codes of this ORB.
+    ///
+    /// ```
+    /// # use punctual_types::Minor;
+    /// assert_eq!(Minor::NIL_REFERENCE.text(), Some("the reference is nil"));
+    /// assert_eq!(Minor(1).text(), None, "not one of ours");
+    /// ```
     pub const fn text(self) -> Option<&'static str> {
         match self {
             Self::TARGET_KEY_UNKNOWN => {

@@ -22,6 +22,13 @@ impl Priority {
     pub const MAX: Self = Self(i16::MAX);
 
     /// Checks that `value` lies in 0..=32767.
+    ///
+    /// ```
+    /// use punctual_types::{OutOfRange, Priority};
+    ///
+    /// assert_eq!(Priority::new(0), Ok(Priority::MIN));
+    /// assert_eq!(Priority::new(-1), Err(OutOfRange(-1)));
+    /// ```
     pub const fn new(value: i16) -> Result<Self, OutOfRange> {
         if value < 0 {
             Err(OutOfRange(value))
@@ -31,6 +38,11 @@ impl Priority {
     }
 
     /// The number as it stands on the wire.
+    ///
+    /// ```
+    /// # use punctual_types::Priority;
+    /// assert_eq!(Priority::MAX.value(), 32767);
+    /// ```
     pub const fn value(self) -> i16 {
         self.0
     }
@@ -43,6 +55,13 @@ impl fmt::Display for Priority {
 }
 
 /// A priority in the host's own scale: under Linux SCHED_FIFO and SCHED_RR 1 (lowest) to 99 (highest).
+///
+/// ```
+/// use punctual_types::NativePriority;
+///
+/// assert!(NativePriority(99) > NativePriority(1));
+/// assert_eq!(NativePriority(40).to_string(), "40");
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct NativePriority(pub i16);
 
@@ -53,6 +72,13 @@ impl fmt::Display for NativePriority {
 }
 
 /// A number that is no CORBA priority, because it is negative.
+///
+/// ```
+/// use punctual_types::{OutOfRange, Priority};
+///
+/// let error: OutOfRange = Priority::new(-5).unwrap_err();
+/// assert_eq!(error.to_string(), "-5 is no CORBA priority; use 0 (lowest) to 32767 (highest)");
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct OutOfRange(pub i16);
 

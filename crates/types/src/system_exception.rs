@@ -23,6 +23,17 @@ pub struct SystemException {
 
 impl SystemException {
     /// An exception of this kind; `minor` is a plain number or a [`Minor`].
+    ///
+    /// ```
+    /// use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+    ///
+    /// let exception = SystemException::new(SystemExceptionKind::Transient, Minor::CONNECT_REFUSED, Completion::No);
+    /// assert_eq!(
+    ///     exception.to_string(),
+    ///     "CORBA::TRANSIENT (minor Punctual 17, not completed): \
+    ///      nobody listens at the address of the reference; is the server running?",
+    /// );
+    /// ```
     pub fn new(kind: SystemExceptionKind, minor: impl Into<Minor>, completed: Completion) -> Self {
         Self {
             kind,
@@ -56,6 +67,16 @@ impl fmt::Display for SystemException {
 impl core::error::Error for SystemException {}
 
 /// Whether an operation had run when a system exception was raised, `CORBA::completion_status`.
+///
+/// ```
+/// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+///
+/// fn may_call_again(exception: &SystemException) -> bool {
+///     exception.completed == Completion::No
+/// }
+/// let late = SystemException::new(SystemExceptionKind::Timeout, 0, Completion::Maybe);
+/// assert!(!may_call_again(&late));
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u32)]
 pub enum Completion {
@@ -69,6 +90,12 @@ pub enum Completion {
 
 impl Completion {
     /// The status a wire value stands for, if any.
+    ///
+    /// ```
+    /// # use punctual_types::Completion;
+    /// assert_eq!(Completion::from_wire(2), Some(Completion::Maybe));
+    /// assert_eq!(Completion::from_wire(3), None);
+    /// ```
     pub const fn from_wire(value: u32) -> Option<Self> {
         match value {
             0 => Some(Self::Yes),
@@ -90,6 +117,16 @@ impl fmt::Display for Completion {
 }
 
 /// The standard system exceptions.
+///
+/// Source: CORBA 3.3 Part 1, Annex A.5.
+///
+/// ```
+/// use punctual_types::SystemExceptionKind;
+///
+/// assert_eq!(SystemExceptionKind::Timeout.name(), "TIMEOUT");
+/// assert_eq!(SystemExceptionKind::Timeout.text(), "the deadline of the call passed");
+/// assert_eq!(SystemExceptionKind::ALL.len(), 40);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum SystemExceptionKind {
     /// The activity has completed.
@@ -312,6 +349,13 @@ impl SystemExceptionKind {
     }
 
     /// The kind that a repository id names, if it is a standard system exception.
+    ///
+    /// ```
+    /// # use punctual_types::SystemExceptionKind;
+    /// let id = "IDL:omg.org/CORBA/NO_PERMISSION:1.0";
+    /// assert_eq!(SystemExceptionKind::from_repository_id(id), Some(SystemExceptionKind::NoPermission));
+    /// assert_eq!(SystemExceptionKind::NoPermission.repository_id(), id);
+    /// ```
     pub fn from_repository_id(id: &str) -> Option<Self> {
         let name = id.strip_prefix("IDL:omg.org/CORBA/")?.strip_suffix(":1.0")?;
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
