@@ -77,7 +77,8 @@ fn nor_does_a_priority_that_selects_a_lane() {
         .unwrap();
     client.current().set_priority(Priority::MAX).unwrap();
     assert_within_budget("lanes", &server.reference_for(&client));
-    assert!(server.pool.statistics()[1].1.requests > CALLS);
+    let [low, high] = [0, 1].map(|lane| server.pool.statistics()[lane].1.requests);
+    assert!(low == 0 && high > 0, "{low} {high}");
 }
 
 #[test]

@@ -1,0 +1,177 @@
+//! Arguments that are not what they should be, and results that cannot be sent.
+
+use super::*;
+
+pub(super) const CASES: &[Case] = &[
+    // Bodies.
+    case(
+        "no body",
+        ALL,
+        |dialect, f| dialect.request(ID, &f.key, "twice", |b| b),
+        |_| marshal(Minor::MESSAGE_TRUNCATED),
+        Stays,
+    ),
+    case(
+        "body too short",
+        ALL,
+        |dialect, f| dialect.request(ID, &f.key, "twice", |b| b.u16(1)),
+        |_| marshal(Minor::MESSAGE_TRUNCATED),
+        Stays,
+    ),
+    case(
+        "body too long",
+        ALL,
+        |dialect, f| dialect.request(ID, &f.key, "twice", |b| b.i32(1).i32(2).i32(3)),
+        |_| native(|body| body.i32(2)),
+        Stays,
+    ),
+    case(
+        "sequence longer than the message",
+        ALL,
+        |dialect, f| dialect.request(ID, &f.key, "reverse", |b| b.u32(u32::MAX).i32(1)),
+        |_| marshal(Minor::LENGTH_IMPOSSIBLE),
+        Stays,
+    ),
+    case(
+        "sequence longer by one",
+        ALL,
+        |dialect, f| dialect.request(ID, &f.key, "reverse", |b| b.u32(3).i32(1).i32(2)),
+        |_| marshal(Minor::LENGTH_IMPOSSIBLE),
+        Stays,
+    ),
+    case(
+        "string longer than the message",
+        ALL,
+        |dialect, f| greet(dialect, f, |b| b.u32(0x7fff_ffff).raw(b"abc\0")),
+        |_| marshal(Minor::LENGTH_IMPOSSIBLE),
+        Stays,
+    ),
+    case(
+        "string without a NUL",
+        ALL,
+        |dialect, f| greet(dialect, f, |b| b.sequence(b"abc")),
+        |_| marshal(Minor::STRING_UNTERMINATED),
+        Stays,
+    ),
+    case(
+        "string with a NUL inside",
+        ALL,
+        |dialect, f| greet(dialect, f, |b| b.string(b"a\0c")),
+        |_| marshal(Minor::STRING_UNTERMINATED),
+        Stays,
+    ),
+    case(
+        "boolean 2",
+        ALL,
+        |dialect, f| dialect.request(ID, &f.key, "invert", |b| b.u8(2)),
+        |_| marshal(Minor::BOOLEAN_INVALID),
+        Stays,
+    ),
+    case(
+        "enum beyond its last",
+        ALL,
+        |dialect, f| dialect.request(ID, &f.key, "next", |b| b.u32(3)),
+        |_| marshal(Minor::ENUM_OUT_OF_RANGE),
+        Stays,
+    ),
+    case(
+        "the last of an enum",
+        ALL,
+        |dialect, f| dialect.request(ID, &f.key, "next", |b| b.u32(2)),
+        |_| native(|body| body.u32(0)),
+        Stays,
+    ),
+    case(
+        "values nested as deep as allowed",
+        ALL,
+        |dialect, f| dialect.request(ID, &f.key, "count", |b| tree(b, MAX_NESTING)),
+        |_| native(|body| body.u32(MAX_NESTING.into())),
+        Stays,
+    ),
+    case(
+        "values nested deeper",
+        ALL,
+        |dialect, f| dialect.request(ID, &f.key, "count", |b| tree(b, MAX_NESTING + 1)),
+        |_| Exception(Kind::ImpLimit, Minor::NESTING_TOO_DEEP, NO),
+        Stays,
+    ),
+    case(
+        "result above the limit",
+        ALL,
+        |dialect, f| dialect.request(ID, &f.key, "filled", |b| b.u32(MAX_MESSAGE as u32)),
+        |_| Exception(Kind::ImpLimit, Minor::MESSAGE_TOO_LARGE, Completion::Yes),
+        Stays,
+    ),
+    // Text.
+    case(
+        "an accent in ISO-8859-1, nothing negotiated",
+        ALL,
+        |dialect, f| greet(dialect, f, |b| b.string(b"Andr\xe9")),
+        |_| native(|body| body.string(b"Hello, Andr\xe9")),
+        Stays,
+    ),
+    case(
+        "an accent in ISO-8859-1, negotiated",
+        ALL,
+        |dialect, f| announcing(dialect, LATIN1, f, b"Andr\xe9"),
+        |_| native(|body| body.string(b"Hello, Andr\xe9")),
+        Stays,
+    ),
+    case(
+        "an accent in UTF-8, negotiated",
+        ALL,
+        |dialect, f| announcing(dialect, UTF8, f, "André".as_bytes()),
+        |_| native(|body| body.string("Hello, André".as_bytes())),
+        Stays,
+    ),
+    case(
+        "text that is no UTF-8, negotiated",
+        ALL,
+        |dialect, f| announcing(dialect, UTF8, f, b"Andr\xe9"),
+        |_| Exception(Kind::DataConversion, Minor::TEXT_INVALID, NO),
+        Stays,
+    ),
+    case(
+        "a code set that nobody has: ASCII is understood all the same",
+        ALL,
+        |dialect, f| announcing(dialect, EUC_JP, f, b"Andre"),
+        |_| native(|body| body.string(b"Hello, Andre")),
+        Stays,
+    ),
+    // Exceptions of the servant.
+    case(
+        "user exception",
+        ALL,
+        |dialect, f| greet(dialect, f, |b| b.string(b"")),
+        |_| Raised("IDL:conformance/Refused:1.0"),
+        Stays,
+    ),
+    case(
+        "panic",
+        ONLY_1_2,
+        |dialect, f| dialect.request(ID, &f.key, "twice", |b| b.i32(UNLUCKY)),
+        |_| Exception(Kind::Unknown, Minor::SERVANT_PANICKED, Completion::Maybe),
+        Stays,
+    ),
+];
+
+const LATIN1: u32 = 0x0001_0001;
+const UTF8: u32 = 0x0501_0001;
+const EUC_JP: u32 = 0x0003_0010;
+
+fn announcing(dialect: Dialect, code_set: u32, fixture: &Fixture, text: &[u8]) -> Vec<u8> {
+    let context = dialect.encapsulation(|data| data.u32(code_set).u32(0x0001_0109));
+    dialect.request_with(ID, 3, &fixture.key, "greet", &[(CODE_SETS, context)], |body| {
+        body.string(text)
+    })
+}
+
+fn greet(dialect: Dialect, fixture: &Fixture, arguments: impl FnOnce(Octets) -> Octets) -> Vec<u8> {
+    dialect.request(ID, &fixture.key, "greet", arguments)
+}
+
+/// A tree of this depth, one node on each level; the innermost has an empty list of children.
+fn tree(body: Octets, depth: u16) -> Octets {
+    let branches = (1..depth).fold(body, |body, _| body.i32(0).u32(1));
+    branches.i32(0).u32(0)
+}
