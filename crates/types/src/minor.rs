@@ -172,9 +172,9 @@ impl Minor {
             Self::NO_ENDPOINT_FOR_PRIORITY => Some(
                 "the reference has no endpoint for the priority of this thread; set a priority that a lane of the server has",
             ),
-            Self::PRIORITY_ABOVE_ACCEPTED => {
-                Some("the propagated priority is above the highest one the server accepts")
-            }
+            Self::PRIORITY_ABOVE_ACCEPTED => Some(
+                "the propagated priority is above the highest one the server accepts; the server raises it with `highest_priority`",
+            ),
             Self::ORB_SHUT_DOWN => Some("the ORB has been shut down"),
             Self::TOO_MANY_FORWARDS => Some("the location of the object was forwarded too many times"),
             Self::TOO_MANY_CONNECTIONS => {
