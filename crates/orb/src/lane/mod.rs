@@ -72,6 +72,18 @@ struct Counters {
 }
 
 /// What a lane has seen since it was made.
+///
+/// ```
+/// use punctual_orb::{LaneStatistics, Orb};
+/// use punctual_types::Priority;
+///
+/// let orb = Orb::builder().build()?;
+/// let pool = orb.threadpool().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
+/// for (priority, LaneStatistics { requests, misdirected, .. }) in pool.statistics() {
+///     assert_eq!((requests, misdirected), (0, 0), "nobody has called lane {priority:?}");
+/// }
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct LaneStatistics {
