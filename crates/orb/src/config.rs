@@ -8,6 +8,7 @@ use punctual_types::Priority;
 /// use punctual_orb::{Limits, Orb};
 ///
 /// let mut limits = Limits::default();
+/// assert_eq!(limits.max_message_size, 8 << 20);
 /// limits.max_message_size = 64 << 10;
 /// limits.max_connections = 16;
 /// let orb = Orb::builder().limits(limits).build()?;
@@ -24,7 +25,8 @@ pub struct Limits {
     pub max_connections_per_thread: usize,
     /// Fragmented messages under way on one connection. Default 4.
     pub max_fragmented_messages: usize,
-    /// How long a peer may take from the first octet of a message to its last. Default 30 s.
+    /// How long a client may take from the first octet of a message to its last; replies have the deadline of their call.
+    /// Default 30 s.
     pub message_completion: Duration,
     /// Levels of nested values of recursive types. Default 64.
     pub max_nesting: u16,

@@ -33,7 +33,7 @@ pub enum OrbError {
     /// An object with this id is active in the adapter.
     #[error("an object with this id is already active; deactivate it first or choose another id")]
     AlreadyActive,
-    /// A table of the operating system or of the ORB is full.
+    /// The ORB's table of objects is full.
     #[error("no more objects can be activated: the table is full")]
     Full,
     /// The socket could not be opened.

@@ -247,14 +247,14 @@ impl Orb {
     /// let orb = Orb::builder().listen("iiop://127.0.0.1").build()?;
     /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
     /// let url = orb.publish("Doubler", &doubler)?;
-    /// thread::scope(|scope| {
+    /// let client = Orb::builder().build()?;
+    /// let result = thread::scope(|scope| {
     ///     scope.spawn(|| orb.run());
-    ///     let client = Orb::builder().build()?;
     ///     let result = client.resolve::<DoublerRef>(&url).map(|doubler| doubler.twice(3));
     ///     orb.shutdown();
-    ///     assert_eq!(result??, 6);
-    ///     Ok::<(), Box<dyn std::error::Error>>(())
-    /// })?;
+    ///     result
+    /// });
+    /// assert_eq!(result??, 6);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn run(&self) {
@@ -427,8 +427,10 @@ impl OrbBuilder {
         self
     }
 
-    /// The deadline of each call, counted from its start, unless its reference has another. Default: none, so a call waits for
-    /// ever for a server that is connected and does not answer.
+    /// The deadline of each call, counted from its start, unless its reference has another; TIMEOUT when it passes.
+    ///
+    /// Default: none, so a call waits for ever for a server that is connected and does not answer. A call to an object of the
+    /// same ORB runs on the calling thread, and no deadline ends it.
     ///
     /// ```
     /// # use punctual_orb::{Orb, ResolveError};

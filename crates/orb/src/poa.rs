@@ -69,7 +69,11 @@ impl Poa {
 
     /// Makes `servant` an object with an id that the adapter chooses, and returns a reference to it.
     ///
-    /// The type of the reference says which interface it serves. Fails where the adapter leaves ids to the user.
+    /// The type of the reference says which interface it serves.
+    ///
+    /// # Errors
+    /// [`OrbError::WrongPolicy`] where the adapter leaves ids to the user, [`OrbError::Full`], [`OrbError::ShutDown`], and
+    /// [`OrbError::Listen`] where this is the first object of the threads that call `Orb::run` and the endpoint is taken.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -95,7 +99,11 @@ impl Poa {
             .map(R::from_object)
     }
 
-    /// Makes `servant` the object with this id (any octets). Fails where the id is taken, or the adapter chooses ids itself.
+    /// Makes `servant` the object with this id (any octets).
+    ///
+    /// # Errors
+    /// [`OrbError::AlreadyActive`] where the id is taken, [`OrbError::WrongPolicy`] where the adapter chooses ids itself, and
+    /// those of [`Self::activate`].
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -246,13 +254,16 @@ impl PoaBuilder {
         self
     }
 
-    /// The highest priority that a client may propagate. Default: the highest one the pool is configured with.
+    /// The highest priority that a client may propagate; [`OnExcess`] has an example. Calls within the ORB are not checked.
+    ///
+    /// Default: the highest one the pool is configured with, which without lanes is its `default_priority`; for threads that
+    /// call `Orb::run` it is [`Priority::MAX`].
     pub fn highest_priority(mut self, priority: Priority) -> Self {
         self.highest_accepted = Some(priority);
         self
     }
 
-    /// What happens to requests above it. Default: they are refused.
+    /// What happens to requests above it. Default: they are refused. [`OnExcess`] has an example.
     pub fn on_excess(mut self, action: OnExcess) -> Self {
         self.on_excess = action;
         self

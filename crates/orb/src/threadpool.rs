@@ -20,6 +20,8 @@ use crate::{
 
 /// Threads that serve requests: with lanes, or at one priority. `RTCORBA::Threadpool`.
 ///
+/// It ends with its ORB; dropping this handle ends nothing.
+///
 /// ```
 /// use punctual_orb::Orb;
 /// use punctual_types::Priority;
@@ -160,7 +162,10 @@ impl ThreadPoolBuilder {
     /// Opens the lanes and starts the threads.
     ///
     /// Where the process has no right to real-time scheduling they run in the ordinary class, and standard error says so once.
-    /// Fails for lanes of equal priority or without threads, and where the operating system refuses a thread or socket.
+    ///
+    /// # Errors
+    /// [`OrbError::ThreadPool`] for lanes of equal priority or without threads, [`OrbError::PriorityUnmappable`],
+    /// [`OrbError::ShutDown`], and [`OrbError::Os`] or [`OrbError::Listen`] where the system refuses a thread or socket.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError};

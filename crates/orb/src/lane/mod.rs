@@ -87,7 +87,7 @@ struct Counters {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct LaneStatistics {
-    /// Requests handed to servants.
+    /// Requests received, those included that no servant got: refused, forwarded, or for objects that do not exist.
     pub requests: u64,
     /// Requests whose propagated priority belongs to another lane: the client cannot read our endpoints, or forges.
     pub misdirected: u64,
