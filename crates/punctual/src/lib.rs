@@ -93,6 +93,9 @@ pub mod rt {
 
 /// Brings in the Rust that `punctual_build::compile("idl/NAME.idl")` wrote in the build script.
 ///
+/// `NAME` is the file's name without folder and `.idl`. Does not compile in a package without a build script: there is no
+/// `OUT_DIR`. The examples that come with this project use it; here it cannot be tried, for want of one.
+///
 /// ```ignore
 /// punctual::include_idl!("track");
 /// ```
