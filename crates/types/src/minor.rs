@@ -62,7 +62,7 @@ impl Minor {
     pub const EXCEPTION_UNDECLARED: Self = Self(PUNCTUAL_VMCID | 15);
     /// Punctual: the servant panicked; the server's standard error has the message.
     pub const SERVANT_PANICKED: Self = Self(PUNCTUAL_VMCID | 16);
-    /// Punctual: nobody listens at the address of the reference; is the server running?.
+    /// Punctual: nobody listens at the address of the reference; is the server running?
     pub const CONNECT_REFUSED: Self = Self(PUNCTUAL_VMCID | 17);
     /// Punctual: the connection could not be made within the connect time-out.
     pub const CONNECT_TIMED_OUT: Self = Self(PUNCTUAL_VMCID | 18);
