@@ -53,6 +53,9 @@ pub trait Decode<'a>: Sized {
     }
 }
 
+/// Of every GIOP message.
+const FRAGMENT_HEADER_SIZE: usize = 12;
+
 /// Reads values out of one message.
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
@@ -64,6 +67,7 @@ pub struct Decoder<'a> {
     arena: Option<&'a Arena>,
     depth_left: u16,
     context: Option<&'a (dyn Any + Send + Sync)>,
+    fragments: &'a [usize],
 }
 
 impl<'a> Decoder<'a> {
@@ -80,7 +84,16 @@ impl<'a> Decoder<'a> {
             arena: None,
             depth_left: Self::DEFAULT_NESTING_LIMIT,
             context: None,
+            fragments: &[],
         }
+    }
+
+    /// Says at which octets, in ascending order, fragments of GIOP 1.1 continue the message.
+    ///
+    /// There alignment counts anew, as if the header of that fragment stood before: see [`Self::align`].
+    pub fn with_fragments(mut self, starts: &'a [usize]) -> Self {
+        self.fragments = starts;
+        self
     }
 
     /// Lends what is not in the message in its final form from `arena`.
@@ -141,12 +154,42 @@ impl<'a> Decoder<'a> {
     /// Skips to the next multiple of `alignment` (a power of two).
     #[inline]
     pub fn align(&mut self, alignment: usize) -> Result<(), CdrError> {
-        let aligned = (self.at + alignment - 1) & !(alignment - 1);
+        let aligned = if self.fragments.is_empty() {
+            (self.at + alignment - 1) & !(alignment - 1)
+        } else {
+            self.aligned_in_fragment(alignment)
+        };
         if aligned > self.octets.len() {
             return Err(self.error(CdrErrorKind::Truncated));
         }
         self.at = aligned;
         Ok(())
+    }
+
+    /// Where the next value of this alignment stands in a message of fragments of GIOP 1.1.
+    ///
+    /// A value that has no room in its fragment begins the next one, aligned in that.
+    #[cold]
+    fn aligned_in_fragment(&self, alignment: usize) -> usize {
+        let mut at = self.at;
+        loop {
+            let next = self.fragments.partition_point(|start| *start <= at);
+            let origin = match next.checked_sub(1) {
+                None => 0,
+                // Positions count from the fragment's header.
+                Some(present) => self.fragments[present].saturating_sub(FRAGMENT_HEADER_SIZE),
+            };
+            let aligned = origin + (at - origin).next_multiple_of(alignment);
+            match self.fragments.get(next) {
+                Some(start) if aligned >= *start => at = *start,
+                _ => return aligned,
+            }
+        }
+    }
+
+    /// Whether values of one sequence need not stand side by side.
+    pub(crate) fn is_fragmented(&self) -> bool {
+        !self.fragments.is_empty()
     }
 
     /// Lends the next `count` octets.
@@ -203,6 +246,7 @@ impl<'a> Decoder<'a> {
             octets,
             at,
             endian,
+            fragments: &[],
             ..self.clone()
         }
     }

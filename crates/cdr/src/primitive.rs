@@ -53,6 +53,13 @@ macro_rules! number {
                 if count == 0 {
                     return Ok(());
                 }
+                if size_of::<Self>() > 1 && decoder.is_fragmented() {
+                    elements.reserve(count);
+                    for _ in 0..count {
+                        elements.push(Self::decode(decoder)?);
+                    }
+                    return Ok(());
+                }
                 decoder.align(size_of::<Self>())?;
                 let foreign = size_of::<Self>() > 1 && decoder.endian().is_foreign();
                 let octets = decoder.octets(count * size_of::<Self>())?;
@@ -68,6 +75,10 @@ macro_rules! number {
             fn decode_slice(decoder: &mut Decoder<'a>, count: usize) -> Result<&'a [Self], CdrError> {
                 if count == 0 {
                     return Ok(&[]);
+                }
+                if size_of::<Self>() > 1 && decoder.is_fragmented() {
+                    let elements = decoder.arena()?.alloc_slice_try_fill_with(count, |_| Self::decode(decoder));
+                    return elements.map(|slice| &*slice);
                 }
                 decoder.align(size_of::<Self>())?;
                 let foreign = size_of::<Self>() > 1 && decoder.endian().is_foreign();

@@ -67,9 +67,6 @@ pub enum FragmentError {
     /// The message is too short to hold its request id, or its header says another size.
     #[error("a fragment is too short to hold a request id")]
     Truncated,
-    /// A GIOP 1.1 fragment starts where the alignment of what follows cannot be kept.
-    #[error("a GIOP 1.1 fragment is not aligned like the message it continues; let the peer use GIOP 1.2")]
-    Misaligned,
     /// The whole message would exceed the limit.
     #[error(
         "a fragmented message exceeds the limit of {0} octets; raise `max_message_size` if it is legitimate"

@@ -1,6 +1,7 @@
 //! Putting fragmented messages together. Source: CORBA 3.3 Part 2, 9.4.9.
 
 use alloc::vec::Vec;
+use core::mem;
 
 use punctual_cdr::{Decode, Decoder, Endian};
 
@@ -39,6 +40,8 @@ pub struct FragmentAssembler {
     pending: Vec<Pending>,
     started: u64,
     spare: Vec<Vec<u8>>,
+    /// Of the last complete message.
+    starts: Vec<usize>,
 }
 
 /// What to do with the message that was pushed.
@@ -60,15 +63,14 @@ impl FragmentAssembler {
             pending: Vec::new(),
             started: 0,
             spare: Vec::new(),
+            starts: Vec::new(),
         }
     }
 
     /// Takes the next message of the connection, which `message` holds whole.
     ///
-    /// GIOP 1.1 aligns data to the fragment it stands in. That agrees with the whole message for types of up
-    /// to 4 octets where fragments end at multiples of 4; others are refused, because nothing tells what
-    /// was meant. Single values of 8 octets in later fragments of GIOP 1.1 are read at the wrong place: let
-    /// such a peer use GIOP 1.2, which aligns to the whole message.
+    /// GIOP 1.1 aligns data to the fragment it stands in: read the body of such a message with [`Self::starts`]. Message
+    /// headers are read without: a peer that splits one, which none is known to do, must split at a multiple of 4.
     pub fn push(&mut self, header: &MessageHeader, message: &[u8]) -> Result<Assembled, FragmentError> {
         let message = message
             .get(..header.total_size())
@@ -80,6 +82,13 @@ impl FragmentAssembler {
         } else {
             Ok(Assembled::Whole)
         }
+    }
+
+    /// Where, in the last complete message, the later fragments of GIOP 1.1 begin; for `Decoder::with_fragments`.
+    ///
+    /// Empty for GIOP 1.2, which aligns to the whole message.
+    pub fn starts(&self) -> &[usize] {
+        &self.starts
     }
 
     /// Forgets the message with this id, after a CancelRequest; says whether there was one.
@@ -129,6 +138,7 @@ impl FragmentAssembler {
             version: header.version,
             endian: header.endian,
             message: buffer,
+            starts: Vec::new(),
         };
         pending.append(message, self.limits.max_message_size)?;
         self.pending.push(pending);
@@ -151,15 +161,19 @@ impl FragmentAssembler {
             return Err(FragmentError::Inconsistent);
         }
         let data = &message[HEADER_SIZE + key.map_or(0, |_| REQUEST_ID_SIZE)..];
-        let aligned = header.version != Version::V1_1 || pending.message.len().is_multiple_of(4);
-        if !aligned && !data.is_empty() {
-            return Err(FragmentError::Misaligned);
+        // Of an empty fragment nothing is aligned.
+        if header.version == Version::V1_1 && !data.is_empty() {
+            pending.starts.push(pending.message.len());
         }
-        pending.append(data, self.limits.max_message_size)?;
+        // What is noted about fragments counts as well: a peer may send many that are tiny.
+        let noted = size_of_val(pending.starts.as_slice());
+        pending.append(data, self.limits.max_message_size.saturating_sub(noted))?;
         if header.more_fragments {
             return Ok(Assembled::Pending);
         }
-        Ok(Assembled::Complete(self.pending.swap_remove(at).finish()))
+        let mut complete = self.pending.swap_remove(at);
+        self.starts = mem::take(&mut complete.starts);
+        Ok(Assembled::Complete(complete.finish()))
     }
 }
 
@@ -172,6 +186,8 @@ struct Pending {
     version: Version,
     endian: Endian,
     message: Vec<u8>,
+    /// Where later fragments of GIOP 1.1 begin in the message.
+    starts: Vec<usize>,
 }
 
 impl Pending {

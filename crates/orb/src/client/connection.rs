@@ -25,10 +25,13 @@ pub(crate) struct ClientConnection {
     max_message_size: usize,
     /// As last set on the stream.
     timeout: Option<Duration>,
+    /// When it was last seen to be open, or used by a oneway call.
+    seen_open: Instant,
 }
 
 /// From here on the kernel's coarse socket time-out is fine enough.
 const COARSE: Duration = Duration::from_millis(50);
+const LOOK_AFTER: Duration = Duration::from_secs(1);
 
 impl ClientConnection {
     pub(super) fn open(
@@ -72,7 +75,20 @@ impl ClientConnection {
             assembled: None,
             max_message_size: limits.max_message_size,
             timeout: None,
+            seen_open: Instant::now(),
         })
+    }
+
+    /// Whether the peer has closed it, or broken it off, while it was unused.
+    ///
+    /// For oneway calls, which have no reply to show it and would be lost. Asks the kernel at most once a second: a peer that
+    /// closes what is idle waits longer.
+    pub(super) fn is_abandoned(&mut self) -> bool {
+        let now = Instant::now();
+        let unused = now.duration_since(self.seen_open);
+        self.seen_open = now;
+        // A peer sends nothing unasked but CloseConnection; a late reply is dropped with the connection, and would be anyway.
+        unused >= LOOK_AFTER && self.stream.wait_readable(Duration::ZERO).unwrap_or(true)
     }
 
     pub(super) fn new_request_id(&mut self) -> u32 {
@@ -170,6 +186,14 @@ impl ClientConnection {
         match &self.assembled {
             Some(message) => message,
             None => &self.buffer.received()[..header.total_size()],
+        }
+    }
+
+    /// Where fragments of GIOP 1.1 begin in it.
+    pub(super) fn fragment_starts(&self) -> &[usize] {
+        match &self.assembled {
+            Some(_) => self.fragments.starts(),
+            None => &[],
         }
     }
 

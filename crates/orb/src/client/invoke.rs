@@ -118,6 +118,10 @@ impl Reference {
     ) -> Result<Attempt<()>, SystemException> {
         let priority = self.caller_priority(route);
         let (endpoint, mut connection) = self.connection(route, priority, deadline)?;
+        if call.response == Response::None && connection.is_abandoned() {
+            endpoint.forget_idle();
+            return Ok(Attempt::Again(closed()));
+        }
         let request_id = connection.new_request_id();
         if let Err(error) = self.encode(route, priority, frame, call, &connection, request_id) {
             keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
@@ -279,6 +283,7 @@ impl Reference {
                 .with_char_set(connection.char_set)
                 .with_nesting_limit(self.core.limits.max_nesting)
                 .with_context(&self.orb)
+                .with_fragments(connection.fragment_starts())
                 .at(*body);
             Ok(match status {
                 ReplyStatus::NoException => {

@@ -70,12 +70,19 @@ impl Inbound {
         !self.drained || matches!(self.buffer.framing(), Ok(Framing::Complete(_)))
     }
 
-    /// Puts the next message into `message`, whose memory is exchanged for it; reads at most once where one read suffices.
-    pub(super) fn next(&mut self, stream: &dyn Stream, message: &mut Vec<u8>) -> Next {
+    /// Puts the next message into `message`, whose memory is exchanged for it, and into `fragment_starts` where fragments of
+    /// GIOP 1.1 begin in it; reads at most once where one read suffices.
+    pub(super) fn next(
+        &mut self,
+        stream: &dyn Stream,
+        message: &mut Vec<u8>,
+        fragment_starts: &mut Vec<usize>,
+    ) -> Next {
+        fragment_starts.clear();
         loop {
             match self.buffer.framing() {
                 Ok(Framing::Complete(header)) => {
-                    let complete = self.take(header, message);
+                    let complete = self.take(header, message, fragment_starts);
                     self.begun = None;
                     self.watch_fragments();
                     match complete {
@@ -112,7 +119,12 @@ impl Inbound {
     }
 
     /// Moves the message at the start of the buffer to `message`; `None` where it was only part of one.
-    fn take(&mut self, header: MessageHeader, message: &mut Vec<u8>) -> Result<Option<MessageHeader>, ()> {
+    fn take(
+        &mut self,
+        header: MessageHeader,
+        message: &mut Vec<u8>,
+        fragment_starts: &mut Vec<usize>,
+    ) -> Result<Option<MessageHeader>, ()> {
         let length = header.total_size();
         if header.message_type == MessageType::CancelRequest {
             // Of what is served nothing can be taken back; of what is not complete it can.
@@ -138,6 +150,7 @@ impl Inbound {
                 self.buffer.discard(length);
                 let header = MessageHeader::parse(&assembled, self.max_message_size).map_err(drop)?;
                 mem::swap(&mut assembled, message);
+                fragment_starts.extend_from_slice(self.fragments.starts());
                 self.fragments.recycle(assembled);
                 Ok(Some(header))
             }

@@ -24,6 +24,7 @@ pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
         core,
         message: Vec::new(),
         buffers: Buffers {
+            fragment_starts: Vec::new(),
             reply: Vec::with_capacity(FIRST_BUFFER),
             arena: Arena::with_capacity(FIRST_BUFFER),
             pool: ReusePool::default(),
@@ -127,7 +128,11 @@ impl Worker<'_> {
             if wake.look {
                 inbound.drained = false;
             }
-            let next = inbound.next(connection.stream(), &mut self.message);
+            let next = inbound.next(
+                connection.stream(),
+                &mut self.message,
+                &mut self.buffers.fragment_starts,
+            );
             if inbound.begun().is_some() {
                 self.lane.incomplete.store(true, Ordering::SeqCst);
             }

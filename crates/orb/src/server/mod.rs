@@ -15,6 +15,8 @@ use punctual_stub::{OrbContext, ReusePool};
 
 /// What a thread of a lane keeps from request to request.
 pub(crate) struct Buffers {
+    /// Where fragments of GIOP 1.1 begin in the request.
+    pub(crate) fragment_starts: Vec<usize>,
     pub(crate) reply: Vec<u8>,
     pub(crate) arena: Arena,
     pub(crate) pool: ReusePool,

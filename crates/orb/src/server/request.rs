@@ -20,6 +20,7 @@ pub(crate) fn answer_request(
 ) -> Result<bool, Unintelligible> {
     let (request, body) = RequestHeader::decode(message, header).map_err(|_| Unintelligible)?;
     let Buffers {
+        fragment_starts,
         reply,
         arena,
         pool,
@@ -87,6 +88,7 @@ pub(crate) fn answer_request(
         .with_arena(arena)
         .with_nesting_limit(core.limits.max_nesting)
         .with_context(orb)
+        .with_fragments(fragment_starts)
         .at(body);
     let alignment = if header.version >= Version::V1_2 { 8 } else { 1 };
     let two_way = request.response == ResponseFlags::WithTarget;

@@ -1,8 +1,8 @@
 //! Repository ids, prefixes and versions (CORBA 3.3, 14.7; IDL 3.5, 7.4.9).
 //!
 //! An id is `IDL:`, the prefix, the scoped name with slashes, `:` and the version. The prefix in force is that of the
-//! last `#pragma prefix` in the file or scope; an included file begins without one and gives back the former one. The
-//! whole scoped name follows the prefix, also if the pragma stands inside a module.
+//! last `#pragma prefix` in the file or scope; an included file begins without one and gives back the former one. Inside
+//! a module the pragma takes the place of the module's name too: only names further in follow it (14.7.5).
 
 use super::Resolver;
 use super::scope::Entity;
@@ -16,7 +16,7 @@ use crate::token::{EventKind, PragmaName};
 /// What the repository id of a definition is made of, until all is known.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Identity {
-    /// The prefix in force where it was first declared.
+    /// What stands before its name where it was first declared: the prefix in force, and the names of scopes behind that.
     prefix: String,
     /// The prefix that `typeprefix` gives to it and what it contains.
     type_prefix: Option<(String, Span)>,
@@ -35,18 +35,24 @@ impl Identity {
         }
     }
 
-    fn id(&self, prefix: &str, scoped_name: &ScopedName) -> String {
+    /// `prefix` is what stands before `name`, which may have several parts.
+    fn id(&self, prefix: &str, name: &[String]) -> String {
         if let Some((id, _)) = &self.explicit {
             return id.clone();
         }
-        let slash = if prefix.is_empty() || prefix.ends_with('/') {
-            ""
-        } else {
-            "/"
-        };
         let version = self.version.as_ref().map_or("1.0", |(version, _)| version);
-        format!("IDL:{prefix}{slash}{}:{version}", scoped_name.0.join("/"))
+        format!("IDL:{}:{version}", path(prefix, &name.join("/")))
     }
+}
+
+/// The name of a definition with what stands before it.
+pub(super) fn path(prefix: &str, name: &str) -> String {
+    let slash = if prefix.is_empty() || prefix.ends_with('/') {
+        ""
+    } else {
+        "/"
+    };
+    format!("{prefix}{slash}{name}")
 }
 
 impl Resolver<'_> {
@@ -59,7 +65,12 @@ impl Resolver<'_> {
         while let Some(event) = self.events.get(self.next_event).filter(|event| event.at <= token) {
             self.next_event += 1;
             match &event.kind {
-                EventKind::EnterFile => self.prefixes.push(String::new()),
+                // Included inside a module, its definitions are still the module's.
+                EventKind::EnterFile => {
+                    let owner = self.scopes[self.current.0].owner;
+                    let scope = owner.map(|owner| self.spec[owner].scoped_name.0.join("/"));
+                    self.prefixes.push(scope.unwrap_or_default());
+                }
                 EventKind::LeaveFile => {
                     // A file that closes what another one has opened does not take away the last prefix.
                     if self.prefixes.len() > 1 {
@@ -261,8 +272,12 @@ impl Resolver<'_> {
                     .and_then(|parent| type_prefixes.get(parent.0 as usize)?.clone())
             };
             let type_prefix = own.or_else(inherited);
-            let prefix = type_prefix.as_deref().unwrap_or(&identity.prefix).to_owned();
-            definition.repository_id = identity.id(&prefix, &definition.scoped_name);
+            definition.repository_id = id_of(
+                identity,
+                type_prefix.as_deref(),
+                &identity.prefix,
+                &definition.scoped_name,
+            );
             type_prefixes.push(type_prefix);
 
             let none = Identity::default();
@@ -285,16 +300,24 @@ impl Resolver<'_> {
             for (number, operation) in operations.iter_mut().enumerate() {
                 let identity = export(Entity::Operation(id, number));
                 let own = std::mem::take(&mut operation.repository_id);
-                let prefix = type_prefixes[index].as_deref().unwrap_or(&own);
-                operation.repository_id = identity.id(prefix, &operation.scoped_name);
+                let type_prefix = type_prefixes[index].as_deref();
+                operation.repository_id = id_of(identity, type_prefix, &own, &operation.scoped_name);
             }
             for (number, attribute) in attributes.iter_mut().enumerate() {
                 let identity = export(Entity::Attribute(id, number));
                 let own = std::mem::take(&mut attribute.repository_id);
-                let prefix = type_prefixes[index].as_deref().unwrap_or(&own);
-                attribute.repository_id = identity.id(prefix, &attribute.scoped_name);
+                let type_prefix = type_prefixes[index].as_deref();
+                attribute.repository_id = id_of(identity, type_prefix, &own, &attribute.scoped_name);
             }
         }
+    }
+}
+
+/// `typeprefix` stands before the whole scoped name, `prefix` before the last part of it.
+fn id_of(identity: &Identity, type_prefix: Option<&str>, prefix: &str, name: &ScopedName) -> String {
+    match type_prefix {
+        Some(type_prefix) => identity.id(type_prefix, &name.0),
+        None => identity.id(prefix, &name.0[name.0.len() - 1..]),
     }
 }
 

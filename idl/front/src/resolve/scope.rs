@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::Resolver;
+use super::repository_id::path;
 use crate::ast::Ident;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
@@ -87,7 +88,7 @@ impl Resolver<'_> {
             }
         };
         let outside = std::mem::replace(&mut self.current, scope);
-        let prefix = self.prefix().to_owned();
+        let prefix = path(self.prefix(), &name.name);
         self.prefixes.push(prefix);
         let result = body(self);
         self.events_until(end);

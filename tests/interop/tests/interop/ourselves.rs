@@ -1,0 +1,82 @@
+//! Our client, our server.
+
+use std::time::Duration;
+
+use punctual::{Interface, ior_to_string};
+use punctual_giop::{IiopProfile, Version};
+use punctual_interop::{
+    checks::{Context, client_orb, limits},
+    interop::PeerRef,
+    server::{PeerServant, Server},
+};
+
+const NO_IDLE_CLOSE: (&str, &str) = ("call_after_idle_close", "this server keeps idle connections");
+
+fn check(reference: impl FnOnce(&Server) -> String) {
+    let mut server = Server::start(limits());
+    let context = Context::new(&reference(&server)).expect("the server's reference");
+    context.run(&[NO_IDLE_CLOSE]);
+    context
+        .peer
+        .shutdown()
+        .expect("the server answers before it ends");
+    assert!(
+        server.ends_within(Duration::from_secs(10)),
+        "the server does not end after Peer::shutdown"
+    );
+}
+
+/// The server's reference as a server of an earlier version would write it.
+fn as_of(server: &Server, version: Version) -> String {
+    let mut ior = server.peer.ior().clone();
+    let mut profile = IiopProfile::decode(&ior.profiles[0]).expect("our own profile");
+    profile.version = version;
+    if version == Version::V1_0 {
+        profile.components.clear();
+    }
+    ior.profiles[0] = profile.encode().expect("a profile that was decoded");
+    ior_to_string(&ior)
+}
+
+#[test]
+fn giop_1_0() {
+    check(|server| as_of(server, Version::V1_0));
+}
+
+#[test]
+fn giop_1_1() {
+    check(|server| as_of(server, Version::V1_1));
+}
+
+#[test]
+fn giop_1_2() {
+    check(|server| server.peer.to_ior());
+}
+
+#[test]
+fn corbaloc() {
+    check(|server| server.url.clone());
+}
+
+/// The server's objects are those of the client's own ORB.
+#[test]
+fn collocated() {
+    let (orb, poa) = client_orb();
+    let servant = PeerServant::new(orb.clone());
+    let own = servant.own.clone();
+    let peer: PeerRef = poa.activate(servant).expect("an object");
+    own.set(Clone::clone(&peer)).expect("set once");
+    orb.publish("Interop", &peer).expect("a published name");
+    let context = Context::with_peer(orb.clone(), poa, peer).expect("a reference with an IIOP profile");
+    let _running = std::thread::spawn({
+        let orb = orb.clone();
+        move || orb.run()
+    });
+    let no_deadline = (
+        "call_timeout",
+        "a call inside one ORB runs on the caller's thread, where nothing can end it",
+    );
+    context.run(&[NO_IDLE_CLOSE, no_deadline]);
+    assert!(context.peer.as_object().validate_connection().is_ok());
+    orb.shutdown();
+}
