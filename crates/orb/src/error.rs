@@ -58,6 +58,9 @@ pub enum OrbError {
     /// The priority has no native one under the ORB's mapping.
     #[error("priority {0} cannot be mapped to a native one")]
     PriorityUnmappable(Priority),
+    /// No reference to the object can be made.
+    #[error("no reference to the object can be made: {0}")]
+    Reference(SystemException),
     /// The ORB has been shut down.
     #[error("the ORB has been shut down")]
     ShutDown,

@@ -634,7 +634,7 @@ impl OrbCore {
             let key = poa.object_key(self.boot, slot, id);
             ior = poa
                 .reference(servant.repository_id(), key)
-                .map_err(|_| OrbError::NotActive)?;
+                .map_err(OrbError::Reference)?;
             Ok::<_, OrbError>(Arc::new(ActiveObject {
                 servant,
                 poa: Arc::clone(poa),

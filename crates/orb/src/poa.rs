@@ -165,7 +165,7 @@ impl Poa {
         // The default pool listens when the first object needs it.
         self.orb.ensure_listening(&self.core)?;
         let ior = self.orb.activate(id, &self.core, servant)?;
-        let reference = Reference::new(&self.orb, ior).map_err(|_| OrbError::NotActive)?;
+        let reference = Reference::new(&self.orb, ior).map_err(OrbError::Reference)?;
         Ok(ObjectRef::new(Arc::new(reference)))
     }
 }
