@@ -8,7 +8,7 @@ mod types;
 
 use std::{sync::Arc, thread, time::Duration};
 
-use punctual::{Limits, Orb};
+use punctual::{Limits, Orb, Poa, Priority, PriorityModel};
 
 use crate::interop::PeerRef;
 
@@ -26,20 +26,32 @@ pub struct Server {
     running: Option<thread::JoinHandle<()>>,
 }
 
+/// Whose threads serve the objects.
+#[derive(Clone, Copy, Debug)]
+pub enum Served {
+    /// Those that run the ORB.
+    ByTheOrb,
+    /// Those of a pool with two lanes, so that references have an endpoint for each and a priority model.
+    ByLanes,
+}
+
 /// Calls nest up to five deep from side to side, and eight callers come at once.
 const THREADS: usize = 8;
 
 impl Server {
     /// Starts one on a free port of the loopback interface. Fails, by panic, where that is impossible.
-    pub fn start(limits: Limits) -> Self {
+    pub fn start(limits: Limits, served: Served) -> Self {
         let orb = Orb::builder()
             .listen("iiop://127.0.0.1:0")
             .call_timeout(Duration::from_secs(20))
             .limits(limits)
             .build()
             .expect("an ORB on a free port of the loopback interface");
-        let poa = orb.root_poa();
-        let servant = PeerServant::new(orb.clone());
+        let poa = match served {
+            Served::ByTheOrb => orb.root_poa(),
+            Served::ByLanes => with_lanes(&orb),
+        };
+        let servant = PeerServant::new(orb.clone(), poa.clone());
         let own = Arc::clone(&servant.own);
         let peer: PeerRef = poa.activate(servant).expect("an object in the root adapter");
         own.set(Clone::clone(&peer)).expect("set once");
@@ -69,6 +81,21 @@ impl Server {
         }
         ended
     }
+}
+
+fn with_lanes(orb: &Orb) -> Poa {
+    let low = Priority::new(10_000).expect("a CORBA priority");
+    let high = Priority::new(20_000).expect("a CORBA priority");
+    let pool = orb.threadpool().lane(low, THREADS).lane(high, THREADS).build();
+    let pool = pool.expect("a pool with lanes");
+    let model = PriorityModel::ClientPropagated { default: low };
+    let poa = orb
+        .root_poa()
+        .child("lanes")
+        .threadpool(&pool)
+        .priority_model(model)
+        .build();
+    poa.expect("an adapter")
 }
 
 impl Drop for Server {

@@ -1,13 +1,14 @@
 use std::sync::{Arc, Mutex, OnceLock};
 
-use punctual::{Completion, Minor, ObjectRef, Orb, OrbError, SystemException, SystemExceptionKind};
+use punctual::{Completion, Minor, ObjectRef, Orb, OrbError, Poa, SystemException, SystemExceptionKind};
 
 use super::objects::VersionedServant;
 use crate::interop::{LongSeq, Peer, PeerRef, Point, Vector, prefixed};
 
 /// The servant of the main object.
 pub struct PeerServant {
-    pub(super) orb: Orb,
+    orb: Orb,
+    pub(super) poa: Poa,
     /// Its own reference, to be set after activation.
     pub own: Arc<OnceLock<PeerRef>>,
     pub(super) state: Mutex<State>,
@@ -31,10 +32,11 @@ pub(super) struct State {
 }
 
 impl PeerServant {
-    /// A servant that makes its objects in the root adapter of this ORB.
-    pub fn new(orb: Orb) -> Self {
+    /// A servant that makes its objects in this adapter, and shuts this ORB down.
+    pub fn new(orb: Orb, poa: Poa) -> Self {
         Self {
             orb,
+            poa,
             own: Arc::default(),
             state: Mutex::default(),
         }
@@ -47,7 +49,7 @@ impl PeerServant {
 
 impl Peer for PeerServant {
     fn make_versioned(&self) -> Result<Option<prefixed::VersionedRef>, SystemException> {
-        let versioned = self.orb.root_poa().activate(VersionedServant);
+        let versioned = self.poa.activate(VersionedServant);
         versioned.map(Some).map_err(not_activated)
     }
 

@@ -26,12 +26,12 @@ type Objects = Option<ObjectRef>;
 
 impl References for PeerServant {
     fn make_counter(&self, start: i32) -> Result<Counters, SystemException> {
-        let counter = CounterServant::activate(&self.orb.root_poa(), start);
+        let counter = CounterServant::activate(&self.poa, start);
         counter.map(Some).map_err(not_activated)
     }
 
     fn make_bottom(&self, called: &str) -> Result<Option<BottomRef>, SystemException> {
-        let bottom = self.orb.root_poa().activate(BottomServant(called.to_owned()));
+        let bottom = self.poa.activate(BottomServant(called.to_owned()));
         bottom.map(Some).map_err(not_activated)
     }
 

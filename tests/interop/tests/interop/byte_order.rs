@@ -22,7 +22,7 @@ use punctual_interop::{
     checks::{Context, limits},
     interop::*,
     sample::Sample,
-    server::Server,
+    server::{Served, Server},
 };
 
 const FOREIGN: Endian = match Endian::NATIVE {
@@ -68,7 +68,7 @@ rotations! {
 
 #[test]
 fn foreign_client_our_server() {
-    let server = Server::start(limits());
+    let server = Server::start(limits(), Served::ByTheOrb);
     let profile = IiopProfile::decode(&server.peer.ior().profiles[0]).expect("our own profile");
     for version in VERSIONS {
         let mut client = ForeignClient::connect(&profile, version);

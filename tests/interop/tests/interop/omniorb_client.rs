@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use punctual_interop::{checks::limits, server::Server};
+use punctual_interop::{
+    checks::limits,
+    server::{Served, Server},
+};
 
 use crate::programs;
 
@@ -26,8 +29,12 @@ const NO_COMPARISON: &[&str] = &["--skip", "attributes", "--skip", "rotate_objec
 
 /// Runs the client against our server; `corbaloc`: against this reference, `%` being the server's host and port.
 fn check(options: &[&str], corbaloc: Option<&str>, skipped_by_client: &[&[&str]]) {
+    check_served(Served::ByTheOrb, options, corbaloc, skipped_by_client);
+}
+
+fn check_served(served: Served, options: &[&str], corbaloc: Option<&str>, skipped_by_client: &[&[&str]]) {
     let Some(programs) = programs() else { return };
-    let mut server = Server::start(limits());
+    let mut server = Server::start(limits(), served);
     let reference = match corbaloc {
         None => server.peer.to_ior(),
         Some(url) => {
@@ -117,4 +124,22 @@ fn one_shared_connection() {
 fn first_calls_without_asking() {
     let options = [NO_CHAR_OF_UTF8, &["-ORBverifyObjectExistsAndType", "0"]].concat();
     check(&options, None, &[ALWAYS, IN_LATIN1]);
+}
+
+/// References with an endpoint for each lane and a priority model, of which omniORB knows nothing.
+#[test]
+fn server_with_lanes() {
+    check_served(Served::ByLanes, NO_CHAR_OF_UTF8, None, &[ALWAYS, IN_LATIN1]);
+}
+
+/// The ORB's own threads send the client on to those of the lanes.
+#[test]
+fn server_with_lanes_by_corbaloc() {
+    let options = [NO_CHAR_OF_UTF8, NO_COMPARISON].concat();
+    check_served(
+        Served::ByLanes,
+        &options,
+        Some("corbaloc:iiop:1.2@%/Interop"),
+        &[ALWAYS, IN_LATIN1],
+    );
 }

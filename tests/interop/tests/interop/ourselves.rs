@@ -7,13 +7,13 @@ use punctual_giop::{IiopProfile, Version};
 use punctual_interop::{
     checks::{Context, client_orb, limits},
     interop::PeerRef,
-    server::{PeerServant, Server},
+    server::{PeerServant, Served, Server},
 };
 
 const NO_IDLE_CLOSE: (&str, &str) = ("call_after_idle_close", "this server keeps idle connections");
 
 fn check(reference: impl FnOnce(&Server) -> String) {
-    let mut server = Server::start(limits());
+    let mut server = Server::start(limits(), Served::ByTheOrb);
     let context = Context::new(&reference(&server)).expect("the server's reference");
     context.run(&[NO_IDLE_CLOSE]);
     context
@@ -62,7 +62,7 @@ fn corbaloc() {
 #[test]
 fn collocated() {
     let (orb, poa) = client_orb();
-    let servant = PeerServant::new(orb.clone());
+    let servant = PeerServant::new(orb.clone(), poa.clone());
     let own = servant.own.clone();
     let peer: PeerRef = poa.activate(servant).expect("an object");
     own.set(Clone::clone(&peer)).expect("set once");
