@@ -74,7 +74,7 @@ pub enum FragmentError {
     TooLarge(usize),
     /// Too many fragmented messages are under way on one connection.
     #[error(
-        "more than {0} fragmented messages are under way; raise `max_pending` if the peer interleaves more"
+        "more than {0} fragmented messages are under way; raise `max_fragmented_messages` if the peer interleaves more"
     )]
     TooManyPending(usize),
 }

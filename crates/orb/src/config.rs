@@ -3,6 +3,17 @@ use std::time::Duration;
 use punctual_types::Priority;
 
 /// Every limit of an ORB. What exceeds one is an error to the peer or caller concerned, and nothing else changes.
+///
+/// ```
+/// use punctual_orb::{Limits, Orb};
+///
+/// let mut limits = Limits::default();
+/// assert_eq!(limits.max_message_size, 8 << 20);
+/// limits.max_message_size = 64 << 10;
+/// limits.max_connections = 16;
+/// let orb = Orb::builder().limits(limits).build()?;
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Limits {
@@ -14,7 +25,8 @@ pub struct Limits {
     pub max_connections_per_thread: usize,
     /// Fragmented messages under way on one connection. Default 4.
     pub max_fragmented_messages: usize,
-    /// How long a peer may take from the first octet of a message to its last. Default 30 s.
+    /// How long a client may take from the first octet of a message to its last; replies have the deadline of their call.
+    /// Default 30 s.
     pub message_completion: Duration,
     /// Levels of nested values of recursive types. Default 64.
     pub max_nesting: u16,
@@ -43,6 +55,19 @@ impl Default for Limits {
 }
 
 /// Whose priority a request runs at: `RTCORBA::PriorityModelPolicy`.
+///
+/// ```
+/// use punctual_orb::{Orb, PriorityModel};
+/// use punctual_types::Priority;
+///
+/// let orb = Orb::builder().build()?;
+/// let urgent = PriorityModel::ServerDeclared(Priority::new(30_000)?);
+/// let alarms = orb.root_poa().child("alarms").priority_model(urgent).build()?;
+///
+/// let the_callers = PriorityModel::ClientPropagated { default: Priority::MIN };
+/// let tracks = orb.root_poa().child("tracks").priority_model(the_callers).build()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PriorityModel {
     /// The caller's, which travels with the request. Requests of callers without one run at this priority.
@@ -55,6 +80,38 @@ pub enum PriorityModel {
 }
 
 /// What happens to a request whose priority is above the highest one accepted.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use punctual_orb::{OnExcess, Orb, PriorityModel};
+/// use punctual_types::{Priority, SystemExceptionKind};
+///
+/// let server = Orb::builder().build()?;
+/// let client = Orb::builder().build()?;
+/// client.current().set_priority(Priority::MAX)?;
+/// for action in [OnExcess::Refuse, OnExcess::Clamp] {
+///     let pool = server.threadpool().build()?;
+///     let poa = server
+///         .root_poa()
+///         .child(&format!("{action:?}"))
+///         .threadpool(&pool)
+///         .priority_model(PriorityModel::ClientPropagated { default: Priority::MIN })
+///         .highest_priority(Priority::new(100)?)
+///         .on_excess(action)
+///         .build()?;
+///     let doubler: DoublerRef = poa.activate(Doubler)?;
+/// # use punctual_stub::Interface;
+///     let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior())?;
+///     match action {
+///         OnExcess::Clamp => assert_eq!(doubler.twice(3)?, 6),
+///         OnExcess::Refuse => {
+///             assert_eq!(doubler.twice(3).unwrap_err().kind, SystemExceptionKind::NoPermission);
+///         }
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum OnExcess {
     /// NO_PERMISSION.

@@ -6,6 +6,17 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 use crate::{notice, orb::OrbCore};
 
 /// The calling thread, as Real-time CORBA sees it: `RTCORBA::Current`.
+///
+/// ```
+/// use punctual_orb::Orb;
+/// use punctual_types::Priority;
+///
+/// let orb = Orb::builder().build()?;
+/// let current = orb.current();
+/// current.set_priority(Priority::new(10_922)?)?;
+/// assert_eq!(current.priority()?.value(), 10_922);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Current<'o> {
     core: &'o OrbCore,
 }
@@ -18,6 +29,16 @@ impl<'o> Current<'o> {
     /// The CORBA priority of this thread: what was set last, or inside an upcall the one the request runs at.
     ///
     /// Fails with INITIALIZE where none was ever set.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_types::SystemExceptionKind;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let unset = orb.current().priority().unwrap_err();
+    /// assert_eq!(unset.kind, SystemExceptionKind::Initialize);
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
     pub fn priority(&self) -> Result<Priority, SystemException> {
         explicit_priority()
             .ok_or_else(|| SystemException::new(SystemExceptionKind::Initialize, Minor::NONE, Completion::No))
@@ -27,6 +48,18 @@ impl<'o> Current<'o> {
     ///
     /// Where the process has no right to real-time scheduling, the calls carry the priority all the same.
     /// Fails with DATA_CONVERSION where the mapping has no native priority for it.
+    ///
+    /// ```
+    /// use punctual_orb::Orb;
+    /// use punctual_os::SchedulingClass;
+    /// use punctual_types::Priority;
+    ///
+    /// // In the ordinary class the thread stays as it is, and its calls carry the priority.
+    /// let orb = Orb::builder().scheduling_class(SchedulingClass::Other).build()?;
+    /// orb.current().set_priority(Priority::MAX)?;
+    /// assert_eq!(orb.current().priority()?, Priority::MAX);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn set_priority(&self, priority: Priority) -> Result<(), SystemException> {
         let native = self.core.mapping.to_native(priority).ok_or_else(|| {
             SystemException::new(

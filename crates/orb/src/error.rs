@@ -6,6 +6,19 @@ use punctual_types::{Priority, SystemException};
 use thiserror::Error;
 
 /// Why an ORB, a thread pool, an adapter or an object could not be made.
+///
+/// ```
+/// use punctual_orb::{Orb, OrbError};
+///
+/// let orb = Orb::builder().build()?;
+/// let radar = orb.root_poa().child("radar").build()?;
+/// match orb.root_poa().child("radar").build() {
+///     Err(OrbError::AdapterName(name)) => assert_eq!(name, "radar"),
+///     _ => unreachable!("the name is taken"),
+/// }
+/// assert!(matches!(Orb::builder().listen("localhost:2809").build(), Err(OrbError::Address(_))));
+/// # Ok::<(), OrbError>(())
+/// ```
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum OrbError {
@@ -20,7 +33,7 @@ pub enum OrbError {
     /// An object with this id is active in the adapter.
     #[error("an object with this id is already active; deactivate it first or choose another id")]
     AlreadyActive,
-    /// A table of the operating system or of the ORB is full.
+    /// The ORB's table of objects is full.
     #[error("no more objects can be activated: the table is full")]
     Full,
     /// The socket could not be opened.
@@ -45,6 +58,9 @@ pub enum OrbError {
     /// The priority has no native one under the ORB's mapping.
     #[error("priority {0} cannot be mapped to a native one")]
     PriorityUnmappable(Priority),
+    /// No reference to the object can be made.
+    #[error("no reference to the object can be made: {0}")]
+    Reference(SystemException),
     /// The ORB has been shut down.
     #[error("the ORB has been shut down")]
     ShutDown,
@@ -57,6 +73,21 @@ pub enum OrbError {
 }
 
 /// Why a text could not be turned into a usable reference.
+///
+/// ```
+/// use punctual_giop::ior_to_string;
+/// use punctual_orb::{Orb, ResolveError};
+///
+/// let orb = Orb::builder().build()?;
+/// let nil = ior_to_string(&Default::default());
+/// assert!(matches!(orb.resolve_object(&nil), Err(ResolveError::Nil)));
+/// assert!(matches!(orb.resolve_object("localhost:2809/Tracker"), Err(ResolveError::Url(_))));
+/// assert!(matches!(
+///     orb.resolve_object("corbaloc:rir:/NameService"),
+///     Err(ResolveError::UnknownInitialReference(name)) if name == "NameService"
+/// ));
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ResolveError {

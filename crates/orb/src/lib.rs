@@ -11,6 +11,7 @@ mod lane;
 mod notice;
 mod orb;
 mod poa;
+mod receive_buffer;
 mod server;
 mod threadpool;
 

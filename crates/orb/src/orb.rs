@@ -30,6 +30,24 @@ use crate::{
 /// An object request broker: makes references usable, serves objects.
 ///
 /// Cloning shares it. When the last clone is dropped, it is shut down; references and adapters alone do not keep it up.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use punctual_orb::Orb;
+///
+/// let server = Orb::builder().build()?;
+/// let pool = server.threadpool().build()?;
+/// let poa = server.root_poa().child("numbers").threadpool(&pool).build()?;
+/// let doubler: DoublerRef = poa.activate(Doubler)?;
+/// # use punctual_stub::Interface;
+/// let ior = doubler.as_object().to_ior();
+///
+/// let client = Orb::builder().build()?;
+/// let doubler: DoublerRef = client.resolve(&ior)?;
+/// assert_eq!(doubler.twice(21)?, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Orb {
     handle: Arc<Handle>,
@@ -47,6 +65,12 @@ impl Drop for Handle {
 
 impl Orb {
     /// Starts an ORB.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// let orb = Orb::builder().build()?;
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
     pub fn builder() -> OrbBuilder {
         OrbBuilder {
             listen: None,
@@ -60,16 +84,44 @@ impl Orb {
 
     /// The adapter that is there from the start. Its objects are transient, have ids that it chooses, and are served by the
     /// threads that call [`Self::run`].
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// let orb = Orb::builder().build()?;
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// assert_eq!(doubler.twice(3)?, 6, "calls within the ORB need no thread of it");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn root_poa(&self) -> Poa {
         Poa::root(self.core())
     }
 
     /// Starts a pool of threads.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// let orb = Orb::builder().build()?;
+    /// let pool = orb.threadpool().threads(2).build()?;
+    /// assert_eq!(pool.statistics().len(), 1, "one lane");
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
     pub fn threadpool(&self) -> ThreadPoolBuilder {
         ThreadPoolBuilder::new(self.core())
     }
 
     /// The calling thread's priority.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_types::Priority;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// orb.current().set_priority(Priority::MIN)?;
+    /// assert_eq!(orb.current().priority()?, Priority::MIN);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn current(&self) -> Current<'_> {
         Current::new(self.core())
     }
@@ -79,6 +131,21 @@ impl Orb {
     ///
     /// A client that resolves it gets the object's whole reference, endpoints of lanes and policies included. A name
     /// published before is replaced. NAME may be any text without a NUL; what URLs do not allow is escaped.
+    ///
+    /// # Errors
+    /// [`OrbError::Listen`] where the ORB was not listening yet and cannot.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// let orb = Orb::builder().listen("iiop://127.0.0.1").build()?;
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// let url = orb.publish("Doubler", &doubler)?;
+    /// assert!(url.starts_with("corbaloc:iiop:1.2@127.0.0.1:"));
+    /// assert!(url.ends_with("/Doubler"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn publish<R: Interface>(&self, name: &str, reference: &R) -> Result<String, OrbError> {
         let core = self.core();
         core.default_lane().listen(&core.listen_address())?;
@@ -98,6 +165,31 @@ impl Orb {
     }
 
     /// Turns `IOR:` or `corbaloc:` text into a reference, asking the object where it is and what it supports.
+    ///
+    /// An `IOR:` is taken at its word where it names the interface asked for; any other object is asked.
+    ///
+    /// # Errors
+    /// As [`ResolveError`] says; a server that cannot be reached is [`ResolveError::Call`] with TRANSIENT or TIMEOUT.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, ResolveError};
+    /// # struct TrackerRef(ObjectRef);
+    /// # use punctual_stub::{Interface, ObjectRef};
+    /// # impl Interface for TrackerRef {
+    /// #     const REPOSITORY_ID: &'static str = "IDL:radar/Tracker:1.0";
+    /// #     const SUPPORTED_IDS: &'static [&'static str] = &[Self::REPOSITORY_ID];
+    /// #     fn from_object(object: ObjectRef) -> Self { Self(object) }
+    /// #     fn as_object(&self) -> &ObjectRef { &self.0 }
+    /// # }
+    /// let orb = Orb::builder().build()?;
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// let ior = doubler.as_object().to_ior();
+    /// assert_eq!(orb.resolve::<DoublerRef>(&ior)?, doubler);
+    /// assert!(matches!(orb.resolve::<TrackerRef>(&ior), Err(ResolveError::WrongInterface { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn resolve<R: Interface>(&self, text: &str) -> Result<R, ResolveError> {
         let object = self.resolve_object(text)?;
         object.narrow()?.ok_or_else(|| ResolveError::WrongInterface {
@@ -107,6 +199,18 @@ impl Orb {
     }
 
     /// As [`Self::resolve`], without asking for an interface. An `IOR:` is not asked anything.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// # use punctual_stub::Interface;
+    /// let orb = Orb::builder().build()?;
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// let object = orb.resolve_object(&doubler.as_object().to_ior())?;
+    /// assert_eq!(object.ior().type_id, "IDL:Doubler:1.0");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn resolve_object(&self, text: &str) -> Result<ObjectRef, ResolveError> {
         let (ior, complete) = match text.parse::<ObjectUrl>()? {
             ObjectUrl::Ior(ior) => (ior, true),
@@ -133,6 +237,26 @@ impl Orb {
     /// Serves the objects of adapters without a thread pool of their own on the calling thread, until the ORB is shut down.
     ///
     /// Several threads may call it. Returns when the threads of all pools have ended as well.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// use std::thread;
+    ///
+    /// let orb = Orb::builder().listen("iiop://127.0.0.1").build()?;
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// let url = orb.publish("Doubler", &doubler)?;
+    /// let client = Orb::builder().build()?;
+    /// let result = thread::scope(|scope| {
+    ///     scope.spawn(|| orb.run());
+    ///     let result = client.resolve::<DoublerRef>(&url).map(|doubler| doubler.twice(3));
+    ///     orb.shutdown();
+    ///     result
+    /// });
+    /// assert_eq!(result??, 6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn run(&self) {
         let core = self.core();
         lane::work(core.default_lane(), core);
@@ -140,6 +264,20 @@ impl Orb {
     }
 
     /// Ends the ORB: upcalls under way are finished, nothing further is accepted or sent. Returns at once; also inside an upcall.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// use punctual_types::{Minor, SystemExceptionKind};
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// orb.shutdown();
+    /// let error = doubler.twice(3).unwrap_err();
+    /// assert_eq!((error.kind, error.minor), (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn shutdown(&self) {
         self.core().shut_down();
     }
@@ -147,6 +285,15 @@ impl Orb {
     /// As [`Self::shutdown`], and waits for all threads, without a deadline: an upcall that does not end is waited for.
     ///
     /// Fails inside an upcall, which would wait for itself, with BAD_INV_ORDER.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// let orb = Orb::builder().build()?;
+    /// let pool = orb.threadpool().threads(2).build()?;
+    /// orb.shutdown_and_wait()?;
+    /// assert!(orb.threadpool().build().is_err(), "it is over");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn shutdown_and_wait(&self) -> Result<(), SystemException> {
         if current::is_in_upcall() {
             let minor = Minor::OMG_WOULD_DEADLOCK;
@@ -167,6 +314,22 @@ impl Orb {
 }
 
 /// Makes an [`Orb`].
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use punctual_orb::{Limits, Orb};
+/// use punctual_os::SchedulingClass;
+///
+/// let orb = Orb::builder()
+///     .listen("iiop://localhost")
+///     .limits(Limits::default())
+///     .scheduling_class(SchedulingClass::RoundRobin)
+///     .lock_memory(false)
+///     .call_timeout(Duration::from_secs(2))
+///     .build()?;
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
 pub struct OrbBuilder {
     listen: Option<String>,
     limits: Limits,
@@ -180,43 +343,123 @@ impl OrbBuilder {
     /// Where it listens: `iiop://HOST:PORT`. Default: `iiop://localhost:0`, opened when the first object needs it.
     ///
     /// Lanes listen at free ports of the same host.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// let first = Orb::builder().listen("iiop://127.0.0.1").build()?;
+    /// let doubler: DoublerRef = first.root_poa().activate(Doubler)?;
+    /// let url = first.publish("Doubler", &doubler)?;
+    /// let address = url.trim_start_matches("corbaloc:iiop:1.2@").trim_end_matches("/Doubler");
+    /// let second = Orb::builder().listen(&format!("iiop://{address}")).build();
+    /// assert!(matches!(second, Err(OrbError::Listen { .. })), "the first one is there");
+    /// # Ok::<(), OrbError>(())
+    /// ```
     pub fn listen(mut self, endpoint: &str) -> Self {
         self.listen = Some(endpoint.to_owned());
         self
     }
 
     /// The limits in force.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Limits, Orb};
+    /// use punctual_types::{Minor, SystemExceptionKind};
+    ///
+    /// let mut limits = Limits::default();
+    /// limits.max_nested_calls = 0;
+    /// let orb = Orb::builder().limits(limits).build()?;
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// let error = doubler.twice(3).unwrap_err();
+    /// assert_eq!((error.kind, error.minor), (SystemExceptionKind::ImpLimit, Minor::NESTING_OF_CALLS_TOO_DEEP));
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
     /// How CORBA priorities become native ones. Default: linear over the scheduling class.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_sched::LinearMapping;
+    /// use punctual_types::Priority;
+    ///
+    /// // Leaves the native priorities above 80 to others.
+    /// let orb = Orb::builder().priority_mapping(LinearMapping::new(1..=80)).build()?;
+    /// orb.current().set_priority(Priority::MAX)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn priority_mapping(mut self, mapping: impl PriorityMapping + 'static) -> Self {
         self.mapping = Some(Box::new(mapping));
         self
     }
 
     /// The scheduling class of pools and of threads that set a priority. Default: SCHED_FIFO.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_os::SchedulingClass;
+    ///
+    /// let orb = Orb::builder().scheduling_class(SchedulingClass::Other).build()?;
+    /// assert!(!orb.threadpool().build()?.is_realtime());
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
     pub fn scheduling_class(mut self, class: SchedulingClass) -> Self {
         self.class = class;
         self
     }
 
     /// Whether to lock the process's memory when it first asks for real-time scheduling, where that is allowed. Default: yes.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// // For a process with more memory than may be locked.
+    /// let orb = Orb::builder().lock_memory(false).build()?;
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
     pub fn lock_memory(mut self, lock: bool) -> Self {
         self.lock_memory = lock;
         self
     }
 
-    /// The deadline of each call, counted from its start, unless its reference has another. Default: none, so a call waits for
-    /// ever for a server that is connected and does not answer.
+    /// The deadline of each call, counted from its start, unless its reference has another; TIMEOUT when it passes.
+    ///
+    /// Default: none, so a call waits for ever for a server that is connected and does not answer. A call to an object of the
+    /// same ORB runs on the calling thread, and no deadline ends it.
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, ResolveError};
+    /// use std::{net::TcpListener, time::Duration};
+    ///
+    /// use punctual_types::SystemExceptionKind;
+    ///
+    /// // Lets connect, and never answers.
+    /// let silent = TcpListener::bind("127.0.0.1:0")?;
+    /// let url = format!("corbaloc::127.0.0.1:{}/Tracker", silent.local_addr()?.port());
+    /// let orb = Orb::builder().call_timeout(Duration::from_millis(20)).build()?;
+    /// match orb.resolve_object(&url) {
+    ///     Err(ResolveError::Call(late)) => assert_eq!(late.kind, SystemExceptionKind::Timeout),
+    ///     _ => unreachable!("nobody answers"),
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = Some(timeout);
         self
     }
 
     /// Makes the ORB. Fails where the endpoint is malformed or taken.
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError};
+    /// let error = Orb::builder().listen("localhost:2809").build().err().expect("it has no scheme");
+    /// assert!(error.to_string().contains("write `iiop://HOST:PORT`"));
+    /// ```
     pub fn build(self) -> Result<Orb, OrbError> {
         let listen = self.listen.as_deref().map(str::parse::<Address>).transpose()?;
         let name = String::from("default");
@@ -391,7 +634,7 @@ impl OrbCore {
             let key = poa.object_key(self.boot, slot, id);
             ior = poa
                 .reference(servant.repository_id(), key)
-                .map_err(|_| OrbError::NotActive)?;
+                .map_err(OrbError::Reference)?;
             Ok::<_, OrbError>(Arc::new(ActiveObject {
                 servant,
                 poa: Arc::clone(poa),

@@ -16,6 +16,20 @@ use crate::{
 };
 
 /// An object adapter: activates servants as objects, under its policies. `PortableServer::POA`, `RTPortableServer::POA`.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use punctual_orb::Orb;
+///
+/// let orb = Orb::builder().build()?;
+/// let poa = orb.root_poa().child("numbers").build()?;
+/// let doubler: DoublerRef = poa.activate(Doubler)?;
+/// assert_eq!(doubler.twice(21)?, 42);
+/// poa.deactivate(&doubler)?;
+/// assert!(doubler.twice(21).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Poa {
     orb: Arc<OrbCore>,
@@ -31,6 +45,15 @@ impl Poa {
     }
 
     /// Starts a child adapter of this name; policies are the defaults, not this adapter's.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// let orb = Orb::builder().build()?;
+    /// let sensors = orb.root_poa().child("sensors").build()?;
+    /// let radar = sensors.child("radar").build()?;
+    /// let other = orb.root_poa().child("radar").build()?;
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
     pub fn child(&self, name: &str) -> PoaBuilder {
         PoaBuilder {
             parent: self.clone(),
@@ -46,7 +69,22 @@ impl Poa {
 
     /// Makes `servant` an object with an id that the adapter chooses, and returns a reference to it.
     ///
-    /// The type of the reference says which interface it serves. Fails where the adapter leaves ids to the user.
+    /// The type of the reference says which interface it serves.
+    ///
+    /// # Errors
+    /// [`OrbError::WrongPolicy`] where the adapter leaves ids to the user, [`OrbError::Full`], [`OrbError::ShutDown`], and
+    /// [`OrbError::Listen`] where this is the first object of the threads that call `Orb::run` and the endpoint is taken.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// let orb = Orb::builder().build()?;
+    /// let first: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// let second: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// assert_ne!(first, second, "each has its own id");
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
     pub fn activate<R, S>(&self, servant: S) -> Result<R, OrbError>
     where
         R: Skeleton<S> + 'static,
@@ -61,7 +99,23 @@ impl Poa {
             .map(R::from_object)
     }
 
-    /// Makes `servant` the object with this id (any octets). Fails where the id is taken, or the adapter chooses ids itself.
+    /// Makes `servant` the object with this id (any octets).
+    ///
+    /// # Errors
+    /// [`OrbError::AlreadyActive`] where the id is taken, [`OrbError::WrongPolicy`] where the adapter chooses ids itself, and
+    /// those of [`Self::activate`].
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// let orb = Orb::builder().build()?;
+    /// let poa = orb.root_poa().child("numbers").user_ids().build()?;
+    /// let doubler: DoublerRef = poa.activate_with_id("doubler", Doubler)?;
+    /// let again = poa.activate_with_id::<DoublerRef, _>("doubler", Doubler);
+    /// assert!(matches!(again, Err(OrbError::AlreadyActive)));
+    /// # Ok::<(), OrbError>(())
+    /// ```
     pub fn activate_with_id<R, S>(&self, id: impl AsRef<[u8]>, servant: S) -> Result<R, OrbError>
     where
         R: Skeleton<S> + 'static,
@@ -80,6 +134,22 @@ impl Poa {
     ///
     /// Outside of upcalls this waits for them and drops the servant here; inside one it returns at once, and the servant is
     /// dropped by whoever next activates or deactivates an object, or shuts the ORB down.
+    ///
+    /// Fails with [`OrbError::NotActive`] where this adapter has no such object.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// use punctual_types::SystemExceptionKind;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// orb.root_poa().deactivate(&doubler)?;
+    /// assert_eq!(doubler.twice(3).unwrap_err().kind, SystemExceptionKind::ObjectNotExist);
+    /// assert!(matches!(orb.root_poa().deactivate(&doubler), Err(OrbError::NotActive)));
+    /// # Ok::<(), OrbError>(())
+    /// ```
     pub fn deactivate<R: Interface>(&self, reference: &R) -> Result<(), OrbError> {
         let profile = reference
             .as_object()
@@ -95,7 +165,7 @@ impl Poa {
         // The default pool listens when the first object needs it.
         self.orb.ensure_listening(&self.core)?;
         let ior = self.orb.activate(id, &self.core, servant)?;
-        let reference = Reference::new(&self.orb, ior).map_err(|_| OrbError::NotActive)?;
+        let reference = Reference::new(&self.orb, ior).map_err(OrbError::Reference)?;
         Ok(ObjectRef::new(Arc::new(reference)))
     }
 }
@@ -109,6 +179,24 @@ where
 }
 
 /// Makes a [`Poa`]; from [`Poa::child`].
+///
+/// ```
+/// use punctual_orb::{OnExcess, Orb, PriorityModel};
+/// use punctual_types::Priority;
+///
+/// let orb = Orb::builder().build()?;
+/// let (low, high) = (Priority::MIN, Priority::new(20_000)?);
+/// let pool = orb.threadpool().lane(low, 1).lane(high, 1).build()?;
+/// let poa = orb
+///     .root_poa()
+///     .child("tracks")
+///     .threadpool(&pool)
+///     .priority_model(PriorityModel::ClientPropagated { default: low })
+///     .highest_priority(high)
+///     .on_excess(OnExcess::Clamp)
+///     .build()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct PoaBuilder {
     parent: Poa,
     name: String,
@@ -122,36 +210,96 @@ pub struct PoaBuilder {
 
 impl PoaBuilder {
     /// Which threads serve its objects. Default: those that call `Orb::run`.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// # use punctual_stub::Interface;
+    /// let orb = Orb::builder().build()?;
+    /// let pool = orb.threadpool().build()?;
+    /// let poa = orb.root_poa().child("numbers").threadpool(&pool).build()?;
+    /// let doubler: DoublerRef = poa.activate(Doubler)?;
+    ///
+    /// let client = Orb::builder().build()?;
+    /// let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior())?;
+    /// doubler.twice(3)?;
+    /// let (_, lane) = pool.statistics()[0];
+    /// assert_eq!(lane.requests, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn threadpool(mut self, pool: &ThreadPool) -> Self {
         self.pool = Some(Arc::clone(&pool.core));
         self
     }
 
     /// Whose priority requests run at. Default: none, so the pool's; a pool with lanes needs one.
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError, PriorityModel};
+    /// use punctual_types::Priority;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let pool = orb.threadpool().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
+    /// let poa = |name: &str| orb.root_poa().child(name).threadpool(&pool);
+    /// assert!(matches!(poa("none").build(), Err(OrbError::Policy(_))));
+    /// poa("declared").priority_model(PriorityModel::ServerDeclared(Priority::MAX)).build()?;
+    /// // No lane has this priority.
+    /// let between = PriorityModel::ServerDeclared(Priority::new(100)?);
+    /// assert!(matches!(poa("between").priority_model(between).build(), Err(OrbError::Policy(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn priority_model(mut self, model: PriorityModel) -> Self {
         self.model = Some(model);
         self
     }
 
-    /// The highest priority that a client may propagate. Default: the highest one the pool is configured with.
+    /// The highest priority that a client may propagate; [`OnExcess`] has an example. Calls within the ORB are not checked.
+    ///
+    /// Default: the highest one the pool is configured with, which without lanes is its `default_priority`; for threads that
+    /// call `Orb::run` it is [`Priority::MAX`].
     pub fn highest_priority(mut self, priority: Priority) -> Self {
         self.highest_accepted = Some(priority);
         self
     }
 
-    /// What happens to requests above it. Default: they are refused.
+    /// What happens to requests above it. Default: they are refused. [`OnExcess`] has an example.
     pub fn on_excess(mut self, action: OnExcess) -> Self {
         self.on_excess = action;
         self
     }
 
     /// Its objects outlive the ORB: the same adapter name and object id lead to them in the next run.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// let orb = Orb::builder().build()?;
+    /// let poa = orb.root_poa().child("numbers").persistent().user_ids().build()?;
+    /// let doubler: DoublerRef = poa.activate_with_id("doubler", Doubler)?;
+    /// assert_eq!(doubler.twice(3)?, 6);
+    /// // An id that the ORB chooses would not be the same in the next run.
+    /// assert!(matches!(orb.root_poa().child("names").persistent().build(), Err(OrbError::Policy(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn persistent(mut self) -> Self {
         self.lifespan = Lifespan::Persistent;
         self
     }
 
     /// The user chooses the ids of its objects.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// let orb = Orb::builder().build()?;
+    /// let poa = orb.root_poa().child("numbers").user_ids().build()?;
+    /// assert!(poa.activate_with_id::<DoublerRef, _>([0, 1, 2], Doubler).is_ok());
+    /// assert!(matches!(poa.activate::<DoublerRef, _>(Doubler), Err(OrbError::WrongPolicy(_))));
+    /// # Ok::<(), OrbError>(())
+    /// ```
     pub fn user_ids(mut self) -> Self {
         self.ids = IdAssignment::User;
         self
@@ -160,6 +308,15 @@ impl PoaBuilder {
     /// Makes the adapter. Fails for a name that is taken or malformed, and for policies that contradict each other.
     ///
     /// Source: the validation rules of Real-time CORBA 1.2, 5.12, as far as the policies exist.
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError};
+    /// let orb = Orb::builder().build()?;
+    /// assert!(orb.root_poa().child("radar").build().is_ok());
+    /// let malformed = orb.root_poa().child("radar/north").build();
+    /// assert!(matches!(malformed, Err(OrbError::AdapterName(_))));
+    /// # Ok::<(), OrbError>(())
+    /// ```
     pub fn build(self) -> Result<Poa, OrbError> {
         let with_lanes = self.pool.as_ref().is_some_and(|pool| pool.with_lanes);
         match self.model {

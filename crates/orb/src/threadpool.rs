@@ -19,6 +19,19 @@ use crate::{
 };
 
 /// Threads that serve requests: with lanes, or at one priority. `RTCORBA::Threadpool`.
+///
+/// It ends with its ORB; dropping this handle ends nothing.
+///
+/// ```
+/// use punctual_orb::Orb;
+/// use punctual_types::Priority;
+///
+/// let orb = Orb::builder().build()?;
+/// let pool = orb.threadpool().lane(Priority::MAX, 1).lane(Priority::MIN, 2).build()?;
+/// let lanes: Vec<_> = pool.statistics().into_iter().map(|(priority, _)| priority).collect();
+/// assert_eq!(lanes, [Some(Priority::MIN), Some(Priority::MAX)]);
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
 #[derive(Clone)]
 pub struct ThreadPool {
     pub(crate) core: Arc<PoolCore>,
@@ -26,6 +39,14 @@ pub struct ThreadPool {
 
 impl ThreadPool {
     /// What each lane has seen, the lowest priority first; a pool without lanes has one entry, without priority.
+    ///
+    /// ```
+    /// # use punctual_orb::{LaneStatistics, Orb};
+    /// let orb = Orb::builder().build()?;
+    /// let pool = orb.threadpool().build()?;
+    /// assert_eq!(pool.statistics(), [(None, LaneStatistics::default())]);
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
     pub fn statistics(&self) -> Vec<(Option<Priority>, LaneStatistics)> {
         self.core
             .lanes
@@ -35,12 +56,40 @@ impl ThreadPool {
     }
 
     /// Whether every thread runs in the real-time class it was configured with.
+    ///
+    /// `false` also where that is the ordinary class.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// let orb = Orb::builder().build()?;
+    /// if !orb.threadpool().build()?.is_realtime() {
+    ///     eprintln!("this process may not use SCHED_FIFO: no deadline is certain");
+    /// }
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
     pub fn is_realtime(&self) -> bool {
         self.core.realtime
     }
 }
 
 /// Makes a [`ThreadPool`]; from [`crate::Orb::threadpool`].
+///
+/// ```
+/// use punctual_orb::Orb;
+/// use punctual_os::{CpuSet, SchedulingClass};
+/// use punctual_types::Priority;
+///
+/// let orb = Orb::builder().build()?;
+/// let pool = orb
+///     .threadpool()
+///     .threads(2)
+///     .default_priority(Priority::new(10_922)?)
+///     .stack_bytes(512 << 10)
+///     .affinity(CpuSet::all())
+///     .scheduling_class(SchedulingClass::RoundRobin)
+///     .build()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct ThreadPoolBuilder {
     orb: Arc<OrbCore>,
     lanes: Vec<(Priority, usize)>,
@@ -65,6 +114,16 @@ impl ThreadPoolBuilder {
     }
 
     /// Adds a lane: this many threads (at least 1) at this priority, with an acceptor and connections of their own.
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError};
+    /// use punctual_types::Priority;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let twice = orb.threadpool().lane(Priority::MAX, 1).lane(Priority::MAX, 1).build();
+    /// assert!(matches!(twice, Err(OrbError::ThreadPool(_))), "their priorities must differ");
+    /// # Ok::<(), OrbError>(())
+    /// ```
     pub fn lane(mut self, priority: Priority, threads: usize) -> Self {
         self.lanes.push((priority, threads));
         self
@@ -103,7 +162,18 @@ impl ThreadPoolBuilder {
     /// Opens the lanes and starts the threads.
     ///
     /// Where the process has no right to real-time scheduling they run in the ordinary class, and standard error says so once.
-    /// Fails for lanes of equal priority or without threads, and where the operating system refuses a thread or socket.
+    ///
+    /// # Errors
+    /// [`OrbError::ThreadPool`] for lanes of equal priority or without threads, [`OrbError::PriorityUnmappable`],
+    /// [`OrbError::ShutDown`], and [`OrbError::Os`] or [`OrbError::Listen`] where the system refuses a thread or socket.
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError};
+    /// let orb = Orb::builder().build()?;
+    /// assert!(orb.threadpool().threads(1).build().is_ok());
+    /// assert!(matches!(orb.threadpool().threads(0).build(), Err(OrbError::ThreadPool(_))));
+    /// # Ok::<(), OrbError>(())
+    /// ```
     pub fn build(self) -> Result<ThreadPool, OrbError> {
         static NEXT_ID: AtomicU32 = AtomicU32::new(1);
         if self.orb.is_shut_down() {

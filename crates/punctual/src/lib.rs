@@ -50,6 +50,15 @@ pub use punctual_types::{
 };
 
 /// What most programs name.
+///
+/// ```
+/// use punctual::prelude::*;
+///
+/// let orb: Orb = Orb::builder().build()?;
+/// let poa: Poa = orb.root_poa();
+/// assert!(Priority::MIN < Priority::MAX);
+/// # Ok::<(), OrbError>(())
+/// ```
 pub mod prelude {
     pub use crate::{
         Completion, Interface, ObjectRef, Orb, OrbError, Poa, Priority, PriorityModel, ResolveError,
@@ -58,11 +67,34 @@ pub mod prelude {
 }
 
 /// What generated code names; nothing here is for use by hand.
+///
+/// ```
+/// use punctual::rt::{Interface, ObjectRef};
+///
+/// struct TrackerRef(ObjectRef);
+///
+/// impl Interface for TrackerRef {
+///     const REPOSITORY_ID: &'static str = "IDL:radar/Tracker:1.0";
+///     const SUPPORTED_IDS: &'static [&'static str] = &[Self::REPOSITORY_ID];
+///
+///     fn from_object(object: ObjectRef) -> Self {
+///         Self(object)
+///     }
+///
+///     fn as_object(&self) -> &ObjectRef {
+///         &self.0
+///     }
+/// }
+/// # assert_eq!(TrackerRef::SUPPORTED_IDS.len(), 1);
+/// ```
 pub mod rt {
     pub use punctual_stub::rt::*;
 }
 
 /// Brings in the Rust that `punctual_build::compile("idl/NAME.idl")` wrote in the build script.
+///
+/// `NAME` is the file's name without folder and `.idl`. Does not compile in a package without a build script: there is no
+/// `OUT_DIR`. The examples that come with this project use it; here it cannot be tried, for want of one.
 ///
 /// ```ignore
 /// punctual::include_idl!("track");

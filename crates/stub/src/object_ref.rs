@@ -269,6 +269,7 @@ impl ObjectRef {
 
     /// The same object with a deadline for each call, counted from its start: TIMEOUT when it passes.
     ///
+    /// A call to an object of the same ORB runs on the calling thread, and no deadline ends it.
     /// From 50 ms on, waiting costs nothing extra and ends up to two kernel ticks late; below, one system call more.
     ///
     /// `None` takes the deadline away.

@@ -62,7 +62,7 @@ impl Minor {
     pub const EXCEPTION_UNDECLARED: Self = Self(PUNCTUAL_VMCID | 15);
     /// Punctual: the servant panicked; the server's standard error has the message.
     pub const SERVANT_PANICKED: Self = Self(PUNCTUAL_VMCID | 16);
-    /// Punctual: nobody listens at the address of the reference; is the server running?.
+    /// Punctual: nobody listens at the address of the reference; is the server running?
     pub const CONNECT_REFUSED: Self = Self(PUNCTUAL_VMCID | 17);
     /// Punctual: the connection could not be made within the connect time-out.
     pub const CONNECT_TIMED_OUT: Self = Self(PUNCTUAL_VMCID | 18);
@@ -172,9 +172,9 @@ impl Minor {
             Self::NO_ENDPOINT_FOR_PRIORITY => Some(
                 "the reference has no endpoint for the priority of this thread; set a priority that a lane of the server has",
             ),
-            Self::PRIORITY_ABOVE_ACCEPTED => {
-                Some("the propagated priority is above the highest one the server accepts")
-            }
+            Self::PRIORITY_ABOVE_ACCEPTED => Some(
+                "the propagated priority is above the highest one the server accepts; the server raises it with `highest_priority`",
+            ),
             Self::ORB_SHUT_DOWN => Some("the ORB has been shut down"),
             Self::TOO_MANY_FORWARDS => Some("the location of the object was forwarded too many times"),
             Self::TOO_MANY_CONNECTIONS => {

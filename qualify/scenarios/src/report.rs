@@ -6,6 +6,7 @@ use std::{
 };
 
 use punctual_harness::Outcome;
+use punctual_report::{Page, Tone};
 
 use crate::Error;
 
@@ -49,6 +50,20 @@ impl Files {
 
 fn cannot_write(file: &Path, error: &std::io::Error) -> Error {
     format!("cannot write {}: {error}; does its folder exist?", file.display()).into()
+}
+
+/// The head of every page: title, verdict, machine. The JSON goes with it as a file to save.
+pub(crate) fn page(title: &str, outcome: &Outcome) -> Result<Page, Error> {
+    let tone = match outcome.verdict().exit_code() {
+        0 => Tone::Good,
+        1 => Tone::Bad,
+        _ => Tone::Doubtful,
+    };
+    let data = serde_json::to_value(outcome)?;
+    Ok(Page::new(title)
+        .verdict(outcome.verdict().to_string(), tone)
+        .facts_of(&data["machine"])
+        .data(&format!("{}.json", outcome.benchmark()), &data))
 }
 
 /// Says why a measurement could not run, with exit code 2.

@@ -4,14 +4,12 @@ use std::{
 };
 
 use punctual_cdr::CharSet;
-use punctual_giop::{
-    Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType, next_message,
-};
+use punctual_giop::{Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType};
 use punctual_transport::{Stream, tcp};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{Endpoint, route::char_set_in_force};
-use crate::Limits;
+use crate::{Limits, receive_buffer::ReceiveBuffer};
 
 /// A connection that one thread at a time uses for one call at a time: it blocks in its own `read`.
 pub(crate) struct ClientConnection {
@@ -20,8 +18,7 @@ pub(crate) struct ClientConnection {
     /// The code sets were negotiated and the server has not been told yet.
     pub(super) announces_code_sets: bool,
     next_request_id: u32,
-    buffer: Vec<u8>,
-    filled: usize,
+    buffer: ReceiveBuffer,
     fragments: FragmentAssembler,
     /// A message put together from fragments, until it is consumed.
     assembled: Option<Vec<u8>>,
@@ -35,7 +32,6 @@ pub(crate) struct ClientConnection {
 /// From here on the kernel's coarse socket time-out is fine enough.
 const COARSE: Duration = Duration::from_millis(50);
 const LOOK_AFTER: Duration = Duration::from_secs(1);
-const FIRST_BUFFER: usize = 8 << 10;
 
 impl ClientConnection {
     pub(super) fn open(
@@ -74,8 +70,7 @@ impl ClientConnection {
             char_set: char_set_in_force(endpoint.char_set),
             announces_code_sets: endpoint.char_set.is_some(),
             next_request_id: 0,
-            buffer: vec![0; FIRST_BUFFER],
-            filled: 0,
+            buffer: ReceiveBuffer::new(limits.max_message_size),
             fragments: FragmentAssembler::new(fragments),
             assembled: None,
             max_message_size: limits.max_message_size,
@@ -151,14 +146,14 @@ impl ClientConnection {
         // The first wait may last the whole time-out, for which the stream is set; later ones only what is left.
         let mut first = true;
         loop {
-            match next_message(&self.buffer[..self.filled], self.max_message_size) {
+            match self.buffer.framing() {
                 Ok(Framing::Complete(header)) => {
-                    let message = &self.buffer[..header.total_size()];
+                    let message = &self.buffer.received()[..header.total_size()];
                     match self.fragments.push(&header, message).map_err(|_| malformed)? {
                         Assembled::Whole => return Ok(header),
-                        Assembled::Pending => self.discard(header.total_size()),
+                        Assembled::Pending => self.buffer.discard(header.total_size()),
                         Assembled::Complete(message) => {
-                            self.discard(header.total_size());
+                            self.buffer.discard(header.total_size());
                             let header = MessageHeader::parse(&message, self.max_message_size);
                             self.assembled = Some(message);
                             return header.map_err(|_| malformed);
@@ -166,7 +161,6 @@ impl ClientConnection {
                     }
                 }
                 Ok(Framing::Partial { needed }) => {
-                    self.make_room(needed);
                     if let Some((deadline, timeout)) = deadline {
                         let left = deadline.saturating_duration_since(Instant::now());
                         let fine = timeout < COARSE || !first;
@@ -175,9 +169,9 @@ impl ClientConnection {
                         }
                     }
                     first = false;
-                    match self.stream.read(&mut self.buffer[self.filled..]) {
-                        Ok(0) => return Err(lost()),
-                        Ok(count) => self.filled += count,
+                    match self.buffer.read(&*self.stream, needed) {
+                        Ok((0, _)) => return Err(lost()),
+                        Ok(_) => {}
                         Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(timed_out()),
                         Err(_) => return Err(lost()),
                     }
@@ -191,7 +185,7 @@ impl ClientConnection {
     pub(super) fn message(&self, header: &MessageHeader) -> &[u8] {
         match &self.assembled {
             Some(message) => message,
-            None => &self.buffer[..header.total_size()],
+            None => &self.buffer.received()[..header.total_size()],
         }
     }
 
@@ -207,20 +201,7 @@ impl ClientConnection {
     pub(super) fn consume(&mut self, header: &MessageHeader) {
         match self.assembled.take() {
             Some(message) => self.fragments.recycle(message),
-            None => self.discard(header.total_size()),
-        }
-    }
-
-    fn discard(&mut self, length: usize) {
-        self.buffer.copy_within(length..self.filled, 0);
-        self.filled -= length;
-    }
-
-    /// Grows the buffer with what has really arrived, not with what a header announces.
-    fn make_room(&mut self, needed: usize) {
-        if self.filled == self.buffer.len() {
-            let length = needed.min(self.buffer.len() * 2).max(FIRST_BUFFER);
-            self.buffer.resize(length, 0);
+            None => self.buffer.discard(header.total_size()),
         }
     }
 }

@@ -124,42 +124,24 @@ impl Reference {
         }
         let request_id = connection.new_request_id();
         if let Err(error) = self.encode(route, priority, frame, call, &connection, request_id) {
-            keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
+            self.keep(endpoint, connection);
             return Err(error);
         }
-        connection.set_timeout(self.timeout).map_err(|_| broken())?;
-        if let Err(error) = connection.send(&frame.request) {
-            // Nothing of it has left: the server had closed the connection, which says nothing about this call.
-            let unsent = error.completed == Completion::No && error.kind == SystemExceptionKind::CommFailure;
-            return if unsent {
-                endpoint.forget_idle();
-                Ok(Attempt::Again(error))
-            } else {
-                Err(error)
-            };
+        if let Some(unsent) = self.send(endpoint, &mut connection, &frame.request)? {
+            return Ok(Attempt::Again(unsent));
         }
         connection.announces_code_sets = false;
         if call.response == Response::None {
-            keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
+            self.keep(endpoint, connection);
             return Ok(Attempt::Done(()));
         }
-        let arrived = match self.await_reply(&mut connection, MessageType::Reply, request_id, deadline) {
-            Ok(Some(arrived)) => arrived,
-            Ok(None) => {
-                endpoint.forget_idle();
-                return Ok(Attempt::Again(closed()));
-            }
-            Err(error) => {
-                // A late reply is recognised by its id and dropped, so the connection stays good.
-                if error.kind == SystemExceptionKind::Timeout {
-                    keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
-                }
-                return Err(error);
-            }
+        let answer = self.receive(endpoint, connection, MessageType::Reply, request_id, deadline)?;
+        let Some((mut connection, arrived)) = answer else {
+            return Ok(Attempt::Again(closed()));
         };
         let attempt = self.decode_reply(&connection, &arrived, call);
         connection.consume(&arrived.header);
-        keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
+        self.keep(endpoint, connection);
         attempt
     }
 
@@ -212,6 +194,55 @@ impl Reference {
             })
             .and_then(|()| writer.finish())
             .map_err(|error| error.system_exception(Completion::No))
+    }
+
+    /// Sends a message. `Some`: the server had closed the connection and nothing has left, which says nothing about this call.
+    fn send(
+        &self,
+        endpoint: &Endpoint,
+        connection: &mut ClientConnection,
+        message: &[u8],
+    ) -> Result<Option<SystemException>, SystemException> {
+        connection.set_timeout(self.timeout).map_err(|_| broken())?;
+        match connection.send(message) {
+            Ok(()) => Ok(None),
+            Err(error)
+                if error.completed == Completion::No && error.kind == SystemExceptionKind::CommFailure =>
+            {
+                endpoint.forget_idle();
+                Ok(Some(error))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// As [`Self::await_reply`], and decides what becomes of the connection where no reply comes.
+    fn receive(
+        &self,
+        endpoint: &Arc<Endpoint>,
+        mut connection: ClientConnection,
+        wanted: MessageType,
+        request_id: u32,
+        deadline: Option<(Instant, Duration)>,
+    ) -> Result<Option<(ClientConnection, Arrived)>, SystemException> {
+        match self.await_reply(&mut connection, wanted, request_id, deadline) {
+            Ok(Some(arrived)) => Ok(Some((connection, arrived))),
+            Ok(None) => {
+                endpoint.forget_idle();
+                Ok(None)
+            }
+            Err(error) => {
+                // A late reply is recognised by its id and dropped, so the connection stays good.
+                if error.kind == SystemExceptionKind::Timeout {
+                    self.keep(endpoint, connection);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn keep(&self, endpoint: &Arc<Endpoint>, connection: ClientConnection) {
+        keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
     }
 
     /// Waits for the reply to a request; `None` where the peer closed the connection in good order, without handling it.
@@ -335,14 +366,17 @@ impl Reference {
         encode_locate_request(writer.encoder(), route.version, request_id, &route.object_key)
             .and_then(|()| writer.finish())
             .map_err(|error| error.system_exception(Completion::No))?;
-        connection.set_timeout(self.timeout).map_err(|_| broken())?;
-        if let Err(error) = connection.send(&frame.request) {
-            return Ok(Attempt::Again(error));
+        if let Some(unsent) = self.send(endpoint, &mut connection, &frame.request)? {
+            return Ok(Attempt::Again(unsent));
         }
-        let Some(Arrived { header, .. }) =
-            self.await_reply(&mut connection, MessageType::LocateReply, request_id, deadline)?
-        else {
-            endpoint.forget_idle();
+        let answer = self.receive(
+            endpoint,
+            connection,
+            MessageType::LocateReply,
+            request_id,
+            deadline,
+        )?;
+        let Some((mut connection, Arrived { header, .. })) = answer else {
             return Ok(Attempt::Again(closed()));
         };
         let message = connection.message(&header);
@@ -362,7 +396,7 @@ impl Reference {
             })
         });
         connection.consume(&header);
-        keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
+        self.keep(endpoint, connection);
         reply.map_err(|error| error.system_exception(Completion::No))?
     }
 

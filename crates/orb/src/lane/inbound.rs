@@ -2,16 +2,15 @@ use std::{io, mem, time::Instant};
 
 use punctual_giop::{
     Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType, Version,
-    decode_cancel_request, next_message,
+    decode_cancel_request,
 };
 use punctual_transport::Stream;
 
-use crate::Limits;
+use crate::{Limits, receive_buffer::ReceiveBuffer};
 
 /// What has been received over a connection and not yet been handed on.
 pub(super) struct Inbound {
-    buffer: Vec<u8>,
-    filled: usize,
+    buffer: ReceiveBuffer,
     /// The socket had nothing more when it was last read; whatever comes later wakes a thread of the lane.
     pub(super) drained: bool,
     /// Since when the start of a message, or of a fragment, has been waiting for the rest of it.
@@ -34,8 +33,6 @@ pub(super) enum Next {
     Unacceptable,
 }
 
-const FIRST_BUFFER: usize = 8 << 10;
-
 impl Inbound {
     pub(super) fn new(limits: &Limits) -> Self {
         let fragments = FragmentLimits {
@@ -43,8 +40,7 @@ impl Inbound {
             max_pending: limits.max_fragmented_messages,
         };
         Self {
-            buffer: vec![0; FIRST_BUFFER],
-            filled: 0,
+            buffer: ReceiveBuffer::new(limits.max_message_size),
             drained: true,
             begun: None,
             fragmented: None,
@@ -61,7 +57,7 @@ impl Inbound {
 
     /// The version in which to reject what is there: its own, or the highest one where that is unknown to us.
     pub(super) fn peer_version(&self) -> Version {
-        match self.buffer[..self.filled] {
+        match *self.buffer.received() {
             [b'G', b'I', b'O', b'P', major, minor, ..] => {
                 Version { major, minor }.to_speak().unwrap_or(Version::V1_2)
             }
@@ -71,11 +67,7 @@ impl Inbound {
 
     /// Whether there is, or may be, something for [`Self::next`] without waiting.
     pub(super) fn has_more(&self) -> bool {
-        !self.drained
-            || matches!(
-                next_message(&self.buffer[..self.filled], self.max_message_size),
-                Ok(Framing::Complete(_))
-            )
+        !self.drained || matches!(self.buffer.framing(), Ok(Framing::Complete(_)))
     }
 
     /// Puts the next message into `message`, whose memory is exchanged for it, and into `fragment_starts` where fragments of
@@ -88,7 +80,7 @@ impl Inbound {
     ) -> Next {
         fragment_starts.clear();
         loop {
-            match next_message(&self.buffer[..self.filled], self.max_message_size) {
+            match self.buffer.framing() {
                 Ok(Framing::Complete(header)) => {
                     let complete = self.take(header, message, fragment_starts);
                     self.begun = None;
@@ -101,20 +93,15 @@ impl Inbound {
                 }
                 Ok(Framing::Partial { needed }) => {
                     if self.drained {
-                        if self.filled > 0 && self.begun.is_none() {
+                        if !self.buffer.received().is_empty() && self.begun.is_none() {
                             self.begun = Some(Instant::now());
                         }
                         return Next::Nothing;
                     }
-                    self.make_room(needed);
-                    let room = self.buffer.len() - self.filled;
-                    match stream.read(&mut self.buffer[self.filled..]) {
-                        Ok(0) => return Next::Closed,
-                        Ok(count) => {
-                            self.filled += count;
-                            // Less than there was room for: that was all, and the next octet wakes a thread.
-                            self.drained = count < room;
-                        }
+                    match self.buffer.read(stream, needed) {
+                        Ok((0, _)) => return Next::Closed,
+                        // Less than there was room for: that was all, and the next octet wakes a thread.
+                        Ok((_, had_room)) => self.drained = had_room,
                         Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.drained = true,
                         Err(_) => return Next::Closed,
                     }
@@ -141,52 +128,32 @@ impl Inbound {
         let length = header.total_size();
         if header.message_type == MessageType::CancelRequest {
             // Of what is served nothing can be taken back; of what is not complete it can.
-            let id = decode_cancel_request(&self.buffer[..length], &header).map_err(drop)?;
+            let id = decode_cancel_request(&self.buffer.received()[..length], &header).map_err(drop)?;
             self.fragments.cancel(id);
-            self.discard(length);
+            self.buffer.discard(length);
             return Ok(None);
         }
         match self
             .fragments
-            .push(&header, &self.buffer[..length])
+            .push(&header, &self.buffer.received()[..length])
             .map_err(drop)?
         {
             Assembled::Whole => {
-                // Exchange buffers instead of copying; mostly nothing follows the message.
-                mem::swap(&mut self.buffer, message);
-                let rest = length..self.filled;
-                if self.buffer.len() < rest.len().max(FIRST_BUFFER) {
-                    self.buffer.resize(rest.len().max(FIRST_BUFFER), 0);
-                }
-                self.filled = rest.len();
-                self.buffer[..self.filled].copy_from_slice(&message[rest]);
+                self.buffer.take(length, message);
                 Ok(Some(header))
             }
             Assembled::Pending => {
-                self.discard(length);
+                self.buffer.discard(length);
                 Ok(None)
             }
             Assembled::Complete(mut assembled) => {
-                self.discard(length);
+                self.buffer.discard(length);
                 let header = MessageHeader::parse(&assembled, self.max_message_size).map_err(drop)?;
                 mem::swap(&mut assembled, message);
                 fragment_starts.extend_from_slice(self.fragments.starts());
                 self.fragments.recycle(assembled);
                 Ok(Some(header))
             }
-        }
-    }
-
-    fn discard(&mut self, length: usize) {
-        self.buffer.copy_within(length..self.filled, 0);
-        self.filled -= length;
-    }
-
-    /// Grows the buffer with what has really arrived, not with what a header announces.
-    fn make_room(&mut self, needed: usize) {
-        if self.filled == self.buffer.len() {
-            let length = needed.min(self.buffer.len() * 2).max(FIRST_BUFFER);
-            self.buffer.resize(length, 0);
         }
     }
 }

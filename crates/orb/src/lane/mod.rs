@@ -72,10 +72,22 @@ struct Counters {
 }
 
 /// What a lane has seen since it was made.
+///
+/// ```
+/// use punctual_orb::{LaneStatistics, Orb};
+/// use punctual_types::Priority;
+///
+/// let orb = Orb::builder().build()?;
+/// let pool = orb.threadpool().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
+/// for (priority, LaneStatistics { requests, misdirected, .. }) in pool.statistics() {
+///     assert_eq!((requests, misdirected), (0, 0), "nobody has called lane {priority:?}");
+/// }
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct LaneStatistics {
-    /// Requests handed to servants.
+    /// Requests received, those included that no servant got: refused, forwarded, or for objects that do not exist.
     pub requests: u64,
     /// Requests whose propagated priority belongs to another lane: the client cannot read our endpoints, or forges.
     pub misdirected: u64,

@@ -10,8 +10,7 @@ use punctual_os::{
     perf::{Counter, CounterKind, ProcessCounter},
     process,
 };
-use punctual_report::{Page, Table, html::Tone};
-use serde_json::Value;
+use punctual_report::Table;
 
 use super::{
     CLIENT_ROLE, Extent, SERVER_ROLE,
@@ -453,18 +452,9 @@ pub(super) fn print(outcome: &Outcome) {
 
 /// The page: the rows, and what they say.
 pub(super) fn html(outcome: &Outcome) -> Result<String, Error> {
-    let tone = match outcome.verdict().exit_code() {
-        0 => Tone::Good,
-        1 => Tone::Bad,
-        _ => Tone::Doubtful,
-    };
-    let data: Value = serde_json::to_value(outcome)?;
-    let page = Page::new("What a call costs: bench cubit")
-        .verdict(outcome.verdict().to_string(), tone)
-        .facts_of(&data["machine"])
+    let page = crate::report::page("What a call costs: bench cubit", outcome)?
         .section("Latency beside a raw TCP ping-pong of the same octets")
         .paragraph("Blocks of calls and of ping-pong alternate; the ratio is the median over pairs of blocks, with its 95 % confidence interval.")
-        .table(&table(outcome))
-        .data("cubit.json", &data);
+        .table(&table(outcome));
     Ok(page.to_html())
 }

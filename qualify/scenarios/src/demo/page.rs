@@ -1,6 +1,5 @@
 use punctual_harness::{Outcome, Row};
-use punctual_report::{LineFigure, Page, Series, Table, Tone};
-use serde_json::Value;
+use punctual_report::{LineFigure, Series, Table};
 
 use super::{Importance, Pool};
 use crate::Error;
@@ -25,15 +24,7 @@ pub(super) fn print(outcome: &Outcome) {
 
 /// The page with the paper's two figures: throughput per priority against work.
 pub(super) fn html(outcome: &Outcome) -> Result<String, Error> {
-    let tone = match outcome.verdict().exit_code() {
-        0 => Tone::Good,
-        1 => Tone::Bad,
-        _ => Tone::Doubtful,
-    };
-    let data: Value = serde_json::to_value(outcome)?;
-    let mut page = Page::new("Why lanes matter: the demo")
-        .verdict(outcome.verdict().to_string(), tone)
-        .facts_of(&data["machine"])
+    let mut page = crate::report::page("Why lanes matter: the demo", outcome)?
         .section("Throughput against work")
         .paragraph(
             "Three clients call at 75, 50 and 25 Hz; the load is such that work 30 keeps the one processor just busy. What \
@@ -42,11 +33,7 @@ pub(super) fn html(outcome: &Outcome) -> Result<String, Error> {
     for pool in Pool::ALL {
         page = page.figure(&figure(outcome, pool))?;
     }
-    Ok(page
-        .section("Every number")
-        .table(&table(outcome))
-        .data("demo.json", &data)
-        .to_html())
+    Ok(page.section("Every number").table(&table(outcome)).to_html())
 }
 
 fn figure(outcome: &Outcome, pool: Pool) -> LineFigure {
