@@ -40,7 +40,8 @@ pub fn provide() -> Result<(), String> {
     quiet(&[&install, &missing[..]].concat())
 }
 
-fn skipped() -> bool {
+/// Whether the user does without the peers' tests.
+pub fn skipped() -> bool {
     env::var("PUNCTUAL_SKIP_PEERS").is_ok_and(|value| value == "1")
 }
 

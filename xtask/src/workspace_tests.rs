@@ -5,12 +5,15 @@ use std::{
     process::Stdio,
 };
 
-use crate::command::cargo;
+use crate::{command::cargo, peers};
 
 /// Runs all tests, also after one has failed, and says how many passed.
 pub fn run() -> Result<String, String> {
     let failed = |error: std::io::Error| format!("cargo test cannot be run: {error}");
+    // Where peers are to be there, a test that misses its peer fails instead of passing silently.
+    let require_peers = if peers::skipped() { "0" } else { "1" };
     let mut child = cargo(&["test", "--workspace", "--no-fail-fast"])
+        .env("PUNCTUAL_REQUIRE_PEERS", require_peers)
         .show()
         .stdout(Stdio::piped())
         .spawn()

@@ -17,13 +17,17 @@ pub(crate) struct Endpoint {
     /// What was negotiated for text; `None`: the reference said nothing, so nothing is announced and text is ISO-8859-1.
     pub(crate) char_set: Option<CharSet>,
     /// Left by threads that ended.
-    idle: PiMutex<Vec<ClientConnection>>,
+    #[expect(
+        clippy::vec_box,
+        reason = "connections pass from thread to cache and back on every call: as pointers"
+    )]
+    idle: PiMutex<Vec<Box<ClientConnection>>>,
 }
 
 const MAX_IDLE: usize = 8;
 
 impl Endpoint {
-    pub(crate) fn take_idle(&self) -> Option<ClientConnection> {
+    pub(crate) fn take_idle(&self) -> Option<Box<ClientConnection>> {
         self.idle.lock().pop()
     }
 
@@ -34,7 +38,7 @@ impl Endpoint {
     }
 
     /// Keeps a connection for the next thread, or drops it where enough are kept.
-    pub(crate) fn keep_idle(&self, connection: ClientConnection) {
+    pub(crate) fn keep_idle(&self, connection: Box<ClientConnection>) {
         let mut idle = self.idle.lock();
         if idle.len() < MAX_IDLE {
             idle.push(connection);

@@ -220,11 +220,11 @@ impl Reference {
     fn receive(
         &self,
         endpoint: &Arc<Endpoint>,
-        mut connection: ClientConnection,
+        mut connection: Box<ClientConnection>,
         wanted: MessageType,
         request_id: u32,
         deadline: Option<(Instant, Duration)>,
-    ) -> Result<Option<(ClientConnection, Arrived)>, SystemException> {
+    ) -> Result<Option<(Box<ClientConnection>, Arrived)>, SystemException> {
         match self.await_reply(&mut connection, wanted, request_id, deadline) {
             Ok(Some(arrived)) => Ok(Some((connection, arrived))),
             Ok(None) => {
@@ -241,7 +241,7 @@ impl Reference {
         }
     }
 
-    fn keep(&self, endpoint: &Arc<Endpoint>, connection: ClientConnection) {
+    fn keep(&self, endpoint: &Arc<Endpoint>, connection: Box<ClientConnection>) {
         keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
     }
 
@@ -415,14 +415,14 @@ impl Reference {
         route: &'r Route,
         priority: Priority,
         deadline: Option<(Instant, Duration)>,
-    ) -> Result<(&'r Arc<Endpoint>, ClientConnection), SystemException> {
+    ) -> Result<(&'r Arc<Endpoint>, Box<ClientConnection>), SystemException> {
         let mut failure = None;
         for endpoint in route.endpoints(priority)? {
             if let Some(connection) = take_connection(endpoint) {
                 return Ok((endpoint, connection));
             }
             match ClientConnection::open(endpoint, &self.core.limits, deadline.map(|(at, _)| at)) {
-                Ok(connection) => return Ok((endpoint, connection)),
+                Ok(connection) => return Ok((endpoint, Box::new(connection))),
                 Err(error) => failure = Some(error),
             }
         }

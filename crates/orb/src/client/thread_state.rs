@@ -24,7 +24,7 @@ struct ThreadState {
     /// Calls this thread is inside of.
     depth: usize,
     /// Exclusive ones, the longest unused first.
-    connections: Vec<(Arc<Endpoint>, ClientConnection)>,
+    connections: Vec<(Arc<Endpoint>, Box<ClientConnection>)>,
 }
 
 thread_local! {
@@ -73,7 +73,7 @@ impl Drop for Leave {
 }
 
 /// This thread's connection to the endpoint, which nobody else uses, or one that an ended thread has left.
-pub(super) fn take_connection(endpoint: &Arc<Endpoint>) -> Option<ClientConnection> {
+pub(super) fn take_connection(endpoint: &Arc<Endpoint>) -> Option<Box<ClientConnection>> {
     let own = THREAD.with_borrow_mut(|thread| {
         let position = thread
             .connections
@@ -86,7 +86,7 @@ pub(super) fn take_connection(endpoint: &Arc<Endpoint>) -> Option<ClientConnecti
 }
 
 /// Keeps a connection for this thread's next call.
-pub(super) fn keep_connection(endpoint: &Arc<Endpoint>, connection: ClientConnection, limit: usize) {
+pub(super) fn keep_connection(endpoint: &Arc<Endpoint>, connection: Box<ClientConnection>, limit: usize) {
     let surplus = THREAD.with_borrow_mut(|thread| {
         thread.connections.push((Arc::clone(endpoint), connection));
         (thread.connections.len() > limit).then(|| thread.connections.remove(0))
