@@ -3,7 +3,7 @@ use std::cell::Cell;
 use punctual_os::{Scheduling, SchedulingClass, scheduling};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use crate::{notice, orb::OrbCore};
+use crate::{notice, orb_core::OrbCore};
 
 /// The calling thread, as Real-time CORBA sees it: `RTCORBA::Current`.
 ///

@@ -3,6 +3,7 @@
 //! The path of a call is `client/` → the wire → `lane/` → `server/`; a call to an object of the same ORB goes from `client/` to
 //! `server/` directly, on the calling thread.
 
+mod builder;
 mod client;
 mod config;
 mod current;
@@ -10,15 +11,17 @@ mod error;
 mod lane;
 mod notice;
 mod orb;
+mod orb_core;
 mod poa;
 mod receive_buffer;
 mod server;
 mod threadpool;
 
+pub use builder::OrbBuilder;
 pub use config::{Limits, OnExcess, PriorityModel};
 pub use current::Current;
 pub use error::{OrbError, ResolveError};
 pub use lane::LaneStatistics;
-pub use orb::{Orb, OrbBuilder};
+pub use orb::Orb;
 pub use poa::{Poa, PoaBuilder};
 pub use threadpool::{ThreadPool, ThreadPoolBuilder};

@@ -11,7 +11,7 @@ use punctual_stub::{Interface, ObjectRef, Servant, Skeleton, servant};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
-    OnExcess, OrbError, PriorityModel, ThreadPool, client::Reference, lane::Lane, orb::OrbCore,
+    OnExcess, OrbError, PriorityModel, ThreadPool, client::Reference, lane::Lane, orb_core::OrbCore,
     threadpool::PoolCore,
 };
 

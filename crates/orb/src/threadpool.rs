@@ -15,7 +15,7 @@ use crate::{
     LaneStatistics, OrbError,
     lane::{self, Lane},
     notice,
-    orb::OrbCore,
+    orb_core::OrbCore,
 };
 
 /// Threads that serve requests: with lanes, or at one priority. `RTCORBA::Threadpool`.

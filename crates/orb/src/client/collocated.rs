@@ -9,7 +9,7 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 use super::{Route, thread_state::CallFrame};
 use crate::{
     current,
-    orb::OrbCore,
+    orb_core::OrbCore,
     server::{Demultiplexed, run_servant},
 };
 

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     current,
-    orb::{OrbCore, context_of},
+    orb_core::{OrbCore, context_of},
 };
 
 /// A reference bound to an ORB: what is behind every `ObjectRef`.

@@ -8,7 +8,7 @@ use punctual_giop::{
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::Endpoint;
-use crate::orb::OrbCore;
+use crate::orb_core::OrbCore;
 
 /// What a reference says about how to reach its object.
 pub(crate) struct Route {

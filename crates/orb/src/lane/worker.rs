@@ -12,7 +12,7 @@ use punctual_stub::ReusePool;
 
 use super::{ACCEPTOR, BELL, Lane, Wake, connection::Connection, inbound::Next};
 use crate::{
-    orb::{OrbCore, context_of},
+    orb_core::{OrbCore, context_of},
     server::{self, Buffers},
 };
 

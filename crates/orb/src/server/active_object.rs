@@ -6,7 +6,7 @@ use punctual_poa::InFlight;
 use punctual_stub::Servant;
 use punctual_types::{Completion, Minor, NativePriority, Priority, SystemException, SystemExceptionKind};
 
-use crate::{OnExcess, PriorityModel, lane::Lane, orb::OrbCore, poa::PoaCore};
+use crate::{OnExcess, PriorityModel, lane::Lane, orb_core::OrbCore, poa::PoaCore};
 
 /// An object that requests can reach.
 pub(crate) struct ActiveObject {

@@ -4,7 +4,7 @@ use punctual_giop::{
 };
 
 use super::{Buffers, Demultiplexed, Unintelligible};
-use crate::{lane::Lane, orb::OrbCore};
+use crate::{lane::Lane, orb_core::OrbCore};
 
 /// Answers where an object is: here, at the reference published for the key or made for the object's own pool, or nowhere.
 pub(crate) fn answer_locate(

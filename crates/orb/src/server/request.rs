@@ -7,7 +7,7 @@ use punctual_stub::{Outcome, Upcall};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{Buffers, Demultiplexed, Unintelligible, run_servant};
-use crate::{current, lane::Lane, orb::OrbCore};
+use crate::{current, lane::Lane, orb_core::OrbCore};
 
 /// Serves a request and writes the reply into the buffers. `false`: none is to be sent.
 pub(crate) fn answer_request(

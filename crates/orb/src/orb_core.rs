@@ -1,0 +1,305 @@
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, Hasher, RandomState},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use punctual_cdr::Ior;
+use punctual_giop::IiopProfile;
+use punctual_os::{PiMutex, SchedulingClass, scheduling};
+use punctual_poa::{IdMap, ObjectKey, ObjectTable, SlotId, Slots};
+use punctual_sched::{LinearMapping, PriorityMapping};
+use punctual_stub::{OrbContext, Servant, Target};
+use punctual_transport::Address;
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+use crate::{
+    Limits, OrbBuilder, OrbError,
+    client::{Endpoints, Reference},
+    current,
+    lane::Lane,
+    poa::PoaCore,
+    server::{ActiveObject, Demultiplexed},
+    threadpool::PoolCore,
+};
+
+const DEFAULT_POOL: u32 = 0;
+
+/// What lanes, references and adapters share of an ORB.
+pub(crate) struct OrbCore {
+    own: Weak<OrbCore>,
+    /// Differs from every other ORB, earlier runs of this program included.
+    boot: u64,
+    pub(crate) limits: Limits,
+    pub(crate) mapping: Box<dyn PriorityMapping>,
+    pub(crate) scheduling_class: SchedulingClass,
+    pub(crate) lock_memory: bool,
+    pub(crate) call_timeout: Option<Duration>,
+    listen: Option<Address>,
+    pub(crate) endpoints: Endpoints,
+    objects: ObjectTable<ActiveObject>,
+    activation: PiMutex<Activation>,
+    /// Objects whose keys name them; lanes look in it for those only.
+    ids: PiMutex<IdMap>,
+    pub(crate) published: PiMutex<HashMap<Box<[u8]>, Arc<Ior>>>,
+    root: Arc<PoaCore>,
+    default_pool: Arc<PoolCore>,
+    pools: PiMutex<Vec<Arc<PoolCore>>>,
+    shut_down: AtomicBool,
+}
+
+/// The writing side of the object table. Never locked over user code.
+struct Activation {
+    slots: Slots,
+    /// Slots of objects that were deactivated inside an upcall, which could not wait for the last request.
+    dying: Vec<u32>,
+}
+
+impl OrbCore {
+    /// The core of an ORB with these settings. Fails where the endpoint is malformed or taken.
+    pub(crate) fn new(settings: OrbBuilder) -> Result<Arc<Self>, OrbError> {
+        let listen = settings
+            .listen
+            .as_deref()
+            .map(str::parse::<Address>)
+            .transpose()?;
+        let name = String::from("default");
+        let lane = Lane::new(name, DEFAULT_POOL, None, None, &settings.limits)?;
+        if let Some(address) = &listen {
+            lane.listen(address)?;
+        }
+        let (objects, slots) = ObjectTable::new();
+        let pool = Arc::new(PoolCore::default_pool(lane));
+        Ok(Arc::new_cyclic(|own| OrbCore {
+            own: Weak::clone(own),
+            boot: RandomState::new().build_hasher().finish(),
+            limits: settings.limits,
+            mapping: settings.mapping.unwrap_or_else(|| {
+                // Threads in the ordinary class have no priority to map to; calls carry the CORBA one all the same.
+                let class = if settings.class == SchedulingClass::Other {
+                    SchedulingClass::Fifo
+                } else {
+                    settings.class
+                };
+                Box::new(LinearMapping::new(scheduling::priority_range(class)))
+            }),
+            scheduling_class: settings.class,
+            lock_memory: settings.lock_memory,
+            call_timeout: settings.call_timeout,
+            listen,
+            endpoints: Endpoints::default(),
+            objects,
+            activation: PiMutex::new(Activation {
+                slots,
+                dying: Vec::new(),
+            }),
+            ids: PiMutex::new(IdMap::default()),
+            published: PiMutex::new(HashMap::new()),
+            root: Arc::new(PoaCore::root(Arc::clone(&pool))),
+            default_pool: pool,
+            pools: PiMutex::new(Vec::new()),
+            shut_down: AtomicBool::new(false),
+        }))
+    }
+
+    pub(crate) fn is_shut_down(&self) -> bool {
+        self.shut_down.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn root_poa(&self) -> Arc<PoaCore> {
+        Arc::clone(&self.root)
+    }
+
+    pub(crate) fn default_pool(&self) -> Arc<PoolCore> {
+        Arc::clone(&self.default_pool)
+    }
+
+    pub(crate) fn default_lane(&self) -> &Lane {
+        &self.default_pool.lanes[0]
+    }
+
+    pub(crate) fn add_pool(&self, pool: &Arc<PoolCore>) {
+        self.pools.lock().push(Arc::clone(pool));
+        // It may have been shut down meanwhile.
+        if self.is_shut_down() {
+            pool.stop();
+        }
+    }
+
+    pub(crate) fn listen_host(&self) -> &str {
+        self.listen.as_ref().map_or(LOCAL, |address| &address.host)
+    }
+
+    pub(crate) fn listen_address(&self) -> Address {
+        self.listen.clone().unwrap_or_else(|| Address {
+            host: LOCAL.to_owned(),
+            port: 0,
+        })
+    }
+
+    /// Opens the acceptor of the default pool if the adapter's objects are reached through it.
+    pub(crate) fn ensure_listening(&self, poa: &PoaCore) -> Result<(), OrbError> {
+        if self.is_shut_down() {
+            return Err(OrbError::ShutDown);
+        }
+        if poa.pool_id() == DEFAULT_POOL {
+            self.default_lane().listen(&self.listen_address())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether the profile's object is one of this ORB's.
+    pub(crate) fn owns(&self, profile: &IiopProfile) -> bool {
+        match ObjectKey::parse(&profile.object_key) {
+            None => false,
+            Some(key) => match key.boot() {
+                Some(boot) => boot == self.boot,
+                None => self.listens_at(&profile.host, profile.port),
+            },
+        }
+    }
+
+    fn listens_at(&self, host: &str, port: u16) -> bool {
+        let is_there =
+            |pool: &Arc<PoolCore>| pool.lanes.iter().any(|lane| lane.address() == Some((host, port)));
+        is_there(&self.default_pool) || self.pools.lock().iter().any(is_there)
+    }
+
+    /// Finds what an object key leads to. O(1); takes a lock, for two hashes, only for keys that name their object.
+    pub(crate) fn demultiplex(&self, key: &[u8]) -> Demultiplexed<'_> {
+        let slot = match ObjectKey::parse(key) {
+            Some(key) if key.boot().is_some_and(|boot| boot != self.boot) => None,
+            Some(ObjectKey::Slot { slot, .. }) => Some(slot),
+            Some(ObjectKey::Named { adapter, id }) => self.ids.lock().get(adapter.path, id),
+            None => {
+                let published = self.published.lock().get(key).cloned();
+                return published.map_or(Demultiplexed::Unknown, Demultiplexed::Published);
+            }
+        };
+        slot.and_then(|slot| self.objects.enter(slot))
+            .map_or(Demultiplexed::Unknown, Demultiplexed::Object)
+    }
+
+    pub(crate) fn activate(
+        &self,
+        id: Option<&[u8]>,
+        poa: &Arc<PoaCore>,
+        servant: Arc<dyn Servant>,
+    ) -> Result<Ior, OrbError> {
+        self.bury();
+        let mut ior = Ior::default();
+        let mut activation = self.activation.lock();
+        let adapter = poa.adapter(self.boot);
+        if id.is_some_and(|id| self.ids.lock().get(adapter.path, id).is_some()) {
+            return Err(OrbError::AlreadyActive);
+        }
+        let slot = activation.slots.activate(&self.objects, |slot| {
+            let key = poa.object_key(self.boot, slot, id);
+            ior = poa
+                .reference(servant.repository_id(), key)
+                .map_err(OrbError::Reference)?;
+            Ok::<_, OrbError>(Arc::new(ActiveObject {
+                servant,
+                poa: Arc::clone(poa),
+                ior: ior.clone(),
+            }))
+        })?;
+        let slot = slot.ok_or(OrbError::Full)?;
+        if let Some(id) = id {
+            self.ids.lock().insert(adapter.path, id, slot);
+        }
+        Ok(ior)
+    }
+
+    pub(crate) fn deactivate(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Result<(), OrbError> {
+        let slot = self.forget(poa, key).ok_or(OrbError::NotActive)?;
+        if current::is_in_upcall() {
+            self.activation.lock().dying.push(slot.index);
+            return Ok(());
+        }
+        self.bury();
+        loop {
+            let dead = self.activation.lock().slots.reclaim(&self.objects, slot.index);
+            // Dropped here, outside the lock: the servant's destructor is user code.
+            if dead.is_some() {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Lets no further request in.
+    fn forget(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Option<SlotId> {
+        let mut activation = self.activation.lock();
+        let slot = match ObjectKey::parse(key)? {
+            ObjectKey::Slot { boot, slot } => (boot == self.boot).then_some(slot)?,
+            ObjectKey::Named { adapter, id } => self.ids.lock().get(adapter.path, id)?,
+        };
+        if !Arc::ptr_eq(&self.objects.enter(slot)?.poa, poa)
+            || !activation.slots.deactivate(&self.objects, slot)
+        {
+            return None;
+        }
+        if let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key) {
+            self.ids.lock().remove(adapter.path, id);
+        }
+        Some(slot)
+    }
+
+    /// Drops the servants of objects that were deactivated inside upcalls, as far as nobody is inside them any more.
+    fn bury(&self) {
+        if current::is_in_upcall() {
+            return;
+        }
+        let mut dead = Vec::new();
+        let mut activation = self.activation.lock();
+        let Activation { slots, dying } = &mut *activation;
+        dying.retain(|index| match slots.reclaim(&self.objects, *index) {
+            Some(object) => {
+                dead.push(object);
+                false
+            }
+            None => true,
+        });
+        drop(activation);
+        drop(dead);
+    }
+
+    pub(crate) fn shut_down(&self) {
+        if !self.shut_down.swap(true, Ordering::AcqRel) {
+            self.default_pool.stop();
+            self.pools.lock().iter().for_each(|pool| pool.stop());
+        }
+    }
+
+    /// Waits for the threads of all pools and drops all servants. Not inside an upcall.
+    pub(crate) fn end(&self) {
+        let pools = self.pools.lock().clone();
+        pools.iter().for_each(|pool| pool.join());
+        let dead = self.activation.lock().slots.clear(&self.objects);
+        drop(dead);
+    }
+}
+
+impl punctual_stub::Orb for OrbCore {
+    fn bind(&self, ior: Ior) -> Result<Arc<dyn Target>, SystemException> {
+        let gone = || {
+            let minor = Minor::OMG_ORB_SHUT_DOWN;
+            SystemException::new(SystemExceptionKind::BadInvOrder, minor, Completion::No)
+        };
+        let core = self.own.upgrade().ok_or_else(gone)?;
+        Ok(Arc::new(Reference::new(&core, ior)?))
+    }
+}
+
+/// The ORB as references and decoders carry it.
+pub(crate) fn context_of(core: &Arc<OrbCore>) -> OrbContext {
+    OrbContext(Arc::clone(core) as Arc<dyn punctual_stub::Orb>)
+}
+
+const LOCAL: &str = "localhost";
