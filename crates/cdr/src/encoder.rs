@@ -85,8 +85,13 @@ impl<'b> Encoder<'b> {
     pub fn align(&mut self, alignment: usize) -> Result<(), CdrError> {
         let padding = self.position().wrapping_neg() & (alignment - 1);
         if padding != 0 {
-            const ZEROES: [u8; 16] = [0; 16];
-            self.octets(&ZEROES[..padding])?;
+            const MOST: usize = 15;
+            debug_assert!(padding <= MOST, "no type is aligned to more than 16");
+            self.expect_room(padding)?;
+            let end = self.buffer.len() + padding;
+            // A copy of fixed length is two stores; one of `padding` octets would be a call.
+            self.buffer.extend_from_slice(&[0; MOST + 1]);
+            self.buffer.truncate(end);
         }
         Ok(())
     }

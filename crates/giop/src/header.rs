@@ -142,6 +142,10 @@ pub enum Framing {
 ///
 /// A wrong magic is found with the first octet that differs.
 pub fn next_message(buffer: &[u8], max_message_size: usize) -> Result<Framing, HeaderError> {
+    // Between messages, so the most frequent case.
+    if buffer.is_empty() {
+        return Ok(Framing::Partial { needed: HEADER_SIZE });
+    }
     if buffer.len() < HEADER_SIZE {
         let seen = buffer.len().min(MAGIC.len());
         if buffer[..seen] != MAGIC[..seen] {
