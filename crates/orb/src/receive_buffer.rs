@@ -47,7 +47,10 @@ impl ReceiveBuffer {
 
     /// Drops this many octets from the start.
     pub(crate) fn discard(&mut self, length: usize) {
-        self.octets.copy_within(length..self.filled, 0);
+        // Mostly nothing follows a message, and then not even the call to copy nothing is worth its cost.
+        if length < self.filled {
+            self.octets.copy_within(length..self.filled, 0);
+        }
         self.filled -= length;
     }
 
@@ -60,6 +63,8 @@ impl ReceiveBuffer {
             self.octets.resize(size, 0);
         }
         self.filled = rest.len();
-        self.octets[..self.filled].copy_from_slice(&message[rest]);
+        if self.filled > 0 {
+            self.octets[..self.filled].copy_from_slice(&message[rest]);
+        }
     }
 }

@@ -79,6 +79,9 @@ pub(super) fn take_connection(endpoint: &Arc<Endpoint>) -> Option<Box<ClientConn
             .connections
             .iter()
             .position(|(of, _)| Arc::ptr_eq(of, endpoint))?;
+        if position + 1 == thread.connections.len() {
+            return thread.connections.pop().map(|(_, connection)| connection);
+        }
         // Not `swap_remove`: the order says which one has been unused for longest.
         Some(thread.connections.remove(position).1)
     });
