@@ -307,7 +307,7 @@ impl PoaBuilder {
 
     /// Makes the adapter. Fails for a name that is taken or malformed, and for policies that contradict each other.
     ///
-    /// Source: the validation rules of Real-time CORBA 1.2, 5.12, as far as the policies exist.
+    /// Source: Real-time CORBA 1.2, the rules for policies at `create_POA` as TAO checks them, as far as the policies exist.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError};

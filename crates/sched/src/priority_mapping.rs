@@ -4,7 +4,7 @@ use punctual_types::{NativePriority, Priority};
 
 /// How CORBA priorities become a host's native ones: `RTCORBA::PriorityMapping`.
 ///
-/// Source: Real-time CORBA 1.2, 5.5 "Priority Mappings".
+/// Source: Real-time CORBA 1.2, `RTCORBA::PriorityMapping`.
 ///
 /// ```
 /// use punctual_sched::PriorityMapping;

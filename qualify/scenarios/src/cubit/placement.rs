@@ -75,6 +75,7 @@ impl Placement {
         let limit = Duration::from_secs(180 + 8 * extent.cpu_seconds);
         let _watchdog = Watchdog::start(limit, vec![server.killer()?, client.killer()?], &on(self.client))?;
 
+        let realtime = outcome.machine().is_realtime();
         for &operation in OPERATIONS {
             let calls = u64::from(extent.calls_per_block) * extent.rounds as u64;
             progress.stage(
@@ -93,9 +94,9 @@ impl Placement {
                     raw_counted.user_cpu_us = user_cpu(&mut client, &server, operation, true, extent)?;
                 }
                 self.claim_cpu(counted.user_cpu_us, raw_counted.user_cpu_us, outcome);
-                outcome.row(self.row("raw", operation, &raw, &raw_counted, None));
+                outcome.row(self.row("raw", operation, &raw, &raw_counted, None, realtime));
             }
-            outcome.row(self.row(operation.name(), operation, &ours, &counted, ratio));
+            outcome.row(self.row(operation.name(), operation, &ours, &counted, ratio, realtime));
             self.claim(operation, &ours, &counted, ratio, outcome);
         }
         let reason = "summed over 10 s for each, it is measured for cube_long and the ping-pong only";
@@ -145,8 +146,11 @@ impl Placement {
         side: &Side,
         counted: &Counted,
         ratio: Option<MedianEstimate>,
+        realtime: bool,
     ) -> Row {
         let raw = name == "raw";
+        // The machine was asked once, at the start: the class is the same for all rows of a run.
+        let scheduling_class = if realtime { "SCHED_FIFO" } else { "SCHED_OTHER" };
         let per_call = |count: u64| {
             if raw {
                 None
@@ -157,14 +161,7 @@ impl Placement {
         Row::new()
             .with("transport", "tcp")
             .with("placement", self.name)
-            .with(
-                "scheduling_class",
-                if punctual_os::rights::probe().realtime {
-                    "SCHED_FIFO"
-                } else {
-                    "SCHED_OTHER"
-                },
-            )
+            .with("scheduling_class", scheduling_class)
             .with("lane_wait", if raw { "blocking" } else { "polled" })
             .with("operation", name)
             .with("mode", operation.mode())
