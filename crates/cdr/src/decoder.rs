@@ -252,6 +252,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// An error at the current position, for generated code.
+    #[cold]
     pub fn error(&self, kind: CdrErrorKind) -> CdrError {
         CdrError {
             kind,

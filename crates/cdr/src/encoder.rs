@@ -158,6 +158,7 @@ impl<'b> Encoder<'b> {
     }
 
     /// An error at the current position, for generated code.
+    #[cold]
     pub fn error(&self, kind: CdrErrorKind) -> CdrError {
         CdrError {
             kind,

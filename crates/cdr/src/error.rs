@@ -13,6 +13,7 @@ pub struct CdrError {
 
 impl CdrError {
     /// The system exception a peer or caller gets for this.
+    #[cold]
     pub fn system_exception(self, completed: Completion) -> SystemException {
         let (kind, minor) = self.kind.system();
         SystemException::new(kind, minor, completed)

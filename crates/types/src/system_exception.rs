@@ -34,6 +34,7 @@ impl SystemException {
     ///      nobody listens at the address of the reference; is the server running?",
     /// );
     /// ```
+    #[cold]
     pub fn new(kind: SystemExceptionKind, minor: impl Into<Minor>, completed: Completion) -> Self {
         Self {
             kind,
