@@ -31,6 +31,8 @@ pub(super) struct Block {
     pub(super) raw: bool,
     /// How many calls, or how many seconds of calls.
     pub(super) length: Length,
+    /// Whether the answer is to hold every latency; without them it is of one size, however many calls were made.
+    pub(super) with_latencies: bool,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
@@ -42,7 +44,7 @@ pub(super) enum Length {
 /// What it answers.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Measured {
-    pub(super) latencies: Latencies,
+    pub(super) latencies: Option<Latencies>,
     pub(super) calls: u64,
     /// Results that were not the cube.
     pub(super) errors: u64,
@@ -119,6 +121,7 @@ impl Caller {
             operation,
             raw,
             length,
+            with_latencies,
         } = block;
         let sizes = self.sizes(operation)?;
         let mut client = raw.then(|| self.raw.remove(&operation)).flatten();
@@ -156,7 +159,7 @@ impl Caller {
             self.raw.insert(operation, client);
         }
         Ok(Measured {
-            latencies,
+            latencies: with_latencies.then_some(latencies),
             calls,
             errors,
             elapsed_ns,

@@ -122,6 +122,7 @@ impl Placement {
                     operation,
                     raw,
                     length: Length::Calls(calls),
+                    with_latencies: true,
                 },
                 BLOCK,
             )
@@ -300,8 +301,10 @@ impl Side {
             bytes: (0, 0),
         };
         for block in blocks {
-            side.medians.extend(block.latencies.quantile_us(0.5));
-            side.latencies.merge(&block.latencies);
+            if let Some(latencies) = &block.latencies {
+                side.medians.extend(latencies.quantile_us(0.5));
+                side.latencies.merge(latencies);
+            }
             side.calls += block.calls;
             side.errors += block.errors;
             side.elapsed_ns += block.elapsed_ns;
@@ -329,6 +332,7 @@ fn count(
                 operation,
                 raw,
                 length: Length::Calls(calls),
+                with_latencies: false,
             },
             BLOCK,
         )?;
@@ -401,6 +405,7 @@ fn user_cpu(
             operation,
             raw,
             length,
+            with_latencies: false,
         },
         BLOCK + Duration::from_secs(extent.cpu_seconds),
     )?;
