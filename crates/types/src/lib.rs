@@ -7,10 +7,12 @@ extern crate alloc;
 
 mod minor;
 mod priority;
+mod priority_band;
 mod repository_id;
 mod system_exception;
 
 pub use minor::{Minor, OMG_VMCID, PUNCTUAL_VMCID, TAO_VMCID};
 pub use priority::{NativePriority, OutOfRange, Priority};
+pub use priority_band::PriorityBand;
 pub use repository_id::{CORBA_OBJECT, RepositoryId};
 pub use system_exception::{Completion, SystemException, SystemExceptionKind};

@@ -1,0 +1,39 @@
+use core::fmt;
+
+use crate::Priority;
+
+/// A range of CORBA priorities that shares a connection, `RTCORBA::PriorityBand`: both ends belong to it.
+///
+/// ```
+/// use punctual_types::{Priority, PriorityBand};
+///
+/// let band = PriorityBand::new(Priority::MIN, Priority::new(10_922)?);
+/// assert!(band.contains(Priority::MIN));
+/// assert!(!band.contains(Priority::MAX));
+/// # Ok::<(), punctual_types::OutOfRange>(())
+/// ```
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct PriorityBand {
+    /// The lowest priority of the band.
+    pub low: Priority,
+    /// The highest priority of the band; a band whose `low` is above it is refused where it is used.
+    pub high: Priority,
+}
+
+impl PriorityBand {
+    /// The band from `low` to `high`.
+    pub const fn new(low: Priority, high: Priority) -> Self {
+        Self { low, high }
+    }
+
+    /// Whether a priority lies in the band.
+    pub fn contains(self, priority: Priority) -> bool {
+        (self.low..=self.high).contains(&priority)
+    }
+}
+
+impl fmt::Display for PriorityBand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.low, self.high)
+    }
+}
