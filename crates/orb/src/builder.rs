@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use punctual_os::SchedulingClass;
 use punctual_sched::PriorityMapping;
+use punctual_stub::PolicyOverrides;
 
 use crate::{Limits, Orb, OrbError, orb_core::OrbCore};
 
@@ -28,7 +29,7 @@ pub struct OrbBuilder {
     pub(crate) mapping: Option<Box<dyn PriorityMapping>>,
     pub(crate) class: SchedulingClass,
     pub(crate) lock_memory: bool,
-    pub(crate) call_timeout: Option<Duration>,
+    pub(crate) policies: PolicyOverrides,
 }
 
 impl OrbBuilder {
@@ -39,7 +40,7 @@ impl OrbBuilder {
             mapping: None,
             class: SchedulingClass::Fifo,
             lock_memory: true,
-            call_timeout: None,
+            policies: PolicyOverrides::new(),
         }
     }
 
@@ -130,10 +131,10 @@ impl OrbBuilder {
         self
     }
 
-    /// The deadline of each call, counted from its start, unless its reference has another; TIMEOUT when it passes.
+    /// The deadline of each call, counted from its start, unless its reference or thread has another; TIMEOUT when it passes.
     ///
-    /// Default: none, so a call waits for ever for a server that is connected and does not answer. A call to an object of the
-    /// same ORB runs on the calling thread, and no deadline ends it.
+    /// Default: none, so a call waits for ever for a server that is connected and does not answer. It is the one policy of the
+    /// ORB that has a place here; [`Orb::set_policies`] sets all, and [`PolicyOverrides::roundtrip_timeout`] says the details.
     ///
     /// ```
     /// # use punctual_orb::{Orb, ResolveError};
@@ -152,7 +153,7 @@ impl OrbBuilder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
-        self.call_timeout = Some(timeout);
+        self.policies = self.policies.roundtrip_timeout(timeout);
         self
     }
 

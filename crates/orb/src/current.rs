@@ -1,9 +1,10 @@
 use std::cell::Cell;
 
 use punctual_os::{Scheduling, SchedulingClass, scheduling};
+use punctual_stub::PolicyOverrides;
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use crate::{notice, orb_core::OrbCore};
+use crate::{client, notice, orb_core::OrbCore};
 
 /// The calling thread, as Real-time CORBA sees it: `RTCORBA::Current`.
 ///
@@ -82,6 +83,42 @@ impl<'o> Current<'o> {
         PRIORITY.set(Some(priority));
         Ok(())
     }
+
+    /// Sets the client policies of this thread's calls, `CORBA::PolicyCurrent`, in place of those set before.
+    ///
+    /// References that set policies themselves go before them, and they go before the ORB's. As the priority, they belong to
+    /// the thread: they hold for all ORBs of the program. An upcall starts with none.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use std::time::Duration;
+    ///
+    /// use punctual_stub::PolicyOverrides;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let prompt = PolicyOverrides::new().roundtrip_timeout(Duration::from_millis(20));
+    /// orb.current().set_policies(prompt.clone());
+    /// assert_eq!(orb.current().policies(), prompt);
+    /// # orb.current().set_policies(PolicyOverrides::new());
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn set_policies(&self, policies: PolicyOverrides) {
+        client::set_of_thread(policies);
+    }
+
+    /// The client policies that were set for this thread.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_stub::PolicyOverrides;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// assert_eq!(orb.current().policies(), PolicyOverrides::new());
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn policies(&self) -> PolicyOverrides {
+        client::of_thread()
+    }
 }
 
 thread_local! {
@@ -110,15 +147,16 @@ pub(crate) fn call_priority(core: &OrbCore) -> Priority {
 
 /// Marks the thread as inside an upcall with this CORBA priority, until the result is dropped. Its native one stays as it is.
 pub(crate) fn during_upcall(priority: Option<Priority>) -> impl Drop {
-    struct Restore(Option<Priority>);
+    struct Restore(Option<Priority>, Option<Box<client::ThreadScope>>);
     impl Drop for Restore {
         fn drop(&mut self) {
             PRIORITY.set(self.0);
+            client::swap_scope(self.1.take());
             UPCALLS.set(UPCALLS.get() - 1);
         }
     }
     UPCALLS.set(UPCALLS.get() + 1);
-    Restore(PRIORITY.replace(priority))
+    Restore(PRIORITY.replace(priority), client::swap_scope(None))
 }
 
 /// Whether the calling thread is inside an upcall.

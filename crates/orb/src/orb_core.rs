@@ -19,7 +19,7 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
     Limits, OrbBuilder, OrbError,
-    client::{Endpoints, Reference},
+    client::{ConnectionCache, Endpoints, OrbPolicies, Reference},
     current,
     lane::Lane,
     poa::PoaCore,
@@ -38,7 +38,10 @@ pub(crate) struct OrbCore {
     pub(crate) mapping: Box<dyn PriorityMapping>,
     pub(crate) scheduling_class: SchedulingClass,
     pub(crate) lock_memory: bool,
-    pub(crate) call_timeout: Option<Duration>,
+    /// Of the ORB's scope.
+    pub(crate) policies: OrbPolicies,
+    /// Of calls that no lane's thread makes.
+    pub(crate) connections: Arc<ConnectionCache>,
     listen: Option<Address>,
     pub(crate) endpoints: Endpoints,
     objects: ObjectTable<ActiveObject>,
@@ -77,6 +80,8 @@ impl OrbCore {
         Ok(Arc::new_cyclic(|own| OrbCore {
             own: Weak::clone(own),
             boot: RandomState::new().build_hasher().finish(),
+            connections: ConnectionCache::new(settings.limits.max_client_connections),
+            policies: OrbPolicies::new(settings.policies),
             limits: settings.limits,
             mapping: settings.mapping.unwrap_or_else(|| {
                 // Threads in the ordinary class have no priority to map to; calls carry the CORBA one all the same.
@@ -89,7 +94,6 @@ impl OrbCore {
             }),
             scheduling_class: settings.class,
             lock_memory: settings.lock_memory,
-            call_timeout: settings.call_timeout,
             listen,
             endpoints: Endpoints::default(),
             objects,

@@ -9,8 +9,8 @@ use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, FromIor, Has
 use punctual_types::{CORBA_OBJECT, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    Call, Interface, OperationError, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response,
-    Target,
+    Call, Interface, OperationError, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides,
+    Response, Target,
 };
 
 /// A reference to an object, here or anywhere: `CORBA::Object`. Never nil; nil is `None`.

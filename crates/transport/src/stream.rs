@@ -1,8 +1,10 @@
 use std::{
     io,
     os::fd::{AsFd, BorrowedFd},
-    time::Duration,
+    time::{Duration, Instant},
 };
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// A connection: octets in order, both ways. Threads may read and write at the same time.
 pub trait Stream: Send + Sync {
@@ -23,6 +25,11 @@ pub trait Stream: Send + Sync {
     /// Waits at most this long, on the high-resolution timer, for something to read; `false` where nothing came.
     fn wait_readable(&self, timeout: Duration) -> io::Result<bool>;
 
+    /// As [`Self::wait_readable`], for room to write.
+    fn wait_writable(&self, timeout: Duration) -> io::Result<bool> {
+        wait_for(self.as_fd(), PollFlags::OUT, timeout)
+    }
+
     /// Ends both directions; whoever blocks in a read or write returns.
     fn shutdown(&self);
 
@@ -33,6 +40,23 @@ pub trait Stream: Send + Sync {
 impl AsFd for dyn Stream + '_ {
     fn as_fd(&self) -> BorrowedFd<'_> {
         Stream::as_fd(self)
+    }
+}
+
+/// Waits on the high-resolution timer until the descriptor is ready; `false` where it was not in time.
+pub(crate) fn wait_for(fd: BorrowedFd<'_>, event: PollFlags, timeout: Duration) -> io::Result<bool> {
+    let deadline = Instant::now() + timeout;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let timeout = Timespec {
+            tv_sec: left.as_secs() as i64,
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        match poll(&mut [PollFd::from_borrowed_fd(fd, event)], Some(&timeout)) {
+            Ok(ready) => return Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
 }
 

@@ -7,10 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::PollFlags;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-use crate::{Address, Listener, Stream};
+use crate::{Address, Listener, Stream, stream::wait_for};
 
 /// Listens at an address.
 pub fn listen(address: &Address) -> io::Result<Box<dyn Listener>> {
@@ -138,19 +138,7 @@ impl Stream for Tcp {
     }
 
     fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
-        let deadline = Instant::now() + timeout;
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let timeout = Timespec {
-                tv_sec: left.as_secs() as i64,
-                tv_nsec: left.subsec_nanos().into(),
-            };
-            match poll(&mut [PollFd::new(&self.stream, PollFlags::IN)], Some(&timeout)) {
-                Ok(ready) => return Ok(ready > 0),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+        wait_for(self.stream.as_fd(), PollFlags::IN, timeout)
     }
 
     fn shutdown(&self) {

@@ -2,8 +2,8 @@ use std::sync::{Arc, Mutex, Weak};
 
 use punctual_cdr::{Arena, CharSet, Decode, Decoder, Encode, Encoder, Endian, Ior, TaggedProfile};
 use punctual_stub::{
-    Call, ObjectRef, Orb, OrbContext, Outcome, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response,
-    ReusePool, Servant, Skeleton, Target, Upcall, servant,
+    Call, ObjectRef, Orb, OrbContext, Outcome, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides,
+    Response, ReusePool, Servant, Skeleton, Target, Upcall, servant,
 };
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 

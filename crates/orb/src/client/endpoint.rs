@@ -6,9 +6,7 @@ use std::{
 use punctual_cdr::CharSet;
 use punctual_os::PiMutex;
 
-use super::connection::ClientConnection;
-
-/// An address that requests are sent to, with the connections to it that no thread uses at the moment.
+/// An address that requests are sent to.
 ///
 /// The code set is part of it because it is agreed upon once per connection.
 pub(crate) struct Endpoint {
@@ -16,34 +14,6 @@ pub(crate) struct Endpoint {
     pub(crate) port: u16,
     /// What was negotiated for text; `None`: the reference said nothing, so nothing is announced and text is ISO-8859-1.
     pub(crate) char_set: Option<CharSet>,
-    /// Left by threads that ended.
-    #[expect(
-        clippy::vec_box,
-        reason = "connections pass from thread to cache and back on every call: as pointers"
-    )]
-    idle: PiMutex<Vec<Box<ClientConnection>>>,
-}
-
-const MAX_IDLE: usize = 8;
-
-impl Endpoint {
-    pub(crate) fn take_idle(&self) -> Option<Box<ClientConnection>> {
-        self.idle.lock().pop()
-    }
-
-    /// Closes the kept ones: the server has closed one in good order, so it will have closed these as well.
-    pub(crate) fn forget_idle(&self) {
-        let forgotten = std::mem::take(&mut *self.idle.lock());
-        drop(forgotten);
-    }
-
-    /// Keeps a connection for the next thread, or drops it where enough are kept.
-    pub(crate) fn keep_idle(&self, connection: Box<ClientConnection>) {
-        let mut idle = self.idle.lock();
-        if idle.len() < MAX_IDLE {
-            idle.push(connection);
-        }
-    }
 }
 
 /// The endpoints that the references of an ORB name, one object per address.
@@ -74,7 +44,6 @@ impl Endpoints {
             host: host.to_owned(),
             port,
             char_set,
-            idle: PiMutex::new(Vec::new()),
         });
         known.insert(key, Arc::downgrade(&endpoint));
         endpoint

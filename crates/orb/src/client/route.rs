@@ -7,7 +7,7 @@ use punctual_giop::{
 };
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use super::Endpoint;
+use super::{Endpoint, connection_cache::Band};
 use crate::orb_core::OrbCore;
 
 /// What a reference says about how to reach its object.
@@ -16,9 +16,12 @@ pub(crate) struct Route {
     pub(crate) version: Version,
     pub(crate) object_key: Vec<u8>,
     endpoints: Vec<RoutedEndpoint>,
-    /// The caller's priority chooses the endpoint, and travels with the request.
-    pub(crate) propagates_priority: bool,
-    bands: Vec<(i16, i16)>,
+    /// Whose priority a request runs at, and the server's, where the reference says.
+    pub(super) model: Option<(PriorityModel, i16)>,
+    /// Those that the reference has itself.
+    pub(super) bands: Vec<Band>,
+    /// The reference itself says which protocols its clients prefer.
+    pub(super) names_protocols: bool,
     /// The object is one of this ORB's: no request needs to be sent.
     pub(crate) is_local: bool,
 }
@@ -63,8 +66,9 @@ impl Route {
             is_local: core.owns(&profile),
             object_key: profile.object_key,
             endpoints: Vec::new(),
-            propagates_priority: false,
+            model: None,
             bands: Vec::new(),
+            names_protocols: false,
         };
         for component in &profile.components {
             // A component that is malformed or unknown takes nothing from the rest of the reference.
@@ -84,10 +88,14 @@ impl Route {
                 Ok(Component::Policies(policies)) => {
                     for policy in policies {
                         match policy {
-                            PolicyValue::PriorityModel { model, .. } => {
-                                route.propagates_priority = model == PriorityModel::ClientPropagated;
-                            }
+                            PolicyValue::PriorityModel {
+                                model,
+                                server_priority,
+                            } => route.model = Some((model, server_priority)),
                             PolicyValue::PriorityBands(bands) => route.bands = bands,
+                            PolicyValue::ClientProtocols(protocols) => {
+                                route.names_protocols = !protocols.is_empty();
+                            }
                             _ => {}
                         }
                     }
@@ -118,17 +126,12 @@ impl Route {
     pub(crate) fn endpoints(
         &self,
         priority: Priority,
+        band: Option<Band>,
     ) -> Result<impl Iterator<Item = &Arc<Endpoint>>, SystemException> {
-        let (low, high) = if !self.propagates_priority || self.serves_all() {
+        let (low, high) = if !self.propagates_priority() || self.serves_all() {
             (i16::MIN, i16::MAX)
-        } else if self.bands.is_empty() {
-            (priority.value(), priority.value())
         } else {
-            let band = self
-                .bands
-                .iter()
-                .find(|(low, high)| (*low..=*high).contains(&priority.value()));
-            *band.ok_or_else(|| error(SystemExceptionKind::InvPolicy, Minor::NO_ENDPOINT_FOR_PRIORITY))?
+            band.unwrap_or((priority.value(), priority.value()))
         };
         let mut endpoints = self
             .endpoints
@@ -137,12 +140,19 @@ impl Route {
             .map(|endpoint| &endpoint.endpoint)
             .peekable();
         if endpoints.peek().is_none() {
-            return Err(error(
-                SystemExceptionKind::InvPolicy,
-                Minor::NO_ENDPOINT_FOR_PRIORITY,
-            ));
+            let minor = if band.is_some() {
+                Minor::NO_ENDPOINT_IN_BAND
+            } else {
+                Minor::NO_ENDPOINT_FOR_PRIORITY
+            };
+            return Err(error(SystemExceptionKind::InvPolicy, minor));
         }
         Ok(endpoints)
+    }
+
+    /// Whether the caller's priority chooses the endpoint, and travels with the request.
+    pub(crate) fn propagates_priority(&self) -> bool {
+        matches!(self.model, Some((PriorityModel::ClientPropagated, _)))
     }
 
     /// A peer without lanes, or one whose endpoints we cannot read.

@@ -20,7 +20,7 @@ use slab::Slab;
 
 use self::connection::{Connection, Progress};
 pub(crate) use self::worker::work;
-use crate::{Limits, OrbError};
+use crate::{Limits, OrbError, client::ConnectionCache};
 
 /// Why a connection is looked at.
 #[derive(Clone, Copy)]
@@ -55,6 +55,8 @@ pub(crate) struct Lane {
     accept_again: AtomicBool,
     limits: Limits,
     counters: Counters,
+    /// The connections of calls that its threads make.
+    calls: Arc<ConnectionCache>,
 }
 
 struct Acceptor {
@@ -131,6 +133,7 @@ impl Lane {
             accept_again: AtomicBool::new(false),
             limits: limits.clone(),
             counters: Counters::default(),
+            calls: ConnectionCache::new(limits.max_client_connections),
         })
     }
 
