@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use punctual_transport::ProtocolPolicy;
 use punctual_types::{Minor, PriorityBand};
 
 /// Client policies that are set for an ORB, a thread or a reference: what `CORBA::PolicyList` says there, as one typed value.
@@ -29,7 +30,7 @@ use punctual_types::{Minor, PriorityBand};
 pub struct PolicyOverrides {
     priority_bands: Option<Vec<PriorityBand>>,
     private_connection: Option<bool>,
-    client_protocols: Option<Vec<u32>>,
+    client_protocols: Option<ProtocolPolicy>,
     roundtrip_timeout: Option<Option<Duration>>,
     request_timeout: Option<Option<Duration>>,
     connection_timeout: Option<Option<Duration>>,
@@ -79,16 +80,20 @@ impl PolicyOverrides {
         self
     }
 
-    /// `RTCORBA::ClientProtocolPolicy` (43): the tags of the profiles that may be used, the preferred one first; 0 is IIOP.
+    /// `RTCORBA::ClientProtocolPolicy` (43): the protocols that may be used, the preferred one first, and how they are set up.
     ///
-    /// Calls fail with INV_POLICY where the reference has none of them, or names protocols itself. An empty list allows all.
+    /// Calls fail with INV_POLICY where the reference has none of them, or says itself which to use. None allows all. A
+    /// connection that calls with other properties share stays as the first of them set it up.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
-    /// assert_eq!(PolicyOverrides::new().client_protocols([0]).in_force().client_protocols, [0]);
+    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    ///
+    /// let tcp = ProtocolPolicy::new([Protocol::IIOP]);
+    /// assert_eq!(PolicyOverrides::new().client_protocols(tcp.clone()).in_force().client_protocols, tcp);
     /// ```
-    pub fn client_protocols(mut self, tags: impl Into<Vec<u32>>) -> Self {
-        self.client_protocols = Some(tags.into());
+    pub fn client_protocols(mut self, protocols: ProtocolPolicy) -> Self {
+        self.client_protocols = Some(protocols);
         self
     }
 
@@ -212,8 +217,8 @@ pub struct PoliciesInForce {
     pub priority_bands: Vec<PriorityBand>,
     /// Whether connections serve this reference alone.
     pub private_connection: bool,
-    /// Empty: all.
-    pub client_protocols: Vec<u32>,
+    /// Without protocols: all are allowed.
+    pub client_protocols: ProtocolPolicy,
     /// From the start of a call to its reply.
     pub roundtrip_timeout: Option<Duration>,
     /// From the start of a call until its request is delivered.

@@ -1,16 +1,17 @@
 use std::{
     io,
+    net::IpAddr,
     os::fd::{AsFd, BorrowedFd},
-    time::{Duration, Instant},
+    thread,
+    time::Duration,
 };
-
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// A connection: octets in order, both ways. Threads may read and write at the same time.
 pub trait Stream: Send + Sync {
     /// Reads what is there, at least one octet; 0 at the end of the stream. Blocks unless [`Self::set_nonblocking`].
     ///
-    /// Fails with `WouldBlock` where nothing is there in non-blocking mode, or nothing came within the read time-out.
+    /// Less than there was room for: that was all, and [`Self::as_fd`] shows what comes later. Fails with `WouldBlock` where
+    /// nothing is there in non-blocking mode, or nothing came within the read time-out.
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize>;
 
     /// Writes as much as there is room for, at least one octet. Blocks unless [`Self::set_nonblocking`].
@@ -25,15 +26,24 @@ pub trait Stream: Send + Sync {
     /// Waits at most this long, on the high-resolution timer, for something to read; `false` where nothing came.
     fn wait_readable(&self, timeout: Duration) -> io::Result<bool>;
 
-    /// As [`Self::wait_readable`], for room to write.
+    /// Waits at most this long for room to write; `false` where none came.
+    ///
+    /// Default: a millisecond at most, and says that there may be room. Transports that can wait for it should.
     fn wait_writable(&self, timeout: Duration) -> io::Result<bool> {
-        wait_for(self.as_fd(), PollFlags::OUT, timeout)
+        thread::sleep(timeout.min(Duration::from_millis(1)));
+        Ok(true)
     }
 
     /// Ends both directions; whoever blocks in a read or write returns.
     fn shutdown(&self);
 
-    /// What to wait for in a poller.
+    /// Who is at the other end, as far as the system says. Default: not known.
+    fn peer(&self) -> Peer {
+        Peer::Unknown
+    }
+
+    /// What to wait for in a poller, edge-triggered: readable when something came since the last read that got less than it had
+    /// room for, writable when there is room since the last write that failed.
     fn as_fd(&self) -> BorrowedFd<'_>;
 }
 
@@ -43,21 +53,18 @@ impl AsFd for dyn Stream + '_ {
     }
 }
 
-/// Waits on the high-resolution timer until the descriptor is ready; `false` where it was not in time.
-pub(crate) fn wait_for(fd: BorrowedFd<'_>, event: PollFlags, timeout: Duration) -> io::Result<bool> {
-    let deadline = Instant::now() + timeout;
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let timeout = Timespec {
-            tv_sec: left.as_secs() as i64,
-            tv_nsec: left.subsec_nanos().into(),
-        };
-        match poll(&mut [PollFd::from_borrowed_fd(fd, event)], Some(&timeout)) {
-            Ok(ready) => return Ok(ready > 0),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
+/// Who is at the other end of a stream.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Peer {
+    /// Not known.
+    Unknown,
+    /// A process of the same host, and the user it ran as when it connected, as the kernel says.
+    SameHost {
+        /// The effective user id.
+        user: Option<u32>,
+    },
+    /// A host of the network; this one, if the address is a loopback one.
+    Network(IpAddr),
 }
 
 /// Accepts connections.
@@ -68,8 +75,8 @@ pub trait Listener: Send + Sync {
     /// Stops listening: who connects from now on is refused, who waited to be accepted is reset.
     fn shutdown(&self);
 
-    /// The port it was given.
-    fn port(&self) -> u16;
+    /// The address at which clients reach it, as [`crate::Transport::connect`] takes it.
+    fn address(&self) -> &str;
 
     /// What to wait for in a poller.
     fn as_fd(&self) -> BorrowedFd<'_>;

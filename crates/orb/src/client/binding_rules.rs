@@ -2,7 +2,7 @@
 //!
 //! Source: Real-time CORBA 1.2, clause 5; where it leaves a choice, what TAO's clients do.
 
-use punctual_giop::{PriorityModel, TAG_INTERNET_IOP};
+use punctual_giop::PriorityModel;
 use punctual_stub::{PoliciesInForce, PolicyConflict};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
@@ -41,7 +41,10 @@ impl Route {
 
     /// Whether no policy needs a look: the case of most calls.
     pub(super) fn has_no_rules(&self, policies: &PoliciesInForce) -> bool {
-        policies.priority_bands.is_empty() && self.bands.is_empty() && policies.client_protocols.is_empty()
+        policies.priority_bands.is_empty()
+            && self.bands.is_empty()
+            && policies.client_protocols.protocols().is_empty()
+            && !self.exposes_protocols
     }
 
     /// All that [`Self::band`] and [`Self::endpoints`] would find wrong, one after the other.
@@ -53,7 +56,7 @@ impl Route {
         };
         let mut conflicts: Vec<_> = RULES.iter().filter_map(|rule| rule(&banding)).collect();
         if conflicts.is_empty()
-            && let Err(SystemException { minor, .. }) = self.endpoints(priority, banding.band())
+            && let Err(SystemException { minor, .. }) = self.endpoints(priority, banding.band(), policies)
         {
             let policy_type = if minor == Minor::NO_ENDPOINT_IN_BAND {
                 PRIORITY_BANDED_CONNECTION
@@ -124,12 +127,18 @@ const RULES: [Rule; 6] = [
         outside.then_some(banded(Minor::PRIORITY_OUTSIDE_BANDS))
     },
     |call| {
-        let both = !call.policies.client_protocols.is_empty() && call.route.names_protocols;
+        let both = !call.policies.client_protocols.protocols().is_empty() && call.route.exposes_protocols;
         both.then_some(protocol(Minor::PROTOCOLS_ON_BOTH_SIDES))
     },
     |call| {
-        let allowed = &call.policies.client_protocols;
-        let none = !allowed.is_empty() && !allowed.contains(&TAG_INTERNET_IOP);
+        let allowed = call.policies.client_protocols.protocols();
+        let none = if allowed.is_empty() {
+            call.route.has_no_protocol()
+        } else {
+            !allowed
+                .iter()
+                .any(|protocol| call.route.has_protocol(protocol.profile_tag))
+        };
         none.then_some(protocol(Minor::NO_PROTOCOL_ALLOWED))
     },
 ];

@@ -9,7 +9,7 @@ use punctual_giop::{
     Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType, Version,
     write_close_connection,
 };
-use punctual_transport::{Stream, tcp};
+use punctual_transport::{ProtocolProperties, Stream};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
@@ -65,12 +65,14 @@ impl ClientConnection {
         key: &ConnectionKey<'_>,
         permit: Permit,
         version: Version,
+        properties: &ProtocolProperties,
         limits: &Limits,
         timeout: Duration,
     ) -> Result<Self, SystemException> {
         let endpoint = key.endpoint;
-        let stream =
-            tcp::connect(&endpoint.host, endpoint.port, timeout).map_err(|error| match error.kind() {
+        let stream = endpoint
+            .connect(properties, timeout)
+            .map_err(|error| match error.kind() {
                 io::ErrorKind::TimedOut => failure(
                     SystemExceptionKind::Timeout,
                     Minor::CONNECT_TIMED_OUT,

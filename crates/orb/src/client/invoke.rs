@@ -13,6 +13,7 @@ use punctual_giop::{
 use punctual_stub::{
     Call, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response, Target,
 };
+use punctual_transport::ProtocolProperties;
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
@@ -460,7 +461,7 @@ impl Reference {
         let owner = policies.private_connection.then_some(&self.policies.identity);
         let band = route.band(priority, policies)?;
         let mut failure = None;
-        for endpoint in route.endpoints(priority, band)? {
+        for endpoint in route.endpoints(priority, band, policies)? {
             let key = ConnectionKey {
                 endpoint,
                 owner,
@@ -493,7 +494,12 @@ impl Reference {
             timeout = timeout.min(deadline.left());
         }
         let permit = permit_connection(&self.core.connections)?;
-        ClientConnection::open(key, permit, route.version, limits, timeout).map(Box::new)
+        let policy = terms
+            .policies
+            .client_protocols
+            .properties(key.endpoint.profile_tag());
+        let properties = policy.unwrap_or(&ProtocolProperties::DEFAULT);
+        ClientConnection::open(key, permit, route.version, properties, limits, timeout).map(Box::new)
     }
 
     /// Asks where the object is, without going on to where it is forwarded.
