@@ -109,7 +109,8 @@ impl PolicyOverrides {
     /// use std::time::Duration;
     ///
     /// let prompt = PolicyOverrides::new().roundtrip_timeout(Duration::from_millis(20));
-    /// assert_eq!(prompt.in_force().roundtrip_timeout, Some(Duration::from_millis(20)));
+    /// assert_eq!(prompt.clone().in_force().roundtrip_timeout, Some(Duration::from_millis(20)));
+    /// assert_eq!(prompt.clone().in_force().roundtrip_timeout, Some(Duration::from_millis(20)));
     /// assert_eq!(prompt.roundtrip_timeout(None).in_force().roundtrip_timeout, None);
     /// ```
     pub fn roundtrip_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
