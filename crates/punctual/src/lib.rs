@@ -45,6 +45,7 @@ pub use punctual_orb::{
 pub use punctual_os::{CpuSet, SchedulingClass};
 pub use punctual_sched::{LinearMapping, PriorityMapping};
 pub use punctual_stub::{Interface, ObjectRef, PoliciesInForce, PolicyConflict, PolicyOverrides, Skeleton};
+pub use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use punctual_types::{
     Completion, Minor, NativePriority, OutOfRange, Priority, PriorityBand, SystemException,
     SystemExceptionKind,
