@@ -66,6 +66,24 @@ impl Stream for SocketStream {
     }
 }
 
+/// Connects a socket in blocking mode, for which it waits on the high-resolution timer.
+pub(crate) fn connect(socket: &Socket, address: &SockAddr, timeout: Duration) -> io::Result<()> {
+    let under_way = Some(rustix::io::Errno::INPROGRESS.raw_os_error());
+    socket.set_nonblocking(true)?;
+    match socket.connect(address) {
+        Err(error) if error.raw_os_error() == under_way => {
+            if !wait_for(socket, PollFlags::OUT, timeout)? {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            if let Some(error) = socket.take_error()? {
+                return Err(error);
+            }
+        }
+        at_once => at_once?,
+    }
+    socket.set_nonblocking(false)
+}
+
 fn wait_for(socket: &Socket, event: PollFlags, timeout: Duration) -> io::Result<bool> {
     let deadline = Instant::now() + timeout;
     loop {

@@ -173,7 +173,7 @@ fn connected(
 ) -> io::Result<SocketStream> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket::set_buffers(&socket, properties)?;
-    socket.connect_timeout(&SockAddr::from(address), timeout)?;
+    socket::connect(&socket, &SockAddr::from(address), timeout)?;
     stream(socket, address, properties)
 }
 

@@ -198,7 +198,7 @@ impl Reference {
             (false, false) => &[],
         };
         let mut extended = [priority; 3];
-        let contexts = if terms.policies.sends_deadlines {
+        let contexts = if terms.policies.sends_deadlines && terms.deadlines.request.is_some() {
             extended[..contexts.len()].copy_from_slice(contexts);
             extended[contexts.len()] = ServiceContext::InvocationPolicies(terms.invocation_policies());
             &extended[..=contexts.len()]
