@@ -1,5 +1,5 @@
 //! Server- and ClientProtocolPolicy, the properties of connections, and their network priority.
-#![allow(clippy::disallowed_methods)] // The real-time rules are for the ORB, not for a program that tests it.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types)] // The real-time rules are for the ORB, not for a program that tests it.
 
 use std::{
     io,

@@ -3,6 +3,8 @@
 //! No thread, no buffer, no message: the ORB's lanes and callers own all three.
 
 mod address;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod host_id;
 mod host_port;
 mod peer;
