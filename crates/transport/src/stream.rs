@@ -4,6 +4,8 @@ use std::{
     time::Duration,
 };
 
+use crate::Peer;
+
 /// A connection: octets in order, both ways. Threads may read and write at the same time.
 pub trait Stream: Send + Sync {
     /// Reads what is there, at least one octet; 0 at the end of the stream. Blocks unless [`Self::set_nonblocking`].
@@ -25,6 +27,11 @@ pub trait Stream: Send + Sync {
 
     /// Ends both directions; whoever blocks in a read or write returns.
     fn shutdown(&self);
+
+    /// Who is at the other end. Asked once for each connection that is accepted.
+    fn peer(&self) -> Peer {
+        Peer::Unknown
+    }
 
     /// What to wait for in a poller.
     fn as_fd(&self) -> BorrowedFd<'_>;

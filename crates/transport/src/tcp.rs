@@ -10,7 +10,7 @@ use std::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-use crate::{Address, Listener, Stream};
+use crate::{Address, Listener, Peer, Stream};
 
 /// Listens at an address.
 pub fn listen(address: &Address) -> io::Result<Box<dyn Listener>> {
@@ -158,6 +158,19 @@ impl Stream for Tcp {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
+    fn peer(&self) -> Peer {
+        let (Ok(peer), Ok(own)) = (self.stream.peer_addr(), self.stream.local_addr()) else {
+            // It has gone already, and gets nothing.
+            return Peer::Unknown;
+        };
+        let (peer, own) = (peer.ip().to_canonical(), own.ip().to_canonical());
+        if peer.is_loopback() || peer == own {
+            Peer::Loopback
+        } else {
+            Peer::Network(peer)
+        }
+    }
+
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
     }
@@ -191,6 +204,7 @@ mod tests {
             server.read(&mut buffer).unwrap_err().kind(),
             io::ErrorKind::WouldBlock
         );
+        assert_eq!((server.peer(), client.peer()), (Peer::Loopback, Peer::Loopback));
         client.write(b"ping").unwrap();
         assert!(server.wait_readable(Duration::from_secs(5)).unwrap());
         assert_eq!(server.read(&mut buffer).unwrap(), 4);
