@@ -7,7 +7,7 @@ use std::{
 use punctual_cdr::CharSet;
 use punctual_giop::{Version, write_close_connection, write_message_error};
 use punctual_os::{PiMutex, PiMutexGuard};
-use punctual_transport::Stream;
+use punctual_transport::{Peer, Stream};
 
 use super::inbound::Inbound;
 use crate::Limits;
@@ -15,6 +15,7 @@ use crate::Limits;
 /// One accepted connection. Several threads of the lane may serve requests of it; one at a time reads.
 pub(super) struct Connection {
     pub(super) token: u64,
+    pub(super) peer: Peer,
     stream: Box<dyn Stream>,
     inbound: PiMutex<Inbound>,
     /// Something became readable while another thread was reading.
@@ -47,6 +48,7 @@ impl Connection {
     pub(super) fn new(token: u64, stream: Box<dyn Stream>, limits: &Limits) -> Self {
         Self {
             token,
+            peer: stream.peer(),
             stream,
             inbound: PiMutex::new(Inbound::new(limits)),
             again: AtomicBool::new(false),

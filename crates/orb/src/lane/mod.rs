@@ -173,11 +173,6 @@ impl Lane {
         self.stopping.load(Ordering::Acquire)
     }
 
-    /// Whether a request of this priority should have come to this lane.
-    pub(crate) fn serves(&self, priority: Priority) -> bool {
-        self.priority.is_none_or(|own| own == priority)
-    }
-
     pub(crate) fn count_request(&self) {
         self.counters.requests.fetch_add(1, Ordering::Relaxed);
     }

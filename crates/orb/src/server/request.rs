@@ -4,6 +4,7 @@ use punctual_giop::{
     ServiceContext, Version, align_body, decode_priority, encode_reply_header, encode_system_exception,
 };
 use punctual_stub::{Outcome, Upcall};
+use punctual_transport::Peer;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{Buffers, Demultiplexed, Unintelligible, run_servant};
@@ -13,6 +14,7 @@ use crate::{current, lane::Lane, orb_core::OrbCore};
 pub(crate) fn answer_request(
     core: &OrbCore,
     lane: &Lane,
+    peer: Peer,
     char_set: CharSet,
     message: &[u8],
     header: &MessageHeader,
@@ -75,7 +77,7 @@ pub(crate) fn answer_request(
         return forward(encoder, reply_header, &ior, request.response);
     }
     let placement = match propagated.map(decode_priority).transpose() {
-        Ok(priority) => object.placement(core, lane, priority),
+        Ok(priority) => object.placement(core, lane, peer, priority),
         Err(error) => Err(error.system_exception(Completion::No)),
     };
     let placement = match placement {
@@ -94,7 +96,7 @@ pub(crate) fn answer_request(
     let two_way = request.response == ResponseFlags::WithTarget;
     let mut upcall = Upcall::new(request.operation, arguments, encoder, alignment, two_way, pool);
     let result = {
-        let _current = current::during_upcall(placement.current);
+        let _current = current::during_upcall(placement.current, object.transform.as_ref());
         let _native = placement.enter();
         run_servant(&*object.servant, &mut upcall)
     };
