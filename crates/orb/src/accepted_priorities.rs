@@ -43,14 +43,13 @@ use crate::OnExcess;
 pub enum Peers {
     /// All.
     Everyone,
-    /// Processes of this host, over whatever transport.
+    /// Processes of this host, over whatever transport; over TCP from a loopback address.
     SameHost,
-    /// Processes of this host, over shared memory.
-    SharedMemory,
-    /// Processes of this host, over Unix sockets.
-    UnixSocket,
-    /// Processes of this host, over TCP.
-    Loopback,
+    /// Processes of this host that this user runs, as the kernel says: over Unix sockets and shared memory.
+    User(
+        /// The user's number.
+        u32,
+    ),
     /// All but those of this host.
     Remote,
     /// Hosts of a network; from [`Self::network`].
@@ -80,15 +79,22 @@ impl Peers {
     fn include(self, peer: Peer) -> bool {
         match self {
             Self::Everyone => true,
-            Self::SameHost => peer.is_local(),
-            Self::SharedMemory => peer == Peer::SharedMemory,
-            Self::UnixSocket => peer == Peer::Unix,
-            Self::Loopback => peer == Peer::Loopback,
-            Self::Remote => !peer.is_local(),
+            Self::SameHost => is_local(peer),
+            Self::User(user) => peer == Peer::SameHost { user: Some(user) },
+            Self::Remote => !is_local(peer),
             Self::Network { address, prefix } => {
-                matches!(peer, Peer::Network(peer) if is_in_network(peer, address.to_canonical(), prefix))
+                matches!(peer, Peer::Network(peer)
+                    if is_in_network(peer.to_canonical(), address.to_canonical(), prefix))
             }
         }
+    }
+}
+
+fn is_local(peer: Peer) -> bool {
+    match peer {
+        Peer::SameHost { .. } => true,
+        Peer::Network(address) => address.to_canonical().is_loopback(),
+        Peer::Unknown => false,
     }
 }
 
@@ -140,9 +146,7 @@ mod tests {
         for (peers, included) in [
             (Peers::Everyone, [true, true, true, true, true, true]),
             (Peers::SameHost, [true, true, true, false, false, false]),
-            (Peers::SharedMemory, [true, false, false, false, false, false]),
-            (Peers::UnixSocket, [false, true, false, false, false, false]),
-            (Peers::Loopback, [false, false, true, false, false, false]),
+            (Peers::User(1000), [true, false, false, false, false, false]),
             (Peers::Remote, [false, false, false, true, true, true]),
             (network("10.1.2.0", 24), [false, false, false, true, false, false]),
             (
@@ -153,7 +157,7 @@ mod tests {
                 network("10.1.2.4", 32),
                 [false, false, false, false, false, false],
             ),
-            (network("0.0.0.0", 0), [false, false, false, true, false, false]),
+            (network("0.0.0.0", 0), [false, false, true, true, false, false]),
             (network("fd00::", 8), [false, false, false, false, true, false]),
             (network("::", 0), [false, false, false, false, true, false]),
             (
@@ -162,9 +166,9 @@ mod tests {
             ),
         ] {
             let all = [
-                Peer::SharedMemory,
-                Peer::Unix,
-                Peer::Loopback,
+                Peer::SameHost { user: Some(1000) },
+                Peer::SameHost { user: None },
+                Peer::Network(ip("::ffff:127.0.0.1")),
                 Peer::Network(ip("10.1.2.3")),
                 Peer::Network(ip("fd00::1")),
                 Peer::Unknown,
@@ -177,13 +181,13 @@ mod tests {
     fn the_first_rule_that_includes_the_peer_holds() {
         let priority = |value| Priority::new(value).unwrap();
         let rules = vec![
-            (Peers::UnixSocket, priority(300)),
+            (Peers::User(1000), priority(300)),
             (Peers::SameHost, priority(200)),
-            (Peers::UnixSocket, priority(1000)),
+            (Peers::User(1000), priority(1000)),
         ];
         for (peer, highest) in [
-            (Peer::Unix, priority(300)),
-            (Peer::Loopback, priority(200)),
+            (Peer::SameHost { user: Some(1000) }, priority(300)),
+            (Peer::SameHost { user: Some(7) }, priority(200)),
             (Peer::Unknown, priority(100)),
         ] {
             let accepted = |on_excess| AcceptedPriorities {

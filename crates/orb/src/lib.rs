@@ -17,6 +17,7 @@ mod orb;
 mod orb_core;
 mod poa;
 mod poa_defaults;
+mod profiles;
 mod receive_buffer;
 mod server;
 mod threadpool;

@@ -6,10 +6,7 @@ use std::{
 };
 
 use punctual_cdr::Ior;
-use punctual_giop::{
-    CodeSetComponentInfo, Component, IiopProfile, PUNCTUAL_ORB_TYPE, PolicyValue, PriorityModel as WireModel,
-    Version,
-};
+use punctual_giop::{PolicyValue, PriorityModel as WireModel};
 use punctual_os::PiMutex;
 use punctual_poa::{Adapter, IdAssignment, Lifespan, ObjectKey, SlotId};
 use punctual_sched::PriorityTransform;
@@ -24,6 +21,7 @@ use crate::{
     object_transform::ObjectTransform,
     orb_core::{DEFAULT_POOL, OrbCore},
     poa_defaults::PoaDefaults,
+    profiles::profiles,
     threadpool::PoolCore,
 };
 
@@ -156,12 +154,8 @@ impl Poa {
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn deactivate<R: Interface>(&self, reference: &R) -> Result<(), OrbError> {
-        let profile = reference
-            .as_object()
-            .ior()
-            .profiles
-            .iter()
-            .find_map(|profile| IiopProfile::decode(profile).ok());
+        let mut profiles = reference.as_object().ior().profiles.iter();
+        let profile = profiles.find_map(|profile| self.orb.decode_profile(profile)?.ok());
         let profile = profile.ok_or(OrbError::NotActive)?;
         self.orb.deactivate(&self.core, &profile.object_key)
     }
@@ -597,8 +591,6 @@ impl PoaCore {
     }
 
     /// A reference to an object of this adapter with this priority model.
-    ///
-    /// Components stand in the order of TAO: ORB type, code sets, then for real-time adapters endpoints and policies.
     pub(crate) fn reference(
         &self,
         repository_id: &str,
@@ -606,45 +598,21 @@ impl PoaCore {
         model: Option<PriorityModel>,
     ) -> Result<Ior, SystemException> {
         let mut endpoints = self.pool.endpoints(|lane| self.is_reached_through(lane, model));
-        // Clients that send no priority use the first endpoint: the lane that serves such requests.
         if let Some(PriorityModel::ClientPropagated { default }) = model {
+            // Clients that send no priority use the first endpoint: that of a lane for such requests.
             let serves = |lane| Priority::new(lane).is_ok_and(|lane| self.is_served_by(lane, default));
-            if let Some(at) = endpoints.iter().position(|endpoint| serves(endpoint.priority)) {
-                endpoints[..=at].rotate_right(1);
-            }
+            endpoints.sort_by_key(|endpoint| !serves(endpoint.priority));
         }
-        let Some(main) = endpoints.first() else {
-            let minor = Minor::NO_USABLE_PROFILE;
-            return Err(SystemException::new(
-                SystemExceptionKind::BadParam,
-                minor,
-                Completion::No,
-            ));
-        };
-        let (host, port) = (main.host.clone(), main.port);
-        let mut components = vec![
-            Component::OrbType(PUNCTUAL_ORB_TYPE),
-            Component::CodeSets(CodeSetComponentInfo::ours()),
-        ];
-        if let Some(model) = model {
-            components.push(Component::TaoEndpoints(endpoints));
-            components.push(Component::Policies(self.policies(model)));
+        if endpoints.is_empty() {
+            let (kind, minor) = (SystemExceptionKind::BadParam, Minor::NO_USABLE_PROFILE);
+            return Err(SystemException::new(kind, minor, Completion::No));
         }
-        let components: Result<Vec<_>, _> = components.iter().map(Component::encode).collect();
-        let profile = components.and_then(|components| {
-            IiopProfile {
-                version: Version::V1_2,
-                host,
-                port,
-                object_key,
-                components,
-            }
-            .encode()
-        });
-        let profile = profile.map_err(|error| error.system_exception(Completion::No))?;
+        let policies = model.map(|model| self.policies(model));
+        let profiles = profiles(&endpoints, &object_key, policies.as_deref())
+            .map_err(|error| error.system_exception(Completion::No))?;
         Ok(Ior {
             type_id: repository_id.to_owned(),
-            profiles: vec![profile],
+            profiles,
         })
     }
 

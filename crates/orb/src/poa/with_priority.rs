@@ -2,7 +2,6 @@
 
 use std::sync::atomic::Ordering;
 
-use punctual_giop::IiopProfile;
 use punctual_poa::{IdAssignment, SlotId};
 use punctual_stub::{Interface, Skeleton};
 use punctual_types::Priority;
@@ -192,12 +191,9 @@ impl Poa {
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn id_of<R: Interface>(&self, reference: &R) -> Result<Vec<u8>, OrbError> {
-        let profiles = &reference.as_object().ior().profiles;
-        let key = profiles
-            .iter()
-            .find_map(|profile| IiopProfile::decode(profile).ok())
-            .ok_or(OrbError::NotActive)?
-            .object_key;
+        let mut profiles = reference.as_object().ior().profiles.iter();
+        let profile = profiles.find_map(|profile| self.orb.decode_profile(profile)?.ok());
+        let key = profile.ok_or(OrbError::NotActive)?.object_key;
         self.orb.id_in(&self.core, &key).ok_or(OrbError::NotActive)
     }
 
