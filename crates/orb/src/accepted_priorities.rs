@@ -109,6 +109,14 @@ fn is_in_network(peer: IpAddr, network: IpAddr, prefix: u8) -> bool {
     peer.is_ipv4() == network.is_ipv4() && differing.leading_zeros() >= prefix
 }
 
+/// Where the requests of a connection come from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    pub(crate) peer: Peer,
+    /// The highest priority accepted at the endpoint it connected to.
+    pub(crate) highest: Priority,
+}
+
 /// The highest priorities that peers may propagate to an adapter: what they send is a claim.
 #[derive(Clone, Debug)]
 pub(crate) struct AcceptedPriorities {
@@ -120,10 +128,16 @@ pub(crate) struct AcceptedPriorities {
 }
 
 impl AcceptedPriorities {
+    /// The highest priority that requests from there may have.
+    pub(crate) fn highest(&self, origin: Origin) -> Priority {
+        let rule = self.rules.iter().find(|(peers, _)| peers.include(origin.peer));
+        rule.map_or(self.others, |(_, highest)| *highest)
+            .min(origin.highest)
+    }
+
     /// The priority at which a request that claims `priority` is served; `None`: it is refused.
-    pub(crate) fn admit(&self, peer: Peer, priority: Priority) -> Option<Priority> {
-        let rule = self.rules.iter().find(|(peers, _)| peers.include(peer));
-        let highest = rule.map_or(self.others, |(_, highest)| *highest);
+    pub(crate) fn admit(&self, origin: Origin, priority: Priority) -> Option<Priority> {
+        let highest = self.highest(origin);
         match self.on_excess {
             _ if priority <= highest => Some(priority),
             OnExcess::Clamp => Some(highest),
@@ -195,12 +209,20 @@ mod tests {
                 others: priority(100),
                 on_excess,
             };
+            let from = |highest| Origin { peer, highest };
             let above = priority(highest.value() + 1);
             for on_excess in [OnExcess::Refuse, OnExcess::Clamp] {
-                assert_eq!(accepted(on_excess).admit(peer, highest), Some(highest));
+                assert_eq!(
+                    accepted(on_excess).admit(from(Priority::MAX), highest),
+                    Some(highest)
+                );
             }
-            assert_eq!(accepted(OnExcess::Refuse).admit(peer, above), None);
-            assert_eq!(accepted(OnExcess::Clamp).admit(peer, above), Some(highest));
+            let admit = |on_excess, origin| accepted(on_excess).admit(origin, above);
+            assert_eq!(admit(OnExcess::Refuse, from(Priority::MAX)), None);
+            assert_eq!(admit(OnExcess::Clamp, from(Priority::MAX)), Some(highest));
+            let (endpoint, below) = (from(priority(50)), priority(51));
+            assert_eq!(accepted(OnExcess::Refuse).admit(endpoint, below), None);
+            assert_eq!(admit(OnExcess::Clamp, endpoint), Some(priority(50)));
         }
     }
 }

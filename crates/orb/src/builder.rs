@@ -28,6 +28,8 @@ pub struct OrbBuilder {
     pub(crate) transports: Vec<Arc<dyn Transport>>,
     /// Endpoints, and what clients are told where that is something else.
     pub(crate) listen: Vec<(String, Option<String>)>,
+    /// Which of them have a highest priority of their own.
+    pub(crate) highest_at: Vec<(usize, Priority)>,
     pub(crate) limits: Limits,
     pub(crate) mapping: Option<Box<dyn PriorityMapping>>,
     pub(crate) standard_mapping: StandardMapping,
@@ -42,6 +44,7 @@ impl OrbBuilder {
         Self {
             transports: Vec::new(),
             listen: Vec::new(),
+            highest_at: Vec::new(),
             limits: Limits::default(),
             mapping: None,
             standard_mapping: StandardMapping::default(),
@@ -72,6 +75,25 @@ impl OrbBuilder {
     pub fn listen(mut self, endpoint: &str) -> Self {
         self.listen.push((endpoint.to_owned(), None));
         self
+    }
+
+    /// As [`Self::listen`], for a place where nobody may propagate a higher priority, whatever adapters accept elsewhere.
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError};
+    /// use punctual_types::Priority;
+    ///
+    /// // Processes of this host may ask for every priority, the network for none above 10,000.
+    /// let socket = std::env::temp_dir().join(format!("radar-{}", std::process::id()));
+    /// let orb = Orb::builder()
+    ///     .listen(&format!("uiop://{}", socket.display()))
+    ///     .listen_up_to("iiop://127.0.0.1", Priority::new(10_000)?)
+    ///     .build()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn listen_up_to(mut self, endpoint: &str, highest_priority: Priority) -> Self {
+        self.highest_at.push((self.listen.len(), highest_priority));
+        self.listen(endpoint)
     }
 
     /// As [`Self::listen`], for a place that clients reach under another address: behind a gateway that translates addresses,

@@ -134,6 +134,6 @@ pub enum OnExcess {
     /// NO_PERMISSION.
     #[default]
     Refuse,
-    /// It runs at the highest one accepted.
+    /// It runs at the highest one accepted. On a lane above that, which keeps its priority, it is refused all the same.
     Clamp,
 }

@@ -80,6 +80,9 @@ impl OrbCore {
             .map(|(endpoint, published)| place(endpoint, published.as_deref()))
             .collect();
         let mut listen = given?;
+        for (place, highest) in settings.highest_at {
+            listen[place].highest_priority = highest;
+        }
         let at_once = !listen.is_empty();
         if !at_once {
             listen.push(place(ANYWHERE, None)?);

@@ -4,11 +4,11 @@ use punctual_cdr::Ior;
 use punctual_os::{Scheduling, scheduling};
 use punctual_poa::InFlight;
 use punctual_stub::Servant;
-use punctual_transport::Peer;
 use punctual_types::{Completion, Minor, NativePriority, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
-    PriorityModel, current, lane::Lane, object_transform::ObjectTransform, orb_core::OrbCore, poa::PoaCore,
+    PriorityModel, accepted_priorities::Origin, current, lane::Lane, object_transform::ObjectTransform,
+    orb_core::OrbCore, poa::PoaCore,
 };
 
 /// An object that requests can reach.
@@ -48,7 +48,7 @@ struct Change {
 }
 
 impl ActiveObject {
-    /// The priorities of a request that came over `lane` from `peer` with this propagated priority.
+    /// The priorities of a request that came over `lane` from there with this propagated priority.
     ///
     /// Source: Real-time CORBA 1.2 and the matrix of TAO's documentation: with lanes a request runs at its lane's priority,
     /// without them the thread takes on the client's or the servant's. Fails with NO_PERMISSION for a priority above the
@@ -58,7 +58,7 @@ impl ActiveObject {
         &self,
         core: &OrbCore,
         lane: &Lane,
-        peer: Peer,
+        origin: Origin,
         propagated: Option<i16>,
     ) -> Result<Placement, SystemException> {
         let asked = match self.model {
@@ -66,12 +66,16 @@ impl ActiveObject {
             Some(PriorityModel::ServerDeclared(priority)) => Some(priority),
             Some(PriorityModel::ClientPropagated { default }) => Some(match propagated {
                 None => default,
-                Some(priority) => self.accept(lane, peer, priority)?,
+                Some(priority) => self.accept(lane, origin, priority)?,
             }),
         };
         if let Some(own) = lane.priority {
             if asked.is_some_and(|asked| !self.poa.is_served_by(own, asked)) {
                 lane.count_misdirected();
+                // It is not to run at a priority that it may not ask for because it came by the wrong door.
+                if own > self.poa.accepted.highest(origin) {
+                    return Err(too_high(lane));
+                }
             }
             return Ok(Placement {
                 current: Some(own),
@@ -127,16 +131,11 @@ impl ActiveObject {
         }
     }
 
-    fn accept(&self, lane: &Lane, peer: Peer, propagated: i16) -> Result<Priority, SystemException> {
-        let refuse = |kind, minor| SystemException::new(kind, minor, Completion::No);
-        let priority =
-            Priority::new(propagated).map_err(|_| refuse(SystemExceptionKind::BadParam, Minor::NONE))?;
-        let Some(accepted) = self.poa.accepted.admit(peer, priority) else {
-            lane.count_refused_priority();
-            let minor = Minor::PRIORITY_ABOVE_ACCEPTED;
-            return Err(refuse(SystemExceptionKind::NoPermission, minor));
-        };
-        self.transformed(accepted)
+    fn accept(&self, lane: &Lane, origin: Origin, propagated: i16) -> Result<Priority, SystemException> {
+        let priority = Priority::new(propagated)
+            .map_err(|_| SystemException::new(SystemExceptionKind::BadParam, Minor::NONE, Completion::No))?;
+        let accepted = self.poa.accepted.admit(origin, priority);
+        self.transformed(accepted.ok_or_else(|| too_high(lane))?)
     }
 
     fn transformed(&self, priority: Priority) -> Result<Priority, SystemException> {
@@ -164,6 +163,12 @@ impl Placement {
         });
         Restore(changed)
     }
+}
+
+fn too_high(lane: &Lane) -> SystemException {
+    lane.count_refused_priority();
+    let (kind, minor) = (SystemExceptionKind::NoPermission, Minor::PRIORITY_ABOVE_ACCEPTED);
+    SystemException::new(kind, minor, Completion::No)
 }
 
 fn to_native(core: &OrbCore, priority: Priority) -> Result<NativePriority, SystemException> {

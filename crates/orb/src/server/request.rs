@@ -4,17 +4,16 @@ use punctual_giop::{
     ServiceContext, Version, align_body, decode_priority, encode_reply_header, encode_system_exception,
 };
 use punctual_stub::{Outcome, Upcall};
-use punctual_transport::Peer;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{Buffers, Demultiplexed, Unintelligible, run_servant};
-use crate::{current, lane::Lane, orb_core::OrbCore};
+use crate::{accepted_priorities::Origin, current, lane::Lane, orb_core::OrbCore};
 
 /// Serves a request and writes the reply into the buffers. `false`: none is to be sent.
 pub(crate) fn answer_request(
     core: &OrbCore,
     lane: &Lane,
-    peer: Peer,
+    origin: Origin,
     char_set: CharSet,
     message: &[u8],
     header: &MessageHeader,
@@ -77,7 +76,7 @@ pub(crate) fn answer_request(
         return forward(encoder, reply_header, &ior, request.response);
     }
     let placement = match propagated.map(decode_priority).transpose() {
-        Ok(priority) => object.placement(core, lane, peer, priority),
+        Ok(priority) => object.placement(core, lane, origin, priority),
         Err(error) => Err(error.system_exception(Completion::No)),
     };
     let placement = match placement {
