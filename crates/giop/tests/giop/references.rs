@@ -1,6 +1,6 @@
 //! References as text, profiles, components, policies and code sets.
 
-use punctual_cdr::{CharSet, Endian, Ior, TaggedComponent, TaggedProfile};
+use punctual_cdr::{CharSet, Ior, TaggedComponent, TaggedProfile};
 use punctual_giop::*;
 
 use crate::messages::{ORDERS, an_ior};
