@@ -9,8 +9,9 @@ use punctual_giop::{
     Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType, Version,
     write_close_connection,
 };
-use punctual_transport::{ProtocolProperties, Stream};
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_sched::NetworkPriorityMapping;
+use punctual_transport::{ProtocolPolicy, Stream};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
     Endpoint,
@@ -18,7 +19,7 @@ use super::{
     deadline::{Deadline, Deadlines},
     route::char_set_in_force,
 };
-use crate::{Limits, receive_buffer::ReceiveBuffer};
+use crate::{Limits, network_mark::NetworkMark, receive_buffer::ReceiveBuffer};
 
 /// A connection that one thread at a time uses for one call at a time: it blocks in its own `read`.
 pub(crate) struct ClientConnection {
@@ -30,6 +31,7 @@ pub(crate) struct ClientConnection {
     /// Of GIOP, spoken by the reference that opened it.
     version: Version,
     permit: Permit,
+    mark: NetworkMark,
     pub(super) char_set: CharSet,
     /// The code sets were negotiated and the server has not been told yet.
     pub(super) announces_code_sets: bool,
@@ -65,13 +67,13 @@ impl ClientConnection {
         key: &ConnectionKey<'_>,
         permit: Permit,
         version: Version,
-        properties: &ProtocolProperties,
+        protocols: &ProtocolPolicy,
         limits: &Limits,
         timeout: Duration,
     ) -> Result<Self, SystemException> {
         let endpoint = key.endpoint;
         let stream = endpoint
-            .connect(properties, timeout)
+            .connect(protocols, timeout)
             .map_err(|error| match error.kind() {
                 io::ErrorKind::TimedOut => failure(
                     SystemExceptionKind::Timeout,
@@ -100,6 +102,7 @@ impl ClientConnection {
             band: key.band,
             version,
             permit,
+            mark: NetworkMark::new(&endpoint.properties(protocols)),
             char_set: char_set_in_force(endpoint.char_set),
             announces_code_sets: endpoint.char_set.is_some(),
             next_request_id: 0,
@@ -165,6 +168,11 @@ impl ClientConnection {
         self.seen_open = now;
         // A peer sends nothing unasked but CloseConnection; a late reply is dropped with the connection, and would be anyway.
         unused >= LOOK_AFTER && self.stream.wait_readable(Duration::ZERO).unwrap_or(true)
+    }
+
+    /// Says at which priority the next request travels.
+    pub(super) fn mark(&self, mapping: &dyn NetworkPriorityMapping, priority: Option<Priority>) {
+        self.mark.set(&*self.stream, mapping, priority);
     }
 
     pub(super) fn new_request_id(&mut self) -> u32 {

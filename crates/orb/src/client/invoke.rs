@@ -13,7 +13,6 @@ use punctual_giop::{
 use punctual_stub::{
     Call, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response, Target,
 };
-use punctual_transport::ProtocolProperties;
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
@@ -143,7 +142,7 @@ impl Reference {
         call: &mut Call<'_>,
         terms: Terms<'_>,
     ) -> Result<Attempt<()>, SystemException> {
-        let priority = self.caller_priority(route);
+        let priority = self.caller_priority(route)?;
         let mut connection = self.connection(route, priority, terms)?;
         if call.response == Response::None && connection.is_abandoned() {
             self.forget(&connection);
@@ -156,6 +155,7 @@ impl Reference {
                 return Err(error);
             }
         };
+        connection.mark(&*self.core.network_mapping, route.network_priority(priority));
         if let Some(unsent) = self.send(&mut connection, &frame.request, terms)? {
             return Ok(Attempt::Again(unsent));
         }
@@ -397,7 +397,7 @@ impl Reference {
         frame: &mut CallFrame,
         terms: Terms<'_>,
     ) -> Result<Attempt<bool>, SystemException> {
-        let priority = self.caller_priority(route);
+        let priority = self.caller_priority(route)?;
         let mut connection = self.connection(route, priority, terms)?;
         let request_id = connection.new_request_id();
         frame.request.clear();
@@ -442,11 +442,11 @@ impl Reference {
     }
 
     /// The priority that chooses the endpoint and travels along; asking for it may cost a system call.
-    fn caller_priority(&self, route: &Route) -> Priority {
+    fn caller_priority(&self, route: &Route) -> Result<Priority, SystemException> {
         if route.propagates_priority() {
             current::call_priority(&self.core)
         } else {
-            Priority::MIN
+            Ok(Priority::MIN)
         }
     }
 
@@ -494,12 +494,8 @@ impl Reference {
             timeout = timeout.min(deadline.left());
         }
         let permit = permit_connection(&self.core.connections)?;
-        let policy = terms
-            .policies
-            .client_protocols
-            .properties(key.endpoint.profile_tag());
-        let properties = policy.unwrap_or(&ProtocolProperties::DEFAULT);
-        ClientConnection::open(key, permit, route.version, properties, limits, timeout).map(Box::new)
+        let protocols = &terms.policies.client_protocols;
+        ClientConnection::open(key, permit, route.version, protocols, limits, timeout).map(Box::new)
     }
 
     /// Asks where the object is, without going on to where it is forwarded.
@@ -562,9 +558,8 @@ impl Reference {
         if route.has_no_rules(terms.policies) {
             return Ok(());
         }
-        route
-            .band(self.caller_priority(route), terms.policies)
-            .map(|_| ())
+        let priority = self.caller_priority(route)?;
+        route.band(priority, terms.policies).map(|_| ())
     }
 }
 
@@ -644,7 +639,9 @@ impl Target for Reference {
         let forwarded = self.forwarded.load_full();
         let route = forwarded.as_ref().unwrap_or(&self.route);
         let policies = self.policies.in_force(&self.core.policies);
-        route.conflicts(self.caller_priority(route), &policies)
+        // Where the thread's own has no CORBA priority, calls fail for another reason.
+        let priority = self.caller_priority(route).unwrap_or(Priority::MIN);
+        route.conflicts(priority, &policies)
     }
 }
 

@@ -33,6 +33,7 @@ pub(crate) struct Route {
 
 struct RoutedEndpoint {
     endpoint: Arc<Endpoint>,
+    profile_tag: u32,
     /// -1: serves all.
     priority: i16,
 }
@@ -140,6 +141,7 @@ impl Route {
         lanes.extend(alternates.into_iter().map(|address| (address, -1)));
         let endpoint = |(address, priority): (String, i16)| RoutedEndpoint {
             endpoint: core.endpoints.get(transport, &address, char_set),
+            profile_tag: transport.profile_tag(),
             priority,
         };
         route.endpoints = lanes.into_iter().map(endpoint).collect();
@@ -179,14 +181,13 @@ impl Route {
         } else {
             band.unwrap_or((priority.value(), priority.value()))
         };
-        let chosen = policies.client_protocols.protocols();
-        let own: &[u32] = if chosen.is_empty() { &self.tags } else { &[] };
-        let tags = chosen.iter().map(|protocol| protocol.profile_tag);
+        let chosen = policies.client_protocols.tags();
+        let tags = if chosen.is_empty() { &self.tags } else { chosen };
         let mut endpoints = tags
-            .chain(own.iter().copied())
-            .flat_map(move |tag| {
-                let of_protocol = move |endpoint: &&RoutedEndpoint| endpoint.endpoint.profile_tag() == tag;
-                self.endpoints.iter().filter(of_protocol)
+            .iter()
+            .flat_map(|tag| {
+                let endpoints = self.endpoints.iter();
+                endpoints.filter(move |endpoint| endpoint.profile_tag == *tag)
             })
             .filter(move |endpoint| (low..=high).contains(&endpoint.priority))
             .map(|endpoint| &endpoint.endpoint)
@@ -211,12 +212,22 @@ impl Route {
     pub(super) fn has_protocol(&self, profile_tag: u32) -> bool {
         self.endpoints
             .iter()
-            .any(|endpoint| endpoint.endpoint.profile_tag() == profile_tag)
+            .any(|endpoint| endpoint.profile_tag == profile_tag)
     }
 
     /// Whether the reference names protocols, and none of them is one of ours.
     pub(super) fn has_no_protocol(&self) -> bool {
         !self.tags.iter().any(|tag| self.has_protocol(*tag))
+    }
+
+    /// At which priority the requests of a caller travel: its own or the object's. `None`: the reference has no priority model.
+    pub(crate) fn network_priority(&self, caller: Priority) -> Option<Priority> {
+        if self.propagates_priority() {
+            Some(caller)
+        } else {
+            let (_, declared) = self.model?;
+            Priority::new(declared).ok()
+        }
     }
 
     /// A peer without lanes, or one whose endpoints we cannot read.
