@@ -22,6 +22,7 @@ use crate::{
     client::{Endpoints, Reference},
     current,
     lane::Lane,
+    mutex::Mutexes,
     poa::PoaCore,
     server::{ActiveObject, Demultiplexed},
     threadpool::PoolCore,
@@ -46,6 +47,7 @@ pub(crate) struct OrbCore {
     /// Objects whose keys name them; lanes look in it for those only.
     ids: PiMutex<IdMap>,
     pub(crate) published: PiMutex<HashMap<Box<[u8]>, Arc<Ior>>>,
+    pub(crate) mutexes: Mutexes,
     root: Arc<PoaCore>,
     default_pool: Arc<PoolCore>,
     pools: PiMutex<Vec<Arc<PoolCore>>>,
@@ -99,6 +101,7 @@ impl OrbCore {
             }),
             ids: PiMutex::new(IdMap::default()),
             published: PiMutex::new(HashMap::new()),
+            mutexes: Mutexes::default(),
             root: Arc::new(PoaCore::root(Arc::clone(&pool))),
             default_pool: pool,
             pools: PiMutex::new(Vec::new()),
