@@ -12,23 +12,25 @@ use punctual_cdr::{CdrError, Ior, TaggedProfile};
 use punctual_giop::Profile;
 use punctual_os::{PiMutex, SchedulingClass, scheduling};
 use punctual_poa::{IdMap, ObjectKey, ObjectTable, SlotId, Slots};
-use punctual_sched::{LinearMapping, PriorityMapping};
+use punctual_sched::PriorityMapping;
 use punctual_stub::{OrbContext, Servant, Target};
 use punctual_transport::{ProtocolPolicy, Transports};
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
-    Limits, OrbBuilder, OrbError,
+    Limits, OrbBuilder, OrbError, PriorityModel,
     client::{Endpoints, Reference},
     current,
     lane::{Lane, ListenAt},
     mutex::Mutexes,
-    poa::PoaCore,
+    poa::{PoaCore, with_priority::id_of_slot},
+    poa_defaults::PoaDefaults,
     server::{ActiveObject, Demultiplexed},
     threadpool::PoolCore,
 };
 
-const DEFAULT_POOL: u32 = 0;
+/// The pool of the threads that call `Orb::run`.
+pub(crate) const DEFAULT_POOL: u32 = 0;
 
 /// What lanes, references and adapters share of an ORB.
 pub(crate) struct OrbCore {
@@ -50,6 +52,7 @@ pub(crate) struct OrbCore {
     ids: PiMutex<IdMap>,
     pub(crate) published: PiMutex<HashMap<Box<[u8]>, Arc<Ior>>>,
     pub(crate) mutexes: Mutexes,
+    pub(crate) poa_defaults: PiMutex<PoaDefaults>,
     root: Arc<PoaCore>,
     default_pool: Arc<PoolCore>,
     pools: PiMutex<Vec<Arc<PoolCore>>>,
@@ -79,6 +82,9 @@ impl OrbCore {
             .map(|(endpoint, published)| place(endpoint, published.as_deref()))
             .collect();
         let mut listen = given?;
+        for (place, highest) in settings.highest_at {
+            listen[place].highest_priority = highest;
+        }
         let at_once = !listen.is_empty();
         if !at_once {
             listen.push(place(ANYWHERE, None)?);
@@ -101,7 +107,7 @@ impl OrbCore {
                 } else {
                     settings.class
                 };
-                Box::new(LinearMapping::new(scheduling::priority_range(class)))
+                settings.standard_mapping.over(scheduling::priority_range(class))
             }),
             scheduling_class: settings.class,
             lock_memory: settings.lock_memory,
@@ -117,6 +123,7 @@ impl OrbCore {
             ids: PiMutex::new(IdMap::default()),
             published: PiMutex::new(HashMap::new()),
             mutexes: Mutexes::default(),
+            poa_defaults: PiMutex::new(settings.poa_defaults),
             root: Arc::new(PoaCore::root(Arc::clone(&pool))),
             default_pool: pool,
             pools: PiMutex::new(Vec::new()),
@@ -220,6 +227,7 @@ impl OrbCore {
         id: Option<&[u8]>,
         poa: &Arc<PoaCore>,
         servant: Arc<dyn Servant>,
+        priority: Option<Priority>,
     ) -> Result<Ior, OrbError> {
         self.bury();
         let mut ior = Ior::default();
@@ -231,10 +239,12 @@ impl OrbCore {
         let slot = activation.slots.activate(&self.objects, |slot| {
             let key = poa.object_key(self.boot, slot, id);
             ior = poa
-                .reference(servant.repository_id(), key)
+                .reference(servant.repository_id(), key, poa.model(priority))
                 .map_err(OrbError::Reference)?;
             Ok::<_, OrbError>(Arc::new(ActiveObject {
                 servant,
+                model: poa.model(priority),
+                transform: poa.transform(slot, id),
                 poa: Arc::clone(poa),
                 ior: ior.clone(),
             }))
@@ -244,6 +254,37 @@ impl OrbCore {
             self.ids.lock().insert(adapter.path, id, slot);
         }
         Ok(ior)
+    }
+
+    /// The priority model of the object with this id in the adapter; `None` where it is not active.
+    pub(crate) fn active_model(&self, poa: &PoaCore, id: &[u8]) -> Option<Option<PriorityModel>> {
+        let slot = self.ids.lock().get(poa.adapter(self.boot).path, id)?;
+        self.objects.enter(slot).map(|object| object.model)
+    }
+
+    /// The id of the object with this key, where it is one of the adapter's.
+    pub(crate) fn id_in(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Option<Vec<u8>> {
+        match ObjectKey::parse(key)? {
+            ObjectKey::Slot { boot, slot } => {
+                let object = (boot == self.boot).then(|| self.objects.enter(slot))??;
+                Arc::ptr_eq(&object.poa, poa).then(|| id_of_slot(slot).to_vec())
+            }
+            ObjectKey::Named { adapter, id } => (adapter == poa.adapter(self.boot)).then(|| id.to_vec()),
+        }
+    }
+
+    /// A reference to the object with this id, whether it is active or not.
+    pub(crate) fn reference(
+        &self,
+        poa: &PoaCore,
+        repository_id: &str,
+        id: &[u8],
+        priority: Option<Priority>,
+    ) -> Result<Ior, OrbError> {
+        let adapter = poa.adapter(self.boot);
+        let key = ObjectKey::Named { adapter, id }.to_octets();
+        poa.reference(repository_id, key, poa.model(priority))
+            .map_err(OrbError::Reference)
     }
 
     pub(crate) fn deactivate(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Result<(), OrbError> {
@@ -277,6 +318,7 @@ impl OrbCore {
         }
         if let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key) {
             self.ids.lock().remove(adapter.path, id);
+            poa.forget(id);
         }
         Some(slot)
     }

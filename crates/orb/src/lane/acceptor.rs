@@ -2,6 +2,8 @@ use std::{io, sync::Arc};
 
 use punctual_transport::{AddressError, Listener, ProtocolPolicy, ProtocolProperties, Transport, Transports};
 
+use punctual_types::Priority;
+
 use crate::OrbError;
 
 /// Where to listen over one protocol, and how.
@@ -12,6 +14,8 @@ pub(crate) struct ListenAt {
     /// What clients are told, where that is another address.
     published: Option<String>,
     properties: ProtocolProperties,
+    /// The highest priority that requests may have which come in there.
+    pub(crate) highest_priority: Priority,
 }
 
 impl ListenAt {
@@ -43,6 +47,7 @@ impl ListenAt {
             address: address.to_owned(),
             published,
             properties: properties.unwrap_or_default(),
+            highest_priority: Priority::MAX,
         })
     }
 
@@ -64,6 +69,7 @@ impl ListenAt {
         Ok(Acceptor {
             transport: Arc::clone(&self.transport),
             listener,
+            highest_priority: self.highest_priority,
         })
     }
 
@@ -82,6 +88,7 @@ impl ListenAt {
 pub(crate) struct Acceptor {
     pub(crate) transport: Arc<dyn Transport>,
     pub(super) listener: Box<dyn Listener>,
+    pub(super) highest_priority: Priority,
 }
 
 impl Acceptor {

@@ -10,11 +10,12 @@ use punctual_os::{PiMutex, PiMutexGuard};
 use punctual_transport::Stream;
 
 use super::inbound::Inbound;
-use crate::Limits;
+use crate::{Limits, accepted_priorities::Origin};
 
 /// One accepted connection. Several threads of the lane may serve requests of it; one at a time reads.
 pub(super) struct Connection {
     pub(super) token: u64,
+    pub(super) origin: Origin,
     stream: Box<dyn Stream>,
     inbound: PiMutex<Inbound>,
     /// Something became readable while another thread was reading.
@@ -44,9 +45,10 @@ const LATIN1: u8 = 1;
 const UTF8: u8 = 2;
 
 impl Connection {
-    pub(super) fn new(token: u64, stream: Box<dyn Stream>, limits: &Limits) -> Self {
+    pub(super) fn new(token: u64, stream: Box<dyn Stream>, origin: Origin, limits: &Limits) -> Self {
         Self {
             token,
+            origin,
             stream,
             inbound: PiMutex::new(Inbound::new(limits)),
             again: AtomicBool::new(false),
