@@ -105,14 +105,15 @@ fn key_at(text: &str, offset: usize) -> String {
     fn find(table: &DeTable<'_>, offset: usize, way: &mut Vec<String>) -> bool {
         table.iter().any(|(key, value)| {
             way.push(key.get_ref().to_string());
-            let inside = match value.get_ref() {
-                DeValue::Table(inner) => find(inner, offset, way),
-                DeValue::Array(items) => items.iter().any(|item| match item.get_ref() {
+            let inside = key.span().contains(&offset)
+                || match value.get_ref() {
                     DeValue::Table(inner) => find(inner, offset, way),
-                    _ => item.span().contains(&offset),
-                }),
-                _ => value.span().contains(&offset),
-            };
+                    DeValue::Array(items) => items.iter().any(|item| match item.get_ref() {
+                        DeValue::Table(inner) => find(inner, offset, way) || item.span().contains(&offset),
+                        _ => item.span().contains(&offset),
+                    }),
+                    _ => value.span().contains(&offset),
+                };
             if !inside {
                 way.pop();
             }

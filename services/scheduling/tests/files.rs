@@ -252,6 +252,7 @@ fn errors_name_the_place_and_what_would_be_valid() {
             "invalid basic string",
         ),
     ];
+    let mut wrong = Vec::new();
     for (line, instead, key, valid) in table {
         assert!(COMPLETE.contains(line), "{line}");
         let text = COMPLETE.replacen(line, instead, 1);
@@ -264,13 +265,14 @@ fn errors_name_the_place_and_what_would_be_valid() {
             .collect();
         let changed = COMPLETE[..COMPLETE.find(line).unwrap()].matches('\n').count() + 1;
         // A list's or table's own line may be above or below the changed one.
-        assert!(
-            numbers[0].abs_diff(changed) <= 8 && numbers[1] > 0,
-            "{instead}: {error}, changed {changed}"
-        );
-        assert!(rest.starts_with(key), "{instead}: {error}");
-        assert!(error.contains(valid), "{instead}: {error}");
+        let is_near = numbers[0].abs_diff(changed) <= 8 && numbers[1] > 0;
+        if !is_near || !rest.starts_with(key) || !error.contains(valid) {
+            wrong.push(format!(
+                "{instead}: wanted {key}..{valid} near line {changed}, got {error}"
+            ));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
