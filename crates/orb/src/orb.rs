@@ -346,7 +346,7 @@ impl Orb {
         Ok(())
     }
 
-    fn core(&self) -> &Arc<OrbCore> {
+    pub(crate) fn core(&self) -> &Arc<OrbCore> {
         &self.handle.core
     }
 }

@@ -86,8 +86,8 @@ impl Server {
     /// Activates the object in an adapter made by the test.
     pub fn with_poa(orb: Orb, pool: ThreadPool, poa: Poa) -> Self {
         let hooks = Arc::new(Hooks::default());
-        // The servant allocates nothing, so that allocations can be counted around it.
-        hooks.journal.lock().expect("no panic").reserve(1 << 12);
+        // So that noting allocates nothing.
+        hooks.journal.lock().expect("no panic").reserve(10_000);
         let servant = Servant {
             orb: orb.clone(),
             poa: poa.clone(),
