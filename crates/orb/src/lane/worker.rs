@@ -220,7 +220,8 @@ impl Worker<'_> {
         let answered = match header.message_type {
             MessageType::Request => {
                 lane.count_request();
-                server::answer_request(core, lane, connection.char_set(), message, header, buffers)
+                let (origin, char_set) = (connection.origin, connection.char_set());
+                server::answer_request(core, lane, origin, char_set, message, header, buffers)
             }
             MessageType::LocateRequest => {
                 server::answer_locate(core, lane, connection.char_set(), message, header, buffers)
