@@ -380,6 +380,10 @@ impl conformance::Probe for Servant {
         Ok(own.map_or(-1, |priority| priority.value()))
     }
 
+    fn corba_priority_of(&self, next: Option<ProbeRef>) -> Result<i16, SystemException> {
+        next.expect("a reference").corba_priority()
+    }
+
     fn thread(&self) -> Result<i32, SystemException> {
         Ok(TaskId::current_thread().get())
     }
