@@ -13,11 +13,14 @@ use punctual_conformance::{
 };
 use punctual_os::TaskId;
 
+/// A kind of adapter, an object of it, and what its servant sees.
+type Object = (&'static str, ProbeRef, fn(i16) -> i16, bool);
+
 /// One object for each kind of adapter, in one ORB.
 struct Scene {
     server: Server,
     /// What the servant of each sees: its CORBA priority, given the caller's; and whether the thread's native one changes.
-    objects: Vec<(&'static str, ProbeRef, fn(i16) -> i16, bool)>,
+    objects: Vec<Object>,
     realtime: bool,
 }
 

@@ -11,10 +11,13 @@ use punctual_conformance::{
     server::{Profile, Server},
 };
 
+/// Whether a priority came in, which, and the object's id.
+type Asked = (bool, i16, Vec<u8>);
+
 /// In: 1,000 more, up to 20,000. Out: 1 less, and nothing above 15,000.
 #[derive(Clone, Default)]
 struct Shift {
-    asked: Arc<Mutex<Vec<(bool, i16, Vec<u8>)>>>,
+    asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl PriorityTransform for Shift {
@@ -36,7 +39,7 @@ impl Shift {
         self.asked.lock().unwrap().push(entry);
     }
 
-    fn take(&self) -> Vec<(bool, i16, Vec<u8>)> {
+    fn take(&self) -> Vec<Asked> {
         std::mem::take(&mut self.asked.lock().unwrap())
     }
 }
