@@ -2,7 +2,8 @@
 
 use punctual::{
     Completion, DirectMapping, InvalidPolicy, Minor, Orb, OrbError, Poa, PoaBuilder, Priority, PriorityBand,
-    PriorityMapping, PriorityModel, SchedulingClass, StandardMapping, SystemExceptionKind as Kind,
+    PriorityMapping, PriorityModel, Protocol, ProtocolPolicy, SchedulingClass, StandardMapping,
+    SystemExceptionKind as Kind,
 };
 use punctual_conformance::{
     conformance::ProbeRef,
