@@ -109,6 +109,9 @@ fn each_rule_for_the_policies_of_an_adapter_has_its_error() {
         (InvalidPolicy::NothingAccepted, 40, "CLIENT_PROPAGATED", |orb| {
             orb.root_poa().child("run").priority_model(propagated())
         }),
+        (InvalidPolicy::ProtocolWithoutAcceptor, 42, "`listen`", |orb| {
+            plain(orb).server_protocols(ProtocolPolicy::new([Protocol::UIOP]))
+        }),
         (InvalidPolicy::PersistentSystemIds, 17, "`user_ids`", |orb| {
             orb.root_poa().child("persistent").persistent()
         }),
