@@ -62,7 +62,7 @@ pub enum Peers {
 }
 
 impl Peers {
-    /// The hosts whose addresses begin with the first `prefix` bits of `address`, such as 10.1.0.0 and 16.
+    /// The other hosts whose addresses begin with the first `prefix` bits of `address`, such as 10.1.0.0 and 16.
     ///
     /// A prefix longer than the address means that one host.
     ///
@@ -79,22 +79,14 @@ impl Peers {
     fn include(self, peer: Peer) -> bool {
         match self {
             Self::Everyone => true,
-            Self::SameHost => is_local(peer),
+            Self::SameHost => peer.is_local(),
             Self::User(user) => peer == Peer::SameHost { user: Some(user) },
-            Self::Remote => !is_local(peer),
+            Self::Remote => !peer.is_local(),
             Self::Network { address, prefix } => {
                 matches!(peer, Peer::Network(peer)
                     if is_in_network(peer.to_canonical(), address.to_canonical(), prefix))
             }
         }
-    }
-}
-
-fn is_local(peer: Peer) -> bool {
-    match peer {
-        Peer::SameHost { .. } => true,
-        Peer::Network(address) => address.to_canonical().is_loopback(),
-        Peer::Unknown => false,
     }
 }
 
@@ -171,7 +163,7 @@ mod tests {
                 network("10.1.2.4", 32),
                 [false, false, false, false, false, false],
             ),
-            (network("0.0.0.0", 0), [false, false, true, true, false, false]),
+            (network("0.0.0.0", 0), [false, false, false, true, false, false]),
             (network("fd00::", 8), [false, false, false, false, true, false]),
             (network("::", 0), [false, false, false, false, true, false]),
             (
@@ -182,7 +174,7 @@ mod tests {
             let all = [
                 Peer::SameHost { user: Some(1000) },
                 Peer::SameHost { user: None },
-                Peer::Network(ip("::ffff:127.0.0.1")),
+                Peer::Loopback,
                 Peer::Network(ip("10.1.2.3")),
                 Peer::Network(ip("fd00::1")),
                 Peer::Unknown,

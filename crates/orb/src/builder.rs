@@ -1,8 +1,10 @@
 use std::{sync::Arc, time::Duration};
 
 use punctual_os::SchedulingClass;
-use punctual_sched::{PriorityMapping, PriorityTransform, StandardMapping};
-use punctual_transport::Transport;
+use punctual_sched::{
+    LinearNetworkMapping, NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping,
+};
+use punctual_transport::{ProtocolPolicy, Transport};
 use punctual_types::{Priority, PriorityBand};
 
 use crate::{Limits, Orb, OrbError, Peers, PriorityModel, orb_core::OrbCore, poa_defaults::PoaDefaults};
@@ -30,9 +32,12 @@ pub struct OrbBuilder {
     pub(crate) listen: Vec<(String, Option<String>)>,
     /// Which of them have a highest priority of their own.
     pub(crate) highest_at: Vec<(usize, Priority)>,
+    pub(crate) server_protocols: ProtocolPolicy,
+    pub(crate) client_protocols: ProtocolPolicy,
     pub(crate) limits: Limits,
     pub(crate) mapping: Option<Box<dyn PriorityMapping>>,
     pub(crate) standard_mapping: StandardMapping,
+    pub(crate) network_mapping: Box<dyn NetworkPriorityMapping>,
     pub(crate) poa_defaults: PoaDefaults,
     pub(crate) class: SchedulingClass,
     pub(crate) lock_memory: bool,
@@ -45,9 +50,12 @@ impl OrbBuilder {
             transports: Vec::new(),
             listen: Vec::new(),
             highest_at: Vec::new(),
+            server_protocols: ProtocolPolicy::default(),
+            client_protocols: ProtocolPolicy::default(),
             limits: Limits::default(),
             mapping: None,
             standard_mapping: StandardMapping::default(),
+            network_mapping: Box::new(LinearNetworkMapping),
             poa_defaults: PoaDefaults::default(),
             class: SchedulingClass::Fifo,
             lock_memory: true,
@@ -129,6 +137,61 @@ impl OrbBuilder {
         self
     }
 
+    /// `RTCORBA::ServerProtocolPolicy` (42): which protocols references name, the preferred one first, and how the connections
+    /// that are accepted are set up. Default: all that it listens at, in the order of [`Self::listen`].
+    ///
+    /// An ORB that is not told where to listen listens over each of them. An adapter may have a policy of its own, for order
+    /// and choice; connections are set up as the ORB's says, because all adapters of a pool share them.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// # use punctual_stub::Interface;
+    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    ///
+    /// let protocols = ProtocolPolicy::new([Protocol::UIOP, Protocol::IIOP]);
+    /// let orb = Orb::builder().server_protocols(protocols.clone()).build()?;
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// let tags = doubler.as_object().ior().profiles.iter().map(|profile| profile.tag);
+    /// assert!(tags.eq([Protocol::UIOP.profile_tag, Protocol::IIOP.profile_tag]));
+    ///
+    /// // Nothing listens over Unix sockets here.
+    /// let orb = Orb::builder().listen("iiop://localhost").server_protocols(protocols).build();
+    /// assert!(matches!(orb, Err(OrbError::InvalidPolicy(_))));
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn server_protocols(mut self, protocols: ProtocolPolicy) -> Self {
+        self.server_protocols = protocols;
+        self
+    }
+
+    /// `RTCORBA::ClientProtocolPolicy` (43): which protocols calls may use, the preferred one first, and how the connections
+    /// that they open are set up. Default: all, as the reference orders them, but those that stay on this host first.
+    ///
+    /// Calls fail with INV_POLICY where the reference has none of them, or names protocols itself.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// # use punctual_stub::Interface;
+    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    /// use punctual_types::SystemExceptionKind;
+    ///
+    /// let server = Orb::builder().listen("iiop://localhost").build()?;
+    /// let doubler: DoublerRef = server.root_poa().activate(Doubler)?;
+    /// let only_unix = ProtocolPolicy::new([Protocol::UIOP]);
+    /// let client = Orb::builder().client_protocols(only_unix).build()?;
+    /// let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior())?;
+    /// assert_eq!(doubler.twice(3).unwrap_err().kind, SystemExceptionKind::InvPolicy);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn client_protocols(mut self, protocols: ProtocolPolicy) -> Self {
+        self.client_protocols = protocols;
+        self
+    }
+
     /// The limits in force.
     ///
     /// ```
@@ -164,6 +227,39 @@ impl OrbBuilder {
     /// ```
     pub fn priority_mapping(mut self, mapping: impl PriorityMapping + 'static) -> Self {
         self.mapping = Some(Box::new(mapping));
+        self
+    }
+
+    /// How CORBA priorities become the network's, for protocols whose properties have `enable_network_priority`: what packets
+    /// of requests and replies carry. Default: [`LinearNetworkMapping`].
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_sched::{NetworkPriority, NetworkPriorityMapping};
+    /// use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
+    /// use punctual_types::Priority;
+    ///
+    /// /// The network lets through whatever is not of the lowest priority.
+    /// struct TwoClasses;
+    ///
+    /// impl NetworkPriorityMapping for TwoClasses {
+    ///     fn to_network(&self, priority: Priority) -> NetworkPriority {
+    ///         if priority > Priority::MIN { NetworkPriority::EXPEDITED } else { NetworkPriority::BEST_EFFORT }
+    ///     }
+    /// }
+    ///
+    /// let mut properties = ProtocolProperties::default();
+    /// properties.enable_network_priority = true;
+    /// let protocols = ProtocolPolicy::new([Protocol::IIOP.with(properties)]);
+    /// let orb = Orb::builder()
+    ///     .network_priority_mapping(TwoClasses)
+    ///     .client_protocols(protocols.clone())
+    ///     .server_protocols(protocols)
+    ///     .build()?;
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn network_priority_mapping(mut self, mapping: impl NetworkPriorityMapping + 'static) -> Self {
+        self.network_mapping = Box::new(mapping);
         self
     }
 

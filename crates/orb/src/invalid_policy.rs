@@ -74,6 +74,11 @@ pub enum InvalidPolicy {
         "LifespanPolicy PERSISTENT needs ids that the user chooses (IdAssignmentPolicy USER_ID): add `user_ids`"
     )]
     PersistentSystemIds,
+    /// References are to name a protocol that nobody listens for.
+    #[error(
+        "ServerProtocolPolicy names a protocol over which the ORB does not listen: add an endpoint of it with `listen`"
+    )]
+    ProtocolWithoutAcceptor,
 }
 
 impl InvalidPolicy {
@@ -92,6 +97,7 @@ impl InvalidPolicy {
             | Self::NothingAccepted => 40,
             Self::BandsWithoutModel | Self::NoBands | Self::BandReversed(_) | Self::BandWithoutLane(_) => 45,
             Self::PersistentSystemIds => 17,
+            Self::ProtocolWithoutAcceptor => 42,
         }
     }
 

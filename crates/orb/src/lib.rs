@@ -12,6 +12,7 @@ mod error;
 mod invalid_policy;
 mod lane;
 mod mutex;
+mod network_mark;
 mod notice;
 mod object_transform;
 mod orb;

@@ -11,6 +11,7 @@ use punctual_os::PiMutex;
 use punctual_poa::{Adapter, IdAssignment, Lifespan, ObjectKey, SlotId};
 use punctual_sched::PriorityTransform;
 use punctual_stub::{Interface, ObjectRef, Servant, Skeleton, servant};
+use punctual_transport::ProtocolPolicy;
 use punctual_types::{Completion, Minor, Priority, PriorityBand, SystemException, SystemExceptionKind};
 
 use crate::{
@@ -75,6 +76,8 @@ impl Poa {
             lifespan: Lifespan::default(),
             ids: IdAssignment::default(),
             on_excess: OnExcess::default(),
+            server_protocols: ProtocolPolicy::default(),
+            client_protocols: ProtocolPolicy::default(),
         }
     }
 
@@ -215,6 +218,8 @@ pub struct PoaBuilder {
     lifespan: Lifespan,
     ids: IdAssignment,
     on_excess: OnExcess,
+    server_protocols: ProtocolPolicy,
+    client_protocols: ProtocolPolicy,
 }
 
 impl PoaBuilder {
@@ -363,6 +368,59 @@ impl PoaBuilder {
         self
     }
 
+    /// `RTCORBA::ServerProtocolPolicy` (42): which protocols its references name, the preferred one first. Default: the ORB's.
+    ///
+    /// How connections are set up is the ORB's to say: see `OrbBuilder::server_protocols`.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// # use punctual_stub::Interface;
+    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    ///
+    /// let orb = Orb::builder().listen("iiop://localhost").listen("uiop://").build()?;
+    /// let local = ProtocolPolicy::new([Protocol::UIOP]);
+    /// let poa = orb.root_poa().child("local").server_protocols(local).build()?;
+    /// let doubler: DoublerRef = poa.activate(Doubler)?;
+    /// let profiles = &doubler.as_object().ior().profiles;
+    /// assert_eq!((profiles.len(), profiles[0].tag), (1, Protocol::UIOP.profile_tag));
+    ///
+    /// let unknown = ProtocolPolicy::new([Protocol::tagged(77)]);
+    /// let poa = orb.root_poa().child("unknown").server_protocols(unknown).build();
+    /// assert!(matches!(poa, Err(OrbError::InvalidPolicy(_))), "nothing listens for it");
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn server_protocols(mut self, protocols: ProtocolPolicy) -> Self {
+        self.server_protocols = protocols;
+        self
+    }
+
+    /// `RTCORBA::ClientProtocolPolicy` (43), told to clients in references: which protocols they may use, the preferred one
+    /// first. Default: none, so clients choose. A client that has such a policy itself gets INV_POLICY.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// # use punctual_stub::Interface;
+    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    /// use punctual_types::SystemExceptionKind;
+    ///
+    /// let server = Orb::builder().listen("iiop://localhost").build()?;
+    /// let tcp = ProtocolPolicy::new([Protocol::IIOP]);
+    /// let poa = server.root_poa().child("tcp").client_protocols(tcp.clone()).build()?;
+    /// let doubler: DoublerRef = poa.activate(Doubler)?;
+    /// let client = Orb::builder().client_protocols(tcp).build()?;
+    /// let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior())?;
+    /// assert_eq!(doubler.twice(3).unwrap_err().kind, SystemExceptionKind::InvPolicy);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn client_protocols(mut self, protocols: ProtocolPolicy) -> Self {
+        self.client_protocols = protocols;
+        self
+    }
+
     /// Its objects outlive the ORB: the same adapter name and object id lead to them in the next run.
     ///
     /// ```
@@ -423,6 +481,12 @@ impl PoaBuilder {
         if self.lifespan == Lifespan::Persistent && self.ids == IdAssignment::System {
             return Err(InvalidPolicy::PersistentSystemIds.into());
         }
+        orb.check_server_protocols(&self.server_protocols)?;
+        let server_protocols = if self.server_protocols.protocols().is_empty() {
+            orb.server_protocols.clone()
+        } else {
+            self.server_protocols
+        };
         if let Some(priority) = model.map(PriorityModel::server_priority)
             && orb.mapping.to_native(priority).is_none()
         {
@@ -451,6 +515,8 @@ impl PoaBuilder {
                 others,
                 on_excess: self.on_excess,
             },
+            server_protocols,
+            client_protocols: self.client_protocols,
             transform: self.policies.transform.or(defaults.transform),
             ..PoaCore::new(path, pool)
         })?;
@@ -483,6 +549,8 @@ pub(crate) struct PoaCore {
     bands: Vec<PriorityBand>,
     pub(crate) accepted: AcceptedPriorities,
     transform: Option<Arc<dyn PriorityTransform>>,
+    server_protocols: ProtocolPolicy,
+    client_protocols: ProtocolPolicy,
     pool: Arc<PoolCore>,
     children: PiMutex<Vec<Arc<PoaCore>>>,
     /// How many ids it has chosen for references without an active object.
@@ -494,8 +562,11 @@ pub(crate) struct PoaCore {
 const MAX_PATH: usize = 1000;
 
 impl PoaCore {
-    pub(crate) fn root(pool: Arc<PoolCore>) -> Self {
-        Self::new(String::new(), pool)
+    pub(crate) fn root(pool: Arc<PoolCore>, server_protocols: ProtocolPolicy) -> Self {
+        Self {
+            server_protocols,
+            ..Self::new(String::new(), pool)
+        }
     }
 
     fn new(path: String, pool: Arc<PoolCore>) -> Self {
@@ -511,6 +582,8 @@ impl PoaCore {
                 on_excess: OnExcess::Refuse,
             },
             transform: None,
+            server_protocols: ProtocolPolicy::default(),
+            client_protocols: ProtocolPolicy::default(),
             pool,
             children: PiMutex::new(Vec::new()),
             ids_made: AtomicU64::new(0),
@@ -603,12 +676,20 @@ impl PoaCore {
             let serves = |lane| Priority::new(lane).is_ok_and(|lane| self.is_served_by(lane, default));
             endpoints.sort_by_key(|endpoint| !serves(endpoint.priority));
         }
+        let wanted = self.server_protocols.tags();
+        if !wanted.is_empty() {
+            let position = |tag: u32| wanted.iter().position(|wanted| *wanted == tag);
+            endpoints.retain(|endpoint| position(endpoint.profile_tag()).is_some());
+            // A stable sort: within a protocol the order of the lanes stays.
+            endpoints.sort_by_key(|endpoint| position(endpoint.profile_tag()));
+        }
         if endpoints.is_empty() {
             let (kind, minor) = (SystemExceptionKind::BadParam, Minor::NO_USABLE_PROFILE);
             return Err(SystemException::new(kind, minor, Completion::No));
         }
-        let policies = model.map(|model| self.policies(model));
-        let profiles = profiles(&endpoints, &object_key, policies.as_deref())
+        let policies = self.policies(model);
+        let has_policies = !policies.is_empty();
+        let profiles = profiles(&endpoints, &object_key, has_policies.then_some(&policies))
             .map_err(|error| error.system_exception(Completion::No))?;
         Ok(Ior {
             type_id: repository_id.to_owned(),
@@ -627,20 +708,25 @@ impl PoaCore {
     }
 
     /// What clients are told.
-    fn policies(&self, model: PriorityModel) -> Vec<PolicyValue> {
+    fn policies(&self, model: Option<PriorityModel>) -> Vec<PolicyValue> {
         let mut policies = Vec::new();
         if !self.bands.is_empty() {
             let bands = self.bands.iter();
             let bands = bands.map(|band| (band.low.value(), band.high.value()));
             policies.push(PolicyValue::PriorityBands(bands.collect()));
         }
-        policies.push(PolicyValue::PriorityModel {
-            model: match model {
-                PriorityModel::ClientPropagated { .. } => WireModel::ClientPropagated,
-                PriorityModel::ServerDeclared(_) => WireModel::ServerDeclared,
-            },
-            server_priority: model.server_priority().value(),
-        });
+        if !self.client_protocols.protocols().is_empty() {
+            policies.push(PolicyValue::ClientProtocols(self.client_protocols.to_entries()));
+        }
+        if let Some(model) = model {
+            policies.push(PolicyValue::PriorityModel {
+                model: match model {
+                    PriorityModel::ClientPropagated { .. } => WireModel::ClientPropagated,
+                    PriorityModel::ServerDeclared(_) => WireModel::ServerDeclared,
+                },
+                server_priority: model.server_priority().value(),
+            });
+        }
         policies
     }
 }

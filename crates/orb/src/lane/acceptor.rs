@@ -1,6 +1,8 @@
 use std::{io, sync::Arc};
 
-use punctual_transport::{AddressError, Listener, ProtocolPolicy, ProtocolProperties, Transport, Transports};
+use punctual_transport::{
+    AddressError, Listener, Protocol, ProtocolPolicy, ProtocolProperties, Transport, Transports,
+};
 
 use punctual_types::Priority;
 
@@ -51,6 +53,21 @@ impl ListenAt {
         })
     }
 
+    /// Any place of this protocol.
+    pub(crate) fn anywhere(transport: &Arc<dyn Transport>, protocol: &Protocol) -> Self {
+        Self {
+            transport: Arc::clone(transport),
+            address: transport.default_address().to_owned(),
+            published: None,
+            properties: protocol.properties.clone(),
+            highest_priority: Priority::MAX,
+        }
+    }
+
+    pub(crate) fn profile_tag(&self) -> u32 {
+        self.transport.profile_tag()
+    }
+
     /// The place beside it for a lane of this name.
     pub(crate) fn for_lane(&self, lane: &str) -> Self {
         let beside = |address: &String| self.transport.lane_address(address, lane);
@@ -69,6 +86,7 @@ impl ListenAt {
         Ok(Acceptor {
             transport: Arc::clone(&self.transport),
             listener,
+            properties: self.properties.clone(),
             highest_priority: self.highest_priority,
         })
     }
@@ -88,6 +106,7 @@ impl ListenAt {
 pub(crate) struct Acceptor {
     pub(crate) transport: Arc<dyn Transport>,
     pub(super) listener: Box<dyn Listener>,
+    pub(super) properties: ProtocolProperties,
     pub(super) highest_priority: Priority,
 }
 

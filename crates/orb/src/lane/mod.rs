@@ -219,7 +219,7 @@ impl Lane {
         for acceptor in self.acceptors() {
             loop {
                 match acceptor.listener.accept() {
-                    Ok(Some(stream)) => self.admit(stream, acceptor.highest_priority),
+                    Ok(Some(stream)) => self.admit(stream, acceptor),
                     Ok(None) => break,
                     Err(_) => {
                         self.accept_again.store(true, Ordering::Relaxed);
@@ -230,7 +230,7 @@ impl Lane {
         }
     }
 
-    fn admit(&self, stream: Box<dyn Stream>, highest_priority: Priority) {
+    fn admit(&self, stream: Box<dyn Stream>, acceptor: &Acceptor) {
         let mut connections = self.connections.lock();
         if connections.len() >= self.limits.max_connections {
             drop(connections);
@@ -241,9 +241,10 @@ impl Lane {
         let token = entry.key() as u64;
         let origin = Origin {
             peer: stream.peer(),
-            highest: highest_priority,
+            highest: acceptor.highest_priority,
         };
-        let connection = Arc::new(Connection::new(token, stream, origin, &self.limits));
+        let connection = Connection::new(token, stream, origin, &acceptor.properties, &self.limits);
+        let connection = Arc::new(connection);
         let added = self
             .poller
             .add(connection.stream(), token, Interest::READ_WRITE, Trigger::Edge);

@@ -29,6 +29,7 @@ pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
             arena: Arena::with_capacity(FIRST_BUFFER),
             pool: ReusePool::default(),
             orb: context_of(core),
+            served_at: None,
         },
         last: None,
     };
@@ -231,7 +232,10 @@ impl Worker<'_> {
         };
         match answered {
             Ok(false) => true,
-            Ok(true) => connection.send(&buffers.reply, header.version).is_ok(),
+            Ok(true) => {
+                connection.mark(&*core.network_mapping, buffers.served_at);
+                connection.send(&buffers.reply, header.version).is_ok()
+            }
             Err(server::Unintelligible) => self.reject(connection, header.version),
         }
     }
