@@ -3,6 +3,7 @@
 use punctual::{Orb, Priority, PriorityModel, Protocol, ProtocolPolicy, ProtocolProperties, SchedulingClass};
 use punctual_conformance::{
     conformance::ProbeRef,
+    real_time::realtime_or_skip,
     server::{self, Server, Setup},
 };
 use punctual_os::{
@@ -79,6 +80,28 @@ fn nor_does_a_priority_that_selects_a_lane() {
     assert_within_budget("lanes", &server.reference_for(&client));
     let [low, high] = [0, 1].map(|lane| server.pool.statistics()[lane].1.requests);
     assert!(low == 0 && high > 0, "{low} {high}");
+}
+
+/// Without lanes the thread takes on the request's priority and goes back: two more.
+#[test]
+fn a_priority_without_lanes_costs_two_more_there() {
+    if !realtime_or_skip() {
+        return;
+    }
+    let setup = Setup {
+        model: Some(PriorityModel::ServerDeclared(Priority::MIN)),
+        pool: |pool| pool.default_priority(Priority::MAX),
+        class: SchedulingClass::Fifo,
+        ..Setup::default()
+    };
+    let server = setup.start();
+    match count(&server.reference_for(&server::client())) {
+        Ok((client, thread)) => {
+            assert_eq!(client, 2 * CALLS);
+            assert!((4 * CALLS..=5 * CALLS + 1).contains(&thread), "{thread}");
+        }
+        Err(error) => eprintln!("SKIPPED: {error}"),
+    }
 }
 
 #[test]

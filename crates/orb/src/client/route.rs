@@ -181,16 +181,18 @@ impl Route {
         priority: Priority,
         protocols: &'r [u32],
     ) -> Result<impl Iterator<Item = &'r Arc<Endpoint>>, SystemException> {
-        let (low, high) = if !self.propagates_priority || self.serves_all() {
-            (i16::MIN, i16::MAX)
-        } else if self.bands.is_empty() {
-            (priority.value(), priority.value())
+        let band = match &self.bands[..] {
+            bands if self.propagates_priority && !bands.is_empty() => {
+                let mut bands = bands.iter();
+                let band = bands.find(|(low, high)| (*low..=*high).contains(&priority.value()));
+                *band.ok_or_else(|| error(SystemExceptionKind::InvPolicy, Minor::NO_ENDPOINT_FOR_PRIORITY))?
+            }
+            _ => (priority.value(), priority.value()),
+        };
+        let (low, high) = if self.propagates_priority && !self.serves_all() {
+            band
         } else {
-            let band = self
-                .bands
-                .iter()
-                .find(|(low, high)| (*low..=*high).contains(&priority.value()));
-            *band.ok_or_else(|| error(SystemExceptionKind::InvPolicy, Minor::NO_ENDPOINT_FOR_PRIORITY))?
+            (i16::MIN, i16::MAX)
         };
         if self.exposes_protocols && !protocols.is_empty() {
             return Err(error(SystemExceptionKind::InvPolicy, Minor::POLICY_CONFLICT));
