@@ -1,6 +1,9 @@
 //! The system calls of one call, as the kernel counts them.
 
-use punctual::{Orb, Priority, PriorityModel, Protocol, ProtocolPolicy, ProtocolProperties, SchedulingClass};
+use punctual::{
+    Orb, PolicyOverrides, Priority, PriorityBand, PriorityModel, Protocol, ProtocolPolicy,
+    ProtocolProperties, SchedulingClass,
+};
 use punctual_conformance::{
     conformance::ProbeRef,
     real_time::realtime_or_skip,
@@ -59,6 +62,38 @@ fn a_coarse_deadline_costs_nothing() {
     let probe = server.reference_for(&client);
     let probe = probe.with_timeout(std::time::Duration::from_secs(5));
     assert_within_budget("deadline", &probe.unchecked());
+}
+
+/// Bands, a private connection, and time-outs that the server is told: set at each of the three scopes.
+#[test]
+fn nor_do_policies() {
+    let setup = Setup {
+        model: Some(PriorityModel::ClientPropagated {
+            default: Priority::MIN,
+        }),
+        pool: |pool| pool.default_priority(Priority::MAX),
+        ..Setup::default()
+    };
+    let server = setup.start();
+    let client = Orb::builder()
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    client.current().set_priority(Priority::MIN).unwrap();
+    let policies = PolicyOverrides::new()
+        .priority_bands([PriorityBand::new(Priority::MIN, Priority::MAX)])
+        .private_connection(true)
+        .roundtrip_timeout(std::time::Duration::from_secs(5))
+        .sends_deadlines(true);
+    let probe = server.reference_for(&client);
+    let own: ProbeRef = probe.with_policies(policies.clone()).unchecked();
+    assert_within_budget("of the reference", &own);
+    client.current().set_policies(policies.clone());
+    assert_within_budget("of the thread", &probe);
+    client.current().set_policies(PolicyOverrides::new());
+    client.set_policies(policies);
+    assert_within_budget("of the ORB", &probe);
 }
 
 #[test]
