@@ -3,13 +3,17 @@
 mod accepted_priorities;
 mod activate_object_multiple_orbs;
 mod client_propagated;
+mod client_protocol;
 mod collocation;
+mod diffserv;
 mod invalid_policies;
 mod linear_priority;
 mod matrix;
+mod mt_client_protocol_priority;
 mod orb_init;
 mod persistent_ior;
 mod policies;
 mod policy_combinations;
 mod priority_transforms;
 mod server_declared;
+mod server_protocol;
