@@ -5,6 +5,7 @@
 
 pub mod peer;
 pub mod real_time;
+pub mod recorder;
 pub mod server;
 pub mod wire;
 

@@ -1,6 +1,11 @@
 //! No heap allocation per call after warm-up: on the calling thread, on the lane's, and for calls inside one ORB.
 
-use punctual::{Orb, Peers, Priority, PriorityModel, PriorityTransform, SchedulingClass};
+use std::time::Duration;
+
+use punctual::{
+    Orb, Peers, PolicyOverrides, Priority, PriorityBand, PriorityModel, PriorityTransform, Protocol,
+    ProtocolPolicy, SchedulingClass,
+};
 use punctual_conformance::{
     conformance::{Longs, ProbeRef},
     server::{self, Server, Setup},
@@ -100,7 +105,42 @@ fn calls_over_a_connection_allocate_nothing() {
 fn nor_do_calls_with_a_deadline() {
     let (server, client) = (Server::start(), server::client());
     let probe = server.reference_for(&client);
-    assert_none(probe.with_timeout(std::time::Duration::from_secs(5)).unchecked());
+    assert_none(probe.with_timeout(Duration::from_secs(5)).unchecked());
+}
+
+/// Every client policy at once, set at each of the three scopes.
+#[test]
+fn nor_do_calls_under_policies() {
+    let policies = PolicyOverrides::new()
+        .priority_bands([PriorityBand::new(Priority::MIN, Priority::MAX)])
+        .private_connection(true)
+        .client_protocols(ProtocolPolicy::new([Protocol::IIOP]))
+        .roundtrip_timeout(Duration::from_secs(5))
+        .request_timeout(Duration::from_secs(4))
+        .connection_timeout(Duration::from_secs(3))
+        .sends_deadlines(true);
+    let setup = Setup {
+        model: Some(PriorityModel::ClientPropagated {
+            default: Priority::MIN,
+        }),
+        pool: |pool| pool.default_priority(Priority::MAX),
+        ..Setup::default()
+    };
+    let server = setup.start();
+    let client = Orb::builder()
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    client.current().set_priority(Priority::MIN).unwrap();
+    let probe = server.reference_for(&client);
+    client.set_policies(policies.clone());
+    assert_none(probe.clone());
+    client.current().set_policies(policies.clone());
+    assert_none(probe.clone());
+    client.current().set_policies(PolicyOverrides::new());
+    client.set_policies(PolicyOverrides::new());
+    assert_none(probe.with_policies(policies).unchecked());
 }
 
 #[test]
