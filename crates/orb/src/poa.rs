@@ -75,7 +75,6 @@ impl Poa {
             policies: PoaDefaults::default(),
             lifespan: Lifespan::default(),
             ids: IdAssignment::default(),
-            on_excess: OnExcess::default(),
             server_protocols: ProtocolPolicy::default(),
             client_protocols: ProtocolPolicy::default(),
         }
@@ -217,7 +216,6 @@ pub struct PoaBuilder {
     policies: PoaDefaults,
     lifespan: Lifespan,
     ids: IdAssignment,
-    on_excess: OnExcess,
     server_protocols: ProtocolPolicy,
     client_protocols: ProtocolPolicy,
 }
@@ -362,9 +360,9 @@ impl PoaBuilder {
         self
     }
 
-    /// What happens to requests above it. Default: they are refused. [`OnExcess`] has an example.
+    /// What happens to requests above it. Default: the ORB's, else they are refused. [`OnExcess`] has an example.
     pub fn on_excess(mut self, action: OnExcess) -> Self {
-        self.on_excess = action;
+        self.policies.on_excess = Some(action);
         self
     }
 
@@ -513,7 +511,7 @@ impl PoaBuilder {
             accepted: AcceptedPriorities {
                 rules,
                 others,
-                on_excess: self.on_excess,
+                on_excess: self.policies.on_excess.or(defaults.on_excess).unwrap_or_default(),
             },
             server_protocols,
             client_protocols: self.client_protocols,

@@ -6,6 +6,7 @@ mod client_propagated;
 mod collocation;
 mod invalid_policies;
 mod linear_priority;
+mod malformed;
 mod matrix;
 mod orb_init;
 mod persistent_ior;
