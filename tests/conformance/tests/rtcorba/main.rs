@@ -4,6 +4,7 @@ mod accepted_priorities;
 mod activate_object_multiple_orbs;
 mod client_propagated;
 mod collocation;
+mod destroy_adapter;
 mod invalid_policies;
 mod linear_priority;
 mod malformed;
