@@ -215,6 +215,9 @@ pub struct Activity {
 }
 
 /// Work of an activity in one place; exactly one of `host`, `pool` and `object` says where.
+///
+/// Steps are done one after the other. A servant that calls on keeps its lane's thread meanwhile: give such a lane a thread for each
+/// activity that comes through it, or count what the others wait for as blocking.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {

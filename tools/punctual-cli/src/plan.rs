@@ -326,6 +326,9 @@ impl<'s> Plan<'s> {
     }
 }
 
+/// The table has them all.
+const MOST_REASONS: usize = 5;
+
 fn milliseconds(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1e6
 }
