@@ -65,7 +65,7 @@ pub fn one_change(tasks: &[Task], levels: RangeInclusive<i32>) -> Option<(usize,
 }
 
 /// For one search: about a second on a slow machine.
-const SEARCH: u64 = 50_000_000;
+const SEARCH: u64 = 20_000_000;
 
 /// Priorities, one of `levels` for each task in the order given, with which all are in time; no two tasks share one.
 ///

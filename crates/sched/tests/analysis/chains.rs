@@ -69,6 +69,25 @@ fn a_pool_at_one_priority_lets_medium_work_delay_high_calls() {
     assert_eq!(one_change(&pool, 0..=99), Some((1, 0)));
 }
 
+/// Nearly all of four processors, chains that hand on their jitter in circles, and a search over all of it: bounded work.
+#[test]
+fn a_large_set_in_circles_ends() {
+    let task = |number: usize| {
+        let period = [5_000, 7_000, 11_000, 13_000, 50_000, 1_000_000][number % 6];
+        let chain = Task::new(period, i32::try_from(number).unwrap()).deadline(period * 8 / 10);
+        (0..3).fold(chain, |chain, step| {
+            chain.step(Step::new((number + step * 3) % 4, period / 25).delay(100))
+        })
+    };
+    let set: Vec<_> = (0..30).map(task).collect();
+    let analysis = analyse(&set).unwrap();
+    assert!(analysis.utilizations.iter().all(|used| (0.8..1.0).contains(used)));
+    assert!(!analysis.is_feasible());
+    assert_eq!(one_change(&set, 1..=99), None);
+    let levels: Vec<i32> = (1..=30).collect();
+    assert_eq!(audsley(&set, &levels), None);
+}
+
 /// One to four tasks of one to three steps on two processors, deadlines up to twice the periods, priorities that may be equal.
 fn chains() -> impl Strategy<Value = Vec<Task>> {
     let step = (
