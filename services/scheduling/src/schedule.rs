@@ -224,7 +224,8 @@ pub struct Step {
     /// In the client's own thread, on this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// In an object that this pool serves, at the client's priority, or at the pool's where it has no lanes.
+    /// In an object that this pool serves: in the lane of the client's priority, or without lanes at the pool's priority and, where an
+    /// adapter of the pool has a model, at that model's too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
     /// In this object, at its own priority.

@@ -46,8 +46,12 @@ pub fn one_change(tasks: &[Task], levels: RangeInclusive<i32>) -> Option<(usize,
     model::check(tasks).ok()?;
     let mut budget = Budget(SEARCH);
     let mut candidates: Vec<(usize, i32)> = Vec::new();
-    let of_steps =
-        |task: &Task| -> Vec<i32> { task.steps.iter().map(|step| task.priority_of(step)).collect() };
+    let of_steps = |task: &Task| -> Vec<i32> {
+        task.steps
+            .iter()
+            .flat_map(|step| [task.priority_of(step), task.peak_priority_of(step)])
+            .collect()
+    };
     let taken: Vec<i32> = tasks.iter().flat_map(of_steps).collect();
     let around = |value: &i32| [value.saturating_sub(1), *value, value.saturating_add(1)];
     for (number, task) in tasks.iter().enumerate() {

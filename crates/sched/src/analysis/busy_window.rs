@@ -117,7 +117,7 @@ fn interference<'a>(
         // The other steps of an instance come before or after this one, never beside it.
         let may_meet = other != task || given.overlapping[task];
         step.processor == own.processor
-            && given.tasks[other].priority_of(step) >= priority
+            && given.tasks[other].peak_priority_of(step) >= priority
             && may_meet
             && !is_itself
             && step.wcet > 0

@@ -69,6 +69,16 @@ fn a_pool_at_one_priority_lets_medium_work_delay_high_calls() {
     assert_eq!(one_change(&pool, 0..=99), Some((1, 0)));
 }
 
+#[test]
+fn a_thread_that_changes_its_priority_waits_at_the_low_one_and_disturbs_at_the_high_one() {
+    let medium = Task::new(100, 5).step(Step::new(0, 10));
+    let other = |peak: i32| Task::new(100, 9).step(Step::new(0, 20).fixed_priority(1).peak_priority(peak));
+    assert_eq!(worst(&[medium.clone(), other(9)]), [Some(30), Some(30)]);
+    assert_eq!(worst(&[medium.clone(), other(4)]), [Some(10), Some(30)]);
+    // A peak below what it begins with is none.
+    assert_eq!(worst(&[medium, other(0)]), [Some(10), Some(30)]);
+}
+
 /// Nearly all of four processors, chains that hand on their jitter in circles, and a search over all of it: bounded work.
 #[test]
 fn a_large_set_in_circles_ends() {
