@@ -3,7 +3,7 @@ use std::time::Duration;
 use punctual_os::SchedulingClass;
 use punctual_sched::PriorityMapping;
 
-use crate::{Limits, Orb, OrbError, orb_core::OrbCore};
+use crate::{Limits, Orb, OrbError, WaitStrategy, orb_core::OrbCore};
 
 /// Makes an [`Orb`].
 ///
@@ -29,6 +29,7 @@ pub struct OrbBuilder {
     pub(crate) class: SchedulingClass,
     pub(crate) lock_memory: bool,
     pub(crate) call_timeout: Option<Duration>,
+    pub(crate) wait_strategy: WaitStrategy,
 }
 
 impl OrbBuilder {
@@ -40,6 +41,7 @@ impl OrbBuilder {
             class: SchedulingClass::Fifo,
             lock_memory: true,
             call_timeout: None,
+            wait_strategy: WaitStrategy::default(),
         }
     }
 
@@ -153,6 +155,21 @@ impl OrbBuilder {
     /// ```
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = Some(timeout);
+        self
+    }
+
+    /// How threads that serve a lane wait for the replies to their own calls. Default: [`WaitStrategy::Blocking`].
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_orb::WaitStrategy;
+    ///
+    /// // Its objects may be called back by those they call, with one thread.
+    /// let orb = Orb::builder().wait_strategy(WaitStrategy::Serving).build()?;
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn wait_strategy(mut self, strategy: WaitStrategy) -> Self {
+        self.wait_strategy = strategy;
         self
     }
 

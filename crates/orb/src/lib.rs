@@ -18,7 +18,7 @@ mod server;
 mod threadpool;
 
 pub use builder::OrbBuilder;
-pub use config::{Limits, OnExcess, PriorityModel};
+pub use config::{Limits, OnExcess, PriorityModel, WaitStrategy};
 pub use current::Current;
 pub use error::{OrbError, ResolveError};
 pub use lane::LaneStatistics;

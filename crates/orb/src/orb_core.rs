@@ -18,7 +18,7 @@ use punctual_transport::Address;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    Limits, OrbBuilder, OrbError,
+    Limits, OrbBuilder, OrbError, WaitStrategy,
     client::{Endpoints, Reference},
     current,
     lane::Lane,
@@ -39,6 +39,7 @@ pub(crate) struct OrbCore {
     pub(crate) scheduling_class: SchedulingClass,
     pub(crate) lock_memory: bool,
     pub(crate) call_timeout: Option<Duration>,
+    pub(crate) wait_strategy: WaitStrategy,
     listen: Option<Address>,
     pub(crate) endpoints: Endpoints,
     objects: ObjectTable<ActiveObject>,
@@ -90,6 +91,7 @@ impl OrbCore {
             scheduling_class: settings.class,
             lock_memory: settings.lock_memory,
             call_timeout: settings.call_timeout,
+            wait_strategy: settings.wait_strategy,
             listen,
             endpoints: Endpoints::default(),
             objects,
