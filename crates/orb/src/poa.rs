@@ -11,7 +11,7 @@ use punctual_stub::{Interface, ObjectRef, Servant, Skeleton, servant};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
-    OnExcess, OrbError, PriorityModel, ThreadPool, client::Reference, lane::Lane, orb_core::OrbCore,
+    OnExcess, OrbError, PriorityModel, QueueLimits, ThreadPool, client::Reference, lane::Lane, orb_core::OrbCore,
     threadpool::PoolCore,
 };
 
@@ -64,6 +64,7 @@ impl Poa {
             ids: IdAssignment::default(),
             highest_accepted: None,
             on_excess: OnExcess::default(),
+            redispatch: None,
         }
     }
 
@@ -206,6 +207,7 @@ pub struct PoaBuilder {
     ids: IdAssignment,
     highest_accepted: Option<Priority>,
     on_excess: OnExcess,
+    redispatch: Option<QueueLimits>,
 }
 
 impl PoaBuilder {
@@ -266,6 +268,36 @@ impl PoaBuilder {
     /// What happens to requests above it. Default: they are refused. [`OnExcess`] has an example.
     pub fn on_excess(mut self, action: OnExcess) -> Self {
         self.on_excess = action;
+        self
+    }
+
+    /// Hands requests that came to the wrong lane on to the right one, as far as that one's queue has room within these limits.
+    ///
+    /// The wrong lane is one of another priority than the request's, which is the propagated one (within
+    /// [`Self::highest_priority`], so a forged one gains nothing) or the declared one. Without this, and where there is no
+    /// room, such requests run where they came, at that lane's priority; [`crate::LaneStatistics::misdirected`] counts
+    /// them in any case. Each request on its way costs a copy and waking a thread of the other lane, which is an `eventfd` more.
+    ///
+    /// Fails in [`Self::build`] with [`OrbError::Policy`] for limits without room.
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError, PriorityModel, QueueLimits};
+    /// use punctual_types::Priority;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let pool = orb.threadpool().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
+    /// let limits = QueueLimits { requests: 16, octets: 64 << 10 };
+    /// let poa = orb
+    ///     .root_poa()
+    ///     .child("tracks")
+    ///     .threadpool(&pool)
+    ///     .priority_model(PriorityModel::ClientPropagated { default: Priority::MAX })
+    ///     .redispatch(limits)
+    ///     .build()?;
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn redispatch(mut self, limits: QueueLimits) -> Self {
+        self.redispatch = Some(limits);
         self
     }
 
@@ -336,6 +368,7 @@ impl PoaBuilder {
                 "persistent objects need ids that the user chooses: add `user_ids`",
             ));
         }
+        let redispatch = self.redispatch.map(QueueLimits::check).transpose()?;
         let core = self.parent.core.add_child(&self.name, |path| {
             let pool = self.pool.unwrap_or_else(|| self.parent.orb.default_pool());
             PoaCore {
@@ -345,10 +378,16 @@ impl PoaBuilder {
                 model: self.model,
                 highest_accepted: self.highest_accepted.unwrap_or(pool.highest),
                 on_excess: self.on_excess,
+                redispatch,
                 pool,
                 children: PiMutex::new(Vec::new()),
             }
         })?;
+        if let Some(limits) = redispatch
+            && core.pool.with_lanes
+        {
+            core.pool.lanes.iter().for_each(|lane| lane.provide_queue(limits));
+        }
         Ok(Poa {
             orb: self.parent.orb,
             core,
@@ -365,6 +404,7 @@ pub(crate) struct PoaCore {
     pub(crate) model: Option<PriorityModel>,
     pub(crate) highest_accepted: Priority,
     pub(crate) on_excess: OnExcess,
+    redispatch: Option<QueueLimits>,
     pool: Arc<PoolCore>,
     children: PiMutex<Vec<Arc<PoaCore>>>,
 }
@@ -380,6 +420,7 @@ impl PoaCore {
             model: None,
             highest_accepted: Priority::MAX,
             on_excess: OnExcess::Refuse,
+            redispatch: None,
             pool,
             children: PiMutex::new(Vec::new()),
         }
@@ -403,6 +444,13 @@ impl PoaCore {
 
     pub(crate) fn pool_id(&self) -> u32 {
         self.pool.id
+    }
+
+    /// The lane of this priority, where requests that came to another one are handed on, and how much may wait there.
+    pub(crate) fn redispatch_to(&self, priority: Priority) -> Option<(Arc<Lane>, QueueLimits)> {
+        let limits = self.redispatch?;
+        let lane = self.pool.lanes.iter().find(|lane| lane.priority == Some(priority))?;
+        Some((Arc::clone(lane), limits))
     }
 
     pub(crate) fn has_lanes(&self) -> bool {

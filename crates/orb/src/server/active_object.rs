@@ -32,6 +32,8 @@ pub(crate) struct Placement {
     pub(crate) current: Option<Priority>,
     /// What the thread runs at meanwhile, and goes back to; `None`: what it runs at anyway.
     native: Option<Change>,
+    /// The lane that the request should have come to, where that is another one.
+    pub(crate) elsewhere: Option<Priority>,
 }
 
 #[derive(Clone, Copy)]
@@ -57,6 +59,7 @@ impl ActiveObject {
                 return Ok(Placement {
                     current: lane.priority,
                     native: None,
+                    elsewhere: None,
                 });
             }
             Some(PriorityModel::ServerDeclared(priority)) => priority,
@@ -71,11 +74,13 @@ impl ActiveObject {
                 return Ok(Placement {
                     current: lane.priority,
                     native: None,
+                    elsewhere: Some(asked),
                 });
             }
             return Ok(Placement {
                 current: Some(asked),
                 native: None,
+                elsewhere: None,
             });
         }
         let native = match lane.scheduling {
@@ -92,6 +97,7 @@ impl ActiveObject {
         Ok(Placement {
             current: Some(asked),
             native,
+            elsewhere: None,
         })
     }
 
@@ -107,11 +113,13 @@ impl ActiveObject {
                 Ok(Placement {
                     current: Some(priority),
                     native: during.is_realtime().then_some(Change { during, before }),
+                    elsewhere: None,
                 })
             }
             _ => Ok(Placement {
                 current: None,
                 native: None,
+                elsewhere: None,
             }),
         }
     }
