@@ -44,6 +44,7 @@ mod encapsulation;
 mod error;
 mod fragment;
 mod header;
+mod invocation_policies;
 mod locate;
 mod message;
 mod policy;
@@ -68,6 +69,7 @@ pub use component::{
 pub use error::{CodeSetIncompatible, FragmentError, HeaderError, UrlError};
 pub use fragment::{Assembled, FragmentAssembler, FragmentLimits};
 pub use header::{Framing, HEADER_SIZE, MessageHeader, MessageType, next_message};
+pub use invocation_policies::{InvocationPolicies, decode_invocation_policies};
 pub use locate::{
     LocateReplyHeader, LocateRequestHeader, LocateStatus, encode_locate_reply, encode_locate_request,
 };

@@ -120,24 +120,3 @@ pub enum OnExcess {
     /// It runs at the highest one accepted.
     Clamp,
 }
-
-/// How a thread waits for the reply to a two-way call that it makes while it serves a lane.
-///
-/// A thread that serves no lane waits in the one way there is: in its own `read`.
-///
-/// ```
-/// use punctual_orb::{Orb, WaitStrategy};
-///
-/// let orb = Orb::builder().wait_strategy(WaitStrategy::Serving).build()?;
-/// # Ok::<(), punctual_orb::OrbError>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub enum WaitStrategy {
-    /// In its own `read`: it serves nothing meanwhile. The least that a call can cost.
-    #[default]
-    Blocking,
-    /// In its lane's waiting place, where it serves other requests of the lane meanwhile: objects may call each other back
-    /// with one thread. Those requests run inside the one that waits and delay its reply; how many nest is
-    /// [`Limits::max_nested_calls`].
-    Serving,
-}

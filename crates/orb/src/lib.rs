@@ -19,11 +19,12 @@ mod server;
 mod threadpool;
 
 pub use builder::OrbBuilder;
-pub use config::{Limits, OnExcess, PriorityModel, WaitStrategy};
+pub use config::{Limits, OnExcess, PriorityModel};
 pub use current::Current;
 pub use error::{OrbError, ResolveError};
 pub use lane::LaneStatistics;
 pub use orb::Orb;
 pub use poa::{Poa, PoaBuilder};
+pub use punctual_stub::WaitStrategy;
 pub use queue::{ExpiredRequests, QueueLimits, QueueStatistics};
 pub use threadpool::{ThreadPool, ThreadPoolBuilder};

@@ -120,7 +120,7 @@ impl OrbCore {
         Arc::clone(&self.default_pool)
     }
 
-    pub(crate) fn default_lane(&self) -> &Lane {
+    pub(crate) fn default_lane(&self) -> &Arc<Lane> {
         &self.default_pool.lanes[0]
     }
 

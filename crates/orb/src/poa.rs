@@ -11,8 +11,8 @@ use punctual_stub::{Interface, ObjectRef, Servant, Skeleton, servant};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
-    OnExcess, OrbError, PriorityModel, QueueLimits, ThreadPool, client::Reference, lane::Lane, orb_core::OrbCore,
-    threadpool::PoolCore,
+    OnExcess, OrbError, PriorityModel, QueueLimits, ThreadPool, client::Reference, lane::Lane,
+    orb_core::OrbCore, threadpool::PoolCore,
 };
 
 /// An object adapter: activates servants as objects, under its policies. `PortableServer::POA`, `RTPortableServer::POA`.
@@ -449,7 +449,11 @@ impl PoaCore {
     /// The lane of this priority, where requests that came to another one are handed on, and how much may wait there.
     pub(crate) fn redispatch_to(&self, priority: Priority) -> Option<(Arc<Lane>, QueueLimits)> {
         let limits = self.redispatch?;
-        let lane = self.pool.lanes.iter().find(|lane| lane.priority == Some(priority))?;
+        let lane = self
+            .pool
+            .lanes
+            .iter()
+            .find(|lane| lane.priority == Some(priority))?;
         Some((Arc::clone(lane), limits))
     }
 

@@ -12,7 +12,7 @@ use punctual_transport::Address;
 use punctual_types::Priority;
 
 use crate::{
-    LaneStatistics, OrbError,
+    ExpiredRequests, LaneStatistics, OrbError, QueueLimits,
     lane::{self, Lane},
     notice,
     orb_core::OrbCore,
@@ -98,6 +98,8 @@ pub struct ThreadPoolBuilder {
     stack_bytes: usize,
     affinity: Option<CpuSet>,
     class: SchedulingClass,
+    buffering: Option<QueueLimits>,
+    expired_requests: ExpiredRequests,
 }
 
 impl ThreadPoolBuilder {
@@ -110,6 +112,8 @@ impl ThreadPoolBuilder {
             stack_bytes: ThreadSpec::DEFAULT_STACK_BYTES,
             affinity: None,
             class: orb.scheduling_class,
+            buffering: None,
+            expired_requests: ExpiredRequests::Serve,
         }
     }
 
@@ -159,6 +163,47 @@ impl ThreadPoolBuilder {
         self
     }
 
+    /// Gives each lane a queue of requests and one thread more, which reads them off the connections and does nothing else:
+    /// `allow_request_buffering`, `max_buffered_requests`, `max_request_buffer_size`. Default: none.
+    ///
+    /// Without it, requests wait in the sockets while all threads of their lane are in upcalls, and clients that send much wait in
+    /// their `write`. With it they are read and kept; what exceeds the limits is refused with TRANSIENT, not completed. Requests
+    /// start in the order in which they were read. The thread is named like the others of its lane, with `io` in place of a
+    /// number, and has their priority, stack and CPUs. It costs two system calls and two switches between threads for each
+    /// request.
+    ///
+    /// Fails in [`Self::build`] for limits without room.
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError, QueueLimits};
+    /// use punctual_types::Priority;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let limits = QueueLimits { requests: 32, octets: 128 << 10 };
+    /// let pool = orb.threadpool().lane(Priority::MAX, 2).request_buffering(limits).build()?;
+    /// let unlimited = QueueLimits { requests: 0, octets: 0 };
+    /// assert!(orb.threadpool().request_buffering(unlimited).build().is_err());
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn request_buffering(mut self, limits: QueueLimits) -> Self {
+        self.buffering = Some(limits);
+        self
+    }
+
+    /// What happens to requests whose deadline has passed. Default: they are served.
+    ///
+    /// ```
+    /// # use punctual_orb::{ExpiredRequests, Orb, OrbError};
+    /// let orb = Orb::builder().build()?;
+    /// // Where the hosts' clocks are synchronised.
+    /// let pool = orb.threadpool().expired_requests(ExpiredRequests::DropByClock).build()?;
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn expired_requests(mut self, rule: ExpiredRequests) -> Self {
+        self.expired_requests = rule;
+        self
+    }
+
     /// Opens the lanes and starts the threads.
     ///
     /// Where the process has no right to real-time scheduling they run in the ordinary class, and standard error says so once.
@@ -191,6 +236,7 @@ impl ThreadPoolBuilder {
         if !with_lanes {
             layout.push((self.default_priority, self.threads));
         }
+        let buffering = self.buffering.map(QueueLimits::check).transpose()?;
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         let address = Address {
             host: self.orb.listen_host().to_owned(),
@@ -212,13 +258,18 @@ impl ThreadPoolBuilder {
             };
             // The kernel keeps 15 octets of a thread's name: pool, lane's priority, thread.
             let name = format!("p{id}-{priority}");
-            let lane = Lane::new(
+            let mut lane = Lane::new(
                 name,
                 id,
                 with_lanes.then_some(*priority),
                 Some(scheduling),
                 &self.orb.limits,
             )?;
+            lane.expired_requests = self.expired_requests;
+            if let Some(limits) = buffering {
+                lane.buffering = Some(limits);
+                lane.provide_queue(limits);
+            }
             lane.listen(&address)?;
             lanes.push(Arc::new(lane));
         }
@@ -255,14 +306,19 @@ impl ThreadPoolBuilder {
     ) -> (Vec<Thread<()>>, Option<io::Error>) {
         let mut threads = Vec::new();
         for (lane, (_, count)) in lanes.iter().zip(layout) {
-            for number in 0..*count {
-                let spec = ThreadSpec::new(format!("{}.{number}", lane.name))
+            let buffers = lane.buffering.is_some();
+            let io_thread = buffers.then(|| String::from("io"));
+            let names = (0..*count).map(|number| number.to_string());
+            for name in names.chain(io_thread) {
+                let reads = !buffers || name == "io";
+                let spec = ThreadSpec::new(format!("{}.{name}", lane.name))
                     .scheduling(lane.scheduling.unwrap_or(Scheduling::OTHER))
                     .affinity(self.affinity.clone())
                     .stack_bytes(self.stack_bytes)
                     .prefault(true);
                 let (orb, lane) = (Arc::clone(&self.orb), Arc::clone(lane));
-                match spec.spawn(move || lane::work(&lane, &orb)) {
+                let work = if reads { lane::work } else { lane::serve_queue };
+                match spec.spawn(move || work(&lane, &orb)) {
                     Ok(thread) => threads.push(thread),
                     Err(error) => return (threads, Some(error)),
                 }

@@ -4,8 +4,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventFlags};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// A lane's one waiting place: an epoll instance.
 ///
@@ -139,6 +139,41 @@ impl Poller {
 impl AsFd for Poller {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.epoll.as_fd()
+    }
+}
+
+/// Waits until one of two descriptors is readable, or `timeout` has passed (`None`: no deadline), and says which ones are.
+///
+/// A [`Poller`] may be one of them: it is readable while it has an event for [`Poller::wait`]. One system call and no
+/// allocation. Signals do not end it. Closed by the peer and errors count as readable.
+///
+/// # Errors
+/// None is known for open descriptors.
+pub fn wait_for_either(
+    first: BorrowedFd<'_>,
+    second: BorrowedFd<'_>,
+    timeout: Option<Duration>,
+) -> io::Result<(bool, bool)> {
+    let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let mut remaining = timeout;
+    let mut descriptors = [
+        PollFd::from_borrowed_fd(first, PollFlags::IN),
+        PollFd::from_borrowed_fd(second, PollFlags::IN),
+    ];
+    loop {
+        let limit = remaining.and_then(|remaining| Timespec::try_from(remaining).ok());
+        match poll(&mut descriptors, limit.as_ref()) {
+            Ok(_) => {
+                return Ok((
+                    !descriptors[0].revents().is_empty(),
+                    !descriptors[1].revents().is_empty(),
+                ));
+            }
+            Err(rustix::io::Errno::INTR) => {
+                remaining = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            }
+            Err(error) => return Err(error.into()),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod object_ref;
 mod reset;
 mod target;
 mod upcall;
+mod wait_strategy;
 
 pub use exception::{OperationError, UserException};
 pub use interface::{Interface, Servant, Skeleton, servant};
@@ -16,6 +17,7 @@ pub use object_ref::ObjectRef;
 pub use reset::{Reset, ReusePool};
 pub use target::{Call, Orb, OrbContext, Phase, Response, Target};
 pub use upcall::{Outcome, Upcall};
+pub use wait_strategy::WaitStrategy;
 
 /// Names for generated code, so that it needs one path only.
 pub mod rt {

@@ -9,7 +9,7 @@ use punctual_transport::{Stream, tcp};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{Endpoint, route::char_set_in_force};
-use crate::{Limits, receive_buffer::ReceiveBuffer};
+use crate::{Limits, WaitStrategy, lane::serving, receive_buffer::ReceiveBuffer};
 
 /// A connection that one thread at a time uses for one call at a time: it blocks in its own `read`.
 pub(crate) struct ClientConnection {
@@ -137,6 +137,7 @@ impl ClientConnection {
     pub(super) fn receive(
         &mut self,
         deadline: Option<(Instant, Duration)>,
+        strategy: WaitStrategy,
     ) -> Result<MessageHeader, SystemException> {
         let malformed = failure(
             SystemExceptionKind::Marshal,
@@ -161,7 +162,17 @@ impl ClientConnection {
                     }
                 }
                 Ok(Framing::Partial { needed }) => {
-                    if let Some((deadline, timeout)) = deadline {
+                    let served = match strategy {
+                        WaitStrategy::Blocking => None,
+                        WaitStrategy::Serving => {
+                            serving::await_readable(&*self.stream, deadline.map(|(at, _)| at))
+                        }
+                    };
+                    if let Some(readable) = served {
+                        if !readable.map_err(|_| lost())? {
+                            return Err(timed_out());
+                        }
+                    } else if let Some((deadline, timeout)) = deadline {
                         let left = deadline.saturating_duration_since(Instant::now());
                         let fine = timeout < COARSE || !first;
                         if left.is_zero() || fine && !self.stream.wait_readable(left).map_err(|_| lost())? {

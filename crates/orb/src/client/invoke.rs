@@ -19,7 +19,8 @@ use super::{
     thread_state::{CallFrame, keep_connection, take_connection, with_frame},
 };
 use crate::{
-    current,
+    WaitStrategy, current,
+    lane::serving::{self, BlockedInOwnLane},
     orb_core::{OrbCore, context_of},
 };
 
@@ -122,6 +123,10 @@ impl Reference {
             endpoint.forget_idle();
             return Ok(Attempt::Again(closed()));
         }
+        let _blocked = match call.response {
+            Response::WithTarget => self.enter_wait(endpoint)?,
+            Response::None => None,
+        };
         let request_id = connection.new_request_id();
         if let Err(error) = self.encode(route, priority, frame, call, &connection, request_id) {
             self.keep(endpoint, connection);
@@ -254,7 +259,7 @@ impl Reference {
         deadline: Option<(Instant, Duration)>,
     ) -> Result<Option<Arrived>, SystemException> {
         loop {
-            let header = connection.receive(deadline)?;
+            let header = connection.receive(deadline, self.core.wait_strategy)?;
             if is_orderly_close(&header) {
                 return Ok(None);
             }
@@ -353,6 +358,7 @@ impl Reference {
     ) -> Result<Attempt<bool>, SystemException> {
         let priority = self.caller_priority(route);
         let (endpoint, mut connection) = self.connection(route, priority, deadline)?;
+        let _blocked = self.enter_wait(endpoint)?;
         let request_id = connection.new_request_id();
         frame.request.clear();
         let mut writer = MessageWriter::new(
@@ -398,6 +404,14 @@ impl Reference {
         connection.consume(&header);
         self.keep(endpoint, connection);
         reply.map_err(|error| error.system_exception(Completion::No))?
+    }
+
+    /// Before a wait for a reply from there: not where the calling thread itself would have to send it.
+    fn enter_wait(&self, endpoint: &Endpoint) -> Result<Option<BlockedInOwnLane>, SystemException> {
+        match self.core.wait_strategy {
+            WaitStrategy::Blocking => serving::enter_blocking(&endpoint.host, endpoint.port),
+            WaitStrategy::Serving => Ok(None),
+        }
     }
 
     /// The priority that chooses the endpoint and travels along; asking for it may cost a system call.

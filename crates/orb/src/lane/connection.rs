@@ -178,6 +178,11 @@ impl Connection {
         self.congested.load(Ordering::SeqCst)
     }
 
+    /// Whether more than so many octets of replies are kept.
+    pub(super) fn owes_more_than(&self, octets: usize) -> bool {
+        self.outbound.lock().waiting.len() > octets
+    }
+
     /// How much of a message there is.
     pub(super) fn progress(&self, late_before: Instant) -> Progress {
         // Who reads from it now may begin a message.

@@ -152,7 +152,14 @@ mod tests {
         store.provide(4, 2000);
         let blocks = free_blocks(&store);
         let message = |seed: u8, length: usize| -> Vec<u8> { (0..length).map(|i| seed ^ i as u8).collect() };
-        let contents = [(1, 1, 0), (2, 255, 2), (3, 256, 0), (4, 700, 3), (5, 257, 1), (6, 0, 0)];
+        let contents = [
+            (1, 1, 0),
+            (2, 255, 2),
+            (3, 256, 0),
+            (4, 700, 3),
+            (5, 257, 1),
+            (6, 0, 0),
+        ];
         // Orders in which they leave: the store has no room for all six, so they come in as others leave.
         for order in [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [3, 0, 5, 1, 4, 2]] {
             let mut stored = Vec::new();
@@ -178,11 +185,16 @@ mod tests {
         assert!(store.put(&[1], &[]).is_none(), "nothing was provided");
         store.provide(3, 600);
         // The worst shape: one octet in each last block.
-        let kept: Vec<_> = [257, 257, 86].map(|length| store.put(&vec![7; length], &[])).into();
+        let kept: Vec<_> = [257, 257, 86]
+            .map(|length| store.put(&vec![7; length], &[]))
+            .into();
         assert!(kept.iter().all(Option::is_some));
         assert!(store.put(&[7; 257], &[]).is_none());
         let free = free_blocks(&store);
-        assert!(store.put(&[7; 10_000], &[]).is_none(), "not even where it begins to fit");
+        assert!(
+            store.put(&[7; 10_000], &[]).is_none(),
+            "not even where it begins to fit"
+        );
         assert!(store.put(&[7; 10], &[0; 1000]).is_none());
         assert_eq!(free_blocks(&store), free);
         for stored in kept.iter().flatten() {

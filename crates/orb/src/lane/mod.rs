@@ -1,7 +1,12 @@
 //! Lanes: threads of one priority with everything they need to receive and serve requests, shared with no other lane.
 
+mod buffering;
 mod connection;
 mod inbound;
+mod message_store;
+mod redispatch;
+mod request_queue;
+pub(crate) mod serving;
 mod worker;
 
 use std::{
@@ -18,9 +23,13 @@ use punctual_transport::{Address, Listener, tcp};
 use punctual_types::Priority;
 use slab::Slab;
 
-use self::connection::{Connection, Progress};
-pub(crate) use self::worker::work;
-use crate::{Limits, OrbError};
+pub(crate) use self::{buffering::serve_queue, worker::work};
+use self::{
+    connection::{Connection, Progress},
+    request_queue::{Queued, RequestQueue},
+    worker::Desk,
+};
+use crate::{ExpiredRequests, Limits, OrbError, QueueLimits, QueueStatistics};
 
 /// Why a connection is looked at.
 #[derive(Clone, Copy)]
@@ -49,6 +58,15 @@ pub(crate) struct Lane {
     connections: PiMutex<Slab<Arc<Connection>>>,
     /// Connections with a message that another thread of the lane should take.
     ready: PiMutex<VecDeque<(Arc<Connection>, Wake)>>,
+    /// Requests that wait for a thread; without room unless it buffers or others hand requests on.
+    queue: RequestQueue,
+    /// Its one reading thread only fills the queue, within these limits.
+    pub(crate) buffering: Option<QueueLimits>,
+    pub(crate) expired_requests: ExpiredRequests,
+    /// Those of its threads that serve the queue and nothing else.
+    queue_threads: AtomicUsize,
+    /// Threads that block in calls to this very lane.
+    waiting_for_itself: AtomicUsize,
     /// A connection may be in the middle of a message: then somebody looks after its time-out.
     incomplete: AtomicBool,
     /// The acceptor failed for want of descriptors: try again.
@@ -69,6 +87,9 @@ struct Counters {
     refused_priorities: AtomicU64,
     refused_connections: AtomicU64,
     protocol_errors: AtomicU64,
+    redispatched: AtomicU64,
+    expired: AtomicU64,
+    deadlocks: AtomicU64,
 }
 
 /// What a lane has seen since it was made.
@@ -91,14 +112,22 @@ pub struct LaneStatistics {
     pub requests: u64,
     /// Requests whose propagated priority belongs to another lane: the client cannot read our endpoints, or forges.
     pub misdirected: u64,
+    /// Those of them that were handed on to their lane: [`crate::PoaBuilder::redispatch`].
+    pub redispatched: u64,
     /// Requests refused for a priority above the highest accepted one.
     pub refused_priorities: u64,
     /// Connections closed because the lane had its limit of them.
     pub refused_connections: u64,
     /// Connections closed because what came over them was not GIOP, or too large, or never complete.
     pub protocol_errors: u64,
+    /// Requests dropped because their deadline had passed: [`ExpiredRequests`].
+    pub expired: u64,
+    /// Calls of its threads that were refused because they would have waited for themselves.
+    pub deadlocks: u64,
     /// Connections now open.
     pub connections: usize,
+    /// Its queue of requests.
+    pub queue: QueueStatistics,
 }
 
 const ACCEPTOR: u64 = u64::MAX;
@@ -127,6 +156,11 @@ impl Lane {
             stopping: AtomicBool::new(false),
             connections: PiMutex::new(Slab::with_capacity(16)),
             ready: PiMutex::new(VecDeque::with_capacity(16)),
+            queue: RequestQueue::new()?,
+            buffering: None,
+            expired_requests: ExpiredRequests::Serve,
+            queue_threads: AtomicUsize::new(0),
+            waiting_for_itself: AtomicUsize::new(0),
             incomplete: AtomicBool::new(false),
             accept_again: AtomicBool::new(false),
             limits: limits.clone(),
@@ -164,6 +198,7 @@ impl Lane {
         self.stopping.store(true, Ordering::Release);
         // Level-triggered and never drained from now on: every thread sees it.
         let _ = self.bell.ring();
+        self.queue.close();
         if self.threads.load(Ordering::Acquire) == 0 {
             self.close_all();
         }
@@ -190,6 +225,18 @@ impl Lane {
         self.counters.refused_priorities.fetch_add(1, Ordering::Relaxed);
     }
 
+    fn count_redispatched(&self) {
+        self.counters.redispatched.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn count_deadlock(&self) {
+        self.counters.deadlocks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_expired(&self) {
+        self.counters.expired.fetch_add(1, Ordering::Relaxed);
+    }
+
     fn count_protocol_error(&self) {
         self.counters.protocol_errors.fetch_add(1, Ordering::Relaxed);
     }
@@ -202,7 +249,11 @@ impl Lane {
             refused_priorities: read(&self.counters.refused_priorities),
             refused_connections: read(&self.counters.refused_connections),
             protocol_errors: read(&self.counters.protocol_errors),
+            redispatched: read(&self.counters.redispatched),
+            expired: read(&self.counters.expired),
+            deadlocks: read(&self.counters.deadlocks),
             connections: self.connections.lock().len(),
+            queue: self.queue.statistics(),
         }
     }
 
@@ -280,18 +331,54 @@ impl Lane {
         let _ = self.bell.ring();
     }
 
-    /// Takes a connection that was handed over; others are left to other threads.
-    fn take_over(&self) -> Option<(Arc<Connection>, Wake)> {
+    /// Takes a connection that was handed over and a request that another lane has handed on; others are left to other
+    /// threads.
+    fn take_over(&self, desk: &mut Desk) -> (Option<(Arc<Connection>, Wake)>, Option<Queued>) {
         // In this order: whoever hands over from now on rings again.
         let _ = self.bell.drain();
         let mut ready = self.ready.lock();
-        let taken = ready.pop_front();
+        let connection = ready.pop_front();
         let more = !ready.is_empty();
         drop(ready);
-        if more {
+        let (request, more_requests) = match self.buffering {
+            // Its other threads do that.
+            Some(_) => (None, false),
+            None => self.queue.try_take(desk),
+        };
+        if more || more_requests {
             let _ = self.bell.ring();
         }
-        taken
+        (connection, request)
+    }
+
+    /// Makes room for requests that other lanes hand on.
+    pub(crate) fn provide_queue(&self, limits: QueueLimits) {
+        self.queue.provide(limits);
+    }
+
+    /// Tells its threads that another lane has put something into the queue.
+    fn wake_for_queue(&self) {
+        if self.buffering.is_none() {
+            let _ = self.bell.ring();
+        }
+    }
+
+    /// How many threads it has for upcalls.
+    fn upcall_threads(&self) -> usize {
+        match self.buffering {
+            Some(_) => self.queue_threads.load(Ordering::SeqCst),
+            None => self.threads.load(Ordering::SeqCst),
+        }
+    }
+
+    /// Takes back a request that waits. `false`: it does not.
+    fn cancel(&self, connection: &Arc<Connection>, request_id: u32) -> bool {
+        self.buffering.is_some() && self.queue.cancel(connection, request_id)
+    }
+
+    /// Whether another thread can take what this one has read but not served.
+    fn shares_reading(&self) -> bool {
+        self.buffering.is_none() && self.threads.load(Ordering::Relaxed) > 1
     }
 
     /// Closes connections whose peer does not complete what it has begun.
@@ -332,6 +419,7 @@ impl Lane {
             let _ = self.poller.remove(connection.stream());
             connection.stream().shutdown();
         }
+        self.queue.clear();
     }
 }
 

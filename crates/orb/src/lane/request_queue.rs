@@ -16,6 +16,7 @@ use super::{
     Lane,
     connection::Connection,
     message_store::{self, MessageStore, Stored},
+    worker::Desk,
 };
 use crate::{QueueLimits, QueueStatistics};
 
@@ -119,7 +120,11 @@ impl RequestQueue {
         };
         let Some(message) = stored else {
             state.refused += 1;
-            return Err(if size > limits.octets { NoRoom::TooLarge } else { NoRoom::Full });
+            return Err(if size > limits.octets {
+                NoRoom::TooLarge
+            } else {
+                NoRoom::Full
+            });
         };
         request.connection.enter();
         state.octets += size;
@@ -135,8 +140,8 @@ impl RequestQueue {
         Ok(())
     }
 
-    /// The oldest request, its message in `message`. Waits for one, without a deadline; `None` after [`Self::close`].
-    pub(super) fn wait(&self, message: &mut Vec<u8>, fragment_starts: &mut Vec<usize>) -> Option<Queued> {
+    /// The oldest request, its message on the desk. Waits for one, without a deadline; `None` after [`Self::close`].
+    pub(super) fn wait(&self, desk: &mut Desk) -> Option<Queued> {
         let mut state = self.state.lock();
         state.idle += 1;
         self.arrived
@@ -145,20 +150,16 @@ impl RequestQueue {
         if state.closed {
             return None;
         }
-        state.take(message, fragment_starts)
+        state.take(desk)
     }
 
     /// The oldest request, if there is one, and whether there are more.
-    pub(super) fn try_take(
-        &self,
-        message: &mut Vec<u8>,
-        fragment_starts: &mut Vec<usize>,
-    ) -> (Option<Queued>, bool) {
+    pub(super) fn try_take(&self, desk: &mut Desk) -> (Option<Queued>, bool) {
         let mut state = self.state.lock();
         if state.closed {
             return (None, false);
         }
-        let taken = state.take(message, fragment_starts);
+        let taken = state.take(desk);
         (taken, !state.waiting.is_empty())
     }
 
@@ -250,13 +251,14 @@ impl RequestQueue {
 }
 
 impl State {
-    fn take(&mut self, message: &mut Vec<u8>, fragment_starts: &mut Vec<usize>) -> Option<Queued> {
+    fn take(&mut self, desk: &mut Desk) -> Option<Queued> {
         let Waiting {
             request,
             message: stored,
         } = self.waiting.pop_front()?;
         self.octets -= stored.size();
-        self.messages.take(stored, message, fragment_starts);
+        self.messages
+            .take(stored, &mut desk.message, &mut desk.buffers.fragment_starts);
         Some(request)
     }
 }

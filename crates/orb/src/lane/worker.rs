@@ -1,6 +1,7 @@
 use std::{
+    io,
     sync::{Arc, atomic::Ordering},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use punctual_cdr::{Arena, CharSet};
@@ -10,29 +11,18 @@ use punctual_giop::{
 use punctual_os::{Events, Scheduling, scheduling};
 use punctual_stub::ReusePool;
 
-use super::{ACCEPTOR, BELL, Lane, Wake, connection::Connection, inbound::Next};
+use super::{ACCEPTOR, BELL, Lane, Wake, connection::Connection, inbound::Next, serving};
 use crate::{
     orb_core::{OrbCore, context_of},
-    server::{self, Buffers},
+    server::{self, Answer, Arrival, Buffers},
 };
 
 /// Serves a lane on the calling thread until it is stopped.
-pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
+pub(crate) fn work(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
     lane.threads.fetch_add(1, Ordering::Relaxed);
-    let mut worker = Worker {
-        lane,
-        core,
-        message: Vec::new(),
-        buffers: Buffers {
-            fragment_starts: Vec::new(),
-            reply: Vec::with_capacity(FIRST_BUFFER),
-            arena: Arena::with_capacity(FIRST_BUFFER),
-            pool: ReusePool::default(),
-            orb: context_of(core),
-        },
-        last: None,
-    };
-    worker.run();
+    let _serving = serving::enter(lane, core);
+    let desk = Desk::new(core);
+    Worker::new(lane, core, desk).run();
     if lane.threads.fetch_sub(1, Ordering::AcqRel) == 1 {
         lane.close_all();
     }
@@ -42,47 +32,90 @@ const FIRST_BUFFER: usize = 8 << 10;
 /// Messages of one connection that a thread serves before it looks whether others wait.
 const MAX_IN_A_ROW: usize = 16;
 
-/// One thread of a lane, with its buffers.
-struct Worker<'l> {
-    lane: &'l Lane,
-    core: &'l Arc<OrbCore>,
-    message: Vec<u8>,
-    buffers: Buffers,
-    last: Option<Arc<Connection>>,
+/// What a thread works with; kept and reused.
+pub(super) struct Desk {
+    /// The message that is being served.
+    pub(super) message: Vec<u8>,
+    pub(super) buffers: Buffers,
+    /// One event at a time: what a thread does not fetch, another thread of the lane can.
+    events: Events,
 }
 
-impl Worker<'_> {
+impl Desk {
+    pub(super) fn new(core: &Arc<OrbCore>) -> Self {
+        Self {
+            message: Vec::new(),
+            buffers: Buffers {
+                fragment_starts: Vec::new(),
+                reply: Vec::with_capacity(FIRST_BUFFER),
+                arena: Arena::with_capacity(FIRST_BUFFER),
+                pool: ReusePool::default(),
+                orb: context_of(core),
+            },
+            events: Events::with_capacity(1),
+        }
+    }
+}
+
+/// One thread of a lane, or an upcall of one that waits for a reply and serves meanwhile.
+pub(super) struct Worker<'l> {
+    pub(super) lane: &'l Arc<Lane>,
+    pub(super) core: &'l Arc<OrbCore>,
+    pub(super) desk: Desk,
+    last: Option<Arc<Connection>>,
+    inspected: Instant,
+}
+
+impl<'l> Worker<'l> {
+    pub(super) fn new(lane: &'l Arc<Lane>, core: &'l Arc<OrbCore>, desk: Desk) -> Self {
+        Self {
+            lane,
+            core,
+            desk,
+            last: None,
+            inspected: Instant::now(),
+        }
+    }
+
     fn run(&mut self) {
-        // One event at a time: what this thread does not fetch, another thread of the lane can.
-        let mut events = Events::with_capacity(1);
-        let mut inspected = Instant::now();
         while !self.lane.is_stopping() {
             // It fails only for what cannot be here: a bad descriptor, or events without room.
-            let Ok(_) = self.lane.poller.wait(&mut events, self.lane.patience()) else {
+            if self.step(self.lane.patience()).is_err() {
                 return;
-            };
-            match events.get(0) {
-                None => {}
-                Some(event) if event.token() == ACCEPTOR => self.lane.accept(),
-                Some(event) if event.token() == BELL => self.answer_bell(),
-                Some(event) => {
-                    if let Some(connection) = self.connection(event.token()) {
-                        let ended = event.is_peer_closed() || event.is_error();
-                        self.serve(&connection, Wake { ended, look: true });
-                        self.last = Some(connection);
-                        self.give_way();
-                    }
+            }
+        }
+    }
+
+    /// Waits for something to do, for as long as said, and does it.
+    pub(super) fn step(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        self.lane.poller.wait(&mut self.desk.events, timeout)?;
+        match self.desk.events.get(0) {
+            None => {}
+            Some(event) if event.token() == ACCEPTOR => self.lane.accept(),
+            Some(event) if event.token() == BELL => self.answer_bell(),
+            Some(event) => {
+                if let Some(connection) = self.connection(event.token()) {
+                    let ended = event.is_peer_closed() || event.is_error();
+                    self.serve(&connection, Wake { ended, look: true });
+                    self.last = Some(connection);
+                    self.give_way();
                 }
             }
-            if self.lane.accept_again.load(Ordering::Relaxed) {
-                self.lane.accept();
-            }
-            if self.lane.incomplete.load(Ordering::Relaxed)
-                && inspected.elapsed() >= self.lane.inspection_interval()
-            {
-                self.lane.close_incomplete();
-                inspected = Instant::now();
-            }
+        }
+        self.look_after();
+        Ok(())
+    }
+
+    /// What has to be done from time to time.
+    pub(super) fn look_after(&mut self) {
+        if self.lane.accept_again.load(Ordering::Relaxed) {
+            self.lane.accept();
+        }
+        if self.lane.incomplete.load(Ordering::Relaxed)
+            && self.inspected.elapsed() >= self.lane.inspection_interval()
+        {
+            self.lane.close_incomplete();
+            self.inspected = Instant::now();
         }
     }
 
@@ -98,6 +131,7 @@ impl Worker<'_> {
     /// Requests are served in the order in which they came: another thread that was woken for an earlier one goes first.
     fn give_way(&self) {
         let realtime = self.lane.scheduling.is_some_and(Scheduling::is_realtime);
+        // With buffering, that is who serves what was read.
         if realtime && self.lane.threads.load(Ordering::Relaxed) > 1 {
             scheduling::give_way();
         }
@@ -107,7 +141,12 @@ impl Worker<'_> {
         if self.lane.is_stopping() {
             return;
         }
-        if let Some((connection, wake)) = self.lane.take_over() {
+        let (handed_over, queued) = self.lane.take_over(&mut self.desk);
+        // What another lane has handed on is the older one, mostly.
+        if let Some(request) = queued {
+            self.serve_queued(request);
+        }
+        if let Some((connection, wake)) = handed_over {
             self.serve(&connection, wake);
         }
     }
@@ -130,8 +169,8 @@ impl Worker<'_> {
             }
             let next = inbound.next(
                 connection.stream(),
-                &mut self.message,
-                &mut self.buffers.fragment_starts,
+                &mut self.desk.message,
+                &mut self.desk.buffers.fragment_starts,
             );
             if inbound.begun().is_some() {
                 self.lane.incomplete.store(true, Ordering::SeqCst);
@@ -139,12 +178,18 @@ impl Worker<'_> {
             match next {
                 Next::Message(header) => {
                     let more = wake.ended || inbound.has_more();
-                    let understood = negotiate(connection, &self.message, &header);
+                    let understood = negotiate(connection, &self.desk.message, &header);
                     connection.enter();
                     drop(inbound);
-                    let others = self.lane.threads.load(Ordering::Relaxed) > 1;
-                    if more && others {
-                        self.lane.hand_over(connection, Wake { look: false, ..wake });
+                    let others = self.lane.shares_reading();
+                    if more {
+                        let rest = Wake { look: false, ..wake };
+                        if others {
+                            self.lane.hand_over(connection, rest);
+                        } else {
+                            // Should its upcall wait for a reply, it is to serve the rest meanwhile.
+                            serving::set_aside(connection, rest);
+                        }
                     }
                     let usable = if understood {
                         self.handle(connection, &header)
@@ -162,6 +207,13 @@ impl Worker<'_> {
                     if !more && !wake.look {
                         return;
                     }
+                }
+                Next::Cancelled(request_id) => {
+                    drop(inbound);
+                    if self.lane.cancel(connection, request_id) && connection.leave() {
+                        return self.lane.close(connection);
+                    }
+                    wake.look |= connection.must_look_again();
                 }
                 Next::Nothing => {
                     drop(inbound);
@@ -200,7 +252,7 @@ impl Worker<'_> {
     }
 
     /// Says MessageError; the connection is then of no further use.
-    fn reject(&self, connection: &Connection, version: Version) -> bool {
+    pub(super) fn reject(&self, connection: &Connection, version: Version) -> bool {
         self.lane.count_protocol_error();
         connection.reject(version);
         false
@@ -208,29 +260,55 @@ impl Worker<'_> {
 
     /// Answers one message. `false`: the connection is of no further use.
     fn handle(&mut self, connection: &Arc<Connection>, header: &MessageHeader) -> bool {
-        let Self {
-            lane,
-            core,
-            message,
-            buffers,
-            ..
-        } = self;
-        let message = &message[..header.total_size()];
-        let answered = match header.message_type {
+        match header.message_type {
             MessageType::Request => {
-                lane.count_request();
-                server::answer_request(core, lane, connection.char_set(), message, header, buffers)
+                self.lane.count_request();
+                if self.lane.buffering.is_some() {
+                    return self.buffer(connection, header);
+                }
+                self.answer_request(connection, header, Arrival::NOW)
             }
             MessageType::LocateRequest => {
-                server::answer_locate(core, lane, connection.char_set(), message, header, buffers)
+                let Desk { message, buffers, .. } = &mut self.desk;
+                let message = &message[..header.total_size()];
+                let char_set = connection.char_set();
+                let answer = server::answer_locate(self.core, self.lane, char_set, message, header, buffers);
+                self.send(connection, header, answer)
             }
-            MessageType::CloseConnection | MessageType::MessageError => return false,
+            MessageType::CloseConnection | MessageType::MessageError => false,
             // A client has no business to send anything else.
-            _ => Err(server::Unintelligible),
-        };
-        match answered {
-            Ok(false) => true,
-            Ok(true) => connection.send(&buffers.reply, header.version).is_ok(),
+            _ => self.reject(connection, header.version),
+        }
+    }
+
+    /// Serves the request in the desk's message and sends the reply. `false`: the connection is of no further use.
+    pub(super) fn answer_request(
+        &mut self,
+        connection: &Arc<Connection>,
+        header: &MessageHeader,
+        arrival: Arrival,
+    ) -> bool {
+        let Desk { message, buffers, .. } = &mut self.desk;
+        let message = &message[..header.total_size()];
+        let char_set = connection.char_set();
+        let answer =
+            server::answer_request(self.core, self.lane, char_set, message, header, arrival, buffers);
+        match answer {
+            Ok(Answer::Elsewhere(lane, limits)) => self.hand_on(connection, header, &lane, limits),
+            answer => self.send(connection, header, answer),
+        }
+    }
+
+    /// Sends the reply in the desk's buffers, if there is one.
+    pub(super) fn send(
+        &self,
+        connection: &Connection,
+        header: &MessageHeader,
+        answer: Result<Answer, server::Unintelligible>,
+    ) -> bool {
+        match answer {
+            Ok(Answer::Reply) => connection.send(&self.desk.buffers.reply, header.version).is_ok(),
+            Ok(_) => true,
             Err(server::Unintelligible) => self.reject(connection, header.version),
         }
     }

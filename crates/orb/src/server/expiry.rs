@@ -1,10 +1,13 @@
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use punctual_giop::{Deadline, INVOCATION_POLICIES, ServiceContexts, invocation_deadlines};
+use punctual_giop::{INVOCATION_POLICIES, ServiceContexts, decode_invocation_policies};
 
 use crate::ExpiredRequests;
 
-/// Whether the deadline of a request has passed, as far as that is to be looked at. Malformed ones are none.
+/// Whether the deadline of a request has passed, as far as the rule looks at it. Malformed ones are none.
+///
+/// A relative time starts for us when the request was read: its way to us cannot be known, so this is never too strict. A request
+/// that was read just now has not waited.
 pub(super) fn has_expired(
     rule: ExpiredRequests,
     contexts: ServiceContexts<'_>,
@@ -13,12 +16,19 @@ pub(super) fn has_expired(
     if rule == ExpiredRequests::Serve {
         return false;
     }
-    let Some(data) = contexts.find(INVOCATION_POLICIES) else {
+    let Some(policies) = contexts
+        .find(INVOCATION_POLICIES)
+        .and_then(|data| decode_invocation_policies(data).ok())
+    else {
         return false;
     };
-    let waited = read_at.map_or(Duration::ZERO, |read_at| read_at.elapsed());
-    invocation_deadlines(data).any(|deadline| match deadline {
-        Deadline::Within(time) => waited > time || time.is_zero(),
-        Deadline::At(time) => rule == ExpiredRequests::DropByClock && SystemTime::now() > time,
-    })
+    let waited_too_long = || {
+        let (wanted_for, read_at) = policies.wanted_for().zip(read_at)?;
+        Some(read_at.elapsed() >= wanted_for)
+    };
+    let is_stale = || {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+        Some(now >= policies.stale_from()?)
+    };
+    waited_too_long() == Some(true) || rule == ExpiredRequests::DropByClock && is_stale() == Some(true)
 }

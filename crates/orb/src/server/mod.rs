@@ -40,6 +40,14 @@ pub(crate) struct Arrival {
     pub(crate) may_move: bool,
 }
 
+impl Arrival {
+    /// Straight from its connection.
+    pub(crate) const NOW: Self = Self {
+        read_at: None,
+        may_move: true,
+    };
+}
+
 /// What is to be done after a message.
 pub(crate) enum Answer {
     /// Send what was written into the buffers.

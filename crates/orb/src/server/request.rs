@@ -31,8 +31,11 @@ pub(crate) fn answer_request(
     let (encoder, reply_header) = begin_reply(core, lane, char_set, &request, header, reply)?;
     if expiry::has_expired(lane.expired_requests, request.contexts, arrival.read_at) {
         lane.count_expired();
-        let exception =
-            SystemException::new(SystemExceptionKind::Timeout, Minor::REQUEST_EXPIRED, Completion::No);
+        let exception = SystemException::new(
+            SystemExceptionKind::Timeout,
+            Minor::REQUEST_EXPIRED,
+            Completion::No,
+        );
         return fail(encoder, reply_header, &exception, request.response);
     }
     let object = match request.target.object_key().map(|key| core.demultiplex(key)) {
@@ -112,8 +115,7 @@ pub(crate) fn refuse_request(
     buffers: &mut Buffers,
 ) -> Result<Answer, Unintelligible> {
     let (request, _) = RequestHeader::decode(message, header).map_err(|_| Unintelligible)?;
-    let (encoder, reply_header) =
-        begin_reply(core, lane, char_set, &request, header, &mut buffers.reply)?;
+    let (encoder, reply_header) = begin_reply(core, lane, char_set, &request, header, &mut buffers.reply)?;
     fail(encoder, reply_header, exception, request.response)
 }
 

@@ -1,0 +1,107 @@
+//! Request buffering: a lane's I/O thread reads what arrives and keeps it for the threads that serve, so that requests are read,
+//! and refused where they are too many, while all of those are in upcalls.
+//!
+//! System calls for a request that finds everybody waiting: the I/O thread waits, reads and wakes (3), the serving thread sleeps
+//! and writes (2); of a real-time class, the I/O thread gives way to the serving one (1). While requests wait, the serving
+//! thread does not sleep and nobody is woken: 4 in all, and one look that finds nothing more to read. Without buffering it is 3.
+//!
+//! Requests start in the order in which they were read, whichever connection they came over. A request that was let in is
+//! served, unless its client takes it back or the ORB is shut down first; then the peers are told CloseConnection, which says
+//! that what is outstanding was not handled.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
+};
+
+use punctual_giop::{MessageHeader, RequestHeader};
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+use super::{
+    Lane,
+    connection::Connection,
+    request_queue::{NoRoom, Queued},
+    serving,
+    worker::{Desk, Worker},
+};
+use crate::{
+    orb_core::OrbCore,
+    server::{self, Arrival},
+};
+
+/// Serves what a lane has buffered, on the calling thread, until the lane is stopped.
+pub(crate) fn serve_queue(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
+    lane.threads.fetch_add(1, Ordering::Relaxed);
+    lane.queue_threads.fetch_add(1, Ordering::Relaxed);
+    let _serving = serving::enter(lane, core);
+    let mut worker = Worker::new(lane, core, Desk::new(core));
+    while let Some(request) = lane.queue.wait(&mut worker.desk) {
+        worker.serve_queued(request);
+    }
+    lane.queue_threads.fetch_sub(1, Ordering::Relaxed);
+    if lane.threads.fetch_sub(1, Ordering::AcqRel) == 1 {
+        lane.close_all();
+    }
+}
+
+impl Worker<'_> {
+    /// Puts the request on the desk into the lane's queue, or says why not. `false`: the connection is of no further use.
+    pub(super) fn buffer(&mut self, connection: &Arc<Connection>, header: &MessageHeader) -> bool {
+        let Some(limits) = self.lane.buffering else {
+            return true;
+        };
+        let Desk { message, buffers, .. } = &mut self.desk;
+        let message = &message[..header.total_size()];
+        let Ok((request, _)) = RequestHeader::decode(message, header) else {
+            return self.reject(connection, header.version);
+        };
+        let queued = Queued {
+            connection: Arc::clone(connection),
+            home: None,
+            header: *header,
+            request_id: request.request_id,
+            read_at: Instant::now(),
+        };
+        let pushed = self
+            .lane
+            .queue
+            .push(limits, queued, message, &buffers.fragment_starts);
+        let Err(no_room) = pushed else {
+            return true;
+        };
+        let (kind, minor) = match no_room {
+            NoRoom::Full => (SystemExceptionKind::Transient, Minor::REQUEST_QUEUE_FULL),
+            NoRoom::TooLarge => (SystemExceptionKind::ImpLimit, Minor::REQUEST_LARGER_THAN_QUEUE),
+        };
+        let exception = SystemException::new(kind, minor, Completion::No);
+        let char_set = connection.char_set();
+        let answer = server::refuse_request(
+            self.core, self.lane, char_set, message, header, &exception, buffers,
+        );
+        self.send(connection, header, answer)
+    }
+
+    /// Serves a request of the queue, whose message is on the desk.
+    pub(super) fn serve_queued(&mut self, request: Queued) {
+        let Queued {
+            connection,
+            home,
+            header,
+            read_at,
+            ..
+        } = request;
+        let arrival = Arrival {
+            read_at: Some(read_at),
+            // From buffer to buffer it may go, once: who was handed it has the right priority.
+            may_move: home.is_none(),
+        };
+        // Replies to requests that were let in before it was clear that their peer does not read.
+        let hopeless =
+            connection.is_congested() && connection.owes_more_than(self.lane.limits.max_message_size);
+        let usable = !hopeless && self.answer_request(&connection, &header, arrival);
+        let last = connection.leave();
+        if !usable || last {
+            home.as_ref().unwrap_or(self.lane).close(&connection);
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What a lane's thread does while it waits for the reply to a call of its own: nothing, or the lane's work.
+//!
+//! Serving, it waits for both in one system call: the connection that the reply comes over and the lane's waiting place, which the
+//! kernel lets wait for as one descriptor. So no other thread of the lane ever gets its reply, and nothing is registered
+//! anywhere. A request that is served meanwhile costs two system calls more than usual: this wait, and fetching the event.
+//!
+//! What it serves runs inside the upcall that waits, on the same stack: the reply, once it is there, is taken when that has
+//! ended. How deep this goes is limited by the calls that a thread may make inside each other.
+
+use std::{
+    cell::RefCell,
+    io,
+    os::fd::AsFd as _,
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use punctual_os::{Scheduling, poller::wait_for_either, scheduling};
+use punctual_transport::Stream;
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+use super::{
+    Lane, Wake,
+    connection::Connection,
+    worker::{Desk, Worker},
+};
+use crate::{notice, orb_core::OrbCore};
+
+/// The lane that a thread serves.
+struct Served {
+    lane: Arc<Lane>,
+    core: Arc<OrbCore>,
+    /// For upcalls inside upcalls.
+    desks: Vec<Desk>,
+    /// What has been read off the connection that is being served, and not been served.
+    unserved: Option<(Arc<Connection>, Wake)>,
+}
+
+thread_local! {
+    static SERVED: RefCell<Option<Served>> = const { RefCell::new(None) };
+}
+
+/// Marks the calling thread as one of the lane's, until the result is dropped.
+pub(super) fn enter(lane: &Arc<Lane>, core: &Arc<OrbCore>) -> impl Drop + use<> {
+    struct Restore(Option<Served>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            let outer = self.0.take();
+            drop(SERVED.replace(outer));
+        }
+    }
+    Restore(SERVED.replace(Some(Served {
+        lane: Arc::clone(lane),
+        core: Arc::clone(core),
+        desks: Vec::new(),
+        unserved: None,
+    })))
+}
+
+/// Remembers that the connection has more than the message whose upcall comes next.
+pub(super) fn set_aside(connection: &Arc<Connection>, wake: Wake) {
+    SERVED.with_borrow_mut(|served| {
+        if let Some(served) = served {
+            served.unserved = Some((Arc::clone(connection), wake));
+        }
+    });
+}
+
+/// Waits until there is something to read, and serves the lane of the calling thread meanwhile. `false`: the deadline passed.
+///
+/// `None` where the thread serves no lane: it has to wait in another way.
+pub(crate) fn await_readable(stream: &dyn Stream, deadline: Option<Instant>) -> Option<io::Result<bool>> {
+    let (lane, core, desk, unserved) = SERVED.with_borrow_mut(|served| {
+        let served = served.as_mut()?;
+        let (lane, core) = (Arc::clone(&served.lane), Arc::clone(&served.core));
+        Some((lane, core, served.desks.pop(), served.unserved.take()))
+    })?;
+    if let Some((connection, wake)) = unserved {
+        lane.hand_over(&connection, wake);
+    }
+    let desk = desk.unwrap_or_else(|| Desk::new(&core));
+    let mut worker = Worker::new(&lane, &core, desk);
+    let readable = {
+        let _priority = WaitingPriority::enter(&lane);
+        worker.serve_until_readable(stream, deadline)
+    };
+    let desk = worker.desk;
+    SERVED.with_borrow_mut(|served| {
+        if let Some(served) = served {
+            served.desks.push(desk);
+        }
+    });
+    Some(readable)
+}
+
+impl Worker<'_> {
+    fn serve_until_readable(&mut self, stream: &dyn Stream, deadline: Option<Instant>) -> io::Result<bool> {
+        let lane = self.lane;
+        let _nested = lane.buffering.map(|_| Nested::enter(lane));
+        loop {
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if lane.is_stopping() {
+                // Nothing further is served, and its bell does not stop ringing.
+                return stream_readable(stream, left);
+            }
+            let timeout = left.into_iter().chain(lane.patience()).min();
+            let place = match lane.buffering {
+                Some(_) => lane.queue.rung(),
+                None => lane.poller.as_fd(),
+            };
+            let (reply, work) = wait_for_either(stream.as_fd(), place, timeout)?;
+            if reply {
+                return Ok(true);
+            }
+            if work && lane.buffering.is_some() {
+                self.serve_one_queued();
+            } else if work {
+                // Another thread may have been faster.
+                self.step(Some(Duration::ZERO))?;
+            } else if left.is_some_and(|left| Some(left) == timeout) {
+                return Ok(false);
+            } else {
+                self.look_after();
+            }
+        }
+    }
+
+    fn serve_one_queued(&mut self) {
+        let queue = &self.lane.queue;
+        // In this order: who comes from now on rings again.
+        queue.silence();
+        let (request, more) = queue.try_take(&mut self.desk);
+        if more {
+            queue.wake_nested();
+        }
+        if let Some(request) = request {
+            self.serve_queued(request);
+        }
+    }
+}
+
+fn stream_readable(stream: &dyn Stream, left: Option<Duration>) -> io::Result<bool> {
+    match left {
+        Some(left) => stream.wait_readable(left),
+        // The read that follows waits.
+        None => Ok(true),
+    }
+}
+
+/// Announces to a queue that a thread waits for more than it.
+struct Nested<'l>(&'l Lane);
+
+impl<'l> Nested<'l> {
+    fn enter(lane: &'l Lane) -> Self {
+        lane.queue.enter_nested();
+        Self(lane)
+    }
+}
+
+impl Drop for Nested<'_> {
+    fn drop(&mut self) {
+        self.0.queue.leave_nested();
+    }
+}
+
+/// Threads of a pool without lanes wait at the pool's priority, not at that of the request they are in.
+struct WaitingPriority(Option<Scheduling>);
+
+impl WaitingPriority {
+    fn enter(lane: &Lane) -> Self {
+        let own = lane.scheduling.filter(|own| own.is_realtime());
+        let Some(own) = own.filter(|_| lane.priority.is_none()) else {
+            return Self(None);
+        };
+        let during_upcall = scheduling::current();
+        let lowered = during_upcall != own && scheduling::set_current(own).is_ok();
+        Self(lowered.then_some(during_upcall))
+    }
+}
+
+impl Drop for WaitingPriority {
+    fn drop(&mut self) {
+        if let Some(during_upcall) = self.0 {
+            let _ = scheduling::set_current(during_upcall);
+        }
+    }
+}
+
+/// Looks whether a call to this address, for whose reply the calling thread would block, would wait for the thread itself.
+///
+/// That is so where it serves the lane that listens there and all other threads of the lane wait like that already. Fails with
+/// BAD_INV_ORDER then, and standard error names the lane, once. Longer ways around, over other processes or
+/// lanes, are not seen: there the call's deadline is what ends it.
+pub(crate) fn enter_blocking(host: &str, port: u16) -> Result<Option<BlockedInOwnLane>, SystemException> {
+    let lane = SERVED.with_borrow(|served| {
+        let lane = &served.as_ref()?.lane;
+        let (own_host, own_port) = lane.address()?;
+        (own_port == port && is_same_host(own_host, host)).then(|| Arc::clone(lane))
+    });
+    let Some(lane) = lane else {
+        return Ok(None);
+    };
+    let waiting = lane.waiting_for_itself.fetch_add(1, Ordering::SeqCst) + 1;
+    let blocked = BlockedInOwnLane(lane);
+    if waiting < blocked.0.upcall_threads() {
+        return Ok(Some(blocked));
+    }
+    blocked.0.count_deadlock();
+    notice::deadlock(&blocked.0.name);
+    Err(SystemException::new(
+        SystemExceptionKind::BadInvOrder,
+        Minor::DEADLOCK_DETECTED,
+        Completion::No,
+    ))
+}
+
+/// A thread blocks in a call to the lane that it serves, until this is dropped.
+pub(crate) struct BlockedInOwnLane(Arc<Lane>);
+
+impl Drop for BlockedInOwnLane {
+    fn drop(&mut self) {
+        self.0.waiting_for_itself.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn is_same_host(own: &str, other: &str) -> bool {
+    let is_loopback = |host: &str| matches!(host, "localhost" | "127.0.0.1" | "::1");
+    own == other || is_loopback(own) && is_loopback(other)
+}
