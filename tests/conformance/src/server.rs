@@ -9,8 +9,8 @@ use std::{
 };
 
 use punctual::{
-    Ior, Limits, Orb, Poa, PriorityModel, SchedulingClass, SystemException, ThreadPool, ThreadPoolBuilder,
-    ior_to_string,
+    Ior, LaneStatistics, Limits, Orb, Poa, PriorityModel, QueueLimits, SchedulingClass, SystemException,
+    ThreadPool, ThreadPoolBuilder, WaitStrategy, ior_to_string,
 };
 use punctual_cdr::TaggedProfile;
 use punctual_os::{TaskId, alloc_counter, scheduling};
@@ -44,6 +44,12 @@ pub struct Setup {
     pub model: Option<PriorityModel>,
     /// Of the pool's threads.
     pub class: SchedulingClass,
+    /// Of the calls of its servants.
+    pub wait_strategy: WaitStrategy,
+    /// Deadline of each such call.
+    pub call_timeout: Option<Duration>,
+    /// Room for requests that came to the wrong lane.
+    pub redispatch: Option<QueueLimits>,
 }
 
 impl Default for Setup {
@@ -53,6 +59,9 @@ impl Default for Setup {
             pool: |pool| pool,
             model: None,
             class: SchedulingClass::Other,
+            wait_strategy: WaitStrategy::Blocking,
+            call_timeout: None,
+            redispatch: None,
         }
     }
 }
@@ -60,17 +69,23 @@ impl Default for Setup {
 impl Setup {
     /// Starts a server on 127.0.0.1.
     pub fn start(self) -> Server {
-        let orb = Orb::builder()
+        let mut orb = Orb::builder()
             .listen("iiop://127.0.0.1:0")
             .limits(self.limits)
             .scheduling_class(self.class)
-            .lock_memory(false)
-            .build()
-            .expect("an ORB");
+            .wait_strategy(self.wait_strategy)
+            .lock_memory(false);
+        if let Some(timeout) = self.call_timeout {
+            orb = orb.call_timeout(timeout);
+        }
+        let orb = orb.build().expect("an ORB");
         let pool = (self.pool)(orb.threadpool()).build().expect("a pool");
         let mut poa = orb.root_poa().child("probes").threadpool(&pool);
         if let Some(model) = self.model {
             poa = poa.priority_model(model);
+        }
+        if let Some(limits) = self.redispatch {
+            poa = poa.redispatch(limits);
         }
         let poa = poa.build().expect("an adapter");
         Server::with_poa(orb, pool, poa)
@@ -110,6 +125,21 @@ impl Server {
             hooks: Arc::clone(&self.hooks),
         };
         self.poa.activate(servant).expect("an object")
+    }
+
+    /// Activates another object, in this adapter and with this id.
+    pub fn activate_in(&self, poa: &Poa, id: &str) -> ProbeRef {
+        let servant = Servant {
+            orb: self.orb.clone(),
+            poa: poa.clone(),
+            hooks: Arc::clone(&self.hooks),
+        };
+        poa.activate_with_id(id, servant).expect("an object")
+    }
+
+    /// What the lane at this place has seen, the lowest first.
+    pub fn seen(&self, lane: usize) -> LaneStatistics {
+        self.pool.statistics()[lane].1
     }
 
     /// The object's key.
@@ -220,7 +250,7 @@ pub struct Hooks {
 #[derive(Default)]
 struct Gate {
     open: bool,
-    arrived: usize,
+    arrived: Vec<i32>,
 }
 
 impl Hooks {
@@ -229,14 +259,19 @@ impl Hooks {
         let gate = self.gate.lock().expect("no panic");
         let (_gate, wait) = self
             .changed
-            .wait_timeout_while(gate, Duration::from_secs(10), |gate| gate.arrived < arrived)
+            .wait_timeout_while(gate, Duration::from_secs(10), |gate| gate.arrived.len() < arrived)
             .expect("no panic");
         assert!(!wait.timed_out(), "nobody came to the gate");
     }
 
     /// How many requests have come to the gate.
     pub fn arrived_at_gate(&self) -> usize {
-        self.gate.lock().expect("no panic").arrived
+        self.values_at_gate().len()
+    }
+
+    /// The values they brought, in the order in which they came.
+    pub fn values_at_gate(&self) -> Vec<i32> {
+        self.gate.lock().expect("no panic").arrived.clone()
     }
 
     /// Lets all requests through, from now on.
@@ -245,9 +280,9 @@ impl Hooks {
         self.changed.notify_all();
     }
 
-    fn pass_gate(&self) {
+    fn pass_gate(&self, value: i32) {
         let mut gate = self.gate.lock().expect("no panic");
-        gate.arrived += 1;
+        gate.arrived.push(value);
         self.changed.notify_all();
         drop(
             self.changed
@@ -335,7 +370,7 @@ impl conformance::Probe for Servant {
     }
 
     fn wait_at_gate(&self, value: i32) -> Result<i32, SystemException> {
-        self.hooks.pass_gate();
+        self.hooks.pass_gate(value);
         Ok(value)
     }
 
@@ -355,6 +390,19 @@ impl conformance::Probe for Servant {
         }
         let inner = inner.expect("a reference");
         Ok(inner.nest(Some(&inner), depth - 1)? + 1)
+    }
+
+    fn bounce(
+        &self,
+        here: Option<ProbeRef>,
+        there: Option<ProbeRef>,
+        depth: i32,
+    ) -> Result<i32, SystemException> {
+        if depth == 0 {
+            return Ok(0);
+        }
+        let (here, there) = (here.expect("a reference"), there.expect("a reference"));
+        Ok(there.bounce(Some(&there), Some(&here), depth - 1)? + 1)
     }
 
     fn native_priority(&self) -> Result<i16, SystemException> {

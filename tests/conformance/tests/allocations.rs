@@ -1,6 +1,6 @@
 //! No heap allocation per call after warm-up: on the calling thread, on the lane's, and for calls inside one ORB.
 
-use punctual::{Orb, Priority, PriorityModel, SchedulingClass};
+use punctual::{ExpiredRequests, Orb, Priority, PriorityModel, QueueLimits, SchedulingClass};
 use punctual_conformance::{
     conformance::{Longs, ProbeRef},
     server::{self, Server, Setup},
@@ -126,6 +126,37 @@ fn nor_do_calls_that_carry_a_priority_into_a_lane() {
     client.current().set_priority(Priority::MAX).unwrap();
     assert_none(server.reference_for(&client));
     assert_eq!(server.pool.statistics()[0].1.requests, 0);
+}
+
+#[test]
+fn nor_do_calls_through_a_queue() {
+    let setup = Setup {
+        pool: |pool| {
+            pool.request_buffering(QueueLimits::default())
+                .expired_requests(ExpiredRequests::DropByClock)
+        },
+        ..Setup::default()
+    };
+    let server = setup.start();
+    assert_none(server.reference_for(&server::client()));
+    assert_eq!(server.seen(0).queue.accepted, server.seen(0).requests);
+}
+
+#[test]
+fn nor_do_calls_that_are_handed_to_another_lane() {
+    let setup = Setup {
+        // No reference says where MAX is served: the default's lane is the other one.
+        model: Some(PriorityModel::ClientPropagated {
+            default: Priority::MAX,
+        }),
+        pool: |pool| pool.lane(Priority::MIN, 1).lane(Priority::MAX, 1),
+        redispatch: Some(QueueLimits::default()),
+        ..Setup::default()
+    };
+    let server = setup.start();
+    assert_none(server.without_components(&server::client()));
+    assert_eq!(server.seen(0).redispatched, server.seen(0).requests);
+    assert_eq!(server.seen(1).queue.accepted, server.seen(0).requests);
 }
 
 #[test]

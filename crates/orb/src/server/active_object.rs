@@ -70,7 +70,6 @@ impl ActiveObject {
         };
         if lane.priority.is_some() {
             if !lane.serves(asked) {
-                lane.count_misdirected();
                 return Ok(Placement {
                     current: lane.priority,
                     native: None,

@@ -66,9 +66,11 @@ pub(crate) fn answer_request(
     };
     if let Some(elsewhere) = placement.elsewhere
         && arrival.may_move
-        && let Some((lane, limits)) = object.poa.redispatch_to(elsewhere)
     {
-        return Ok(Answer::Elsewhere(lane, limits));
+        lane.count_misdirected();
+        if let Some((lane, limits)) = object.poa.redispatch_to(elsewhere) {
+            return Ok(Answer::Elsewhere(lane, limits));
+        }
     }
 
     let arguments = Decoder::new(message, header.endian)

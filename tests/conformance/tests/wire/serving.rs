@@ -1,0 +1,333 @@
+//! Wait strategies: what a lane's thread does while it waits for the reply to a call of its own.
+
+use std::{thread, time::Duration};
+
+use punctual::{
+    Completion, Minor, Orb, Priority, PriorityModel, QueueLimits, SchedulingClass,
+    SystemExceptionKind as Kind, ThreadPoolBuilder, WaitStrategy, ior_to_string,
+};
+use punctual_conformance::{
+    conformance::ProbeRef,
+    peer::{Listener, Peer, wait_until},
+    server::{Profile, Server, Setup, client, reference},
+    wire::{COMMON, Octets},
+};
+
+type Pool = fn(ThreadPoolBuilder) -> ThreadPoolBuilder;
+
+/// One thread, with and without a queue in front of it.
+const POOLS: [Pool; 2] = [
+    |pool| pool,
+    |pool| {
+        pool.request_buffering(QueueLimits {
+            requests: 8,
+            octets: 1 << 16,
+        })
+    },
+];
+
+fn serving(pool: Pool) -> Setup {
+    Setup {
+        pool,
+        wait_strategy: WaitStrategy::Serving,
+        ..Setup::default()
+    }
+}
+
+#[test]
+fn objects_with_one_thread_each_can_call_each_other_back() {
+    for pool in POOLS {
+        let (one, other) = (serving(pool).start(), serving(pool).start());
+        let client = client();
+        let (here, there) = (one.reference_for(&client), other.reference_for(&client));
+        for depth in [0, 1, 2, 3, 10, 50] {
+            assert_eq!(
+                here.bounce(Some(&here), Some(&there), depth),
+                Ok(depth),
+                "{depth}"
+            );
+        }
+        let served = one.seen(0).requests + other.seen(0).requests;
+        assert_eq!(served, 6 + 1 + 2 + 3 + 10 + 50, "over the wire, each of them");
+    }
+}
+
+#[test]
+fn blocking_they_wait_for_each_other_until_the_deadline() {
+    let blocking = || Setup {
+        call_timeout: Some(Duration::from_millis(200)),
+        ..Setup::default()
+    };
+    let (one, other) = (blocking().start(), blocking().start());
+    let client = client();
+    let (here, there) = (one.reference_for(&client), other.reference_for(&client));
+    assert_eq!(
+        here.bounce(Some(&here), Some(&there), 1),
+        Ok(1),
+        "nobody calls back"
+    );
+    let late = here.bounce(Some(&here), Some(&there), 2).unwrap_err();
+    assert_eq!(late.kind, Kind::Timeout);
+}
+
+#[test]
+fn how_deep_calls_nest_is_limited() {
+    const LIMIT: i32 = 4;
+    for pool in POOLS {
+        let limited = || {
+            let mut setup = serving(pool);
+            setup.limits.max_nested_calls = LIMIT as usize;
+            setup.start()
+        };
+        let (one, other) = (limited(), limited());
+        let client = client();
+        let (here, there) = (one.reference_for(&client), other.reference_for(&client));
+        // Each of the two may make so many.
+        assert_eq!(here.bounce(Some(&here), Some(&there), 2 * LIMIT), Ok(2 * LIMIT));
+        for depth in [2 * LIMIT + 1, 1000] {
+            let deep = here.bounce(Some(&here), Some(&there), depth).unwrap_err();
+            assert_eq!(
+                (deep.kind, deep.minor),
+                (Kind::ImpLimit, Minor::NESTING_OF_CALLS_TOO_DEEP)
+            );
+        }
+        assert_eq!(here.bounce(Some(&here), Some(&there), 2 * LIMIT), Ok(2 * LIMIT));
+    }
+}
+
+/// An object that the test plays, and a server whose object calls it on one thread.
+fn played(pool: Pool) -> (Server, Listener, ProbeRef) {
+    let server = serving(pool).start();
+    let listener = Listener::open();
+    let ior = reference([1, 2], listener.port, b"played", &[]);
+    let played = server
+        .orb
+        .resolve(&ior_to_string(&ior))
+        .expect("a good reference");
+    (server, listener, played)
+}
+
+/// A request to call `twice` of the played object.
+fn forward(server: &Server, id: u32, port: u16) -> Vec<u8> {
+    let ior = reference([1, 2], port, b"played", &[]);
+    COMMON.request(id, &server.key(), "forward", |body: Octets| {
+        let body = body.string(ior.type_id.as_bytes()).u32(1);
+        body.u32(ior.profiles[0].tag)
+            .sequence(&ior.profiles[0].data)
+            .i32(5)
+    })
+}
+
+fn answer_twice(peer: &mut Peer) {
+    let message = peer.receive().expect("a request");
+    let request = message.request();
+    assert_eq!(
+        (request.operation, request.body.clone().i32()),
+        (&b"twice"[..], 5)
+    );
+    peer.send(&COMMON.reply(request.id, 0, |body| body.i32(10)));
+}
+
+/// Over the connection whose request is waiting, too, and where all of it came in one piece.
+#[test]
+fn a_thread_that_waits_serves_whatever_comes_to_its_lane() {
+    for pool in POOLS {
+        let (server, listener, _) = played(pool);
+        let mut peer = Peer::connect(server.port());
+        let twice = |id| COMMON.request(id, &server.key(), "twice", |body| body.i32(21));
+        peer.send(&[forward(&server, 1, listener.port), twice(2), twice(3)].concat());
+        let mut object = listener.accept();
+        for id in [2, 3] {
+            assert_eq!(peer.receive().expect("meanwhile").reply().id, id);
+        }
+        peer.send(&twice(4));
+        assert_eq!(peer.receive().expect("meanwhile").reply().id, 4);
+        let mut new = Peer::connect(server.port());
+        new.send(&COMMON.request(5, &server.key(), "twice", |body| body.i32(21)));
+        assert_eq!(new.receive().expect("meanwhile").reply().id, 5);
+        answer_twice(&mut object);
+        let message = peer.receive().expect("a reply");
+        assert_eq!((message.reply().id, message.reply().body.i32()), (1, 10));
+    }
+}
+
+#[test]
+fn a_reply_waits_for_what_is_served_inside() {
+    for pool in POOLS {
+        let (server, listener, _) = played(pool);
+        let mut peer = Peer::connect(server.port());
+        peer.send(&forward(&server, 1, listener.port));
+        let mut object = listener.accept();
+        peer.send(&COMMON.request(2, &server.key(), "wait_at_gate", |body| body.i32(2)));
+        server.hooks.await_at_gate(1);
+        answer_twice(&mut object);
+        server.hooks.open_gate();
+        for id in [2, 1] {
+            assert_eq!(peer.receive().expect("a reply").reply().id, id);
+        }
+    }
+}
+
+#[test]
+fn a_deadline_ends_the_wait_and_the_connection_stays_good() {
+    for pool in POOLS {
+        let mut setup = serving(pool);
+        setup.call_timeout = Some(Duration::from_millis(50));
+        let server = setup.start();
+        let listener = Listener::open();
+        let mut peer = Peer::connect(server.port());
+        peer.send(&forward(&server, 1, listener.port));
+        let mut object = listener.accept();
+        let message = peer.receive().expect("a reply");
+        assert_eq!((message.reply().id, message.reply().status), (1, 2));
+        // The late reply is passed over.
+        answer_twice(&mut object);
+        peer.send(&forward(&server, 2, listener.port));
+        answer_twice(&mut object);
+        let message = peer.receive().expect("a reply");
+        assert_eq!((message.reply().id, message.reply().status), (2, 0));
+        assert_eq!(message.reply().body.i32(), 10);
+    }
+}
+
+#[test]
+fn shutting_down_does_not_disturb_the_wait() {
+    for pool in POOLS {
+        let (server, listener, _) = played(pool);
+        let mut peer = Peer::connect(server.port());
+        peer.send(&forward(&server, 1, listener.port));
+        let mut object = listener.accept();
+        server.orb.shutdown();
+        answer_twice(&mut object);
+        let message = peer.receive().expect("a reply");
+        assert_eq!((message.reply().id, message.reply().body.i32()), (1, 10));
+        server.orb.shutdown_and_wait().expect("not in an upcall");
+    }
+}
+
+/// Two threads, each of which waits and serves, under calls from all sides.
+#[test]
+fn every_callback_is_served_once_when_many_call() {
+    const CALLS: i32 = 100;
+    const DEPTH: i32 = 5;
+    let pools: [Pool; 2] = [
+        |pool| pool.threads(2),
+        |pool| pool.threads(2).request_buffering(QueueLimits::default()),
+    ];
+    for pool in pools {
+        let (one, other) = (serving(pool).start(), serving(pool).start());
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let client = client();
+                    let (here, there) = (one.reference_for(&client), other.reference_for(&client));
+                    for _ in 0..CALLS {
+                        assert_eq!(here.bounce(Some(&here), Some(&there), DEPTH), Ok(DEPTH));
+                        assert_eq!(there.bounce(Some(&there), Some(&here), DEPTH), Ok(DEPTH));
+                    }
+                });
+            }
+        });
+        let served = one.seen(0).requests + other.seen(0).requests;
+        assert_eq!(served, 3 * 2 * (CALLS * (DEPTH + 1)) as u64);
+    }
+}
+
+/// A pool without lanes, in SCHED_FIFO: what is served meanwhile runs at its own priority, and the call goes on at its.
+#[test]
+fn priorities_are_those_of_the_upcall_that_runs() {
+    let declared = Priority::new(21_844).expect("not negative");
+    let setup = Setup {
+        model: Some(PriorityModel::ClientPropagated { default: declared }),
+        pool: |pool| pool.default_priority(Priority::MAX),
+        class: SchedulingClass::Fifo,
+        wait_strategy: WaitStrategy::Serving,
+        ..Setup::default()
+    };
+    let server = setup.start();
+    if !server.pool.is_realtime() {
+        return eprintln!("SKIPPED: no real-time rights");
+    }
+    let listener = Listener::open();
+    let mut peer = Peer::connect(server.port());
+    peer.send(&forward(&server, 1, listener.port));
+    let mut object = listener.accept();
+    for (id, asked, native) in [(2, 0, 1), (3, 32_767, 99), (4, 21_844, 66)] {
+        let contexts = [(10, COMMON.encapsulation(|data| data.u16(asked)))];
+        peer.send(&COMMON.request_with(id, 3, &server.key(), "native_priority", &contexts, |body| body));
+        let message = peer.receive().expect("meanwhile");
+        assert_eq!((message.reply().id, message.reply().body.u16()), (id, native));
+    }
+    answer_twice(&mut object);
+    assert_eq!(peer.receive().expect("a reply").reply().id, 1);
+}
+
+/// A server whose references do not look like its own, so that calls to itself go over the wire.
+fn stranger_to_itself(strategy: WaitStrategy, pool: Pool) -> (Server, Orb, ProbeRef) {
+    let orb = Orb::builder()
+        .listen("iiop://localhost:0")
+        .scheduling_class(SchedulingClass::Other)
+        .wait_strategy(strategy)
+        .lock_memory(false)
+        .build()
+        .expect("an ORB");
+    let pool = pool(orb.threadpool()).build().expect("a pool");
+    let poa = orb
+        .root_poa()
+        .child("probes")
+        .threadpool(&pool)
+        .build()
+        .expect("an adapter");
+    let named = orb
+        .root_poa()
+        .child("named")
+        .threadpool(&pool)
+        .persistent()
+        .user_ids();
+    let named = named.build().expect("an adapter");
+    let server = Server::with_poa(orb, pool, poa);
+    let probe = server.activate_in(&named, "probe");
+    let Profile { port, key, .. } = Profile::of(&probe);
+    // 127.0.0.1, where its own say localhost.
+    let ior = reference([1, 2], port, &key, &[]);
+    let client = client();
+    let strange = client.resolve(&ior_to_string(&ior)).expect("a good reference");
+    (server, client, strange)
+}
+
+#[test]
+fn a_thread_that_would_wait_for_itself_is_told() {
+    for pool in POOLS {
+        let (server, _client, strange) = stranger_to_itself(WaitStrategy::Blocking, pool);
+        let refused = strange.forward(Some(&strange), 5).unwrap_err();
+        assert_eq!(
+            (refused.kind, refused.minor, refused.completed),
+            (Kind::BadInvOrder, Minor::DEADLOCK_DETECTED, Completion::No)
+        );
+        assert_eq!(server.seen(0).deadlocks, 1);
+        assert_eq!(strange.twice(21), Ok(42), "nothing else has happened");
+        let (_server, _client, strange) = stranger_to_itself(WaitStrategy::Serving, pool);
+        assert_eq!(strange.forward(Some(&strange), 5), Ok(10));
+    }
+}
+
+#[test]
+fn while_another_thread_is_left_it_may_wait() {
+    let pools: [Pool; 2] = [
+        |pool| pool.threads(2),
+        |pool| pool.threads(2).request_buffering(QueueLimits::default()),
+    ];
+    for pool in pools {
+        let (server, _client, strange) = stranger_to_itself(WaitStrategy::Blocking, pool);
+        assert_eq!(strange.forward(Some(&strange), 5), Ok(10));
+        // One waits for the other, which would wait for both.
+        assert_eq!(strange.bounce(Some(&strange), Some(&strange), 1), Ok(1));
+        let refused = strange.bounce(Some(&strange), Some(&strange), 2).unwrap_err();
+        assert_eq!(
+            (refused.kind, refused.minor),
+            (Kind::BadInvOrder, Minor::DEADLOCK_DETECTED)
+        );
+        assert_eq!(server.seen(0).deadlocks, 1);
+        wait_until("all are back", || strange.twice(21) == Ok(42));
+    }
+}
