@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, Condvar, Mutex, OnceLock,
-        atomic::{AtomicI32, Ordering},
+        atomic::{AtomicI32, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -100,7 +100,11 @@ impl Server {
 
     /// Activates the object in an adapter made by the test.
     pub fn with_poa(orb: Orb, pool: ThreadPool, poa: Poa) -> Self {
-        let hooks = Arc::new(Hooks::default());
+        let hooks = Arc::new(Hooks {
+            // Noting is not to allocate.
+            journal: Mutex::new(Vec::with_capacity(10_000)),
+            ..Hooks::default()
+        });
         let servant = Servant {
             orb: orb.clone(),
             poa: poa.clone(),
@@ -243,6 +247,8 @@ impl Profile {
 pub struct Hooks {
     own: OnceLock<ProbeRef>,
     noted: AtomicI32,
+    journal: Mutex<Vec<i32>>,
+    activations: AtomicU64,
     gate: Mutex<Gate>,
     changed: Condvar,
 }
@@ -294,6 +300,16 @@ impl Hooks {
     /// The last value noted.
     pub fn noted(&self) -> i32 {
         self.noted.load(Ordering::SeqCst)
+    }
+
+    /// All values noted, in the order in which they were served.
+    pub fn journal(&self) -> Vec<i32> {
+        self.journal.lock().expect("no panic").clone()
+    }
+
+    /// How often `churn` has activated and deactivated an object.
+    pub fn activations(&self) -> u64 {
+        self.activations.load(Ordering::SeqCst)
     }
 }
 
@@ -362,6 +378,7 @@ impl conformance::Probe for Servant {
 
     fn note(&self, value: i32) -> Result<(), SystemException> {
         self.hooks.noted.store(value, Ordering::SeqCst);
+        self.hooks.journal.lock().expect("no panic").push(value);
         Ok(())
     }
 
@@ -377,6 +394,20 @@ impl conformance::Probe for Servant {
     fn retire(&self) -> Result<(), SystemException> {
         let own = self.hooks.own.get().expect("set before the first request");
         self.poa.deactivate(own).expect("active");
+        Ok(())
+    }
+
+    fn churn(&self, times: i32) -> Result<(), SystemException> {
+        for _ in 0..times {
+            let servant = Servant {
+                orb: self.orb.clone(),
+                poa: self.poa.clone(),
+                hooks: Arc::clone(&self.hooks),
+            };
+            let object: ProbeRef = self.poa.activate(servant).expect("an object");
+            self.poa.deactivate(&object).expect("active");
+            self.hooks.activations.fetch_add(1, Ordering::SeqCst);
+        }
         Ok(())
     }
 

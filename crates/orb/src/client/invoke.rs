@@ -409,7 +409,7 @@ impl Reference {
     /// Before a wait for a reply from there: not where the calling thread itself would have to send it.
     fn enter_wait(&self, endpoint: &Endpoint) -> Result<Option<BlockedInOwnLane>, SystemException> {
         match self.core.wait_strategy {
-            WaitStrategy::Blocking => serving::enter_blocking(&endpoint.host, endpoint.port),
+            WaitStrategy::Blocking => serving::enter_blocking(endpoint),
             WaitStrategy::Serving => Ok(None),
         }
     }
@@ -431,7 +431,7 @@ impl Reference {
         deadline: Option<(Instant, Duration)>,
     ) -> Result<(&'r Arc<Endpoint>, Box<ClientConnection>), SystemException> {
         let mut failure = None;
-        for endpoint in route.endpoints(priority)? {
+        for endpoint in route.endpoints(priority, None)? {
             if let Some(connection) = take_connection(endpoint) {
                 return Ok((endpoint, connection));
             }

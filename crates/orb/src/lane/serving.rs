@@ -20,11 +20,11 @@ use punctual_transport::Stream;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    Lane, Wake,
+    Acceptor, Lane, Wake,
     connection::Connection,
     worker::{Desk, Worker},
 };
-use crate::{notice, orb_core::OrbCore};
+use crate::{client::Endpoint, notice, orb_core::OrbCore};
 
 /// The lane that a thread serves.
 struct Served {
@@ -191,11 +191,11 @@ impl Drop for WaitingPriority {
 /// That is so where it serves the lane that listens there and all other threads of the lane wait like that already. Fails with
 /// BAD_INV_ORDER then, and standard error names the lane, once. Longer ways around, over other processes or
 /// lanes, are not seen: there the call's deadline is what ends it.
-pub(crate) fn enter_blocking(host: &str, port: u16) -> Result<Option<BlockedInOwnLane>, SystemException> {
+pub(crate) fn enter_blocking(endpoint: &Endpoint) -> Result<Option<BlockedInOwnLane>, SystemException> {
     let lane = SERVED.with_borrow(|served| {
         let lane = &served.as_ref()?.lane;
-        let (own_host, own_port) = lane.address()?;
-        (own_port == port && is_same_host(own_host, host)).then(|| Arc::clone(lane))
+        let is_own = |acceptor: &Acceptor| endpoint.leads_to(&*acceptor.transport, acceptor.address());
+        lane.acceptors().iter().any(is_own).then(|| Arc::clone(lane))
     });
     let Some(lane) = lane else {
         return Ok(None);
@@ -221,9 +221,4 @@ impl Drop for BlockedInOwnLane {
     fn drop(&mut self) {
         self.0.waiting_for_itself.fetch_sub(1, Ordering::SeqCst);
     }
-}
-
-fn is_same_host(own: &str, other: &str) -> bool {
-    let is_loopback = |host: &str| matches!(host, "localhost" | "127.0.0.1" | "::1");
-    own == other || is_loopback(own) && is_loopback(other)
 }
