@@ -246,6 +246,7 @@ impl Profile {
 #[derive(Default)]
 pub struct Hooks {
     own: OnceLock<ProbeRef>,
+    partner: OnceLock<ProbeRef>,
     noted: AtomicI32,
     journal: Mutex<Vec<i32>>,
     activations: AtomicU64,
@@ -295,6 +296,11 @@ impl Hooks {
                 .wait_while(gate, |gate| !gate.open)
                 .expect("no panic"),
         );
+    }
+
+    /// Says whom `rally` calls; once.
+    pub fn choose_partner(&self, partner: ProbeRef) {
+        self.partner.set(partner).expect("once");
     }
 
     /// The last value noted.
@@ -423,17 +429,12 @@ impl conformance::Probe for Servant {
         Ok(inner.nest(Some(&inner), depth - 1)? + 1)
     }
 
-    fn bounce(
-        &self,
-        here: Option<ProbeRef>,
-        there: Option<ProbeRef>,
-        depth: i32,
-    ) -> Result<i32, SystemException> {
+    fn rally(&self, depth: i32) -> Result<i32, SystemException> {
         if depth == 0 {
             return Ok(0);
         }
-        let (here, there) = (here.expect("a reference"), there.expect("a reference"));
-        Ok(there.bounce(Some(&there), Some(&here), depth - 1)? + 1)
+        let partner = self.hooks.partner.get().expect("chosen by the test");
+        Ok(partner.rally(depth - 1)? + 1)
     }
 
     fn native_priority(&self) -> Result<i16, SystemException> {

@@ -1,6 +1,9 @@
 //! No heap allocation per call after warm-up: on the calling thread, on the lane's, and for calls inside one ORB.
 
-use punctual::{ExpiredRequests, Orb, Priority, PriorityModel, QueueLimits, SchedulingClass};
+use punctual::{
+    ExpiredRequests, Orb, Priority, PriorityModel, QueueLimits, SchedulingClass, ThreadPoolBuilder,
+    WaitStrategy,
+};
 use punctual_conformance::{
     conformance::{Longs, ProbeRef},
     server::{self, Server, Setup},
@@ -157,6 +160,26 @@ fn nor_do_calls_that_are_handed_to_another_lane() {
     assert_none(server.without_components(&server::client()));
     assert_eq!(server.seen(0).redispatched, server.seen(0).requests);
     assert_eq!(server.seen(1).queue.accepted, server.seen(0).requests);
+}
+
+#[test]
+fn nor_do_calls_whose_thread_serves_while_it_waits() {
+    let pools: [fn(ThreadPoolBuilder) -> ThreadPoolBuilder; 2] =
+        [|pool| pool, |pool| pool.request_buffering(QueueLimits::default())];
+    for pool in pools {
+        let serving = || Setup {
+            wait_strategy: WaitStrategy::Serving,
+            pool,
+            ..Setup::default()
+        };
+        let (one, other) = (serving().start(), serving().start());
+        one.hooks.choose_partner(other.reference_for(&one.orb));
+        other.hooks.choose_partner(one.reference_for(&other.orb));
+        let client = server::client();
+        let caller = &mut Caller::new(one.reference_for(&client));
+        let rally = |caller: &mut Caller| assert_eq!(caller.probe.rally(4), Ok(4));
+        assert_eq!(allocations(caller, rally), (0, 0), "caller, server");
+    }
 }
 
 #[test]

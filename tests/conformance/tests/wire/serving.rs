@@ -34,18 +34,22 @@ fn serving(pool: Pool) -> Setup {
     }
 }
 
+/// Two servers whose objects call each other.
+fn partners(setup: impl Fn() -> Setup) -> (Server, Server) {
+    let (one, other) = (setup().start(), setup().start());
+    one.hooks.choose_partner(other.reference_for(&one.orb));
+    other.hooks.choose_partner(one.reference_for(&other.orb));
+    (one, other)
+}
+
 #[test]
 fn objects_with_one_thread_each_can_call_each_other_back() {
     for pool in POOLS {
-        let (one, other) = (serving(pool).start(), serving(pool).start());
+        let (one, other) = partners(|| serving(pool));
         let client = client();
-        let (here, there) = (one.reference_for(&client), other.reference_for(&client));
+        let here = one.reference_for(&client);
         for depth in [0, 1, 2, 3, 10, 50] {
-            assert_eq!(
-                here.bounce(Some(&here), Some(&there), depth),
-                Ok(depth),
-                "{depth}"
-            );
+            assert_eq!(here.rally(depth), Ok(depth), "{depth}");
         }
         let served = one.seen(0).requests + other.seen(0).requests;
         assert_eq!(served, 6 + 1 + 2 + 3 + 10 + 50, "over the wire, each of them");
@@ -58,15 +62,11 @@ fn blocking_they_wait_for_each_other_until_the_deadline() {
         call_timeout: Some(Duration::from_millis(200)),
         ..Setup::default()
     };
-    let (one, other) = (blocking().start(), blocking().start());
+    let (one, _other) = partners(blocking);
     let client = client();
-    let (here, there) = (one.reference_for(&client), other.reference_for(&client));
-    assert_eq!(
-        here.bounce(Some(&here), Some(&there), 1),
-        Ok(1),
-        "nobody calls back"
-    );
-    let late = here.bounce(Some(&here), Some(&there), 2).unwrap_err();
+    let here = one.reference_for(&client);
+    assert_eq!(here.rally(1), Ok(1), "nobody calls back");
+    let late = here.rally(2).unwrap_err();
     assert_eq!(late.kind, Kind::Timeout);
 }
 
@@ -77,21 +77,21 @@ fn how_deep_calls_nest_is_limited() {
         let limited = || {
             let mut setup = serving(pool);
             setup.limits.max_nested_calls = LIMIT as usize;
-            setup.start()
+            setup
         };
-        let (one, other) = (limited(), limited());
+        let (one, _other) = partners(limited);
         let client = client();
-        let (here, there) = (one.reference_for(&client), other.reference_for(&client));
+        let here = one.reference_for(&client);
         // Each of the two may make so many.
-        assert_eq!(here.bounce(Some(&here), Some(&there), 2 * LIMIT), Ok(2 * LIMIT));
+        assert_eq!(here.rally(2 * LIMIT), Ok(2 * LIMIT));
         for depth in [2 * LIMIT + 1, 1000] {
-            let deep = here.bounce(Some(&here), Some(&there), depth).unwrap_err();
+            let deep = here.rally(depth).unwrap_err();
             assert_eq!(
                 (deep.kind, deep.minor),
                 (Kind::ImpLimit, Minor::NESTING_OF_CALLS_TOO_DEEP)
             );
         }
-        assert_eq!(here.bounce(Some(&here), Some(&there), 2 * LIMIT), Ok(2 * LIMIT));
+        assert_eq!(here.rally(2 * LIMIT), Ok(2 * LIMIT));
     }
 }
 
@@ -215,15 +215,15 @@ fn every_callback_is_served_once_when_many_call() {
         |pool| pool.threads(2).request_buffering(QueueLimits::default()),
     ];
     for pool in pools {
-        let (one, other) = (serving(pool).start(), serving(pool).start());
+        let (one, other) = partners(|| serving(pool));
         thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
                     let client = client();
                     let (here, there) = (one.reference_for(&client), other.reference_for(&client));
                     for _ in 0..CALLS {
-                        assert_eq!(here.bounce(Some(&here), Some(&there), DEPTH), Ok(DEPTH));
-                        assert_eq!(there.bounce(Some(&there), Some(&here), DEPTH), Ok(DEPTH));
+                        assert_eq!(here.rally(DEPTH), Ok(DEPTH));
+                        assert_eq!(there.rally(DEPTH), Ok(DEPTH));
                     }
                 });
             }
@@ -291,7 +291,12 @@ fn stranger_to_itself(strategy: WaitStrategy, pool: Pool) -> (Server, Orb, Probe
     // 127.0.0.1, where its own say localhost.
     let ior = reference([1, 2], port, &key, &[]);
     let client = client();
-    let strange = client.resolve(&ior_to_string(&ior)).expect("a good reference");
+    let resolve = |orb: &Orb| {
+        orb.resolve::<ProbeRef>(&ior_to_string(&ior))
+            .expect("a good reference")
+    };
+    server.hooks.choose_partner(resolve(&server.orb));
+    let strange = resolve(&client);
     (server, client, strange)
 }
 
@@ -321,8 +326,8 @@ fn while_another_thread_is_left_it_may_wait() {
         let (server, _client, strange) = stranger_to_itself(WaitStrategy::Blocking, pool);
         assert_eq!(strange.forward(Some(&strange), 5), Ok(10));
         // One waits for the other, which would wait for both.
-        assert_eq!(strange.bounce(Some(&strange), Some(&strange), 1), Ok(1));
-        let refused = strange.bounce(Some(&strange), Some(&strange), 2).unwrap_err();
+        assert_eq!(strange.rally(1), Ok(1));
+        let refused = strange.rally(2).unwrap_err();
         assert_eq!(
             (refused.kind, refused.minor),
             (Kind::BadInvOrder, Minor::DEADLOCK_DETECTED)
