@@ -1,8 +1,12 @@
 //! What a lane's thread does while it waits for the reply to a call of its own: nothing, or the lane's work.
 //!
-//! Serving, it waits for both in one system call: the connection that the reply comes over and the lane's waiting place, which the
-//! kernel lets wait for as one descriptor. So no other thread of the lane ever gets its reply, and nothing is registered
-//! anywhere. A request that is served meanwhile costs two system calls more than usual: this wait, and fetching the event.
+//! Serving, it waits for both in one system call: a waiting place of its own, in which the connection is that the reply comes
+//! over, and the lane's, which the kernel lets wait for as one descriptor. So no other thread of the lane ever gets its
+//! reply. A place of its own because streams promise edges only, and beside the lane's instead of around it because of the kernel's limit
+//! on places inside places, which borrowing lanes use up.
+//!
+//! System calls: six, where blocking has none before its `read` (coming and going, two looks, the wait, and fetching its event).
+//! A request that is served meanwhile costs this wait in addition to what it costs anyway.
 //!
 //! What it serves runs inside the upcall that waits, on the same stack: the reply, once it is there, is taken when that has
 //! ended. How deep this goes is limited by the calls that a thread may make inside each other.
@@ -15,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_os::{Scheduling, poller::wait_for_either, scheduling};
+use punctual_os::{Interest, Poller, Scheduling, Trigger, poller::wait_for_either, scheduling};
 use punctual_transport::Stream;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
@@ -95,9 +99,31 @@ pub(crate) fn await_readable(stream: &dyn Stream, deadline: Option<Instant>) -> 
 
 impl Worker<'_> {
     fn serve_until_readable(&mut self, stream: &dyn Stream, deadline: Option<Instant>) -> io::Result<bool> {
+        let replies = match self.desk.replies.take() {
+            Some(replies) => replies,
+            None => Poller::new()?,
+        };
+        replies.add(stream, 0, Interest::READ, Trigger::Edge)?;
+        let readable = self.serve_beside(stream, &replies, deadline);
+        replies.remove(stream)?;
+        self.desk.replies = Some(replies);
+        readable
+    }
+
+    fn serve_beside(
+        &mut self,
+        stream: &dyn Stream,
+        replies: &Poller,
+        deadline: Option<Instant>,
+    ) -> io::Result<bool> {
         let lane = self.lane;
         let _nested = lane.buffering.map(|_| Nested::enter(lane));
+        let mut look = true;
         loop {
+            // Tells a peer that shares memory with us to ring from now on, too.
+            if look && stream.wait_readable(Duration::ZERO)? {
+                return Ok(true);
+            }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if lane.is_stopping() {
                 // Nothing further is served, and its bell does not stop ringing.
@@ -108,11 +134,11 @@ impl Worker<'_> {
                 Some(_) => lane.queue.rung(),
                 None => lane.poller.as_fd(),
             };
-            let (reply, work) = wait_for_either(stream.as_fd(), place, timeout)?;
+            let (reply, work) = wait_for_either(replies.as_fd(), place, timeout)?;
+            look = reply;
             if reply {
-                return Ok(true);
-            }
-            if work && lane.buffering.is_some() {
+                replies.wait(&mut self.desk.events, Some(Duration::ZERO))?;
+            } else if work && lane.buffering.is_some() {
                 self.serve_one_queued();
             } else if work {
                 // Another thread may have been faster.

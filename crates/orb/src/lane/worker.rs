@@ -8,7 +8,7 @@ use punctual_cdr::{Arena, CharSet};
 use punctual_giop::{
     CODE_SETS, MessageHeader, MessageType, RequestHeader, Version, char_set_from_id, decode_code_sets,
 };
-use punctual_os::{Events, Scheduling, scheduling};
+use punctual_os::{Events, Poller, Scheduling, scheduling};
 use punctual_stub::ReusePool;
 
 use super::{ACCEPTOR, BELL, Lane, Wake, connection::Connection, inbound::Next, serving};
@@ -38,7 +38,9 @@ pub(super) struct Desk {
     pub(super) message: Vec<u8>,
     pub(super) buffers: Buffers,
     /// One event at a time: what a thread does not fetch, another thread of the lane can.
-    events: Events,
+    pub(super) events: Events,
+    /// Where the reply to a call is waited for while the lane is served.
+    pub(super) replies: Option<Poller>,
 }
 
 impl Desk {
@@ -53,6 +55,7 @@ impl Desk {
                 orb: context_of(core),
             },
             events: Events::with_capacity(1),
+            replies: None,
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::thread;
 
-use punctual::{Completion, Limits, Minor, QueueLimits, SystemExceptionKind as Kind};
+use punctual::{
+    Completion, CpuSet, Limits, Minor, Priority, QueueLimits, SchedulingClass, SystemExceptionKind as Kind,
+};
 use punctual_conformance::{
     peer::{Peer, wait_until},
     server::{Server, Setup, client},
@@ -369,4 +371,46 @@ fn clients_notice_nothing_but_the_refusal() {
     server.hooks.open_gate();
     wait_until("all are served", || server.seen(0).queue.requests == 0);
     assert_eq!(probe.twice(21), Ok(42));
+}
+
+/// On one CPU the reading thread and the serving one, of one priority, take turns: neither a flood of requests nor one of refusals
+/// keeps what was let in from being served.
+#[test]
+fn a_flood_does_not_starve_the_thread_that_serves() {
+    const REQUESTS: u32 = 4000;
+    let setup = Setup {
+        pool: |pool| {
+            pool.affinity(CpuSet::single(0))
+                .default_priority(Priority::MIN)
+                .request_buffering(QueueLimits {
+                    requests: 4,
+                    octets: 4096,
+                })
+        },
+        class: SchedulingClass::Fifo,
+        ..Setup::default()
+    };
+    let server = setup.start();
+    if !server.pool.is_realtime() {
+        return eprintln!("SKIPPED: no real-time rights");
+    }
+    server.hooks.open_gate();
+    let (served, refused) = thread::scope(|scope| {
+        let peers: Vec<_> = (0..3)
+            .map(|peer| {
+                let server = &server;
+                scope.spawn(move || talk(server, peer * REQUESTS, REQUESTS))
+            })
+            .collect();
+        let sum = |(served, refused), peer: thread::ScopedJoinHandle<'_, (u32, u32)>| {
+            let (by_peer, refused_to_peer) = peer.join().expect("no panic");
+            (served + by_peer, refused + refused_to_peer)
+        };
+        peers.into_iter().fold((0, 0), sum)
+    });
+    assert_eq!(served + refused, 3 * REQUESTS);
+    // Each turn serves what the queue holds, and a turn reads a bunch at most.
+    assert!(served >= 3 * REQUESTS / 40, "{served} of {}", 3 * REQUESTS);
+    let queue = server.seen(0).queue;
+    assert_eq!((queue.accepted, queue.refused), (served.into(), refused.into()));
 }
