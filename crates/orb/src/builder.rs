@@ -1,8 +1,8 @@
 use std::{sync::Arc, time::Duration};
 
 use punctual_os::SchedulingClass;
-use punctual_sched::PriorityMapping;
-use punctual_transport::Transport;
+use punctual_sched::{LinearNetworkMapping, NetworkPriorityMapping, PriorityMapping};
+use punctual_transport::{ProtocolPolicy, Transport};
 
 use crate::{Limits, Orb, OrbError, WaitStrategy, orb_core::OrbCore};
 
@@ -27,8 +27,11 @@ pub struct OrbBuilder {
     pub(crate) transports: Vec<Arc<dyn Transport>>,
     /// Endpoints, and what clients are told where that is something else.
     pub(crate) listen: Vec<(String, Option<String>)>,
+    pub(crate) server_protocols: ProtocolPolicy,
+    pub(crate) client_protocols: ProtocolPolicy,
     pub(crate) limits: Limits,
     pub(crate) mapping: Option<Box<dyn PriorityMapping>>,
+    pub(crate) network_mapping: Box<dyn NetworkPriorityMapping>,
     pub(crate) class: SchedulingClass,
     pub(crate) lock_memory: bool,
     pub(crate) call_timeout: Option<Duration>,
@@ -40,8 +43,11 @@ impl OrbBuilder {
         Self {
             transports: Vec::new(),
             listen: Vec::new(),
+            server_protocols: ProtocolPolicy::default(),
+            client_protocols: ProtocolPolicy::default(),
             limits: Limits::default(),
             mapping: None,
+            network_mapping: Box::new(LinearNetworkMapping),
             class: SchedulingClass::Fifo,
             lock_memory: true,
             call_timeout: None,
@@ -104,6 +110,61 @@ impl OrbBuilder {
         self
     }
 
+    /// `RTCORBA::ServerProtocolPolicy` (42): which protocols references name, the preferred one first, and how the connections
+    /// that are accepted are set up. Default: all that it listens at, in the order of [`Self::listen`].
+    ///
+    /// An ORB that is not told where to listen listens over each of them. An adapter may have a policy of its own, for order
+    /// and choice; connections are set up as the ORB's says, because all adapters of a pool share them.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// # use punctual_stub::Interface;
+    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    ///
+    /// let protocols = ProtocolPolicy::new([Protocol::UIOP, Protocol::IIOP]);
+    /// let orb = Orb::builder().server_protocols(protocols.clone()).build()?;
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// let tags = doubler.as_object().ior().profiles.iter().map(|profile| profile.tag);
+    /// assert!(tags.eq([Protocol::UIOP.profile_tag, Protocol::IIOP.profile_tag]));
+    ///
+    /// // Nothing listens over Unix sockets here.
+    /// let orb = Orb::builder().listen("iiop://localhost").server_protocols(protocols).build();
+    /// assert!(matches!(orb, Err(OrbError::Policy(_))));
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn server_protocols(mut self, protocols: ProtocolPolicy) -> Self {
+        self.server_protocols = protocols;
+        self
+    }
+
+    /// `RTCORBA::ClientProtocolPolicy` (43): which protocols calls may use, the preferred one first, and how the connections
+    /// that they open are set up. Default: all, as the reference orders them, but those that stay on this host first.
+    ///
+    /// Calls fail with INV_POLICY where the reference has none of them, or names protocols itself.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// # use punctual_stub::Interface;
+    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    /// use punctual_types::SystemExceptionKind;
+    ///
+    /// let server = Orb::builder().listen("iiop://localhost").build()?;
+    /// let doubler: DoublerRef = server.root_poa().activate(Doubler)?;
+    /// let only_unix = ProtocolPolicy::new([Protocol::UIOP]);
+    /// let client = Orb::builder().client_protocols(only_unix).build()?;
+    /// let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior())?;
+    /// assert_eq!(doubler.twice(3).unwrap_err().kind, SystemExceptionKind::InvPolicy);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn client_protocols(mut self, protocols: ProtocolPolicy) -> Self {
+        self.client_protocols = protocols;
+        self
+    }
+
     /// The limits in force.
     ///
     /// ```
@@ -139,6 +200,39 @@ impl OrbBuilder {
     /// ```
     pub fn priority_mapping(mut self, mapping: impl PriorityMapping + 'static) -> Self {
         self.mapping = Some(Box::new(mapping));
+        self
+    }
+
+    /// How CORBA priorities become the network's, for protocols whose properties have `enable_network_priority`: what packets
+    /// of requests and replies carry. Default: [`LinearNetworkMapping`].
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_sched::{NetworkPriority, NetworkPriorityMapping};
+    /// use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
+    /// use punctual_types::Priority;
+    ///
+    /// /// The network lets through whatever is not of the lowest priority.
+    /// struct TwoClasses;
+    ///
+    /// impl NetworkPriorityMapping for TwoClasses {
+    ///     fn to_network(&self, priority: Priority) -> NetworkPriority {
+    ///         if priority > Priority::MIN { NetworkPriority::EXPEDITED } else { NetworkPriority::BEST_EFFORT }
+    ///     }
+    /// }
+    ///
+    /// let mut properties = ProtocolProperties::default();
+    /// properties.enable_network_priority = true;
+    /// let protocols = ProtocolPolicy::new([Protocol::IIOP.with(properties)]);
+    /// let orb = Orb::builder()
+    ///     .network_priority_mapping(TwoClasses)
+    ///     .client_protocols(protocols.clone())
+    ///     .server_protocols(protocols)
+    ///     .build()?;
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn network_priority_mapping(mut self, mapping: impl NetworkPriorityMapping + 'static) -> Self {
+        self.network_mapping = Box::new(mapping);
         self
     }
 

@@ -9,6 +9,7 @@ mod config;
 mod current;
 mod error;
 mod lane;
+mod network_mark;
 mod notice;
 mod orb;
 mod orb_core;

@@ -12,9 +12,9 @@ use punctual_cdr::{CdrError, Ior, TaggedProfile};
 use punctual_giop::Profile;
 use punctual_os::{PiMutex, SchedulingClass, scheduling};
 use punctual_poa::{IdMap, ObjectKey, ObjectTable, SlotId, Slots};
-use punctual_sched::{LinearMapping, PriorityMapping};
+use punctual_sched::{LinearMapping, NetworkPriorityMapping, PriorityMapping};
 use punctual_stub::{OrbContext, Servant, Target};
-use punctual_transport::{ProtocolPolicy, Transports};
+use punctual_transport::{Protocol, ProtocolPolicy, Transports};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
@@ -36,6 +36,7 @@ pub(crate) struct OrbCore {
     boot: u64,
     pub(crate) limits: Limits,
     pub(crate) mapping: Box<dyn PriorityMapping>,
+    pub(crate) network_mapping: Box<dyn NetworkPriorityMapping>,
     pub(crate) scheduling_class: SchedulingClass,
     pub(crate) lock_memory: bool,
     pub(crate) call_timeout: Option<Duration>,
@@ -43,6 +44,8 @@ pub(crate) struct OrbCore {
     pub(crate) transports: Transports,
     /// Where the default pool listens; lanes listen beside it.
     listen: Vec<ListenAt>,
+    pub(crate) server_protocols: ProtocolPolicy,
+    pub(crate) client_protocols: ProtocolPolicy,
     pub(crate) endpoints: Endpoints,
     objects: ObjectTable<ActiveObject>,
     activation: PiMutex<Activation>,
@@ -66,22 +69,11 @@ impl OrbCore {
     /// The core of an ORB with these settings. Fails where the endpoint is malformed or taken.
     pub(crate) fn new(settings: OrbBuilder) -> Result<Arc<Self>, OrbError> {
         let mut transports = Transports::standard();
-        settings
-            .transports
-            .into_iter()
-            .for_each(|transport| transports.add(transport));
-        let policy = ProtocolPolicy::default();
-        let place = |endpoint: &str, published| ListenAt::parse(&transports, endpoint, published, &policy);
-        let given: Result<Vec<_>, _> = settings
-            .listen
-            .iter()
-            .map(|(endpoint, published)| place(endpoint, published.as_deref()))
-            .collect();
-        let mut listen = given?;
-        let at_once = !listen.is_empty();
-        if !at_once {
-            listen.push(place(ANYWHERE, None)?);
+        for transport in &settings.transports {
+            transports.add(Arc::clone(transport));
         }
+        let at_once = !settings.listen.is_empty();
+        let listen = places(&transports, &settings)?;
         let name = String::from("default");
         let lane = Lane::new(name, DEFAULT_POOL, None, None, &settings.limits)?;
         if at_once {
@@ -89,6 +81,10 @@ impl OrbCore {
         }
         let (objects, slots) = ObjectTable::new();
         let pool = Arc::new(PoolCore::default_pool(lane));
+        let root = Arc::new(PoaCore::root(
+            Arc::clone(&pool),
+            settings.server_protocols.clone(),
+        ));
         Ok(Arc::new_cyclic(|own| OrbCore {
             own: Weak::clone(own),
             boot: RandomState::new().build_hasher().finish(),
@@ -102,12 +98,15 @@ impl OrbCore {
                 };
                 Box::new(LinearMapping::new(scheduling::priority_range(class)))
             }),
+            network_mapping: settings.network_mapping,
             scheduling_class: settings.class,
             lock_memory: settings.lock_memory,
             call_timeout: settings.call_timeout,
             wait_strategy: settings.wait_strategy,
             transports,
             listen,
+            server_protocols: settings.server_protocols,
+            client_protocols: settings.client_protocols,
             endpoints: Endpoints::default(),
             objects,
             activation: PiMutex::new(Activation {
@@ -116,7 +115,7 @@ impl OrbCore {
             }),
             ids: PiMutex::new(IdMap::default()),
             published: PiMutex::new(HashMap::new()),
-            root: Arc::new(PoaCore::root(Arc::clone(&pool))),
+            root,
             default_pool: pool,
             pools: PiMutex::new(Vec::new()),
             shut_down: AtomicBool::new(false),
@@ -150,6 +149,11 @@ impl OrbCore {
     /// Where a lane of this name listens.
     pub(crate) fn listen_beside(&self, lane: &str) -> Vec<ListenAt> {
         self.listen.iter().map(|place| place.for_lane(lane)).collect()
+    }
+
+    /// Fails where an adapter names a protocol over which the ORB does not listen.
+    pub(crate) fn check_server_protocols(&self, protocols: &ProtocolPolicy) -> Result<(), OrbError> {
+        check_acceptors(&self.listen, protocols)
     }
 
     /// Opens the acceptors of the default pool, unless they are open.
@@ -331,5 +335,46 @@ pub(crate) fn context_of(core: &Arc<OrbCore>) -> OrbContext {
     OrbContext(Arc::clone(core) as Arc<dyn punctual_stub::Orb>)
 }
 
-/// Where an ORB listens that was not told where.
-const ANYWHERE: &str = "iiop://localhost";
+/// Where the default pool listens: where the user says, and otherwise over each of the server's protocols.
+fn places(transports: &Transports, settings: &OrbBuilder) -> Result<Vec<ListenAt>, OrbError> {
+    let protocols = &settings.server_protocols;
+    let mut places = Vec::new();
+    for (endpoint, published) in &settings.listen {
+        places.push(ListenAt::parse(
+            transports,
+            endpoint,
+            published.as_deref(),
+            protocols,
+        )?);
+    }
+    if settings.listen.is_empty() {
+        let default = [Protocol::IIOP];
+        let wanted = match protocols.protocols() {
+            [] => &default[..],
+            wanted => wanted,
+        };
+        for protocol in wanted {
+            let transport = transports.with_tag(protocol.profile_tag).ok_or(NO_ACCEPTOR)?;
+            places.push(ListenAt::anywhere(transport, protocol));
+        }
+    }
+    check_acceptors(&places, protocols)?;
+    Ok(places)
+}
+
+/// Every protocol that references are to name needs a place to listen at.
+fn check_acceptors(places: &[ListenAt], protocols: &ProtocolPolicy) -> Result<(), OrbError> {
+    let served = |protocol: &Protocol| {
+        let mut tags = places.iter().map(ListenAt::profile_tag);
+        tags.any(|tag| tag == protocol.profile_tag)
+    };
+    if protocols.protocols().iter().all(served) {
+        Ok(())
+    } else {
+        Err(NO_ACCEPTOR)
+    }
+}
+
+const NO_ACCEPTOR: OrbError = OrbError::Policy(
+    "ServerProtocolPolicy names a protocol over which the ORB does not listen: add an endpoint of it with `listen`",
+);

@@ -13,12 +13,11 @@ use std::{
 
 use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
 use punctual_giop::TAG_UIOP;
-use rustix::net::sockopt::socket_peercred;
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use self::socket_file::SocketFile;
 use crate::{
-    AddressError, Listener, Peer, ProtocolProperties, Reach, SocketStream, Stream, Transport,
+    AddressError, Listener, ProtocolProperties, Reach, SocketStream, Stream, Transport,
     socket::{self, BACKLOG},
 };
 
@@ -26,6 +25,7 @@ use crate::{
 ///
 /// An absolute path of at most 107 octets, or none for a new one in the directory for temporary files. The file of a server
 /// that has died is replaced; one that was shut down removes its own.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Unix;
 
 impl Transport for Unix {
@@ -88,7 +88,7 @@ impl Transport for Unix {
             _ => error,
         })?;
         socket.set_write_timeout(None)?;
-        Ok(Box::new(stream(socket)))
+        Ok(Box::new(SocketStream::new(socket)))
     }
 
     fn lane_address(&self, address: &str, lane: &str) -> String {
@@ -143,13 +143,6 @@ fn text(path: &Path) -> io::Result<String> {
     text.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8"))
 }
 
-fn stream(socket: Socket) -> SocketStream {
-    let user = socket_peercred(&socket)
-        .ok()
-        .map(|credentials| credentials.uid.as_raw());
-    SocketStream::new(socket, Peer::SameHost { user })
-}
-
 struct UnixListener {
     socket: Socket,
     file: SocketFile,
@@ -159,12 +152,12 @@ struct UnixListener {
 
 impl Listener for UnixListener {
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>> {
-        let Some((socket, _)) = socket::accept(&self.socket)? else {
+        let Some(socket) = socket::accept(&self.socket)? else {
             return Ok(None);
         };
         // Unlike TCP's, these do not inherit what the listening socket has.
         socket::set_buffers(&socket, &self.properties)?;
-        Ok(Some(Box::new(stream(socket))))
+        Ok(Some(Box::new(SocketStream::new(socket))))
     }
 
     fn shutdown(&self) {

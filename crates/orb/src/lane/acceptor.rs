@@ -1,6 +1,8 @@
 use std::{io, sync::Arc};
 
-use punctual_transport::{AddressError, Listener, ProtocolPolicy, ProtocolProperties, Transport, Transports};
+use punctual_transport::{
+    AddressError, Listener, Protocol, ProtocolPolicy, ProtocolProperties, Transport, Transports,
+};
 
 use crate::OrbError;
 
@@ -46,6 +48,20 @@ impl ListenAt {
         })
     }
 
+    /// Any place of this protocol.
+    pub(crate) fn anywhere(transport: &Arc<dyn Transport>, protocol: &Protocol) -> Self {
+        Self {
+            transport: Arc::clone(transport),
+            address: transport.default_address().to_owned(),
+            published: None,
+            properties: protocol.properties.clone(),
+        }
+    }
+
+    pub(crate) fn profile_tag(&self) -> u32 {
+        self.transport.profile_tag()
+    }
+
     /// The place beside it for a lane of this name.
     pub(crate) fn for_lane(&self, lane: &str) -> Self {
         let beside = |address: &String| self.transport.lane_address(address, lane);
@@ -64,6 +80,7 @@ impl ListenAt {
         Ok(Acceptor {
             transport: Arc::clone(&self.transport),
             listener,
+            properties: self.properties.clone(),
         })
     }
 
@@ -82,6 +99,7 @@ impl ListenAt {
 pub(crate) struct Acceptor {
     pub(crate) transport: Arc<dyn Transport>,
     pub(super) listener: Box<dyn Listener>,
+    pub(super) properties: ProtocolProperties,
 }
 
 impl Acceptor {

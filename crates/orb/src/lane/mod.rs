@@ -20,7 +20,7 @@ use std::{
 };
 
 use punctual_os::{Doorbell, Interest, PiMutex, Poller, Scheduling, Trigger};
-use punctual_transport::Stream;
+use punctual_transport::{ProtocolProperties, Stream};
 use punctual_types::Priority;
 use slab::Slab;
 
@@ -276,7 +276,7 @@ impl Lane {
         for acceptor in self.acceptors() {
             loop {
                 match acceptor.listener.accept() {
-                    Ok(Some(stream)) => self.admit(stream),
+                    Ok(Some(stream)) => self.admit(stream, &acceptor.properties),
                     Ok(None) => break,
                     Err(_) => {
                         self.accept_again.store(true, Ordering::Relaxed);
@@ -287,7 +287,7 @@ impl Lane {
         }
     }
 
-    fn admit(&self, stream: Box<dyn Stream>) {
+    fn admit(&self, stream: Box<dyn Stream>, properties: &ProtocolProperties) {
         let mut connections = self.connections.lock();
         if connections.len() >= self.limits.max_connections {
             drop(connections);
@@ -296,7 +296,7 @@ impl Lane {
         }
         let entry = connections.vacant_entry();
         let token = entry.key() as u64;
-        let connection = Arc::new(Connection::new(token, stream, &self.limits));
+        let connection = Arc::new(Connection::new(token, stream, properties, &self.limits));
         let added = self
             .poller
             .add(connection.stream(), token, Interest::READ_WRITE, Trigger::Edge);

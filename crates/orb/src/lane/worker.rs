@@ -53,6 +53,7 @@ impl Desk {
                 arena: Arena::with_capacity(FIRST_BUFFER),
                 pool: ReusePool::default(),
                 orb: context_of(core),
+                served_at: None,
             },
             events: Events::with_capacity(1),
             replies: None,
@@ -310,7 +311,11 @@ impl<'l> Worker<'l> {
         answer: Result<Answer, server::Unintelligible>,
     ) -> bool {
         match answer {
-            Ok(Answer::Reply) => connection.send(&self.desk.buffers.reply, header.version).is_ok(),
+            Ok(Answer::Reply) => {
+                let Buffers { reply, served_at, .. } = &self.desk.buffers;
+                connection.mark(&*self.core.network_mapping, *served_at);
+                connection.send(reply, header.version).is_ok()
+            }
             Ok(_) => true,
             Err(server::Unintelligible) => self.reject(connection, header.version),
         }

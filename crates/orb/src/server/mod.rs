@@ -15,6 +15,7 @@ use std::{sync::Arc, time::Instant};
 
 use punctual_cdr::Arena;
 use punctual_stub::{OrbContext, ReusePool};
+use punctual_types::Priority;
 
 use crate::{QueueLimits, lane::Lane};
 
@@ -26,6 +27,8 @@ pub(crate) struct Buffers {
     pub(crate) arena: Arena,
     pub(crate) pool: ReusePool,
     pub(crate) orb: OrbContext,
+    /// The priority of the last request, for the packets of its reply.
+    pub(crate) served_at: Option<Priority>,
 }
 
 /// A message whose header cannot be read: the peer gets MessageError and loses the connection.

@@ -26,8 +26,10 @@ pub(crate) fn answer_request(
         arena,
         pool,
         orb,
+        served_at,
     } = buffers;
     arena.reset();
+    *served_at = lane.priority;
     let (encoder, reply_header) = begin_reply(core, lane, char_set, &request, header, reply)?;
     if expiry::has_expired(lane.expired_requests, request.contexts, arrival.read_at) {
         lane.count_expired();
@@ -72,6 +74,7 @@ pub(crate) fn answer_request(
             return Ok(Answer::Elsewhere(lane, limits));
         }
     }
+    *served_at = placement.current;
 
     let arguments = Decoder::new(message, header.endian)
         .with_char_set(char_set)
