@@ -34,9 +34,7 @@ impl Default for QueueLimits {
 impl QueueLimits {
     pub(crate) fn check(self) -> Result<Self, OrbError> {
         if self.requests == 0 || self.octets == 0 {
-            return Err(OrbError::Policy(
-                "a queue needs room for a request: 0 is no limit in CORBA, which is not to be had",
-            ));
+            return Err(OrbError::QueueWithoutRoom);
         }
         Ok(self)
     }

@@ -171,7 +171,7 @@ impl ThreadPoolBuilder {
     /// number, and has their priority, stack and CPUs. It costs two system calls and two switches between threads for each
     /// request.
     ///
-    /// Fails in [`Self::build`] for limits without room.
+    /// Fails in [`Self::build`] with [`OrbError::QueueWithoutRoom`].
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError, QueueLimits};
@@ -181,7 +181,8 @@ impl ThreadPoolBuilder {
     /// let limits = QueueLimits { requests: 32, octets: 128 << 10 };
     /// let pool = orb.threadpool().lane(Priority::MAX, 2).request_buffering(limits).build()?;
     /// let unlimited = QueueLimits { requests: 0, octets: 0 };
-    /// assert!(orb.threadpool().request_buffering(unlimited).build().is_err());
+    /// let refused = orb.threadpool().request_buffering(unlimited).build();
+    /// assert!(matches!(refused, Err(OrbError::QueueWithoutRoom)));
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn request_buffering(mut self, limits: QueueLimits) -> Self {

@@ -20,7 +20,7 @@ use std::{
 };
 
 use punctual_os::{Doorbell, Interest, PiMutex, Poller, Scheduling, Trigger};
-use punctual_transport::{ProtocolProperties, Stream};
+use punctual_transport::Stream;
 use punctual_types::Priority;
 use slab::Slab;
 
@@ -34,7 +34,7 @@ use self::{
     request_queue::{Queued, RequestQueue},
     worker::Desk,
 };
-use crate::{ExpiredRequests, Limits, OrbError, QueueLimits, QueueStatistics};
+use crate::{ExpiredRequests, Limits, OrbError, QueueLimits, QueueStatistics, accepted_priorities::Origin};
 
 /// Why a connection is looked at.
 #[derive(Clone, Copy)]
@@ -206,11 +206,6 @@ impl Lane {
         self.stopping.load(Ordering::Acquire)
     }
 
-    /// Whether a request of this priority should have come to this lane.
-    pub(crate) fn serves(&self, priority: Priority) -> bool {
-        self.priority.is_none_or(|own| own == priority)
-    }
-
     pub(crate) fn count_request(&self) {
         self.counters.requests.fetch_add(1, Ordering::Relaxed);
     }
@@ -276,7 +271,7 @@ impl Lane {
         for acceptor in self.acceptors() {
             loop {
                 match acceptor.listener.accept() {
-                    Ok(Some(stream)) => self.admit(stream, &acceptor.properties),
+                    Ok(Some(stream)) => self.admit(stream, acceptor),
                     Ok(None) => break,
                     Err(_) => {
                         self.accept_again.store(true, Ordering::Relaxed);
@@ -287,7 +282,7 @@ impl Lane {
         }
     }
 
-    fn admit(&self, stream: Box<dyn Stream>, properties: &ProtocolProperties) {
+    fn admit(&self, stream: Box<dyn Stream>, acceptor: &Acceptor) {
         let mut connections = self.connections.lock();
         if connections.len() >= self.limits.max_connections {
             drop(connections);
@@ -296,7 +291,12 @@ impl Lane {
         }
         let entry = connections.vacant_entry();
         let token = entry.key() as u64;
-        let connection = Arc::new(Connection::new(token, stream, properties, &self.limits));
+        let origin = Origin {
+            peer: stream.peer(),
+            highest: acceptor.highest_priority,
+        };
+        let connection = Connection::new(token, stream, origin, &acceptor.properties, &self.limits);
+        let connection = Arc::new(connection);
         let added = self
             .poller
             .add(connection.stream(), token, Interest::READ_WRITE, Trigger::Edge);

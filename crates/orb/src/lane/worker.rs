@@ -294,9 +294,9 @@ impl<'l> Worker<'l> {
     ) -> bool {
         let Desk { message, buffers, .. } = &mut self.desk;
         let message = &message[..header.total_size()];
+        let came = (connection.origin, arrival);
         let char_set = connection.char_set();
-        let answer =
-            server::answer_request(self.core, self.lane, char_set, message, header, arrival, buffers);
+        let answer = server::answer_request(self.core, self.lane, came, char_set, message, header, buffers);
         match answer {
             Ok(Answer::Elsewhere(lane, limits)) => self.hand_on(connection, header, &lane, limits),
             answer => self.send(connection, header, answer),

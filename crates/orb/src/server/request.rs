@@ -7,16 +7,16 @@ use punctual_stub::{Outcome, Upcall};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{Answer, Arrival, Buffers, Demultiplexed, Unintelligible, expiry, run_servant};
-use crate::{current, lane::Lane, orb_core::OrbCore};
+use crate::{accepted_priorities::Origin, current, lane::Lane, orb_core::OrbCore};
 
 /// Serves a request and writes the reply into the buffers.
 pub(crate) fn answer_request(
     core: &OrbCore,
     lane: &Lane,
+    (origin, arrival): (Origin, Arrival),
     char_set: CharSet,
     message: &[u8],
     header: &MessageHeader,
-    arrival: Arrival,
     buffers: &mut Buffers,
 ) -> Result<Answer, Unintelligible> {
     let (request, body) = RequestHeader::decode(message, header).map_err(|_| Unintelligible)?;
@@ -59,20 +59,15 @@ pub(crate) fn answer_request(
     }
     let propagated = request.contexts.find(RT_CORBA_PRIORITY);
     let placement = match propagated.map(decode_priority).transpose() {
-        Ok(priority) => object.placement(core, lane, priority),
+        Ok(priority) => object.placement(core, lane, origin, arrival.may_move, priority),
         Err(error) => Err(error.system_exception(Completion::No)),
     };
     let placement = match placement {
         Ok(placement) => placement,
         Err(exception) => return fail(encoder, reply_header, &exception, request.response),
     };
-    if let Some(elsewhere) = placement.elsewhere
-        && arrival.may_move
-    {
-        lane.count_misdirected();
-        if let Some((lane, limits)) = object.poa.redispatch_to(elsewhere) {
-            return Ok(Answer::Elsewhere(lane, limits));
-        }
+    if let Some((lane, limits)) = placement.elsewhere {
+        return Ok(Answer::Elsewhere(lane, limits));
     }
     *served_at = placement.current;
 
@@ -87,7 +82,7 @@ pub(crate) fn answer_request(
     let two_way = request.response == ResponseFlags::WithTarget;
     let mut upcall = Upcall::new(request.operation, arguments, encoder, alignment, two_way, pool);
     let result = {
-        let _current = current::during_upcall(placement.current);
+        let _current = current::during_upcall(placement.current, object.transform.as_ref());
         let _native = placement.enter();
         run_servant(&*object.servant, &mut upcall)
     };
