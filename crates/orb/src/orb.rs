@@ -312,7 +312,7 @@ impl Orb {
         Ok(())
     }
 
-    fn core(&self) -> &Arc<OrbCore> {
+    pub(crate) fn core(&self) -> &Arc<OrbCore> {
         &self.handle.core
     }
 }

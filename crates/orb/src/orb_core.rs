@@ -22,6 +22,7 @@ use crate::{
     client::{Endpoints, Reference},
     current,
     lane::{Lane, ListenAt},
+    mutex::Mutexes,
     poa::{PoaCore, with_priority::id_of_slot},
     poa_defaults::PoaDefaults,
     server::{ActiveObject, Demultiplexed},
@@ -54,6 +55,7 @@ pub(crate) struct OrbCore {
     /// Objects whose keys name them; lanes look in it for those only.
     ids: PiMutex<IdMap>,
     pub(crate) published: PiMutex<HashMap<Box<[u8]>, Arc<Ior>>>,
+    pub(crate) mutexes: Mutexes,
     pub(crate) poa_defaults: PiMutex<PoaDefaults>,
     root: Arc<PoaCore>,
     default_pool: Arc<PoolCore>,
@@ -118,6 +120,7 @@ impl OrbCore {
             }),
             ids: PiMutex::new(IdMap::default()),
             published: PiMutex::new(HashMap::new()),
+            mutexes: Mutexes::default(),
             poa_defaults: PiMutex::new(settings.poa_defaults),
             root,
             default_pool: pool,
