@@ -24,4 +24,4 @@ pub use error::{OrbError, ResolveError};
 pub use lane::LaneStatistics;
 pub use orb::Orb;
 pub use poa::{Poa, PoaBuilder};
-pub use threadpool::{ThreadPool, ThreadPoolBuilder};
+pub use threadpool::{LaneSpec, LaneWait, ThreadLife, ThreadPool, ThreadPoolBuilder};

@@ -1,4 +1,9 @@
-use std::sync::Arc;
+mod destroy;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use punctual_cdr::Ior;
 use punctual_giop::{
@@ -347,6 +352,7 @@ impl PoaBuilder {
                 on_excess: self.on_excess,
                 pool,
                 children: PiMutex::new(Vec::new()),
+                closed: AtomicBool::new(false),
             }
         })?;
         Ok(Poa {
@@ -367,6 +373,8 @@ pub(crate) struct PoaCore {
     pub(crate) on_excess: OnExcess,
     pool: Arc<PoolCore>,
     children: PiMutex<Vec<Arc<PoaCore>>>,
+    /// It has been destroyed: nothing is activated in it any more.
+    closed: AtomicBool,
 }
 
 const MAX_PATH: usize = 1000;
@@ -382,6 +390,7 @@ impl PoaCore {
             on_excess: OnExcess::Refuse,
             pool,
             children: PiMutex::new(Vec::new()),
+            closed: AtomicBool::new(false),
         }
     }
 
@@ -397,8 +406,23 @@ impl PoaCore {
             return Err(OrbError::AdapterName(name.to_owned()));
         }
         let child = Arc::new(make(path));
+        if child.pool.is_destroyed() {
+            return Err(OrbError::InvalidThreadPool);
+        }
+        if self.is_closed() {
+            return Err(OrbError::NotActive);
+        }
         children.push(Arc::clone(&child));
         Ok(child)
+    }
+
+    /// Lets nothing be activated in it any more.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
     }
 
     pub(crate) fn pool_id(&self) -> u32 {

@@ -39,8 +39,8 @@
 pub use punctual_cdr::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, Ior, LongDouble, TooLong};
 pub use punctual_giop::{UrlError, ior_from_string, ior_to_string};
 pub use punctual_orb::{
-    Current, LaneStatistics, Limits, OnExcess, Orb, OrbBuilder, OrbError, Poa, PoaBuilder, PriorityModel,
-    ResolveError, ThreadPool, ThreadPoolBuilder,
+    Current, LaneSpec, LaneStatistics, LaneWait, Limits, OnExcess, Orb, OrbBuilder, OrbError, Poa,
+    PoaBuilder, PriorityModel, ResolveError, ThreadLife, ThreadPool, ThreadPoolBuilder,
 };
 pub use punctual_os::{CpuSet, SchedulingClass};
 pub use punctual_sched::{LinearMapping, PriorityMapping};
