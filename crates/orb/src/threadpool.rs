@@ -314,10 +314,8 @@ impl ThreadPoolBuilder {
     fn layout(&self) -> Result<Vec<LaneSpec>, OrbError> {
         let mut layout = self.lanes.clone();
         layout.sort_by_key(|lane| lane.priority);
-        if let Some([lane, _]) = layout
-            .array_windows()
-            .find(|[one, next]| one.priority == next.priority)
-        {
+        let mut neighbours = layout.windows(2);
+        if let Some([lane, _]) = neighbours.find(|pair| pair[0].priority == pair[1].priority) {
             return Err(OrbError::ThreadPool(format!(
                 "lane {}: another lane has the same priority; give each lane its own, or one lane the threads of both",
                 lane.priority

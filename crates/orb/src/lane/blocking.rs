@@ -3,13 +3,7 @@
 //! The lane's `….poll` thread accepts. While a thread is without a connection, an accepted one is given to it and is not
 //! registered in the waiting place; all others are, and the `….poll` thread serves them as in any lane.
 
-use std::{
-    collections::VecDeque,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{collections::VecDeque, sync::Arc};
 
 use punctual_os::{PiCondvar, PiMutex};
 
@@ -22,61 +16,71 @@ use super::{
 use crate::orb_core::OrbCore;
 
 /// Where connections meet threads.
-#[derive(Default)]
 pub(super) struct Blocking {
     meeting: PiMutex<Meeting>,
     changed: PiCondvar,
-    stopping: AtomicBool,
 }
 
-#[derive(Default)]
 struct Meeting {
-    /// Threads without a connection.
-    waiting: usize,
-    /// Connections for them; never more than they are.
-    connections: VecDeque<Arc<Connection>>,
+    /// Threads that have no connection and are promised none, those included that are only just starting.
+    free: usize,
+    /// Connections that threads are to take.
+    promised: VecDeque<Arc<Connection>>,
 }
 
 impl Blocking {
+    pub(super) fn new(threads: usize) -> Self {
+        Self {
+            meeting: PiMutex::new(Meeting {
+                free: threads,
+                promised: VecDeque::with_capacity(threads),
+            }),
+            changed: PiCondvar::new(),
+        }
+    }
+
     /// Gives a connection to a thread that has none. `false`: all have one.
     pub(super) fn give(&self, connection: &Arc<Connection>) -> bool {
         let mut meeting = self.meeting.lock();
-        let free = meeting.connections.len() < meeting.waiting && !self.stopping.load(Ordering::SeqCst);
-        if !free || connection.stream().set_nonblocking(false).is_err() {
+        if meeting.free == 0 || connection.stream().set_nonblocking(false).is_err() {
             return false;
         }
         connection.set_dedicated();
-        meeting.connections.push_back(Arc::clone(connection));
+        meeting.free -= 1;
+        meeting.promised.push_back(Arc::clone(connection));
         drop(meeting);
         self.changed.notify_one();
         true
     }
 
     /// Waits for a connection; `None` once the lane stops.
-    fn take(&self) -> Option<Arc<Connection>> {
+    fn take(&self, lane: &Lane) -> Option<Arc<Connection>> {
         let mut meeting = self.meeting.lock();
-        meeting.waiting += 1;
-        let stopping = || self.stopping.load(Ordering::SeqCst);
-        self.changed.wait_while(&mut meeting, |meeting| {
-            meeting.connections.is_empty() && !stopping()
-        });
-        meeting.waiting -= 1;
+        let nothing = |meeting: &mut Meeting| meeting.promised.is_empty() && !lane.is_stopping();
+        self.changed.wait_while(&mut meeting, nothing);
         // Those that nobody takes any more are closed with the lane.
-        meeting.connections.pop_front().filter(|_| !stopping())
+        meeting.promised.pop_front().filter(|_| !lane.is_stopping())
     }
 
-    /// Lets the threads end: those without a connection, and those that are in `read`.
+    /// A thread is without a connection again.
+    fn set_free(&self) {
+        self.meeting.lock().free += 1;
+    }
+
+    /// Lets the threads end: those without a connection, and those that are in `read`. The lane is stopping already.
     ///
-    /// A thread that serves a request finishes it and ends then. Each thread counts its request in and looks whether the lane stops;
-    /// here the lane is stopping, and then the count is looked at. So either the request is seen here and its thread takes leave
-    /// itself, or the thread sees the stop and drops the request, as the leave that is taken here promises.
-    pub(super) fn stop<'c>(&self, connections: impl Iterator<Item = &'c Arc<Connection>>) {
-        {
-            let _meeting = self.meeting.lock();
-            self.stopping.store(true, Ordering::SeqCst);
-        }
+    /// A thread that serves a request finishes it and ends then. Each thread counts its request in and looks then whether the lane
+    /// stops; here the lane is stopping, and then the count is looked at. So either the request is seen here, and its thread takes
+    /// leave itself, or the thread sees the stop and drops the request, as the leave that is taken here promises.
+    pub(super) fn stop(&self, lane: &Lane) {
+        // Who has looked at the mark under the lock is waiting now.
+        drop(self.meeting.lock());
         self.changed.notify_all();
-        for connection in connections.filter(|connection| connection.is_dedicated()) {
+        let connections: Vec<_> = {
+            let connections = lane.connections.lock();
+            connections.iter().map(|(_, one)| Arc::clone(one)).collect()
+        };
+        for connection in connections.iter().filter(|connection| connection.is_dedicated()) {
             // From now on nobody waits for a peer that does not read.
             let _ = connection.stream().set_nonblocking(true);
             if !connection.is_in_service() {
@@ -94,18 +98,47 @@ impl Blocking {
 pub(super) fn work(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
     let mut worker = Worker::new(lane, lane, core, Desk::new(core));
     if let Some(blocking) = &lane.blocking {
-        while let Some(connection) = blocking.take() {
-            worker.serve_alone(&connection);
-            lane.close(&connection);
+        while let Some(connection) = blocking.take(lane) {
+            let mut own = Some(connection);
+            while let Some(connection) = own {
+                worker.serve_alone(&connection);
+                lane.close(&connection);
+                // Those that came while all threads had one have waited longest.
+                own = lane.adopt();
+            }
+            blocking.set_free();
         }
     }
     leave(lane);
+}
+
+impl Lane {
+    /// Takes a connection out of the waiting place, for the calling thread.
+    fn adopt(&self) -> Option<Arc<Connection>> {
+        let connections = self.connections.lock();
+        connections.iter().find_map(|(_, connection)| {
+            // Who reads it now goes on to wait for it, and it can be adopted another time.
+            let _claim = connection.try_claim()?;
+            if connection.is_dedicated() || connection.is_congested() || connection.is_in_service() {
+                return None;
+            }
+            connection.stream().set_nonblocking(false).ok()?;
+            // While it is claimed: whoever claims it later, for an event of before, sees it.
+            connection.set_dedicated();
+            let _ = self.poller.remove(connection.stream());
+            Some(Arc::clone(connection))
+        })
+    }
 }
 
 impl Worker<'_> {
     /// Serves a connection until it ends, or the lane stops.
     fn serve_alone(&mut self, connection: &Arc<Connection>) {
         let mut in_a_row = 0;
+        // The connection is marked as this thread's before this look, and the lane as stopping before it looks for the mark.
+        if self.lane.is_stopping() {
+            return connection.say_close();
+        }
         loop {
             // Nobody else has it: it is in no waiting place, and who inspects it for its age lets go at once.
             let mut inbound = connection.wait_for_claim();

@@ -93,6 +93,11 @@ impl Connection {
         })
     }
 
+    /// The right to read, if nobody has it; whoever has it is not told.
+    pub(super) fn try_claim(&self) -> Option<PiMutexGuard<'_, Inbound>> {
+        self.inbound.try_lock()
+    }
+
     /// As [`Self::claim`] for the thread that has it for itself: others hold the claim for a moment at most.
     pub(super) fn wait_for_claim(&self) -> PiMutexGuard<'_, Inbound> {
         self.inbound.lock()

@@ -107,7 +107,7 @@ impl Lane {
             pool,
             priority,
             scheduling: crew.scheduling(),
-            blocking: crew.is_blocking().then(Blocking::default),
+            blocking: crew.is_blocking().then(|| Blocking::new(crew.planned())),
             crew,
             acceptor: OnceLock::new(),
             poller,
@@ -151,15 +151,11 @@ impl Lane {
 
     /// Lets its threads end after the upcalls they are in.
     pub(crate) fn stop(&self) {
-        self.stopping.store(true, Ordering::Release);
+        self.stopping.store(true, Ordering::SeqCst);
         // Level-triggered and never drained from now on: every thread sees it.
         let _ = self.bell.ring();
         if let Some(blocking) = &self.blocking {
-            let connections: Vec<_> = {
-                let connections = self.connections.lock();
-                connections.iter().map(|(_, one)| Arc::clone(one)).collect()
-            };
-            blocking.stop(connections.iter());
+            blocking.stop(self);
         }
         if self.crew.occupancy.threads() == 0 {
             self.close_all();
@@ -189,7 +185,7 @@ impl Lane {
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Acquire)
+        self.stopping.load(Ordering::SeqCst)
     }
 
     /// Whether a request of this priority should have come to this lane.

@@ -204,6 +204,10 @@ impl<'l> Worker<'l> {
             let Some(mut inbound) = connection.claim() else {
                 return;
             };
+            // A thread has it for itself since this one was told of it.
+            if connection.is_dedicated() {
+                return;
+            }
             if wake.look {
                 inbound.drained = false;
             }

@@ -91,7 +91,7 @@ pub enum LaneWait {
     /// each request. For lanes whose few clients stay connected.
     ///
     /// The lane has one thread more, named `….poll`, of the same priority, stack and affinity. It accepts, and serves those
-    /// connections as [`Self::Polled`] that came while no thread was without one, for as long as they last.
+    /// connections as [`Self::Polled`] that came while no thread was without one, until one is.
     ///
     /// What this mode cannot do: share the work of a connection (its requests are served one after the other, and while one
     /// is in service none is read), lend or borrow threads, or make dynamic ones. A peer that does not read its replies

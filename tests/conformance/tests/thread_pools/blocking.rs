@@ -35,13 +35,31 @@ fn each_thread_has_its_connection_and_one_has_the_rest() {
     different.dedup();
     assert_eq!(different.len(), 3, "{threads:?}: two of their own, one for three");
     assert_eq!((seen(&server, 0).threads, seen(&server, 0).connections), (3, 5));
-    // A connection ends, and its thread takes the next one that comes.
-    let [first, rest @ ..] = peers;
+    // A connection ends, and its thread takes one of those that have waited longest.
+    let [first, second, rest @ ..] = peers;
     drop(first);
     wait_until("it is closed", || seen(&server, 0).connections == 4);
-    let mut late = Peer::connect(port);
-    assert_eq!(thread_of(&mut late, &key), threads[0]);
+    let mut rest = rest;
+    wait_until("one is adopted", || {
+        rest.each_mut()
+            .map(|peer| thread_of(peer, &key))
+            .contains(&threads[0])
+    });
+    let moved = rest.each_mut().map(|peer| thread_of(peer, &key));
+    assert_eq!(
+        moved.iter().filter(|thread| **thread == threads[0]).count(),
+        1,
+        "one for one"
+    );
     drop(rest);
+    wait_until("they are closed", || seen(&server, 0).connections == 1);
+    let mut late = Peer::connect(port);
+    assert_eq!(
+        thread_of(&mut late, &key),
+        threads[0],
+        "who comes to a free thread gets it"
+    );
+    drop(second);
     let pool = prefix(&server);
     let names = ["0.0", "0.1", "0.poll"].map(|name| format!("{pool}{name}"));
     assert_eq!(threads_of(&pool), names);

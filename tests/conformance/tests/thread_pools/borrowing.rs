@@ -6,7 +6,8 @@ use std::{
     time::Duration,
 };
 
-use punctual::{LaneSpec, SchedulingClass};
+use punctual::{LaneSpec, LaneStatistics, SchedulingClass};
+use punctual_conformance::{conformance::ProbeRef, peer::wait_until};
 use punctual_os::{CpuSet, TaskId, scheduling};
 
 use super::{HIGH, LOW, ordinary_client, priority, seen, wait_at_gate, with_lanes};
@@ -206,7 +207,7 @@ fn no_request_is_lost_under_load() {
                 let probe = server
                     .reference_for(&client)
                     .with_timeout(Duration::from_secs(20));
-                let probe: punctual_conformance::conformance::ProbeRef = probe.unchecked();
+                let probe: ProbeRef = probe.unchecked();
                 client.current().set_priority(priority(own)).unwrap();
                 for call in 0..CALLS {
                     let value = (call as i32) << 4 | number as i32;
@@ -221,13 +222,19 @@ fn no_request_is_lost_under_load() {
         }
     });
     assert_eq!(served.load(Ordering::Relaxed), CALLS * clients.len() as u64);
+    // The last oneways may still be on their way.
+    wait_until("all are served", || {
+        let sum =
+            |count: fn(&LaneStatistics) -> u64| (0..3).map(|lane| count(&seen(&server, lane))).sum::<u64>();
+        sum(|lane| lane.requests) >= (CALLS + CALLS.div_ceil(7)) * clients.len() as u64
+            && sum(|lane| lane.busy as u64) == 0
+    });
     let lanes = [0, 1, 2].map(|lane| seen(&server, lane));
     let oneways = CALLS.div_ceil(7);
     for (lane, own) in lanes.iter().zip([LOW, 20_000, HIGH]) {
         assert_eq!(lane.requests, clients_of(own) * (CALLS + oneways), "{lane:?}");
-        assert_eq!(lane.busy, 0);
     }
-    let sum = |count: fn(&punctual::LaneStatistics) -> u64| lanes.iter().map(count).sum::<u64>();
+    let sum = |count: fn(&LaneStatistics) -> u64| lanes.iter().map(count).sum::<u64>();
     assert_eq!(sum(|lane| lane.borrowed), sum(|lane| lane.lent));
     assert!(sum(|lane| lane.borrowed) > 0, "{lanes:?}");
     assert_eq!(lanes[0].borrowed, 0);

@@ -7,9 +7,7 @@ use std::{
     thread,
 };
 
-use punctual::{
-    LaneSpec, LaneWait, Orb, OrbError, Poa, SystemExceptionKind as Kind, ThreadPool, ThreadPoolBuilder,
-};
+use punctual::{LaneSpec, LaneWait, Orb, OrbError, Poa, SystemExceptionKind as Kind, ThreadPool};
 use punctual_conformance::{
     conformance::ProbeRef,
     peer::{Peer, wait_until},
@@ -17,17 +15,13 @@ use punctual_conformance::{
     wire::{CLOSE_CONNECTION, COMMON},
 };
 
-use super::{HIGH, LOW, plain, prefix, priority, threads_of};
+use super::{HIGH, LOW, Shape, plain, prefix, priority, threads_of};
 
 fn descriptors() -> usize {
     fs::read_dir("/proc/self/fd").expect("procfs").count()
 }
 
-fn make(
-    server: &Server,
-    name: &str,
-    pool: fn(ThreadPoolBuilder) -> ThreadPoolBuilder,
-) -> (ThreadPool, Poa, ProbeRef) {
+fn make(server: &Server, name: &str, pool: Shape) -> (ThreadPool, Poa, ProbeRef) {
     let pool = pool(server.orb.threadpool()).build().unwrap();
     let poa = server
         .orb
@@ -40,7 +34,7 @@ fn make(
     (pool, poa, probe)
 }
 
-const SHAPES: [(&str, fn(ThreadPoolBuilder) -> ThreadPoolBuilder); 3] = [
+const SHAPES: [(&str, Shape); 3] = [
     ("static", |pool| pool.threads(3)),
     ("dynamic", |pool| pool.threads(1).dynamic_threads(3)),
     ("blocking", |pool| pool.threads(2).wait(LaneWait::Blocking)),
@@ -148,7 +142,7 @@ fn callers_never_hang() {
 fn nothing_is_left_of_it() {
     let server = plain(|pool| pool.threads(1));
     let client = client();
-    let round = |name: &str, shape: fn(ThreadPoolBuilder) -> ThreadPoolBuilder| {
+    let round = |name: &str, shape: Shape| {
         let (pool, poa, probe) = make(&server, name, shape);
         let reference: ProbeRef = client.resolve(&probe.to_ior()).unwrap();
         let thread = reference.thread().unwrap();

@@ -5,7 +5,7 @@ use std::{thread, time::Duration};
 use punctual::ThreadLife;
 use punctual_conformance::{peer::wait_until, server::client};
 
-use super::{plain, prefix, seen, threads_of, wait_at_gate};
+use super::{Shape, plain, prefix, seen, threads_of, wait_at_gate};
 
 const BURST: Duration = Duration::from_millis(50);
 
@@ -68,7 +68,7 @@ fn without_dynamic_threads_there_are_the_static_ones() {
 }
 
 /// What a life that ends looks like: the static thread stays, the dynamic ones go, and come again when they are needed.
-fn ends_and_comes_again(pool: fn(punctual::ThreadPoolBuilder) -> punctual::ThreadPoolBuilder) {
+fn ends_and_comes_again(pool: Shape) {
     let server = plain(pool);
     let client = client();
     let probe = server.reference_for(&client);

@@ -17,6 +17,9 @@ use punctual_conformance::{
     server::{Server, Setup},
 };
 
+/// What makes a pool of this shape.
+type Shape = fn(ThreadPoolBuilder) -> ThreadPoolBuilder;
+
 const LOW: i16 = 10_922;
 const HIGH: i16 = 32_767;
 
@@ -25,7 +28,7 @@ fn priority(value: i16) -> Priority {
 }
 
 /// A server whose object runs at the caller's priority.
-fn with_lanes(pool: fn(ThreadPoolBuilder) -> ThreadPoolBuilder, class: SchedulingClass) -> Server {
+fn with_lanes(pool: Shape, class: SchedulingClass) -> Server {
     let setup = Setup {
         pool,
         model: Some(PriorityModel::ClientPropagated {
@@ -37,7 +40,7 @@ fn with_lanes(pool: fn(ThreadPoolBuilder) -> ThreadPoolBuilder, class: Schedulin
     setup.start()
 }
 
-fn plain(pool: fn(ThreadPoolBuilder) -> ThreadPoolBuilder) -> Server {
+fn plain(pool: Shape) -> Server {
     let setup = Setup {
         pool,
         ..Setup::default()

@@ -2,19 +2,15 @@
 
 use std::time::Duration;
 
-use punctual::{
-    LaneSpec, LaneWait, Minor, Orb, OrbError, SystemExceptionKind as Kind, ThreadLife, ThreadPoolBuilder,
-};
+use punctual::{LaneSpec, LaneWait, Minor, Orb, OrbError, SystemExceptionKind as Kind, ThreadLife};
 use punctual_os::{CpuSet, Scheduling, SchedulingClass, TaskId, affinity, scheduling};
 
-use super::{HIGH, LOW, ordinary_client, priority, with_lanes};
-
-type Change = fn(ThreadPoolBuilder) -> ThreadPoolBuilder;
+use super::{HIGH, LOW, Shape, ordinary_client, priority, with_lanes};
 
 #[test]
 fn contradictions_are_named() {
     let orb = ordinary_client();
-    let cases: [(Change, &str, &str); 11] = [
+    let cases: [(Shape, &str, &str); 11] = [
         (|pool| pool.threads(0), "the pool", "`threads` is 0"),
         (
             |pool| pool.lane(priority(HIGH), 0),
