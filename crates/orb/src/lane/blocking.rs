@@ -3,7 +3,11 @@
 //! The lane's `….poll` thread accepts. While a thread is without a connection, an accepted one is given to it and is not
 //! registered in the waiting place; all others are, and the `….poll` thread serves them as in any lane.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use punctual_os::{PiCondvar, PiMutex};
 
@@ -76,22 +80,37 @@ impl Blocking {
         // Who has looked at the mark under the lock is waiting now.
         drop(self.meeting.lock());
         self.changed.notify_all();
-        let connections: Vec<_> = {
-            let connections = lane.connections.lock();
-            connections.iter().map(|(_, one)| Arc::clone(one)).collect()
-        };
-        for connection in connections.iter().filter(|connection| connection.is_dedicated()) {
-            // From now on nobody waits for a peer that does not read.
+        for connection in dedicated(lane) {
+            // From now on nobody begins to wait for a peer that does not read.
             let _ = connection.stream().set_nonblocking(true);
             if !connection.is_in_service() {
                 connection.say_close();
                 connection.stream().shutdown();
-            } else if connection.is_sending() {
-                // A thread may wait for such a peer already.
+            }
+        }
+    }
+
+    /// Ends writes that began before [`Self::stop`] to peers that do not read, after the time that a message may take.
+    pub(super) fn end_writes(&self, lane: &Lane) {
+        let deadline = Instant::now() + lane.limits.message_completion;
+        for connection in dedicated(lane) {
+            while connection.is_sending() && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if connection.is_sending() {
                 connection.stream().shutdown();
             }
         }
     }
+}
+
+/// The connections that threads have for themselves.
+fn dedicated(lane: &Lane) -> Vec<Arc<Connection>> {
+    let connections = lane.connections.lock();
+    let all = connections.iter().map(|(_, connection)| connection);
+    all.filter(|connection| connection.is_dedicated())
+        .cloned()
+        .collect()
 }
 
 /// Serves connections one after the other on the calling thread until the lane is stopped.

@@ -164,6 +164,9 @@ impl Lane {
 
     /// Waits for its threads to end. Not on one of them.
     pub(crate) fn join(&self) {
+        if let Some(blocking) = &self.blocking {
+            blocking.end_writes(self);
+        }
         self.crew.join_all();
     }
 

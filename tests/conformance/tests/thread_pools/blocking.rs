@@ -135,3 +135,28 @@ fn many_messages_in_one_read_are_all_served() {
         assert_eq!(peer.receive().unwrap().reply().body.i32(), 2 * id);
     }
 }
+
+#[test]
+fn a_peer_that_does_not_read_does_not_keep_a_pool_alive() {
+    let mut setup = punctual_conformance::server::Setup {
+        pool: |pool| pool.wait(LaneWait::Blocking),
+        ..Default::default()
+    };
+    setup.limits.message_completion = std::time::Duration::from_millis(50);
+    let server = setup.start();
+    let (mut peer, key) = (Peer::connect(server.port()), server.key());
+    // More than the sockets hold.
+    for id in 0..4 {
+        peer.send(&COMMON.request(id, &key, "filled", |body| body.u32(4 << 20)));
+    }
+    wait_until("a reply is being sent", || {
+        let lane = seen(&server, 0);
+        lane.requests > 0 && lane.busy == 0
+    });
+    let before = seen(&server, 0).requests;
+    thread::sleep(std::time::Duration::from_millis(50));
+    assert_eq!(seen(&server, 0).requests, before, "its thread waits");
+    server.poa.destroy().unwrap();
+    server.pool.destroy().unwrap();
+    assert_eq!(seen(&server, 0).threads, 0);
+}
