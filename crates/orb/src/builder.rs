@@ -1,14 +1,15 @@
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use punctual_os::SchedulingClass;
-use punctual_sched::PriorityMapping;
+use punctual_sched::{LinearNetworkMapping, NetworkPriorityMapping, PriorityMapping};
+use punctual_transport::{ProtocolPolicy, Transport};
 
 use crate::{Limits, Orb, OrbError, orb_core::OrbCore};
 
 /// Makes an [`Orb`].
 ///
 /// ```
-/// use std::time::Duration;
+/// use std::{sync::Arc, time::Duration};
 ///
 /// use punctual_orb::{Limits, Orb};
 /// use punctual_os::SchedulingClass;
@@ -23,9 +24,14 @@ use crate::{Limits, Orb, OrbError, orb_core::OrbCore};
 /// # Ok::<(), punctual_orb::OrbError>(())
 /// ```
 pub struct OrbBuilder {
-    pub(crate) listen: Option<String>,
+    pub(crate) transports: Vec<Arc<dyn Transport>>,
+    /// Endpoints, and what clients are told where that is something else.
+    pub(crate) listen: Vec<(String, Option<String>)>,
+    pub(crate) server_protocols: ProtocolPolicy,
+    pub(crate) client_protocols: ProtocolPolicy,
     pub(crate) limits: Limits,
     pub(crate) mapping: Option<Box<dyn PriorityMapping>>,
+    pub(crate) network_mapping: Box<dyn NetworkPriorityMapping>,
     pub(crate) class: SchedulingClass,
     pub(crate) lock_memory: bool,
     pub(crate) call_timeout: Option<Duration>,
@@ -34,18 +40,23 @@ pub struct OrbBuilder {
 impl OrbBuilder {
     pub(crate) fn new() -> Self {
         Self {
-            listen: None,
+            transports: Vec::new(),
+            listen: Vec::new(),
+            server_protocols: ProtocolPolicy::default(),
+            client_protocols: ProtocolPolicy::default(),
             limits: Limits::default(),
             mapping: None,
+            network_mapping: Box::new(LinearNetworkMapping),
             class: SchedulingClass::Fifo,
             lock_memory: true,
             call_timeout: None,
         }
     }
 
-    /// Where it listens: `iiop://HOST:PORT`. Default: `iiop://localhost:0`, opened when the first object needs it.
+    /// Adds a place where it listens: `iiop://HOST:PORT`, `uiop://PATH`, or an endpoint of a transport of your own.
     ///
-    /// Lanes listen at free ports of the same host.
+    /// References name all places of all protocols. Default: `iiop://localhost:0`, opened when the first object needs it.
+    /// Lanes listen beside each place: at free ports of the same host, at the path with the lane's name behind it.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -60,7 +71,95 @@ impl OrbBuilder {
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn listen(mut self, endpoint: &str) -> Self {
-        self.listen = Some(endpoint.to_owned());
+        self.listen.push((endpoint.to_owned(), None));
+        self
+    }
+
+    /// As [`Self::listen`], for a place that clients reach under another address: behind a gateway that translates addresses,
+    /// or on a machine with several names. References say `published`; with port 0, or none, the port that is bound.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// let orb = Orb::builder().listen_as("iiop://0.0.0.0:0", "iiop://radar.example:2809").build()?;
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// assert_eq!(orb.publish("Doubler", &doubler)?, "corbaloc:iiop:1.2@radar.example:2809/Doubler");
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn listen_as(mut self, endpoint: &str, published: &str) -> Self {
+        self.listen
+            .push((endpoint.to_owned(), Some(published.to_owned())));
+        self
+    }
+
+    /// Adds a transport, for [`Self::listen`] and for references that name it; TCP and Unix domain sockets are there.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_transport::Unix;
+    ///
+    /// // One with the scheme or tag of another takes its place.
+    /// let orb = Orb::builder().transport(Unix).build()?;
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn transport(mut self, transport: impl Transport + 'static) -> Self {
+        self.transports.push(Arc::new(transport));
+        self
+    }
+
+    /// `RTCORBA::ServerProtocolPolicy` (42): which protocols references name, the preferred one first, and how the connections
+    /// that are accepted are set up. Default: all that it listens at, in the order of [`Self::listen`].
+    ///
+    /// An ORB that is not told where to listen listens over each of them. An adapter may have a policy of its own, for order
+    /// and choice; connections are set up as the ORB's says, because all adapters of a pool share them.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// # use punctual_stub::Interface;
+    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    ///
+    /// let protocols = ProtocolPolicy::new([Protocol::UIOP, Protocol::IIOP]);
+    /// let orb = Orb::builder().server_protocols(protocols.clone()).build()?;
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// let tags = doubler.as_object().ior().profiles.iter().map(|profile| profile.tag);
+    /// assert!(tags.eq([Protocol::UIOP.profile_tag, Protocol::IIOP.profile_tag]));
+    ///
+    /// // Nothing listens over Unix sockets here.
+    /// let orb = Orb::builder().listen("iiop://localhost").server_protocols(protocols).build();
+    /// assert!(matches!(orb, Err(OrbError::Policy(_))));
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn server_protocols(mut self, protocols: ProtocolPolicy) -> Self {
+        self.server_protocols = protocols;
+        self
+    }
+
+    /// `RTCORBA::ClientProtocolPolicy` (43): which protocols calls may use, the preferred one first, and how the connections
+    /// that they open are set up. Default: all, as the reference orders them, but those that stay on this host first.
+    ///
+    /// Calls fail with INV_POLICY where the reference has none of them, or names protocols itself.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// # use punctual_stub::Interface;
+    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    /// use punctual_types::SystemExceptionKind;
+    ///
+    /// let server = Orb::builder().listen("iiop://localhost").build()?;
+    /// let doubler: DoublerRef = server.root_poa().activate(Doubler)?;
+    /// let only_unix = ProtocolPolicy::new([Protocol::UIOP]);
+    /// let client = Orb::builder().client_protocols(only_unix).build()?;
+    /// let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior())?;
+    /// assert_eq!(doubler.twice(3).unwrap_err().kind, SystemExceptionKind::InvPolicy);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn client_protocols(mut self, protocols: ProtocolPolicy) -> Self {
+        self.client_protocols = protocols;
         self
     }
 
@@ -99,6 +198,39 @@ impl OrbBuilder {
     /// ```
     pub fn priority_mapping(mut self, mapping: impl PriorityMapping + 'static) -> Self {
         self.mapping = Some(Box::new(mapping));
+        self
+    }
+
+    /// How CORBA priorities become the network's, for protocols whose properties have `enable_network_priority`: what packets
+    /// of requests and replies carry. Default: [`LinearNetworkMapping`].
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_sched::{NetworkPriority, NetworkPriorityMapping};
+    /// use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
+    /// use punctual_types::Priority;
+    ///
+    /// /// The network lets through whatever is not of the lowest priority.
+    /// struct TwoClasses;
+    ///
+    /// impl NetworkPriorityMapping for TwoClasses {
+    ///     fn to_network(&self, priority: Priority) -> NetworkPriority {
+    ///         if priority > Priority::MIN { NetworkPriority::EXPEDITED } else { NetworkPriority::BEST_EFFORT }
+    ///     }
+    /// }
+    ///
+    /// let mut properties = ProtocolProperties::default();
+    /// properties.enable_network_priority = true;
+    /// let protocols = ProtocolPolicy::new([Protocol::IIOP.with(properties)]);
+    /// let orb = Orb::builder()
+    ///     .network_priority_mapping(TwoClasses)
+    ///     .client_protocols(protocols.clone())
+    ///     .server_protocols(protocols)
+    ///     .build()?;
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn network_priority_mapping(mut self, mapping: impl NetworkPriorityMapping + 'static) -> Self {
+        self.network_mapping = Box::new(mapping);
         self
     }
 

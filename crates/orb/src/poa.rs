@@ -6,18 +6,16 @@ use std::sync::{
 };
 
 use punctual_cdr::Ior;
-use punctual_giop::{
-    CodeSetComponentInfo, Component, IiopProfile, PUNCTUAL_ORB_TYPE, PolicyValue, PriorityModel as WireModel,
-    Version,
-};
+use punctual_giop::{PolicyValue, PriorityModel as WireModel};
 use punctual_os::PiMutex;
 use punctual_poa::{Adapter, IdAssignment, Lifespan, ObjectKey, SlotId};
 use punctual_stub::{Interface, ObjectRef, Servant, Skeleton, servant};
+use punctual_transport::ProtocolPolicy;
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
     OnExcess, OrbError, PriorityModel, ThreadPool, client::Reference, lane::Lane, orb_core::OrbCore,
-    threadpool::PoolCore,
+    profiles::profiles, threadpool::PoolCore,
 };
 
 /// An object adapter: activates servants as objects, under its policies. `PortableServer::POA`, `RTPortableServer::POA`.
@@ -69,6 +67,8 @@ impl Poa {
             ids: IdAssignment::default(),
             highest_accepted: None,
             on_excess: OnExcess::default(),
+            server_protocols: ProtocolPolicy::default(),
+            client_protocols: ProtocolPolicy::default(),
         }
     }
 
@@ -156,12 +156,8 @@ impl Poa {
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn deactivate<R: Interface>(&self, reference: &R) -> Result<(), OrbError> {
-        let profile = reference
-            .as_object()
-            .ior()
-            .profiles
-            .iter()
-            .find_map(|profile| IiopProfile::decode(profile).ok());
+        let mut profiles = reference.as_object().ior().profiles.iter();
+        let profile = profiles.find_map(|profile| self.orb.decode_profile(profile)?.ok());
         let profile = profile.ok_or(OrbError::NotActive)?;
         self.orb.deactivate(&self.core, &profile.object_key)
     }
@@ -211,6 +207,8 @@ pub struct PoaBuilder {
     ids: IdAssignment,
     highest_accepted: Option<Priority>,
     on_excess: OnExcess,
+    server_protocols: ProtocolPolicy,
+    client_protocols: ProtocolPolicy,
 }
 
 impl PoaBuilder {
@@ -271,6 +269,59 @@ impl PoaBuilder {
     /// What happens to requests above it. Default: they are refused. [`OnExcess`] has an example.
     pub fn on_excess(mut self, action: OnExcess) -> Self {
         self.on_excess = action;
+        self
+    }
+
+    /// `RTCORBA::ServerProtocolPolicy` (42): which protocols its references name, the preferred one first. Default: the ORB's.
+    ///
+    /// How connections are set up is the ORB's to say: see `OrbBuilder::server_protocols`.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// # use punctual_stub::Interface;
+    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    ///
+    /// let orb = Orb::builder().listen("iiop://localhost").listen("uiop://").build()?;
+    /// let local = ProtocolPolicy::new([Protocol::UIOP]);
+    /// let poa = orb.root_poa().child("local").server_protocols(local).build()?;
+    /// let doubler: DoublerRef = poa.activate(Doubler)?;
+    /// let profiles = &doubler.as_object().ior().profiles;
+    /// assert_eq!((profiles.len(), profiles[0].tag), (1, Protocol::UIOP.profile_tag));
+    ///
+    /// let unknown = ProtocolPolicy::new([Protocol::tagged(77)]);
+    /// let poa = orb.root_poa().child("unknown").server_protocols(unknown).build();
+    /// assert!(matches!(poa, Err(OrbError::Policy(_))), "nothing listens for it");
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn server_protocols(mut self, protocols: ProtocolPolicy) -> Self {
+        self.server_protocols = protocols;
+        self
+    }
+
+    /// `RTCORBA::ClientProtocolPolicy` (43), told to clients in references: which protocols they may use, the preferred one
+    /// first. Default: none, so clients choose. A client that has such a policy itself gets INV_POLICY.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// # use punctual_stub::Interface;
+    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    /// use punctual_types::SystemExceptionKind;
+    ///
+    /// let server = Orb::builder().listen("iiop://localhost").build()?;
+    /// let tcp = ProtocolPolicy::new([Protocol::IIOP]);
+    /// let poa = server.root_poa().child("tcp").client_protocols(tcp.clone()).build()?;
+    /// let doubler: DoublerRef = poa.activate(Doubler)?;
+    /// let client = Orb::builder().client_protocols(tcp).build()?;
+    /// let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior())?;
+    /// assert_eq!(doubler.twice(3).unwrap_err().kind, SystemExceptionKind::InvPolicy);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn client_protocols(mut self, protocols: ProtocolPolicy) -> Self {
+        self.client_protocols = protocols;
         self
     }
 
@@ -341,6 +392,12 @@ impl PoaBuilder {
                 "persistent objects need ids that the user chooses: add `user_ids`",
             ));
         }
+        self.parent.orb.check_server_protocols(&self.server_protocols)?;
+        let server_protocols = if self.server_protocols.protocols().is_empty() {
+            self.parent.orb.server_protocols.clone()
+        } else {
+            self.server_protocols
+        };
         let core = self.parent.core.add_child(&self.name, |path| {
             let pool = self.pool.unwrap_or_else(|| self.parent.orb.default_pool());
             PoaCore {
@@ -350,6 +407,8 @@ impl PoaBuilder {
                 model: self.model,
                 highest_accepted: self.highest_accepted.unwrap_or(pool.highest),
                 on_excess: self.on_excess,
+                server_protocols,
+                client_protocols: self.client_protocols,
                 pool,
                 children: PiMutex::new(Vec::new()),
                 closed: AtomicBool::new(false),
@@ -371,6 +430,8 @@ pub(crate) struct PoaCore {
     pub(crate) model: Option<PriorityModel>,
     pub(crate) highest_accepted: Priority,
     pub(crate) on_excess: OnExcess,
+    server_protocols: ProtocolPolicy,
+    client_protocols: ProtocolPolicy,
     pool: Arc<PoolCore>,
     children: PiMutex<Vec<Arc<PoaCore>>>,
     /// It has been destroyed: nothing is activated in it any more.
@@ -380,7 +441,7 @@ pub(crate) struct PoaCore {
 const MAX_PATH: usize = 1000;
 
 impl PoaCore {
-    pub(crate) fn root(pool: Arc<PoolCore>) -> Self {
+    pub(crate) fn root(pool: Arc<PoolCore>, server_protocols: ProtocolPolicy) -> Self {
         Self {
             path: String::new(),
             lifespan: Lifespan::Transient,
@@ -388,6 +449,8 @@ impl PoaCore {
             model: None,
             highest_accepted: Priority::MAX,
             on_excess: OnExcess::Refuse,
+            server_protocols,
+            client_protocols: ProtocolPolicy::default(),
             pool,
             children: PiMutex::new(Vec::new()),
             closed: AtomicBool::new(false),
@@ -455,42 +518,25 @@ impl PoaCore {
     }
 
     /// A reference to an object of this adapter.
-    ///
-    /// Components stand in the order of TAO: ORB type, code sets, then for real-time adapters endpoints and policies.
     pub(crate) fn reference(&self, repository_id: &str, object_key: Vec<u8>) -> Result<Ior, SystemException> {
-        let endpoints = self.pool.endpoints(|lane| self.is_reached_through(lane));
-        let Some(main) = endpoints.first() else {
-            let minor = Minor::NO_USABLE_PROFILE;
-            return Err(SystemException::new(
-                SystemExceptionKind::BadParam,
-                minor,
-                Completion::No,
-            ));
-        };
-        let (host, port) = (main.host.clone(), main.port);
-        let mut components = vec![
-            Component::OrbType(PUNCTUAL_ORB_TYPE),
-            Component::CodeSets(CodeSetComponentInfo::ours()),
-        ];
-        if let Some(model) = self.model {
-            components.push(Component::TaoEndpoints(endpoints));
-            components.push(Component::Policies(Self::policies(model)));
+        let mut endpoints = self.pool.endpoints(|lane| self.is_reached_through(lane));
+        let wanted = self.server_protocols.tags();
+        if !wanted.is_empty() {
+            let position = |tag: u32| wanted.iter().position(|wanted| *wanted == tag);
+            endpoints.retain(|endpoint| position(endpoint.profile_tag()).is_some());
+            endpoints.sort_by_key(|endpoint| position(endpoint.profile_tag()));
         }
-        let components: Result<Vec<_>, _> = components.iter().map(Component::encode).collect();
-        let profile = components.and_then(|components| {
-            IiopProfile {
-                version: Version::V1_2,
-                host,
-                port,
-                object_key,
-                components,
-            }
-            .encode()
-        });
-        let profile = profile.map_err(|error| error.system_exception(Completion::No))?;
+        if endpoints.is_empty() {
+            let (kind, minor) = (SystemExceptionKind::BadParam, Minor::NO_USABLE_PROFILE);
+            return Err(SystemException::new(kind, minor, Completion::No));
+        }
+        let policies = self.policies();
+        let has_policies = !policies.is_empty();
+        let profiles = profiles(&endpoints, &object_key, has_policies.then_some(&policies))
+            .map_err(|error| error.system_exception(Completion::No))?;
         Ok(Ior {
             type_id: repository_id.to_owned(),
-            profiles: vec![profile],
+            profiles,
         })
     }
 
@@ -503,14 +549,22 @@ impl PoaCore {
         }
     }
 
-    fn policies(model: PriorityModel) -> Vec<PolicyValue> {
-        let (model, server_priority) = match model {
-            PriorityModel::ClientPropagated { default } => (WireModel::ClientPropagated, default),
-            PriorityModel::ServerDeclared(priority) => (WireModel::ServerDeclared, priority),
-        };
-        vec![PolicyValue::PriorityModel {
-            model,
-            server_priority: server_priority.value(),
-        }]
+    /// What references tell clients.
+    fn policies(&self) -> Vec<PolicyValue> {
+        let mut policies = Vec::new();
+        if !self.client_protocols.protocols().is_empty() {
+            policies.push(PolicyValue::ClientProtocols(self.client_protocols.to_entries()));
+        }
+        if let Some(model) = self.model {
+            let (model, server_priority) = match model {
+                PriorityModel::ClientPropagated { default } => (WireModel::ClientPropagated, default),
+                PriorityModel::ServerDeclared(priority) => (WireModel::ServerDeclared, priority),
+            };
+            policies.push(PolicyValue::PriorityModel {
+                model,
+                server_priority: server_priority.value(),
+            });
+        }
+        policies
     }
 }

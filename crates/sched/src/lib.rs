@@ -5,6 +5,8 @@
 
 extern crate alloc;
 
+mod network_priority;
 mod priority_mapping;
 
+pub use network_priority::{LinearNetworkMapping, NetworkPriority, NetworkPriorityMapping};
 pub use priority_mapping::{LinearMapping, PriorityMapping};

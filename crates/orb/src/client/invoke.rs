@@ -127,6 +127,7 @@ impl Reference {
             self.keep(endpoint, connection);
             return Err(error);
         }
+        connection.mark(&*self.core.network_mapping, route.network_priority(priority));
         if let Some(unsent) = self.send(endpoint, &mut connection, &frame.request)? {
             return Ok(Attempt::Again(unsent));
         }
@@ -411,17 +412,18 @@ impl Reference {
 
     /// This thread's connection for the priority, opened at the first of its endpoints that answers.
     fn connection<'r>(
-        &self,
+        &'r self,
         route: &'r Route,
         priority: Priority,
         deadline: Option<(Instant, Duration)>,
     ) -> Result<(&'r Arc<Endpoint>, Box<ClientConnection>), SystemException> {
         let mut failure = None;
-        for endpoint in route.endpoints(priority)? {
+        let protocols = &self.core.client_protocols;
+        for endpoint in route.endpoints(priority, protocols.tags())? {
             if let Some(connection) = take_connection(endpoint) {
                 return Ok((endpoint, connection));
             }
-            match ClientConnection::open(endpoint, &self.core.limits, deadline.map(|(at, _)| at)) {
+            match ClientConnection::open(endpoint, &self.core, deadline.map(|(at, _)| at)) {
                 Ok(connection) => return Ok((endpoint, Box::new(connection))),
                 Err(error) => failure = Some(error),
             }

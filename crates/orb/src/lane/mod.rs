@@ -1,5 +1,6 @@
 //! Lanes: threads of one priority with everything they need to receive and serve requests, shared with no other lane.
 
+mod acceptor;
 mod blocking;
 mod borrowing;
 mod connection;
@@ -20,18 +21,19 @@ use std::{
 };
 
 use punctual_os::{Doorbell, Interest, PiMutex, Poller, Scheduling, Trigger};
-use punctual_transport::{Address, Listener, tcp};
+use punctual_transport::{ProtocolProperties, Stream};
 use punctual_types::Priority;
 use slab::Slab;
 
 pub use self::statistics::LaneStatistics;
-use self::{
-    blocking::Blocking, borrowing::Borrowing, connection::Connection, crew::Crew, statistics::Counters,
-};
 pub(crate) use self::{
+    acceptor::{Acceptor, ListenAt},
     borrowing::let_borrow,
     crew::{CrewPlan, start},
     worker::work_on_calling_thread,
+};
+use self::{
+    blocking::Blocking, borrowing::Borrowing, connection::Connection, crew::Crew, statistics::Counters,
 };
 use crate::{Limits, OrbError, orb_core::OrbCore};
 
@@ -57,7 +59,8 @@ pub(crate) struct Lane {
     /// What its threads run as, and go back to after an upcall at another priority. `None`: threads of the user's own.
     pub(crate) scheduling: Option<Scheduling>,
     crew: Crew,
-    acceptor: OnceLock<Acceptor>,
+    /// One for each place it listens at; all of them have the token `ACCEPTOR`.
+    acceptors: OnceLock<Vec<Acceptor>>,
     poller: Arc<Poller>,
     /// Set where its pool lets lanes borrow.
     borrowing: OnceLock<Borrowing>,
@@ -76,11 +79,6 @@ pub(crate) struct Lane {
     accept_again: AtomicBool,
     limits: Limits,
     counters: Counters,
-}
-
-struct Acceptor {
-    listener: Box<dyn Listener>,
-    host: String,
 }
 
 const ACCEPTOR: u64 = u64::MAX;
@@ -109,7 +107,7 @@ impl Lane {
             scheduling: crew.scheduling(),
             blocking: crew.is_blocking().then(|| Blocking::new(crew.planned())),
             crew,
-            acceptor: OnceLock::new(),
+            acceptors: OnceLock::new(),
             poller,
             borrowing: OnceLock::new(),
             bell,
@@ -124,29 +122,26 @@ impl Lane {
         })
     }
 
-    /// Opens the acceptor, unless it is open. Its threads may be waiting already.
-    pub(crate) fn listen(&self, address: &Address) -> Result<(), OrbError> {
-        if self.acceptor.get().is_some() {
+    /// Opens the acceptors, unless they are open. Its threads may be waiting already.
+    pub(crate) fn listen(&self, places: &[ListenAt]) -> Result<(), OrbError> {
+        if self.acceptors.get().is_some() {
             return Ok(());
         }
-        let failed = |source| OrbError::Listen {
-            address: address.to_string(),
-            source,
-        };
-        let listener = tcp::listen(address).map_err(failed)?;
-        let host = published_host(&address.host);
-        let acceptor = self.acceptor.get_or_init(|| Acceptor { listener, host });
-        // Edge-triggered: one thread wakes for one connection.
-        self.poller
-            .add(acceptor.listener.as_fd(), ACCEPTOR, Interest::READ, Trigger::Edge)
-            .map_err(failed)
+        let acceptors: Result<Vec<_>, _> = places.iter().map(ListenAt::open).collect();
+        let acceptors = acceptors?;
+        let acceptors = self.acceptors.get_or_init(|| acceptors);
+        for (place, acceptor) in places.iter().zip(acceptors) {
+            // Edge-triggered: one thread wakes for one connection.
+            self.poller
+                .add(acceptor.listener.as_fd(), ACCEPTOR, Interest::READ, Trigger::Edge)
+                .map_err(|error| place.explain(error))?;
+        }
+        Ok(())
     }
 
-    /// Where clients reach it; `None` before it listens.
-    pub(crate) fn address(&self) -> Option<(&str, u16)> {
-        self.acceptor
-            .get()
-            .map(|acceptor| (acceptor.host.as_str(), acceptor.listener.port()))
+    /// Where clients reach it; nothing before it listens.
+    pub(crate) fn acceptors(&self) -> &[Acceptor] {
+        self.acceptors.get().map_or(&[], Vec::as_slice)
     }
 
     /// Lets its threads end after the upcalls they are in.
@@ -219,38 +214,41 @@ impl Lane {
 
     /// Accepts whoever waits.
     fn accept(&self) {
-        let Some(acceptor) = self.acceptor.get() else {
-            return;
-        };
         self.accept_again.store(false, Ordering::Relaxed);
-        loop {
-            let stream = match acceptor.listener.accept() {
-                Ok(Some(stream)) => stream,
-                Ok(None) => return,
-                Err(_) => return self.accept_again.store(true, Ordering::Relaxed),
-            };
-            let mut connections = self.connections.lock();
-            if connections.len() >= self.limits.max_connections {
-                drop(connections);
-                self.counters.refused_connections.add_one();
-                connection::refuse(&*stream);
-                continue;
+        for acceptor in self.acceptors() {
+            loop {
+                match acceptor.listener.accept() {
+                    Ok(Some(stream)) => self.admit(stream, &acceptor.properties),
+                    Ok(None) => break,
+                    Err(_) => {
+                        self.accept_again.store(true, Ordering::Relaxed);
+                        break;
+                    }
+                }
             }
-            let entry = connections.vacant_entry();
-            let token = entry.key() as u64;
-            let connection = Arc::new(Connection::new(token, stream, &self.limits));
-            if let Some(blocking) = &self.blocking
-                && blocking.give(&connection)
-            {
-                entry.insert(connection);
-                continue;
-            }
-            let added = self
-                .poller
-                .add(connection.stream(), token, Interest::READ_WRITE, Trigger::Edge);
-            if added.is_ok() {
-                entry.insert(connection);
-            }
+        }
+    }
+
+    fn admit(&self, stream: Box<dyn Stream>, properties: &ProtocolProperties) {
+        let mut connections = self.connections.lock();
+        if connections.len() >= self.limits.max_connections {
+            drop(connections);
+            self.counters.refused_connections.add_one();
+            return connection::refuse(&*stream);
+        }
+        let entry = connections.vacant_entry();
+        let token = entry.key() as u64;
+        let connection = Arc::new(Connection::new(token, stream, properties, &self.limits));
+        let given = self
+            .blocking
+            .as_ref()
+            .is_some_and(|blocking| blocking.give(&connection));
+        let wait_for = |stream| {
+            self.poller
+                .add(stream, token, Interest::READ_WRITE, Trigger::Edge)
+        };
+        if given || wait_for(connection.stream()).is_ok() {
+            entry.insert(connection);
         }
     }
 
@@ -298,9 +296,9 @@ impl Lane {
 
     /// Accepts nobody any more, tells the peers that nothing outstanding will be handled, and closes.
     fn close_all(&self) {
-        if let Some(acceptor) = self.acceptor.get() {
-            acceptor.listener.shutdown();
-        }
+        self.acceptors()
+            .iter()
+            .for_each(|acceptor| acceptor.listener.shutdown());
         let connections: Vec<_> = self.connections.lock().drain().collect();
         for connection in connections {
             connection.say_close();
@@ -308,13 +306,4 @@ impl Lane {
             connection.stream().shutdown();
         }
     }
-}
-
-/// What a reference says for the host that a lane listens at: the machine's name where that is all interfaces.
-fn published_host(host: &str) -> String {
-    if host == "0.0.0.0" || host == "::" {
-        let name = rustix::system::uname();
-        return name.nodename().to_string_lossy().into_owned();
-    }
-    host.to_owned()
 }

@@ -65,6 +65,7 @@ impl Desk {
                 arena: Arena::with_capacity(FIRST_BUFFER),
                 pool: ReusePool::default(),
                 orb: context_of(core),
+                served_at: None,
             },
         }
     }
@@ -310,7 +311,10 @@ impl<'l> Worker<'l> {
         };
         match answered {
             Ok(false) => true,
-            Ok(true) => connection.send(&buffers.reply, header.version).is_ok(),
+            Ok(true) => {
+                connection.mark(&*core.network_mapping, buffers.served_at);
+                connection.send(&buffers.reply, header.version).is_ok()
+            }
             Err(server::Unintelligible) => self.reject(connection, header.version),
         }
     }

@@ -25,9 +25,11 @@ pub(crate) fn answer_request(
         arena,
         pool,
         orb,
+        served_at,
     } = buffers;
     reply.clear();
     arena.reset();
+    *served_at = lane.priority;
     let writer = MessageWriter::new(
         reply,
         header.version,
@@ -82,6 +84,7 @@ pub(crate) fn answer_request(
         Ok(placement) => placement,
         Err(exception) => return fail(encoder, reply_header, &exception, request.response),
     };
+    *served_at = placement.current;
 
     let arguments = Decoder::new(message, header.endian)
         .with_char_set(char_set)
