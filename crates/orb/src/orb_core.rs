@@ -12,22 +12,24 @@ use punctual_cdr::{CdrError, Ior, TaggedProfile};
 use punctual_giop::Profile;
 use punctual_os::{PiMutex, SchedulingClass, scheduling};
 use punctual_poa::{IdMap, ObjectKey, ObjectTable, SlotId, Slots};
-use punctual_sched::{LinearMapping, NetworkPriorityMapping, PriorityMapping};
+use punctual_sched::{NetworkPriorityMapping, PriorityMapping};
 use punctual_stub::{OrbContext, Servant, Target};
 use punctual_transport::{Protocol, ProtocolPolicy, Transports};
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
-    Limits, OrbBuilder, OrbError,
+    InvalidPolicy, Limits, OrbBuilder, OrbError, PriorityModel,
     client::{Endpoints, Reference},
     current,
     lane::{CrewPlan, Lane, ListenAt},
-    poa::PoaCore,
+    poa::{PoaCore, with_priority::id_of_slot},
+    poa_defaults::PoaDefaults,
     server::{ActiveObject, Demultiplexed},
     threadpool::PoolCore,
 };
 
-const DEFAULT_POOL: u32 = 0;
+/// The pool of the threads that call `Orb::run`.
+pub(crate) const DEFAULT_POOL: u32 = 0;
 
 /// What lanes, references and adapters share of an ORB.
 pub(crate) struct OrbCore {
@@ -51,6 +53,7 @@ pub(crate) struct OrbCore {
     /// Objects whose keys name them; lanes look in it for those only.
     ids: PiMutex<IdMap>,
     pub(crate) published: PiMutex<HashMap<Box<[u8]>, Arc<Ior>>>,
+    pub(crate) poa_defaults: PiMutex<PoaDefaults>,
     root: Arc<PoaCore>,
     default_pool: Arc<PoolCore>,
     pools: PiMutex<Vec<Arc<PoolCore>>>,
@@ -95,7 +98,7 @@ impl OrbCore {
                 } else {
                     settings.class
                 };
-                Box::new(LinearMapping::new(scheduling::priority_range(class)))
+                settings.standard_mapping.over(scheduling::priority_range(class))
             }),
             network_mapping: settings.network_mapping,
             scheduling_class: settings.class,
@@ -113,6 +116,7 @@ impl OrbCore {
             }),
             ids: PiMutex::new(IdMap::default()),
             published: PiMutex::new(HashMap::new()),
+            poa_defaults: PiMutex::new(settings.poa_defaults),
             root,
             default_pool: pool,
             pools: PiMutex::new(Vec::new()),
@@ -225,6 +229,7 @@ impl OrbCore {
         id: Option<&[u8]>,
         poa: &Arc<PoaCore>,
         servant: Arc<dyn Servant>,
+        priority: Option<Priority>,
     ) -> Result<Ior, OrbError> {
         self.bury();
         let mut ior = Ior::default();
@@ -239,10 +244,12 @@ impl OrbCore {
         let slot = activation.slots.activate(&self.objects, |slot| {
             let key = poa.object_key(self.boot, slot, id);
             ior = poa
-                .reference(servant.repository_id(), key)
+                .reference(servant.repository_id(), key, poa.model(priority))
                 .map_err(OrbError::Reference)?;
             Ok::<_, OrbError>(Arc::new(ActiveObject {
                 servant,
+                model: poa.model(priority),
+                transform: poa.transform(slot, id),
                 poa: Arc::clone(poa),
                 ior: ior.clone(),
             }))
@@ -252,6 +259,37 @@ impl OrbCore {
             self.ids.lock().insert(adapter.path, id, slot);
         }
         Ok(ior)
+    }
+
+    /// The priority model of the object with this id in the adapter; `None` where it is not active.
+    pub(crate) fn active_model(&self, poa: &PoaCore, id: &[u8]) -> Option<Option<PriorityModel>> {
+        let slot = self.ids.lock().get(poa.adapter(self.boot).path, id)?;
+        self.objects.enter(slot).map(|object| object.model)
+    }
+
+    /// The id of the object with this key, where it is one of the adapter's.
+    pub(crate) fn id_in(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Option<Vec<u8>> {
+        match ObjectKey::parse(key)? {
+            ObjectKey::Slot { boot, slot } => {
+                let object = (boot == self.boot).then(|| self.objects.enter(slot))??;
+                Arc::ptr_eq(&object.poa, poa).then(|| id_of_slot(slot).to_vec())
+            }
+            ObjectKey::Named { adapter, id } => (adapter == poa.adapter(self.boot)).then(|| id.to_vec()),
+        }
+    }
+
+    /// A reference to the object with this id, whether it is active or not.
+    pub(crate) fn reference(
+        &self,
+        poa: &PoaCore,
+        repository_id: &str,
+        id: &[u8],
+        priority: Option<Priority>,
+    ) -> Result<Ior, OrbError> {
+        let adapter = poa.adapter(self.boot);
+        let key = ObjectKey::Named { adapter, id }.to_octets();
+        poa.reference(repository_id, key, poa.model(priority))
+            .map_err(OrbError::Reference)
     }
 
     pub(crate) fn deactivate(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Result<(), OrbError> {
@@ -312,6 +350,7 @@ impl OrbCore {
         }
         if let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key) {
             self.ids.lock().remove(adapter.path, id);
+            poa.forget(id);
         }
         Some(slot)
     }
@@ -379,6 +418,9 @@ fn places(transports: &Transports, settings: &OrbBuilder) -> Result<Vec<ListenAt
             protocols,
         )?);
     }
+    for (place, highest) in &settings.highest_at {
+        places[*place].highest_priority = *highest;
+    }
     if settings.listen.is_empty() {
         let default = [Protocol::IIOP];
         let wanted = match protocols.protocols() {
@@ -386,7 +428,9 @@ fn places(transports: &Transports, settings: &OrbBuilder) -> Result<Vec<ListenAt
             wanted => wanted,
         };
         for protocol in wanted {
-            let transport = transports.with_tag(protocol.profile_tag).ok_or(NO_ACCEPTOR)?;
+            let transport = transports
+                .with_tag(protocol.profile_tag)
+                .ok_or(InvalidPolicy::ProtocolWithoutAcceptor)?;
             places.push(ListenAt::anywhere(transport, protocol));
         }
     }
@@ -403,10 +447,6 @@ fn check_acceptors(places: &[ListenAt], protocols: &ProtocolPolicy) -> Result<()
     if protocols.protocols().iter().all(served) {
         Ok(())
     } else {
-        Err(NO_ACCEPTOR)
+        Err(InvalidPolicy::ProtocolWithoutAcceptor.into())
     }
 }
-
-const NO_ACCEPTOR: OrbError = OrbError::Policy(
-    "ServerProtocolPolicy names a protocol over which the ORB does not listen: add an endpoint of it with `listen`",
-);

@@ -266,7 +266,13 @@ fn a_protocol_without_acceptor_is_an_invalid_policy() {
         .server_protocols(only(Protocol::UIOP))
         .build();
     let error = poa.err().unwrap();
-    assert!(matches!(error, OrbError::Policy(_)), "{error}");
+    assert!(
+        matches!(
+            error,
+            OrbError::InvalidPolicy(punctual_orb::InvalidPolicy::ProtocolWithoutAcceptor)
+        ),
+        "{error}"
+    );
     assert!(error.to_string().contains("ServerProtocolPolicy"), "{error}");
 }
 

@@ -84,7 +84,9 @@ impl Stream for SocketStream {
             return Peer::Unknown;
         };
         if own.is_unix() {
-            return Peer::Unix;
+            let credentials = rustix::net::sockopt::socket_peercred(&self.socket);
+            let user = credentials.ok().map(|credentials| credentials.uid.as_raw());
+            return Peer::SameHost { user };
         }
         let (Some(own), Some(peer)) = (own.as_socket(), peer.as_socket()) else {
             return Peer::Unknown;

@@ -116,7 +116,7 @@ impl Reference {
         call: &mut Call<'_>,
         deadline: Option<(Instant, Duration)>,
     ) -> Result<Attempt<()>, SystemException> {
-        let priority = self.caller_priority(route);
+        let priority = self.caller_priority(route)?;
         let (endpoint, mut connection) = self.connection(route, priority, deadline)?;
         if call.response == Response::None && connection.is_abandoned() {
             endpoint.forget_idle();
@@ -352,7 +352,7 @@ impl Reference {
         frame: &mut CallFrame,
         deadline: Option<(Instant, Duration)>,
     ) -> Result<Attempt<bool>, SystemException> {
-        let priority = self.caller_priority(route);
+        let priority = self.caller_priority(route)?;
         let (endpoint, mut connection) = self.connection(route, priority, deadline)?;
         let request_id = connection.new_request_id();
         frame.request.clear();
@@ -402,11 +402,11 @@ impl Reference {
     }
 
     /// The priority that chooses the endpoint and travels along; asking for it may cost a system call.
-    fn caller_priority(&self, route: &Route) -> Priority {
+    fn caller_priority(&self, route: &Route) -> Result<Priority, SystemException> {
         if route.propagates_priority {
             current::call_priority(&self.core)
         } else {
-            Priority::MIN
+            Ok(Priority::MIN)
         }
     }
 

@@ -4,6 +4,8 @@ use punctual_transport::{
     AddressError, Listener, Protocol, ProtocolPolicy, ProtocolProperties, Transport, Transports,
 };
 
+use punctual_types::Priority;
+
 use crate::OrbError;
 
 /// Where to listen over one protocol, and how.
@@ -14,6 +16,8 @@ pub(crate) struct ListenAt {
     /// What clients are told, where that is another address.
     published: Option<String>,
     properties: ProtocolProperties,
+    /// The highest priority that requests may have which come in there.
+    pub(crate) highest_priority: Priority,
 }
 
 impl ListenAt {
@@ -45,6 +49,7 @@ impl ListenAt {
             address: address.to_owned(),
             published,
             properties: properties.unwrap_or_default(),
+            highest_priority: Priority::MAX,
         })
     }
 
@@ -55,6 +60,7 @@ impl ListenAt {
             address: transport.default_address().to_owned(),
             published: None,
             properties: protocol.properties.clone(),
+            highest_priority: Priority::MAX,
         }
     }
 
@@ -81,6 +87,7 @@ impl ListenAt {
             transport: Arc::clone(&self.transport),
             listener,
             properties: self.properties.clone(),
+            highest_priority: self.highest_priority,
         })
     }
 
@@ -100,6 +107,7 @@ pub(crate) struct Acceptor {
     pub(crate) transport: Arc<dyn Transport>,
     pub(super) listener: Box<dyn Listener>,
     pub(super) properties: ProtocolProperties,
+    pub(super) highest_priority: Priority,
 }
 
 impl Acceptor {

@@ -12,11 +12,12 @@ use punctual_transport::{ProtocolProperties, Stream};
 use punctual_types::Priority;
 
 use super::inbound::Inbound;
-use crate::{Limits, network_mark::NetworkMark};
+use crate::{Limits, accepted_priorities::Origin, network_mark::NetworkMark};
 
 /// One accepted connection. Several threads of the lane may serve requests of it; one at a time reads.
 pub(super) struct Connection {
     pub(super) token: u64,
+    pub(super) origin: Origin,
     stream: Box<dyn Stream>,
     mark: NetworkMark,
     inbound: PiMutex<Inbound>,
@@ -56,11 +57,13 @@ impl Connection {
     pub(super) fn new(
         token: u64,
         stream: Box<dyn Stream>,
+        origin: Origin,
         properties: &ProtocolProperties,
         limits: &Limits,
     ) -> Self {
         Self {
             token,
+            origin,
             stream,
             mark: NetworkMark::new(properties),
             inbound: PiMutex::new(Inbound::new(limits)),

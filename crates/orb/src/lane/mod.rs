@@ -21,7 +21,7 @@ use std::{
 };
 
 use punctual_os::{Doorbell, Interest, PiMutex, Poller, Scheduling, Trigger};
-use punctual_transport::{ProtocolProperties, Stream};
+use punctual_transport::Stream;
 use punctual_types::Priority;
 use slab::Slab;
 
@@ -35,7 +35,7 @@ pub(crate) use self::{
 use self::{
     blocking::Blocking, borrowing::Borrowing, connection::Connection, crew::Crew, statistics::Counters,
 };
-use crate::{Limits, OrbError, orb_core::OrbCore};
+use crate::{Limits, OrbError, accepted_priorities::Origin, orb_core::OrbCore};
 
 /// Why a connection is looked at.
 #[derive(Clone, Copy)]
@@ -186,11 +186,6 @@ impl Lane {
         self.stopping.load(Ordering::SeqCst)
     }
 
-    /// Whether a request of this priority should have come to this lane.
-    pub(crate) fn serves(&self, priority: Priority) -> bool {
-        self.priority.is_none_or(|own| own == priority)
-    }
-
     pub(crate) fn count_misdirected(&self) {
         self.counters.misdirected.add_one();
     }
@@ -218,7 +213,7 @@ impl Lane {
         for acceptor in self.acceptors() {
             loop {
                 match acceptor.listener.accept() {
-                    Ok(Some(stream)) => self.admit(stream, &acceptor.properties),
+                    Ok(Some(stream)) => self.admit(stream, acceptor),
                     Ok(None) => break,
                     Err(_) => {
                         self.accept_again.store(true, Ordering::Relaxed);
@@ -229,7 +224,7 @@ impl Lane {
         }
     }
 
-    fn admit(&self, stream: Box<dyn Stream>, properties: &ProtocolProperties) {
+    fn admit(&self, stream: Box<dyn Stream>, acceptor: &Acceptor) {
         let mut connections = self.connections.lock();
         if connections.len() >= self.limits.max_connections {
             drop(connections);
@@ -238,7 +233,12 @@ impl Lane {
         }
         let entry = connections.vacant_entry();
         let token = entry.key() as u64;
-        let connection = Arc::new(Connection::new(token, stream, properties, &self.limits));
+        let origin = Origin {
+            peer: stream.peer(),
+            highest: acceptor.highest_priority,
+        };
+        let connection = Connection::new(token, stream, origin, &acceptor.properties, &self.limits);
+        let connection = Arc::new(connection);
         let given = self
             .blocking
             .as_ref()

@@ -300,7 +300,8 @@ impl<'l> Worker<'l> {
                     home.counters.lent.add_one();
                 }
                 let _busy = busy(home, core);
-                server::answer_request(core, lane, connection.char_set(), message, header, buffers)
+                let (origin, char_set) = (connection.origin, connection.char_set());
+                server::answer_request(core, lane, origin, char_set, message, header, buffers)
             }
             MessageType::LocateRequest => {
                 server::answer_locate(core, lane, connection.char_set(), message, header, buffers)
