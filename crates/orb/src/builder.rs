@@ -158,7 +158,7 @@ impl OrbBuilder {
     ///
     /// // Nothing listens over Unix sockets here.
     /// let orb = Orb::builder().listen("iiop://localhost").server_protocols(protocols).build();
-    /// assert!(matches!(orb, Err(OrbError::Policy(_))));
+    /// assert!(matches!(orb, Err(OrbError::InvalidPolicy(_))));
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn server_protocols(mut self, protocols: ProtocolPolicy) -> Self {
