@@ -121,12 +121,17 @@ impl Server {
 
     /// Activates another object in the same adapter.
     pub fn another(&self) -> ProbeRef {
+        self.another_in(&self.poa)
+    }
+
+    /// Activates another object in another adapter.
+    pub fn another_in(&self, poa: &Poa) -> ProbeRef {
         let servant = Servant {
             orb: self.orb.clone(),
-            poa: self.poa.clone(),
+            poa: poa.clone(),
             hooks: Arc::clone(&self.hooks),
         };
-        self.poa.activate(servant).expect("an object")
+        poa.activate(servant).expect("an object")
     }
 
     /// Activates another object, in this adapter and with this id.

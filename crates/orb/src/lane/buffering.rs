@@ -9,10 +9,7 @@
 //! served, unless its client takes it back or the ORB is shut down first; then the peers are told CloseConnection, which says
 //! that what is outstanding was not handled.
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::Instant,
-};
+use std::{sync::Arc, time::Instant};
 
 use punctual_giop::{MessageHeader, RequestHeader};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
@@ -20,27 +17,49 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 use super::{
     Lane,
     connection::Connection,
-    request_queue::{NoRoom, Queued},
+    crew::Life,
+    request_queue::{NoRoom, Queued, Waited},
     serving,
-    worker::{Desk, Worker},
+    worker::{self, Desk, Worker, leave},
 };
 use crate::{
     orb_core::OrbCore,
     server::{self, Arrival},
 };
 
-/// Serves what a lane has buffered, on the calling thread, until the lane is stopped.
-pub(crate) fn serve_queue(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
-    lane.threads.fetch_add(1, Ordering::Relaxed);
-    lane.queue_threads.fetch_add(1, Ordering::Relaxed);
-    let _serving = serving::enter(lane, core);
-    let mut worker = Worker::new(lane, core, Desk::new(core));
-    while let Some(request) = lane.queue.wait(&mut worker.desk) {
-        worker.serve_queued(request);
-    }
-    lane.queue_threads.fetch_sub(1, Ordering::Relaxed);
-    if lane.threads.fetch_sub(1, Ordering::AcqRel) == 1 {
-        lane.close_all();
+/// Reads what comes to a lane, on its I/O thread, until the lane is stopped.
+pub(super) fn read(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
+    // It serves nothing: that nobody but it is left means that nobody is.
+    lane.crew.occupancy.begin();
+    worker::work_to_the_end(lane, core);
+}
+
+/// Serves what a lane has buffered, on one of its own threads, until the lane is stopped.
+pub(super) fn work_to_the_end(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
+    work(lane, core, None);
+}
+
+/// As [`work_to_the_end`], or until the thread's life is over.
+pub(super) fn work(lane: &Arc<Lane>, core: &Arc<OrbCore>, mut life: Option<Life>) {
+    let _serving = serving::enter(lane, lane, core);
+    let mut worker = Worker::new(lane, lane, core, Desk::new(core));
+    loop {
+        if let Some(life) = &mut life
+            && life.has_ended(&lane.crew)
+        {
+            return;
+        }
+        let patience = life.as_ref().and_then(Life::left);
+        match lane.queue.wait(&mut worker.desk, patience) {
+            Waited::Request(request) => {
+                worker.serve_queued(request);
+                if let Some(life) = &mut life {
+                    life.renew();
+                }
+            }
+            Waited::InVain => {}
+            Waited::Closed => return leave(lane),
+        }
     }
 }
 

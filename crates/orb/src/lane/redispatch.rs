@@ -42,7 +42,7 @@ impl Worker<'_> {
             .queue
             .push(limits, queued, message, &buffers.fragment_starts);
         if pushed.is_ok() {
-            self.lane.count_redispatched();
+            self.lane.counters.redispatched.add_one();
             target.wake_for_queue();
             return true;
         }

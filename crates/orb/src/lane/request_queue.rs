@@ -6,11 +6,11 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use punctual_giop::MessageHeader;
-use punctual_os::{Doorbell, PiCondvar, PiMutex};
+use punctual_os::{Doorbell, PiCondvar, PiMutex, condvar::TimedOut};
 
 use super::{
     Lane,
@@ -64,6 +64,15 @@ pub(super) struct Queued {
 struct Waiting {
     request: Queued,
     message: Stored,
+}
+
+/// What [`RequestQueue::wait`] came to.
+pub(super) enum Waited {
+    Request(Queued),
+    /// Time is over.
+    InVain,
+    /// The lane is stopping.
+    Closed,
 }
 
 /// Why a request may not wait.
@@ -140,17 +149,23 @@ impl RequestQueue {
         Ok(())
     }
 
-    /// The oldest request, its message on the desk. Waits for one, without a deadline; `None` after [`Self::close`].
-    pub(super) fn wait(&self, desk: &mut Desk) -> Option<Queued> {
+    /// Waits for a request, for so long at most (`None`: without a deadline), and puts the oldest one on the desk.
+    pub(super) fn wait(&self, desk: &mut Desk, patience: Option<Duration>) -> Waited {
+        let deadline = patience.and_then(|patience| Instant::now().checked_add(patience));
         let mut state = self.state.lock();
         state.idle += 1;
-        self.arrived
-            .wait_while(&mut state, |state| !state.closed && state.waiting.is_empty());
+        let empty = |state: &mut State| !state.closed && state.waiting.is_empty();
+        match deadline {
+            None => self.arrived.wait_while(&mut state, empty),
+            Some(deadline) => {
+                let TimedOut(_) = self.arrived.wait_while_until(&mut state, deadline, empty);
+            }
+        }
         state.idle -= 1;
         if state.closed {
-            return None;
+            return Waited::Closed;
         }
-        state.take(desk)
+        state.take(desk).map_or(Waited::InVain, Waited::Request)
     }
 
     /// The oldest request, if there is one, and whether there are more.

@@ -33,6 +33,8 @@ use crate::{client::Endpoint, notice, orb_core::OrbCore};
 /// The lane that a thread serves.
 struct Served {
     lane: Arc<Lane>,
+    /// The one it belongs to: another one while it is lent.
+    home: Arc<Lane>,
     core: Arc<OrbCore>,
     /// For upcalls inside upcalls.
     desks: Vec<Desk>,
@@ -44,8 +46,8 @@ thread_local! {
     static SERVED: RefCell<Option<Served>> = const { RefCell::new(None) };
 }
 
-/// Marks the calling thread as one of the lane's, until the result is dropped.
-pub(super) fn enter(lane: &Arc<Lane>, core: &Arc<OrbCore>) -> impl Drop + use<> {
+/// Marks the calling thread, which belongs to `home`, as one that serves `lane`, until the result is dropped.
+pub(super) fn enter(lane: &Arc<Lane>, home: &Arc<Lane>, core: &Arc<OrbCore>) -> impl Drop + use<> {
     struct Restore(Option<Served>);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -55,6 +57,7 @@ pub(super) fn enter(lane: &Arc<Lane>, core: &Arc<OrbCore>) -> impl Drop + use<> 
     }
     Restore(SERVED.replace(Some(Served {
         lane: Arc::clone(lane),
+        home: Arc::clone(home),
         core: Arc::clone(core),
         desks: Vec::new(),
         unserved: None,
@@ -74,21 +77,23 @@ pub(super) fn set_aside(connection: &Arc<Connection>, wake: Wake) {
 ///
 /// `None` where the thread serves no lane: it has to wait in another way.
 pub(crate) fn await_readable(stream: &dyn Stream, deadline: Option<Instant>) -> Option<io::Result<bool>> {
-    let (lane, core, desk, unserved) = SERVED.with_borrow_mut(|served| {
+    let (lane, home, core, desk, unserved) = SERVED.with_borrow_mut(|served| {
         let served = served.as_mut()?;
-        let (lane, core) = (Arc::clone(&served.lane), Arc::clone(&served.core));
-        Some((lane, core, served.desks.pop(), served.unserved.take()))
+        let (lane, home) = (Arc::clone(&served.lane), Arc::clone(&served.home));
+        let core = Arc::clone(&served.core);
+        Some((lane, home, core, served.desks.pop(), served.unserved.take()))
     })?;
     if let Some((connection, wake)) = unserved {
         lane.hand_over(&connection, wake);
     }
     let desk = desk.unwrap_or_else(|| Desk::new(&core));
-    let mut worker = Worker::new(&lane, &core, desk);
+    let mut worker = Worker::new(&lane, &home, &core, desk);
     let readable = {
         let _priority = WaitingPriority::enter(&lane);
+        let _available = Available::enter(&lane, &home, &core);
         worker.serve_until_readable(stream, deadline)
     };
-    let desk = worker.desk;
+    let desk = worker.into_desk();
     SERVED.with_borrow_mut(|served| {
         if let Some(served) = served {
             served.desks.push(desk);
@@ -137,12 +142,15 @@ impl Worker<'_> {
             let (reply, work) = wait_for_either(replies.as_fd(), place, timeout)?;
             look = reply;
             if reply {
-                replies.wait(&mut self.desk.events, Some(Duration::ZERO))?;
+                replies.wait_one(Some(Duration::ZERO))?;
             } else if work && lane.buffering.is_some() {
                 self.serve_one_queued();
             } else if work {
                 // Another thread may have been faster.
-                self.step(Some(Duration::ZERO))?;
+                if let Some(event) = lane.poller.wait_one(Some(Duration::ZERO))? {
+                    self.dispatch(event);
+                }
+                self.look_after();
             } else if left.is_some_and(|left| Some(left) == timeout) {
                 return Ok(false);
             } else {
@@ -189,6 +197,30 @@ impl Drop for Nested<'_> {
     }
 }
 
+/// A thread that waits and serves is one that its lane can count on.
+struct Available<'l>(Option<(&'l Arc<Lane>, &'l Arc<OrbCore>)>);
+
+impl<'l> Available<'l> {
+    fn enter(lane: &Arc<Lane>, home: &'l Arc<Lane>, core: &'l Arc<OrbCore>) -> Self {
+        // A lent one serves the lane that it is lent to, and is missing in its own.
+        let own = Arc::ptr_eq(lane, home);
+        if own {
+            home.crew.occupancy.end();
+        }
+        Self(own.then_some((home, core)))
+    }
+}
+
+impl Drop for Available<'_> {
+    fn drop(&mut self) {
+        if let Some((lane, core)) = self.0
+            && lane.crew.occupancy.begin()
+        {
+            lane.reinforce(core);
+        }
+    }
+}
+
 /// Threads of a pool without lanes wait at the pool's priority, not at that of the request they are in.
 struct WaitingPriority(Option<Scheduling>);
 
@@ -228,10 +260,10 @@ pub(crate) fn enter_blocking(endpoint: &Endpoint) -> Result<Option<BlockedInOwnL
     };
     let waiting = lane.waiting_for_itself.fetch_add(1, Ordering::SeqCst) + 1;
     let blocked = BlockedInOwnLane(lane);
-    if waiting < blocked.0.upcall_threads() {
+    if !blocked.0.has_no_more_than(waiting) {
         return Ok(Some(blocked));
     }
-    blocked.0.count_deadlock();
+    blocked.0.counters.deadlocks.add_one();
     notice::deadlock(&blocked.0.name);
     Err(SystemException::new(
         SystemExceptionKind::BadInvOrder,

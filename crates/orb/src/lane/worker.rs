@@ -1,44 +1,59 @@
 use std::{
-    io,
     sync::{Arc, atomic::Ordering},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use punctual_cdr::{Arena, CharSet};
 use punctual_giop::{
     CODE_SETS, MessageHeader, MessageType, RequestHeader, Version, char_set_from_id, decode_code_sets,
 };
-use punctual_os::{Events, Poller, Scheduling, scheduling};
+use punctual_os::{Poller, Scheduling, poller::Event, scheduling};
 use punctual_stub::ReusePool;
 
-use super::{ACCEPTOR, BELL, Lane, Wake, connection::Connection, inbound::Next, serving};
+use super::{
+    ACCEPTOR, BELL, FIRST_ABOVE, LAST_ABOVE, Lane, Wake, borrowing, connection::Connection, crew::Life,
+    inbound::Next, serving,
+};
 use crate::{
     orb_core::{OrbCore, context_of},
     server::{self, Answer, Arrival, Buffers},
 };
 
-/// Serves a lane on the calling thread until it is stopped.
-pub(crate) fn work(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
-    lane.threads.fetch_add(1, Ordering::Relaxed);
-    let _serving = serving::enter(lane, core);
-    let desk = Desk::new(core);
-    Worker::new(lane, core, desk).run();
-    if lane.threads.fetch_sub(1, Ordering::AcqRel) == 1 {
+/// Serves a lane on the calling thread until the lane is stopped. For threads of the user's own.
+pub(crate) fn work_on_calling_thread(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
+    lane.crew.occupancy.join();
+    work_to_the_end(lane, core);
+}
+
+/// Serves a lane on one of its own threads until the lane is stopped.
+pub(super) fn work_to_the_end(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
+    work(lane, core, None);
+}
+
+/// Serves a lane on one of its own threads until the lane is stopped, or the thread's life is over.
+pub(super) fn work(lane: &Arc<Lane>, core: &Arc<OrbCore>, life: Option<Life>) {
+    let _serving = serving::enter(lane, lane, core);
+    let ended = Worker::new(lane, lane, core, Desk::new(core)).run(life);
+    if ended == Ended::Stopped {
+        leave(lane);
+    }
+}
+
+/// Counts one of the lane's threads out; the last one closes what is left.
+pub(super) fn leave(lane: &Lane) {
+    if lane.crew.occupancy.leave() {
         lane.close_all();
     }
 }
 
 const FIRST_BUFFER: usize = 8 << 10;
 /// Messages of one connection that a thread serves before it looks whether others wait.
-const MAX_IN_A_ROW: usize = 16;
+pub(super) const MAX_IN_A_ROW: usize = 16;
 
-/// What a thread works with; kept and reused.
+/// What a thread needs to serve requests, and keeps from request to request.
 pub(super) struct Desk {
-    /// The message that is being served.
     pub(super) message: Vec<u8>,
     pub(super) buffers: Buffers,
-    /// One event at a time: what a thread does not fetch, another thread of the lane can.
-    pub(super) events: Events,
     /// Where the reply to a call is waited for while the lane is served.
     pub(super) replies: Option<Poller>,
 }
@@ -55,25 +70,41 @@ impl Desk {
                 orb: context_of(core),
                 served_at: None,
             },
-            events: Events::with_capacity(1),
             replies: None,
         }
     }
+
+    /// Where the next message goes, and where its fragments begin.
+    pub(super) fn for_message(&mut self) -> (&mut Vec<u8>, &mut Vec<usize>) {
+        (&mut self.message, &mut self.buffers.fragment_starts)
+    }
 }
 
-/// One thread of a lane, or an upcall of one that waits for a reply and serves meanwhile.
+/// One thread that serves a lane.
 pub(super) struct Worker<'l> {
     pub(super) lane: &'l Arc<Lane>,
+    /// The lane that the thread belongs to: another one while it is lent.
+    pub(super) home: &'l Arc<Lane>,
     pub(super) core: &'l Arc<OrbCore>,
     pub(super) desk: Desk,
     last: Option<Arc<Connection>>,
+    /// When it last looked for messages that do not become complete.
     inspected: Instant,
 }
 
+#[derive(Eq, PartialEq)]
+enum Ended {
+    /// The lane is stopping.
+    Stopped,
+    /// The thread is not needed any more, and has been counted out.
+    Retired,
+}
+
 impl<'l> Worker<'l> {
-    pub(super) fn new(lane: &'l Arc<Lane>, core: &'l Arc<OrbCore>, desk: Desk) -> Self {
+    pub(super) fn new(lane: &'l Arc<Lane>, home: &'l Arc<Lane>, core: &'l Arc<OrbCore>, desk: Desk) -> Self {
         Self {
             lane,
+            home,
             core,
             desk,
             last: None,
@@ -81,36 +112,35 @@ impl<'l> Worker<'l> {
         }
     }
 
-    fn run(&mut self) {
-        while !self.lane.is_stopping() {
-            // It fails only for what cannot be here: a bad descriptor, or events without room.
-            if self.step(self.lane.patience()).is_err() {
-                return;
-            }
-        }
+    pub(super) fn into_desk(self) -> Desk {
+        self.desk
     }
 
-    /// Waits for something to do, for as long as said, and does it.
-    pub(super) fn step(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        self.lane.poller.wait(&mut self.desk.events, timeout)?;
-        match self.desk.events.get(0) {
-            None => {}
-            Some(event) if event.token() == ACCEPTOR => self.lane.accept(),
-            Some(event) if event.token() == BELL => self.answer_bell(),
-            Some(event) => {
-                if let Some(connection) = self.connection(event.token()) {
-                    let ended = event.is_peer_closed() || event.is_error();
-                    self.serve(&connection, Wake { ended, look: true });
-                    self.last = Some(connection);
-                    self.give_way();
+    fn run(mut self, mut life: Option<Life>) -> Ended {
+        while !self.lane.is_stopping() {
+            let mut patience = self.lane.patience();
+            if let Some(life) = &mut life {
+                if life.has_ended(&self.lane.crew) {
+                    return Ended::Retired;
+                }
+                patience = patience.into_iter().chain(life.left()).min();
+            }
+            // It fails only for what cannot be here: a bad descriptor.
+            let Ok(event) = self.lane.poller.wait_one(patience) else {
+                return Ended::Stopped;
+            };
+            if let Some(event) = event {
+                self.dispatch(event);
+                if let Some(life) = &mut life {
+                    life.renew();
                 }
             }
+            self.look_after();
         }
-        self.look_after();
-        Ok(())
+        Ended::Stopped
     }
 
-    /// What has to be done from time to time.
+    /// Does what is due from time to time.
     pub(super) fn look_after(&mut self) {
         if self.lane.accept_again.load(Ordering::Relaxed) {
             self.lane.accept();
@@ -121,6 +151,28 @@ impl<'l> Worker<'l> {
             self.lane.close_incomplete();
             self.inspected = Instant::now();
         }
+        self.lane.close_idle();
+    }
+
+    /// Does what an event of the lane's waiting place asks for.
+    pub(super) fn dispatch(&mut self, event: Event) {
+        match event.token() {
+            ACCEPTOR => self.lane.accept(),
+            BELL => self.answer_bell(),
+            token @ LAST_ABOVE..=FIRST_ABOVE => borrowing::help(self.home, self.lane, token, self.core),
+            token => {
+                if let Some(connection) = self.connection(token) {
+                    let ended = event.is_peer_closed() || event.is_error();
+                    self.serve(&connection, Wake { ended, look: true });
+                    self.last = Some(connection);
+                    self.give_way();
+                }
+            }
+        }
+    }
+
+    fn is_lent(&self) -> bool {
+        !Arc::ptr_eq(self.lane, self.home)
     }
 
     /// The connection of a token: mostly the one served last, without the lock of the lane's table.
@@ -133,10 +185,10 @@ impl<'l> Worker<'l> {
     }
 
     /// Requests are served in the order in which they came: another thread that was woken for an earlier one goes first.
-    fn give_way(&self) {
+    pub(super) fn give_way(&self) {
+        // With buffering, the others are those who serve what was read.
         let realtime = self.lane.scheduling.is_some_and(Scheduling::is_realtime);
-        // With buffering, that is who serves what was read.
-        if realtime && self.lane.threads.load(Ordering::Relaxed) > 1 {
+        if realtime && self.lane.crew.occupancy.threads() > 1 {
             scheduling::give_way();
         }
     }
@@ -158,7 +210,9 @@ impl<'l> Worker<'l> {
     /// Serves what a connection has, until there is nothing more, another thread has taken over, or others have waited long
     /// enough.
     fn serve(&mut self, connection: &Arc<Connection>, mut wake: Wake) {
-        for _ in 0..MAX_IN_A_ROW {
+        // A thread that is lent serves one request.
+        let at_most = if self.is_lent() { 1 } else { MAX_IN_A_ROW };
+        for _ in 0..at_most {
             match connection.flush() {
                 Ok(true) => {}
                 // The peer does not read its replies: its requests can wait, too.
@@ -168,14 +222,15 @@ impl<'l> Worker<'l> {
             let Some(mut inbound) = connection.claim() else {
                 return;
             };
+            // A thread has it for itself since this one was told of it.
+            if connection.is_dedicated() {
+                return;
+            }
             if wake.look {
                 inbound.drained = false;
             }
-            let next = inbound.next(
-                connection.stream(),
-                &mut self.desk.message,
-                &mut self.desk.buffers.fragment_starts,
-            );
+            let (message, starts) = self.desk.for_message();
+            let next = inbound.next(connection.stream(), message, starts);
             if inbound.begun().is_some() {
                 self.lane.incomplete.store(true, Ordering::SeqCst);
             }
@@ -185,7 +240,7 @@ impl<'l> Worker<'l> {
                     let understood = negotiate(connection, &self.desk.message, &header);
                     connection.enter();
                     drop(inbound);
-                    let others = self.lane.shares_reading();
+                    let others = self.lane.is_shared();
                     if more {
                         let rest = Wake { look: false, ..wake };
                         if others {
@@ -263,12 +318,16 @@ impl<'l> Worker<'l> {
     }
 
     /// Answers one message. `false`: the connection is of no further use.
-    fn handle(&mut self, connection: &Arc<Connection>, header: &MessageHeader) -> bool {
+    pub(super) fn handle(&mut self, connection: &Arc<Connection>, header: &MessageHeader) -> bool {
         match header.message_type {
             MessageType::Request => {
-                self.lane.count_request();
+                self.lane.counters.requests.add_one();
                 if self.lane.buffering.is_some() {
                     return self.buffer(connection, header);
+                }
+                if self.is_lent() {
+                    self.lane.counters.borrowed.add_one();
+                    self.home.counters.lent.add_one();
                 }
                 self.answer_request(connection, header, Arrival::NOW)
             }
@@ -285,7 +344,7 @@ impl<'l> Worker<'l> {
         }
     }
 
-    /// Serves the request in the desk's message and sends the reply. `false`: the connection is of no further use.
+    /// Serves the request on the desk and sends the reply. `false`: the connection is of no further use.
     pub(super) fn answer_request(
         &mut self,
         connection: &Arc<Connection>,
@@ -296,14 +355,17 @@ impl<'l> Worker<'l> {
         let message = &message[..header.total_size()];
         let came = (connection.origin, arrival);
         let char_set = connection.char_set();
-        let answer = server::answer_request(self.core, self.lane, came, char_set, message, header, buffers);
+        let answer = {
+            let _busy = busy(self.home, self.core);
+            server::answer_request(self.core, self.lane, came, char_set, message, header, buffers)
+        };
         match answer {
             Ok(Answer::Elsewhere(lane, limits)) => self.hand_on(connection, header, &lane, limits),
             answer => self.send(connection, header, answer),
         }
     }
 
-    /// Sends the reply in the desk's buffers, if there is one.
+    /// Sends the reply on the desk, if there is one.
     pub(super) fn send(
         &self,
         connection: &Connection,
@@ -322,8 +384,22 @@ impl<'l> Worker<'l> {
     }
 }
 
+/// Counts a thread of the lane as busy until the result is dropped; gets others if it leaves nobody waiting.
+fn busy<'l>(lane: &'l Arc<Lane>, core: &Arc<OrbCore>) -> impl Drop + use<'l> {
+    struct Busy<'l>(&'l Lane);
+    impl Drop for Busy<'_> {
+        fn drop(&mut self) {
+            self.0.crew.occupancy.end();
+        }
+    }
+    if lane.crew.occupancy.begin() {
+        lane.reinforce(core);
+    }
+    Busy(lane)
+}
+
 /// Takes the code sets from the first request that says them, before any later message is read. `false`: malformed.
-fn negotiate(connection: &Connection, message: &[u8], header: &MessageHeader) -> bool {
+pub(super) fn negotiate(connection: &Connection, message: &[u8], header: &MessageHeader) -> bool {
     if header.message_type != MessageType::Request || connection.has_code_sets() {
         return true;
     }
