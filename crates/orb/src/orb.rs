@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use punctual_cdr::Ior;
 use punctual_giop::{IiopAddress, IiopProfile, ObjectUrl, TAG_INTERNET_IOP};
-use punctual_stub::{Interface, ObjectRef};
+use punctual_stub::{Interface, ObjectRef, PolicyOverrides};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
@@ -117,7 +117,41 @@ impl Orb {
         self.core().poa_defaults.lock().pool = Some(Arc::clone(&pool.core));
     }
 
-    /// The calling thread's priority.
+    /// Sets the client policies of all calls of the ORB, `ORBPolicyManager::set_policy_overrides`, in place of those set before.
+    ///
+    /// Threads and references that set policies themselves go before them. They hold for calls from now on; calls under
+    /// way are not changed.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use std::time::Duration;
+    ///
+    /// use punctual_stub::PolicyOverrides;
+    ///
+    /// let orb = Orb::builder().call_timeout(Duration::from_secs(2)).build()?;
+    /// let patient = PolicyOverrides::new().roundtrip_timeout(None);
+    /// orb.set_policies(patient.clone());
+    /// assert_eq!(orb.policies(), patient);
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn set_policies(&self, policies: PolicyOverrides) {
+        self.core().policies.set(policies);
+    }
+
+    /// What was set last by [`Self::set_policies`] or at first by the builder.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_stub::PolicyOverrides;
+    ///
+    /// assert_eq!(Orb::builder().build()?.policies(), PolicyOverrides::new());
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn policies(&self) -> PolicyOverrides {
+        self.core().policies.get()
+    }
+
+    /// The calling thread's priority and policies.
     ///
     /// ```
     /// # use punctual_orb::Orb;

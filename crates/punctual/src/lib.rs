@@ -49,7 +49,8 @@ pub use punctual_sched::{
     ContinuousMapping, DirectMapping, LinearMapping, PriorityMapping, PriorityTransform, StandardMapping,
     UnknownMapping,
 };
-pub use punctual_stub::{Interface, ObjectRef, Skeleton};
+pub use punctual_stub::{Interface, ObjectRef, PoliciesInForce, PolicyConflict, PolicyOverrides, Skeleton};
+pub use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use punctual_types::{
     Completion, Minor, NativePriority, OutOfRange, Priority, PriorityBand, SystemException,
     SystemExceptionKind,

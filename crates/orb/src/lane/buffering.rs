@@ -19,8 +19,7 @@ use super::{
     connection::Connection,
     crew::Life,
     request_queue::{NoRoom, Queued, Waited},
-    serving,
-    worker::{self, Desk, Worker, leave},
+    worker::{self, Desk, Ended, Worker, as_thread_of, leave},
 };
 use crate::{
     orb_core::OrbCore,
@@ -40,30 +39,36 @@ pub(super) fn work_to_the_end(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
 }
 
 /// As [`work_to_the_end`], or until the thread's life is over.
-pub(super) fn work(lane: &Arc<Lane>, core: &Arc<OrbCore>, mut life: Option<Life>) {
-    let _serving = serving::enter(lane, lane, core);
-    let mut worker = Worker::new(lane, lane, core, Desk::new(core));
-    loop {
-        if let Some(life) = &mut life
-            && life.has_ended(&lane.crew)
-        {
-            return;
-        }
-        let patience = life.as_ref().and_then(Life::left);
-        match lane.queue.wait(&mut worker.desk, patience) {
-            Waited::Request(request) => {
-                worker.serve_queued(request);
-                if let Some(life) = &mut life {
-                    life.renew();
-                }
-            }
-            Waited::InVain => {}
-            Waited::Closed => return leave(lane),
-        }
+pub(super) fn work(lane: &Arc<Lane>, core: &Arc<OrbCore>, life: Option<Life>) {
+    let ended = as_thread_of(lane, core, |worker| worker.run_at_queue(life));
+    if ended == Ended::Stopped {
+        leave(lane);
     }
 }
 
 impl Worker<'_> {
+    fn run_at_queue(mut self, mut life: Option<Life>) -> Ended {
+        loop {
+            let mut patience = None;
+            if let Some(life) = &mut life {
+                if life.has_ended(&self.lane.crew) {
+                    return Ended::Retired;
+                }
+                patience = life.left();
+            }
+            match self.lane.queue.wait(&mut self.desk, patience) {
+                Waited::Request(request) => {
+                    self.serve_queued(request);
+                    if let Some(life) = &mut life {
+                        life.renew();
+                    }
+                }
+                Waited::InVain => {}
+                Waited::Closed => return Ended::Stopped,
+            }
+        }
+    }
+
     /// Puts the request on the desk into the lane's queue, or says why not. `false`: the connection is of no further use.
     pub(super) fn buffer(&mut self, connection: &Arc<Connection>, header: &MessageHeader) -> bool {
         let Some(limits) = self.lane.buffering else {

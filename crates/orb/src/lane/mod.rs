@@ -46,7 +46,10 @@ use self::{
     statistics::Counters,
     worker::Desk,
 };
-use crate::{ExpiredRequests, Limits, OrbError, QueueLimits, accepted_priorities::Origin, orb_core::OrbCore};
+use crate::{
+    ExpiredRequests, Limits, OrbError, QueueLimits, accepted_priorities::Origin, client::ConnectionCache,
+    orb_core::OrbCore,
+};
 
 /// Why a connection is looked at.
 #[derive(Clone, Copy)]
@@ -97,6 +100,8 @@ pub(crate) struct Lane {
     accept_again: AtomicBool,
     limits: Limits,
     counters: Counters,
+    /// The connections of calls that its threads make.
+    calls: Arc<ConnectionCache>,
 }
 
 const ACCEPTOR: u64 = u64::MAX;
@@ -141,6 +146,7 @@ impl Lane {
             accept_again: AtomicBool::new(false),
             limits: limits.clone(),
             counters: Counters::default(),
+            calls: ConnectionCache::new(limits.max_client_connections),
         })
     }
 

@@ -15,6 +15,7 @@ use super::{
     inbound::Next, serving,
 };
 use crate::{
+    client,
     orb_core::{OrbCore, context_of},
     server::{self, Answer, Arrival, Buffers},
 };
@@ -32,17 +33,24 @@ pub(super) fn work_to_the_end(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
 
 /// Serves a lane on one of its own threads until the lane is stopped, or the thread's life is over.
 pub(super) fn work(lane: &Arc<Lane>, core: &Arc<OrbCore>, life: Option<Life>) {
-    let _serving = serving::enter(lane, lane, core);
-    let ended = Worker::new(lane, lane, core, Desk::new(core)).run(life);
+    let ended = as_thread_of(lane, core, |worker| worker.run(life));
     if ended == Ended::Stopped {
         leave(lane);
     }
+}
+
+/// Runs what makes the calling thread one of the lane's.
+pub(super) fn as_thread_of<R>(lane: &Arc<Lane>, core: &Arc<OrbCore>, run: impl FnOnce(Worker<'_>) -> R) -> R {
+    let _serving = serving::enter(lane, lane, core);
+    let _calls = client::use_connections_of(&lane.calls);
+    run(Worker::new(lane, lane, core, Desk::new(core)))
 }
 
 /// Counts one of the lane's threads out; the last one closes what is left.
 pub(super) fn leave(lane: &Lane) {
     if lane.crew.occupancy.leave() {
         lane.close_all();
+        lane.calls.clear();
     }
 }
 
@@ -93,7 +101,7 @@ pub(super) struct Worker<'l> {
 }
 
 #[derive(Eq, PartialEq)]
-enum Ended {
+pub(super) enum Ended {
     /// The lane is stopping.
     Stopped,
     /// The thread is not needed any more, and has been counted out.
