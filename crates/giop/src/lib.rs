@@ -94,5 +94,5 @@ pub use service_context::{
 };
 pub use tagged_list::TaggedEntries;
 pub use target::{AddressingDisposition, IorView, ProfileView, Target};
-pub use url::{DEFAULT_IIOP_PORT, IiopAddress, ObjectUrl, ior_from_string, ior_to_string};
+pub use url::{DEFAULT_IIOP_PORT, IiopAddress, ObjectUrl, UrlAddress, ior_from_string, ior_to_string};
 pub use version::Version;

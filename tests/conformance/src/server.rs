@@ -9,8 +9,8 @@ use std::{
 };
 
 use punctual::{
-    Ior, LaneStatistics, Limits, Orb, Poa, PriorityModel, QueueLimits, SchedulingClass, SystemException,
-    ThreadPool, ThreadPoolBuilder, WaitStrategy, ior_to_string,
+    Ior, LaneStatistics, Limits, Orb, Poa, Priority, PriorityModel, QueueLimits, SchedulingClass,
+    SystemException, ThreadPool, ThreadPoolBuilder, WaitStrategy, ior_to_string,
 };
 use punctual_cdr::TaggedProfile;
 use punctual_os::{TaskId, alloc_counter, scheduling};
@@ -127,21 +127,27 @@ impl Server {
     /// Activates another object in another adapter.
     pub fn another_in(&self, poa: &Poa) -> ProbeRef {
         let servant = Servant {
-            orb: self.orb.clone(),
             poa: poa.clone(),
-            hooks: Arc::clone(&self.hooks),
+            ..self.servant()
         };
         poa.activate(servant).expect("an object")
     }
 
-    /// Activates another object, in this adapter and with this id.
-    pub fn activate_in(&self, poa: &Poa, id: &str) -> ProbeRef {
-        let servant = Servant {
+    /// Activates another object in the same adapter, with a priority of its own.
+    pub fn another_with_priority(&self, priority: Priority) -> ProbeRef {
+        let servant = self.servant();
+        self.poa
+            .activate_with_priority(servant, priority)
+            .expect("an object")
+    }
+
+    /// Another servant that shares the hooks.
+    pub fn servant(&self) -> Servant {
+        Servant {
             orb: self.orb.clone(),
-            poa: poa.clone(),
+            poa: self.poa.clone(),
             hooks: Arc::clone(&self.hooks),
-        };
-        poa.activate_with_id(id, servant).expect("an object")
+        }
     }
 
     /// What the lane at this place has seen, the lowest first.
@@ -322,7 +328,8 @@ impl Hooks {
     }
 }
 
-struct Servant {
+/// What serves the calls.
+pub struct Servant {
     orb: Orb,
     poa: Poa,
     hooks: Arc<Hooks>,
@@ -448,6 +455,10 @@ impl conformance::Probe for Servant {
     fn corba_priority(&self) -> Result<i16, SystemException> {
         let own = self.orb.current().priority();
         Ok(own.map_or(-1, |priority| priority.value()))
+    }
+
+    fn corba_priority_of(&self, next: Option<ProbeRef>) -> Result<i16, SystemException> {
+        next.expect("a reference").corba_priority()
     }
 
     fn thread(&self) -> Result<i32, SystemException> {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use punctual::{
-    Completion, Limits, Minor, Orb, PolicyOverrides, Priority, PriorityModel, SchedulingClass,
-    SystemException, SystemExceptionKind as Kind,
+    Completion, Minor, Orb, PolicyOverrides, Priority, PriorityModel, SchedulingClass, SystemException,
+    SystemExceptionKind as Kind,
 };
 use punctual_conformance::{
     conformance::ProbeRef,
@@ -198,25 +198,4 @@ fn every_inconsistent_policy_is_listed() {
         (Kind::InvPolicy, Minor::BANDS_WITHOUT_PRIORITY_MODEL)
     );
     assert_eq!(server.connections(), 0);
-}
-
-/// Over the limit, what was unused for longest makes room; in good order.
-#[test]
-fn the_least_recently_used_connection_makes_room() {
-    let mut limits = Limits::default();
-    limits.max_client_connections = 2;
-    let orb = punctual_conformance::server::client_with(limits);
-    let servers = [(); 3].map(|()| Recorder::start());
-    let probes = servers.each_ref().map(|server| server.reference(&orb, &[]));
-    for index in [0, 1, 0, 2, 0, 1] {
-        assert_eq!(probes[index].twice(1), Ok(42));
-    }
-    let closed = punctual_conformance::wire::CLOSE_CONNECTION;
-    assert_eq!(servers[0].await_open(1, closed), [], "always in use");
-    assert_eq!(
-        servers[1].await_open(1, closed),
-        [0],
-        "closed for 2, and opened again"
-    );
-    assert_eq!(servers[2].await_open(0, closed), [0], "closed for 1");
 }

@@ -133,9 +133,9 @@ impl ClientConnection {
         Arc::ptr_eq(&self.endpoint, endpoint)
     }
 
-    /// Whether the reference is gone that it served alone.
+    /// Whether what it was opened for is gone: the reference that it served alone, or the ORB or lane.
     pub(super) fn is_orphan(&self) -> bool {
-        self.owner.as_ref().is_some_and(|owner| owner.strong_count() == 0)
+        self.permit.is_void() || self.owner.as_ref().is_some_and(|owner| owner.strong_count() == 0)
     }
 
     pub(super) fn endpoint(&self) -> &Arc<Endpoint> {

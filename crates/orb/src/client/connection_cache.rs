@@ -114,6 +114,11 @@ impl Permit {
         self.0.upgrade()
     }
 
+    /// Whether that is gone.
+    pub(super) fn is_void(&self) -> bool {
+        self.0.strong_count() == 0
+    }
+
     pub(super) fn is_of(&self, cache: &Arc<ConnectionCache>) -> bool {
         self.0.as_ptr() == Arc::as_ptr(cache)
     }

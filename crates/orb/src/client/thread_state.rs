@@ -112,19 +112,33 @@ pub(super) fn take_connection(
 
 /// Keeps a connection for the next call; at most `limit` for a thread without a lane.
 pub(super) fn keep_connection(connection: Box<ClientConnection>, limit: usize) {
-    let surplus = THREAD.with_borrow_mut(|thread| {
+    let kept = THREAD.with_borrow_mut(|thread| {
         if let Some(lane) = &thread.lane {
             return Err((connection, Arc::clone(lane)));
         }
         thread.unused.keep(connection);
-        let full = thread.unused.len() > limit;
-        Ok(full.then(|| thread.unused.take_oldest(|_| true)).flatten())
+        Ok(thread.unused.len() <= limit)
     });
-    match surplus {
-        Ok(None) => {}
-        Ok(Some(surplus)) => surplus.close(),
+    match kept {
+        Ok(true) => {}
+        Ok(false) => close_surplus(limit),
         // One that was opened before the thread came to its lane stays counted where it was.
         Err((connection, lane)) => lane.keep(connection),
+    }
+}
+
+#[cold]
+fn close_surplus(limit: usize) {
+    let oldest = || {
+        THREAD.with_borrow_mut(|thread| {
+            let unused = &mut thread.unused;
+            (unused.len() > limit)
+                .then(|| unused.take_oldest(|_| true))
+                .flatten()
+        })
+    };
+    while let Some(surplus) = oldest() {
+        surplus.close();
     }
 }
 

@@ -286,7 +286,9 @@ fn stranger_to_itself(strategy: WaitStrategy, pool: Pool) -> (Server, Orb, Probe
         .user_ids();
     let named = named.build().expect("an adapter");
     let server = Server::with_poa(orb, pool, poa);
-    let probe = server.activate_in(&named, "probe");
+    let probe: ProbeRef = named
+        .activate_with_id("probe", server.servant())
+        .expect("an object");
     let Profile { port, key, .. } = Profile::of(&probe);
     // 127.0.0.1, where its own say localhost.
     let ior = reference([1, 2], port, &key, &[]);
