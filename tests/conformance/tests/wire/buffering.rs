@@ -3,7 +3,8 @@
 use std::thread;
 
 use punctual::{
-    Completion, CpuSet, Limits, Minor, Priority, QueueLimits, SchedulingClass, SystemExceptionKind as Kind,
+    Completion, CpuSet, LaneWait, Limits, Minor, OrbError, Priority, QueueLimits, SchedulingClass,
+    SystemExceptionKind as Kind,
 };
 use punctual_conformance::{
     peer::{Peer, wait_until},
@@ -413,4 +414,72 @@ fn a_flood_does_not_starve_the_thread_that_serves() {
     assert!(served >= 3 * REQUESTS / 40, "{served} of {}", 3 * REQUESTS);
     let queue = server.seen(0).queue;
     assert_eq!((queue.accepted, queue.refused), (served.into(), refused.into()));
+}
+
+#[test]
+fn dynamic_threads_come_before_requests_wait() {
+    let setup = Setup {
+        pool: |pool| {
+            pool.threads(1).dynamic_threads(2).request_buffering(QueueLimits {
+                requests: 2,
+                octets: 1 << 16,
+            })
+        },
+        ..Setup::default()
+    };
+    let server = setup.start();
+    let mut peer = Peer::connect(server.port());
+    for id in 1..4 {
+        peer.send(&at_gate(COMMON, &server, id));
+        server.hooks.await_at_gate(id as usize);
+        assert_eq!(server.seen(0).busy, id as usize);
+    }
+    for (id, waiting) in [(4, 1), (5, 2)] {
+        peer.send(&at_gate(COMMON, &server, id));
+        await_waiting(&server, waiting);
+    }
+    peer.send(&at_gate(COMMON, &server, 6));
+    assert_answered(&mut peer, 6, 2, &FULL);
+    let seen = server.seen(0);
+    assert_eq!((seen.threads, seen.dynamic_threads), (4, 2), "one of them reads");
+    server.hooks.open_gate();
+    let mut answered: Vec<_> = (1..6)
+        .map(|_| result(&peer.receive().expect("a reply")).0)
+        .collect();
+    answered.sort_unstable();
+    assert_eq!(answered, [1, 2, 3, 4, 5]);
+    wait_until("all are back", || server.seen(0).busy == 0);
+}
+
+#[test]
+fn what_does_not_go_together_is_refused_by_name() {
+    let orb = client();
+    let limits = QueueLimits::default();
+    let pool = || orb.threadpool().request_buffering(limits);
+    let (low, high) = (Priority::MIN, Priority::MAX);
+    let borrowing = pool().lane(low, 1).lane(high, 1).allow_borrowing(true).build();
+    let blocking = pool().wait(LaneWait::Blocking).build();
+    for (refused, named) in [(borrowing, "allow_borrowing"), (blocking, "Blocking")] {
+        match refused {
+            Err(OrbError::ThreadPool(rule)) => {
+                assert!(
+                    rule.contains(named) && rule.contains("request_buffering"),
+                    "{rule}"
+                );
+            }
+            _ => panic!("{named} cannot work with request buffering"),
+        }
+    }
+    for limits in [
+        QueueLimits {
+            requests: 0,
+            ..limits
+        },
+        QueueLimits { octets: 0, ..limits },
+    ] {
+        let refused = orb.threadpool().request_buffering(limits).build();
+        assert!(matches!(refused, Err(OrbError::QueueWithoutRoom)));
+        let refused = orb.root_poa().child("redispatching").redispatch(limits).build();
+        assert!(matches!(refused, Err(OrbError::QueueWithoutRoom)));
+    }
 }

@@ -3,14 +3,14 @@
 use std::{thread, time::Duration};
 
 use punctual::{
-    Completion, Minor, Orb, Priority, PriorityModel, QueueLimits, SchedulingClass,
+    Completion, Minor, Orb, PolicyOverrides, Priority, PriorityModel, QueueLimits, SchedulingClass,
     SystemExceptionKind as Kind, ThreadPoolBuilder, WaitStrategy, ior_to_string,
 };
 use punctual_conformance::{
     conformance::ProbeRef,
     peer::{Listener, Peer, wait_until},
     server::{Profile, Server, Setup, client, reference},
-    wire::{COMMON, Octets},
+    wire::{COMMON, Octets, Reader},
 };
 
 type Pool = fn(ThreadPoolBuilder) -> ThreadPoolBuilder;
@@ -337,4 +337,76 @@ fn while_another_thread_is_left_it_may_wait() {
         assert_eq!(server.seen(0).deadlocks, 1);
         wait_until("all are back", || strange.twice(21) == Ok(42));
     }
+}
+
+#[test]
+fn one_reference_may_serve_where_the_others_block() {
+    let blocking = || Setup {
+        call_timeout: Some(Duration::from_secs(5)),
+        ..Setup::default()
+    };
+    let (one, other) = (blocking().start(), blocking().start());
+    let serving = PolicyOverrides::new().wait_strategy(WaitStrategy::Serving);
+    let there: ProbeRef = other.reference_for(&one.orb).with_policies(serving).unchecked();
+    one.hooks.choose_partner(there);
+    other.hooks.choose_partner(one.reference_for(&other.orb));
+    let client = client();
+    // One waits and serves; the other one, which is called back by nobody who waits for it, blocks.
+    assert_eq!(one.reference_for(&client).rally(2), Ok(2));
+}
+
+/// A lent thread that waits serves the lane that it is lent to, and not its own: that would delay the higher lane's request.
+#[test]
+fn a_lent_thread_serves_the_lane_that_has_it() {
+    let (low, high) = (Priority::MIN, Priority::MAX);
+    let setup = Setup {
+        model: Some(PriorityModel::ClientPropagated { default: low }),
+        pool: |pool| {
+            pool.lane(Priority::MIN, 1)
+                .lane(Priority::MAX, 1)
+                .allow_borrowing(true)
+        },
+        wait_strategy: WaitStrategy::Serving,
+        ..Setup::default()
+    };
+    let server = setup.start();
+    let profile = Profile::of(&server.probe);
+    let (_, data) = profile
+        .components
+        .iter()
+        .find(|(tag, _)| *tag == 0x5441_4f02)
+        .expect("endpoints");
+    let mut data = Reader::encapsulation(data);
+    assert_eq!(data.u32(), 2);
+    let [mut to_low, mut to_high] = [low, high].map(|own| {
+        assert_eq!(data.string(), b"127.0.0.1");
+        let port = data.u16();
+        assert_eq!(data.u16() as i16, own.value());
+        Peer::connect(port)
+    });
+    let listener = Listener::open();
+    let request = |id: u32, own: Priority, operation: &str| {
+        let contexts = [(10, COMMON.encapsulation(|data| data.u16(own.value() as u16)))];
+        COMMON.request_with(id, 3, &server.key(), operation, &contexts, |body| {
+            body.i32(id as i32)
+        })
+    };
+    to_high.send(&request(1, high, "wait_at_gate"));
+    server.hooks.await_at_gate(1);
+    to_high.send(&forward(&server, 2, listener.port));
+    let mut object = listener.accept();
+    assert_eq!(server.seen(0).lent, 1);
+    to_low.send(&request(3, low, "wait_at_gate"));
+    for id in 4..8 {
+        to_high.send(&request(id, high, "twice"));
+        assert_eq!(to_high.receive().expect("meanwhile").reply().id, id);
+    }
+    assert_eq!(server.hooks.arrived_at_gate(), 1, "its own lane waits");
+    answer_twice(&mut object);
+    assert_eq!(to_high.receive().expect("a reply").reply().id, 2);
+    server.hooks.await_at_gate(2);
+    server.hooks.open_gate();
+    assert_eq!(to_high.receive().expect("a reply").reply().id, 1);
+    assert_eq!(to_low.receive().expect("a reply").reply().id, 3);
+    wait_until("all are back", || server.seen(0).busy + server.seen(1).busy == 0);
 }
