@@ -380,6 +380,7 @@ impl PoaBuilder {
     /// [`Self::highest_priority`], so a forged one gains nothing) or the declared one. Without this, and where there is no
     /// room, such requests run where they came, at that lane's priority; [`crate::LaneStatistics::misdirected`] counts
     /// them in any case. Each request on its way costs a copy and waking a thread of the other lane, which is an `eventfd` more.
+    /// Lanes that wait by [`crate::LaneWait::Blocking`] hand nothing on.
     ///
     /// Fails in [`Self::build`] with [`OrbError::QueueWithoutRoom`].
     ///

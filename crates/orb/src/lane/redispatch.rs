@@ -3,6 +3,8 @@
 //! It goes into the same queue that buffers requests. A lane that does not buffer is woken by its doorbell, in its one waiting
 //! place; that and the copy are what it costs. What finds no room is served where it came. Replies to one connection are still
 //! written one at a time, so the two lanes share its lock, which inherits priority.
+//!
+//! A request that was handed on cannot be taken back by its client any more: it is served.
 
 use std::{sync::Arc, time::Instant};
 
@@ -38,10 +40,13 @@ impl Worker<'_> {
             request_id: request.request_id,
             read_at,
         };
-        let pushed = target
-            .queue
-            .push(limits, queued, message, &buffers.fragment_starts);
-        if pushed.is_ok() {
+        // Where a thread blocks for its one connection, its peer can make it wait, but not one of a higher lane.
+        let pushed = !connection.is_dedicated()
+            && target
+                .queue
+                .push(limits, queued, message, &buffers.fragment_starts)
+                .is_ok();
+        if pushed {
             self.lane.counters.redispatched.add_one();
             target.wake_for_queue();
             return true;

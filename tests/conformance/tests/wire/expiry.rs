@@ -2,10 +2,13 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use punctual::{Completion, ExpiredRequests, Minor, QueueLimits, SystemExceptionKind as Kind};
+use punctual::{
+    Completion, ExpiredRequests, Minor, PolicyOverrides, QueueLimits, SystemExceptionKind as Kind,
+};
 use punctual_conformance::{
+    conformance::ProbeRef,
     peer::{Peer, wait_until},
-    server::{Server, Setup},
+    server::{Server, Setup, client},
     wire::{COMMON, DIALECTS, Dialect},
 };
 
@@ -202,4 +205,36 @@ fn without_buffering_only_the_clock_counts() {
         assert_eq!(status == 2, dropped, "{policies:?}");
     }
     assert_eq!(server.seen(0).expired, 1);
+}
+
+/// What our own clients say is what our servers drop by.
+#[test]
+fn a_call_that_nobody_waits_for_any_more_is_not_served() {
+    let server = server(ExpiredRequests::DropByWaitingTime);
+    let client = client();
+    let probe = server.reference_for(&client);
+    let mut busy = Peer::connect(server.port());
+    busy.send(&COMMON.request(0, &server.key(), "wait_at_gate", |body| body.i32(0)));
+    server.hooks.await_at_gate(1);
+    let brief = PolicyOverrides::new().roundtrip_timeout(Duration::from_millis(20));
+    let told = brief.clone().sends_deadlines(true);
+    for (policies, value) in [(told, 1), (brief, 2)] {
+        let late = probe
+            .with_policies(policies)
+            .unchecked::<ProbeRef>()
+            .wait_at_gate(value);
+        assert_eq!(late.unwrap_err().kind, Kind::Timeout);
+    }
+    server.hooks.open_gate();
+    assert_eq!(busy.receive().expect("a reply").reply().id, 0);
+    wait_until("all are served", || {
+        server.seen(0).queue.requests == 0 && server.seen(0).busy == 0
+    });
+    assert_eq!(server.seen(0).expired, 1);
+    assert_eq!(
+        server.hooks.values_at_gate(),
+        [0, 2],
+        "the server was not told of the other time-out"
+    );
+    assert_eq!(probe.twice(21), Ok(42));
 }

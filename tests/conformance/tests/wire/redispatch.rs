@@ -2,7 +2,9 @@
 
 use std::thread;
 
-use punctual::{Completion, Minor, Priority, PriorityModel, QueueLimits, SystemExceptionKind as Kind};
+use punctual::{
+    Completion, LaneSpec, LaneWait, Minor, Priority, PriorityModel, QueueLimits, SystemExceptionKind as Kind,
+};
 use punctual_conformance::{
     peer::{Peer, wait_until},
     server::{Profile, Server, Setup},
@@ -151,6 +153,32 @@ fn what_finds_no_room_runs_where_it_came() {
     works(&mut peer, &server.key());
     assert_eq!(busy.receive().expect("a reply").reply().id, 1);
     works(&mut busy, &server.key());
+}
+
+/// A thread that blocks for one connection may have to wait for its peer; no other lane's thread is to.
+#[test]
+fn a_lane_that_blocks_hands_nothing_on() {
+    let setup = Setup {
+        model: Some(PriorityModel::ClientPropagated {
+            default: priority(LOW),
+        }),
+        pool: |pool| {
+            pool.lane_with(LaneSpec::new(priority(LOW)).wait(LaneWait::Blocking))
+                .lane(priority(HIGH), 1)
+        },
+        redispatch: Some(LIMITS),
+        ..Setup::default()
+    };
+    let server = setup.start();
+    let [low, high] = ports(&server);
+    for (port, asked, expected) in [(low, HIGH, LOW), (high, LOW, LOW)] {
+        let mut peer = Peer::connect(port);
+        // What connects first has the thread; and it takes what others hand on when nobody has it.
+        peer.send(&request(COMMON, &server, 1, Some(asked), "corba_priority", 0));
+        assert_eq!(short(&peer.receive().expect("a reply")), expected);
+    }
+    assert_eq!([0, 1].map(|lane| server.seen(lane).redispatched), [0, 1]);
+    assert_eq!([0, 1].map(|lane| server.seen(lane).misdirected), [1, 1]);
 }
 
 /// The lane that has the request outlives its interest in the connection, and the other way round.
