@@ -382,7 +382,7 @@ fn a_flood_does_not_starve_the_thread_that_serves() {
     let setup = Setup {
         pool: |pool| {
             pool.affinity(CpuSet::single(0))
-                .default_priority(Priority::MIN)
+                .default_priority(Priority::MAX)
                 .request_buffering(QueueLimits {
                     requests: 4,
                     octets: 4096,

@@ -56,6 +56,34 @@ fn objects_with_one_thread_each_can_call_each_other_back() {
     }
 }
 
+/// Whatever the octets travel over: streams promise edges, and not all are sockets.
+#[test]
+fn every_transport_can_be_waited_for() {
+    for place in ["iiop://127.0.0.1:0", "uiop://"] {
+        let start = || {
+            let orb = Orb::builder()
+                .listen(place)
+                .scheduling_class(SchedulingClass::Other)
+                .wait_strategy(WaitStrategy::Serving)
+                .lock_memory(false)
+                .build()
+                .expect("an ORB");
+            let pool = orb.threadpool().build().expect("a pool");
+            let poa = orb.root_poa().child("probes").threadpool(&pool).build();
+            Server::with_poa(orb, pool, poa.expect("an adapter"))
+        };
+        let (one, other) = (start(), start());
+        one.hooks.choose_partner(other.reference_for(&one.orb));
+        other.hooks.choose_partner(one.reference_for(&other.orb));
+        let client = client();
+        let here = one.reference_for(&client);
+        for _ in 0..200 {
+            assert_eq!(here.rally(5), Ok(5), "{place}");
+        }
+        assert_eq!(one.seen(0).requests + other.seen(0).requests, 200 * 6);
+    }
+}
+
 #[test]
 fn blocking_they_wait_for_each_other_until_the_deadline() {
     let blocking = || Setup {
