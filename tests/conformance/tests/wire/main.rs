@@ -1,5 +1,6 @@
 //! The ORB against peers that speak by hand, and its lanes as peers see them.
 
+mod addressing_modes;
 mod buffering;
 mod expiry;
 mod hostile_connections;
