@@ -134,10 +134,9 @@ fn each_combination_is_refused_or_works() {
                 assert!(combination.is_valid(), "{combination:?}");
                 let probe = combination.activate(&poa, server.servant());
                 let within = combination.bands.map_or(LOW, |bands| bands[0].1);
-                orb.current().set_priority(priority(within)).unwrap();
+                client.current().set_priority(priority(within)).unwrap();
                 assert_eq!(probe.twice(21), Ok(42), "collocated: {combination:?}");
                 let remote: ProbeRef = client.resolve(&probe.to_ior()).unwrap();
-                client.current().set_priority(priority(within)).unwrap();
                 assert_eq!(remote.twice(21), Ok(42), "remote: {combination:?}");
                 assert_eq!(RealTime::of(&probe).model.is_some(), combination.model.is_some());
                 valid += 1;
