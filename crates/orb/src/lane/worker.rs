@@ -1,6 +1,7 @@
 use std::{
+    io,
     sync::{Arc, atomic::Ordering},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use punctual_cdr::{Arena, CharSet};
@@ -84,6 +85,7 @@ pub(super) struct Worker<'l> {
     core: &'l Arc<OrbCore>,
     pub(super) desk: Desk,
     last: Option<Arc<Connection>>,
+    inspected: Instant,
 }
 
 #[derive(Eq, PartialEq)]
@@ -102,6 +104,7 @@ impl<'l> Worker<'l> {
             core,
             desk,
             last: None,
+            inspected: Instant::now(),
         }
     }
 
@@ -110,7 +113,6 @@ impl<'l> Worker<'l> {
     }
 
     fn run(mut self, mut life: Option<Life>) -> Ended {
-        let mut inspected = Instant::now();
         while !self.lane.is_stopping() {
             let mut patience = self.lane.patience();
             if let Some(life) = &mut life {
@@ -119,28 +121,39 @@ impl<'l> Worker<'l> {
                 }
                 patience = patience.into_iter().chain(life.left()).min();
             }
-            // It fails only for what cannot be here: a bad descriptor.
-            let Ok(event) = self.lane.poller.wait_one(patience) else {
-                return Ended::Stopped;
-            };
-            if let Some(event) = event {
-                self.dispatch(event);
-                if let Some(life) = &mut life {
-                    life.renew();
-                }
+            match (self.step(patience), &mut life) {
+                (Ok(true), Some(life)) => life.renew(),
+                (Ok(_), _) => {}
+                // It fails only for what cannot be here: a bad descriptor.
+                (Err(_), _) => return Ended::Stopped,
             }
-            if self.lane.accept_again.load(Ordering::Relaxed) {
-                self.lane.accept();
-            }
-            if self.lane.incomplete.load(Ordering::Relaxed)
-                && inspected.elapsed() >= self.lane.inspection_interval()
-            {
-                self.lane.close_incomplete();
-                inspected = Instant::now();
-            }
-            self.lane.close_idle();
         }
         Ended::Stopped
+    }
+
+    /// Waits for something to do, for as long as said, and does it. `false`: there was nothing.
+    fn step(&mut self, patience: Option<Duration>) -> io::Result<bool> {
+        // One event at a time: what this thread does not fetch, another thread of the lane can.
+        let event = self.lane.poller.wait_one(patience)?;
+        if let Some(event) = event {
+            self.dispatch(event);
+        }
+        self.look_after();
+        Ok(event.is_some())
+    }
+
+    /// What has to be done from time to time.
+    fn look_after(&mut self) {
+        if self.lane.accept_again.load(Ordering::Relaxed) {
+            self.lane.accept();
+        }
+        if self.lane.incomplete.load(Ordering::Relaxed)
+            && self.inspected.elapsed() >= self.lane.inspection_interval()
+        {
+            self.lane.close_incomplete();
+            self.inspected = Instant::now();
+        }
+        self.lane.close_idle();
     }
 
     /// Does what an event of the lane's waiting place asks for.
