@@ -38,6 +38,9 @@ pub enum OrbError {
     /// The ORB's table of objects is full.
     #[error("no more objects can be activated: the table is full")]
     Full,
+    /// The policies of an adapter contradict each other.
+    #[error(transparent)]
+    InvalidPolicy(#[from] InvalidPolicy),
     /// The socket could not be opened.
     #[error("cannot listen at {address}: {source}")]
     Listen {
@@ -63,9 +66,6 @@ pub enum OrbError {
     /// Adapters, named here, use the thread pool.
     #[error("the thread pool is used by the adapters {0}; destroy them first, with `Poa::destroy`")]
     PoolInUse(String),
-    /// The policies of an adapter contradict each other.
-    #[error(transparent)]
-    InvalidPolicy(#[from] InvalidPolicy),
     /// The adapter's objects cannot have this priority (BAD_PARAM).
     #[error(
         "priority {0} is that of no lane of the adapter's pool, or in none of its bands; use one that is, or add a lane or band"

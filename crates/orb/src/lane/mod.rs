@@ -35,7 +35,7 @@ pub(crate) use self::{
 use self::{
     blocking::Blocking, borrowing::Borrowing, connection::Connection, crew::Crew, statistics::Counters,
 };
-use crate::{Limits, OrbError, accepted_priorities::Origin, orb_core::OrbCore};
+use crate::{Limits, OrbError, accepted_priorities::Origin, client::ConnectionCache, orb_core::OrbCore};
 
 /// Why a connection is looked at.
 #[derive(Clone, Copy)]
@@ -79,6 +79,8 @@ pub(crate) struct Lane {
     accept_again: AtomicBool,
     limits: Limits,
     counters: Counters,
+    /// The connections of calls that its threads make.
+    calls: Arc<ConnectionCache>,
 }
 
 const ACCEPTOR: u64 = u64::MAX;
@@ -119,6 +121,7 @@ impl Lane {
             accept_again: AtomicBool::new(false),
             limits: limits.clone(),
             counters: Counters::default(),
+            calls: ConnectionCache::new(limits.max_client_connections),
         })
     }
 

@@ -16,6 +16,7 @@ use super::{
     inbound::Next,
 };
 use crate::{
+    client,
     orb_core::{OrbCore, context_of},
     server::{self, Buffers},
 };
@@ -33,6 +34,7 @@ pub(super) fn work_to_the_end(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
 
 /// Serves a lane on one of its own threads until the lane is stopped, or the thread's life is over.
 pub(super) fn work(lane: &Arc<Lane>, core: &Arc<OrbCore>, life: Option<Life>) {
+    let _calls = client::use_connections_of(&lane.calls);
     let ended = Worker::new(lane, lane, core, Desk::new(core)).run(life);
     if ended == Ended::Stopped {
         leave(lane);
@@ -43,6 +45,7 @@ pub(super) fn work(lane: &Arc<Lane>, core: &Arc<OrbCore>, life: Option<Life>) {
 pub(super) fn leave(lane: &Lane) {
     if lane.crew.occupancy.leave() {
         lane.close_all();
+        lane.calls.clear();
     }
 }
 
