@@ -418,6 +418,13 @@ impl conformance::Probe for Servant {
         next.expect("a reference").corba_priority()
     }
 
+    fn set_corba_priority(&self, value: i16) -> Result<i16, SystemException> {
+        let priority = Priority::new(value).expect("a priority");
+        self.orb.current().set_priority(priority)?;
+        assert_eq!(self.corba_priority(), Ok(value));
+        self.native_priority()
+    }
+
     fn thread(&self) -> Result<i32, SystemException> {
         Ok(TaskId::current_thread().get())
     }
