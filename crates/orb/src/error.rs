@@ -27,6 +27,9 @@ pub enum OrbError {
     /// The text is no endpoint.
     #[error(transparent)]
     Address(#[from] AddressError),
+    /// The adapter has been destroyed.
+    #[error("the adapter has been destroyed; make another one with `child`")]
+    AdapterDestroyed,
     /// The adapter's name is empty, too long, contains `/`, or its parent has a child of this name.
     #[error(
         "`{0}` is no name for a new adapter here; choose one that is not taken, not empty, without `/` and below 1,000 octets"
@@ -141,7 +144,9 @@ impl OrbError {
             Self::Full => (Kind::ImpLimit, Minor::NONE),
             Self::ShutDown => (Kind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN),
             Self::InUpcall => (Kind::BadInvOrder, Minor::OMG_WOULD_DEADLOCK),
-            Self::AlreadyActive | Self::NotActive | Self::PoolInUse(_) => (Kind::BadInvOrder, Minor::NONE),
+            Self::AdapterDestroyed | Self::AlreadyActive | Self::NotActive | Self::PoolInUse(_) => {
+                (Kind::BadInvOrder, Minor::NONE)
+            }
             Self::InvalidPolicy(_) | Self::WrongPolicy(_) => (Kind::InvPolicy, Minor::NONE),
             Self::PriorityNotServed(_) => (Kind::BadParam, Minor::NONE),
             Self::PriorityTaken { .. } => (Kind::BadInvOrder, Minor::NONE),

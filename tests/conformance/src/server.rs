@@ -121,16 +121,12 @@ impl Server {
 
     /// Activates another object in the same adapter.
     pub fn another(&self) -> ProbeRef {
-        self.another_in(&self.poa)
+        self.poa.activate(self.servant()).expect("an object")
     }
 
     /// Activates another object in another adapter.
     pub fn another_in(&self, poa: &Poa) -> ProbeRef {
-        let servant = Servant {
-            poa: poa.clone(),
-            ..self.servant()
-        };
-        poa.activate(servant).expect("an object")
+        poa.activate(self.servant()).expect("an object")
     }
 
     /// Activates another object in the same adapter, with a priority of its own.
@@ -459,6 +455,13 @@ impl conformance::Probe for Servant {
 
     fn corba_priority_of(&self, next: Option<ProbeRef>) -> Result<i16, SystemException> {
         next.expect("a reference").corba_priority()
+    }
+
+    fn set_corba_priority(&self, value: i16) -> Result<i16, SystemException> {
+        let priority = Priority::new(value).expect("a priority");
+        self.orb.current().set_priority(priority)?;
+        assert_eq!(self.corba_priority(), Ok(value));
+        self.native_priority()
     }
 
     fn thread(&self) -> Result<i32, SystemException> {

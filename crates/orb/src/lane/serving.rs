@@ -147,10 +147,7 @@ impl Worker<'_> {
                 self.serve_one_queued();
             } else if work {
                 // Another thread may have been faster.
-                if let Some(event) = lane.poller.wait_one(Some(Duration::ZERO))? {
-                    self.dispatch(event);
-                }
-                self.look_after();
+                self.step(Some(Duration::ZERO))?;
             } else if left.is_some_and(|left| Some(left) == timeout) {
                 return Ok(false);
             } else {

@@ -1,6 +1,7 @@
 use std::{
+    io,
     sync::{Arc, atomic::Ordering},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use punctual_cdr::{Arena, CharSet};
@@ -133,22 +134,28 @@ impl<'l> Worker<'l> {
                 }
                 patience = patience.into_iter().chain(life.left()).min();
             }
-            // It fails only for what cannot be here: a bad descriptor.
-            let Ok(event) = self.lane.poller.wait_one(patience) else {
-                return Ended::Stopped;
-            };
-            if let Some(event) = event {
-                self.dispatch(event);
-                if let Some(life) = &mut life {
-                    life.renew();
-                }
+            match (self.step(patience), &mut life) {
+                (Ok(true), Some(life)) => life.renew(),
+                (Ok(_), _) => {}
+                // It fails only for what cannot be here: a bad descriptor.
+                (Err(_), _) => return Ended::Stopped,
             }
-            self.look_after();
         }
         Ended::Stopped
     }
 
-    /// Does what is due from time to time.
+    /// Waits for something to do, for as long as said, and does it. `false`: there was nothing.
+    pub(super) fn step(&mut self, patience: Option<Duration>) -> io::Result<bool> {
+        // One event at a time: what this thread does not fetch, another thread of the lane can.
+        let event = self.lane.poller.wait_one(patience)?;
+        if let Some(event) = event {
+            self.dispatch(event);
+        }
+        self.look_after();
+        Ok(event.is_some())
+    }
+
+    /// What has to be done from time to time.
     pub(super) fn look_after(&mut self) {
         if self.lane.accept_again.load(Ordering::Relaxed) {
             self.lane.accept();
