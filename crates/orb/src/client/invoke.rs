@@ -416,21 +416,11 @@ impl Reference {
         call: &mut Call<'_>,
         terms: Terms<'_>,
     ) -> Result<Attempt<()>, SystemException> {
-        self.check_locally(route, terms)?;
         collocated::call(&self.core, &self.orb, route, frame, call)?;
         if call.response == Response::WithTarget {
             terms.deadlines.check_completed()?;
         }
         Ok(Attempt::Done(()))
-    }
-
-    /// Without a connection too, a call that policies forbid is not made.
-    pub(super) fn check_locally(&self, route: &Route, terms: Terms<'_>) -> Result<(), SystemException> {
-        if route.has_no_rules(terms.policies) {
-            return Ok(());
-        }
-        let priority = self.caller_priority(route)?;
-        route.band(priority, terms.policies).map(|_| ())
     }
 }
 
@@ -491,6 +481,9 @@ impl Target for Reference {
     fn inconsistent_policies(&self) -> Vec<PolicyConflict> {
         let forwarded = self.forwarded.load_full();
         let route = forwarded.as_ref().unwrap_or(&self.route);
+        if route.is_local {
+            return Vec::new();
+        }
         let policies = self.policies.in_force(&self.core.policies);
         // Where the thread's own has no CORBA priority, calls fail for another reason.
         let priority = self.caller_priority(route).unwrap_or(Priority::MIN);

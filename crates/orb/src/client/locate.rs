@@ -37,7 +37,6 @@ impl Reference {
         terms: Terms<'_>,
     ) -> Result<Attempt<bool>, SystemException> {
         if route.is_local {
-            self.check_locally(route, terms)?;
             return Ok(Attempt::Done(collocated::locate(&self.core, route)));
         }
         self.locate_remotely(route, frame, terms)
