@@ -19,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_os::{Interest, Poller, Scheduling, Trigger, poller::wait_for_either, scheduling};
+use punctual_os::{Interest, Poller, Scheduling, Trigger, scheduling, wait};
 use punctual_transport::Stream;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
@@ -139,7 +139,7 @@ impl Worker<'_> {
                 Some(_) => lane.queue.rung(),
                 None => lane.poller.as_fd(),
             };
-            let (reply, work) = wait_for_either(replies.as_fd(), place, timeout)?;
+            let (reply, work) = wait::for_either(replies.as_fd(), place, timeout)?;
             look = reply;
             if reply {
                 replies.wait_one(Some(Duration::ZERO))?;
