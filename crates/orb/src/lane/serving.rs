@@ -64,13 +64,24 @@ pub(super) fn enter(lane: &Arc<Lane>, home: &Arc<Lane>, core: &Arc<OrbCore>) -> 
     })))
 }
 
-/// Remembers that the connection has more than the message whose upcall comes next.
-pub(super) fn set_aside(connection: &Arc<Connection>, wake: Wake) {
-    SERVED.with_borrow_mut(|served| {
-        if let Some(served) = served {
-            served.unserved = Some((Arc::clone(connection), wake));
+/// Remembers that the connection has more than the message whose upcall comes next, until the result is dropped.
+pub(super) fn set_aside(connection: &Arc<Connection>, wake: Wake) -> impl Drop + use<> {
+    struct Forget;
+    impl Drop for Forget {
+        fn drop(&mut self) {
+            set_unserved(None);
         }
+    }
+    set_unserved(Some((Arc::clone(connection), wake)));
+    Forget
+}
+
+fn set_unserved(unserved: Option<(Arc<Connection>, Wake)>) {
+    let before = SERVED.with_borrow_mut(|served| {
+        let served = served.as_mut()?;
+        std::mem::replace(&mut served.unserved, unserved)
     });
+    drop(before);
 }
 
 /// Waits until there is something to read, and serves the lane of the calling thread meanwhile. `false`: the deadline passed.

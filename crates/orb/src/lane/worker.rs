@@ -256,20 +256,18 @@ impl<'l> Worker<'l> {
                     connection.enter();
                     drop(inbound);
                     let others = self.lane.is_shared();
-                    if more {
-                        let rest = Wake { look: false, ..wake };
-                        if others {
-                            self.lane.hand_over(connection, rest);
-                        } else {
-                            // Should its upcall wait for a reply, it is to serve the rest meanwhile.
-                            serving::set_aside(connection, rest);
-                        }
+                    let rest = Wake { look: false, ..wake };
+                    if more && others {
+                        self.lane.hand_over(connection, rest);
                     }
+                    // Should its upcall wait for a reply, it is to serve the rest meanwhile.
+                    let aside = (more && !others).then(|| serving::set_aside(connection, rest));
                     let usable = if understood {
                         self.handle(connection, &header)
                     } else {
                         self.reject(connection, header.version)
                     };
+                    drop(aside);
                     let last = connection.leave();
                     if !usable || last {
                         return self.lane.close(connection);
