@@ -256,7 +256,8 @@ impl ThreadPoolBuilder {
     /// number, and has their priority, stack and CPUs. It costs two system calls and two switches between threads for each
     /// request.
     ///
-    /// Fails in [`Self::build`] with [`OrbError::QueueWithoutRoom`].
+    /// Fails in [`Self::build`] with [`OrbError::QueueWithoutRoom`], and with [`OrbError::ThreadPool`] together with
+    /// [`Self::allow_borrowing`] or [`LaneWait::Blocking`], whose threads do not wait for a queue.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError, QueueLimits};

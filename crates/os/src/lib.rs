@@ -7,7 +7,7 @@
 //! | Start a thread with a name, a class, a priority, CPUs and a stack | [`thread`] |
 //! | Change or read a scheduling class, a priority, CPUs | [`scheduling`], [`affinity`] |
 //! | Exclude other threads, or wait for them, without priority inversion | [`lock`], [`inheriting_lock`], [`ceiling`], [`condvar`] |
-//! | Wait for sockets and doorbells | [`poller`], [`doorbell`] |
+//! | Wait for sockets and doorbells | [`poller`], [`doorbell`], [`wait`] |
 //! | Set what sockets have no safe way for | [`socket_option`] |
 //! | Keep memory resident | [`memory`] |
 //! | Read CPU time, sleep until a point in time | [`clock`] |
@@ -42,6 +42,7 @@ pub mod socket_option;
 pub mod task;
 pub mod thread;
 pub mod throttling;
+pub mod wait;
 
 pub use affinity::CpuSet;
 pub use alloc_counter::CountingAllocator;

@@ -121,16 +121,12 @@ impl Server {
 
     /// Activates another object in the same adapter.
     pub fn another(&self) -> ProbeRef {
-        self.another_in(&self.poa)
+        self.poa.activate(self.servant()).expect("an object")
     }
 
     /// Activates another object in another adapter.
     pub fn another_in(&self, poa: &Poa) -> ProbeRef {
-        let servant = Servant {
-            poa: poa.clone(),
-            ..self.servant()
-        };
-        poa.activate(servant).expect("an object")
+        poa.activate(self.servant()).expect("an object")
     }
 
     /// Activates another object in the same adapter, with a priority of its own.

@@ -18,7 +18,7 @@ use super::{
     serving,
     worker::{Desk, MAX_IN_A_ROW, Worker, leave, negotiate},
 };
-use crate::orb_core::OrbCore;
+use crate::{client, orb_core::OrbCore};
 
 /// Where connections meet threads.
 pub(super) struct Blocking {
@@ -117,6 +117,7 @@ fn dedicated(lane: &Lane) -> Vec<Arc<Connection>> {
 /// Serves connections one after the other on the calling thread until the lane is stopped.
 pub(super) fn work(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
     let _serving = serving::enter(lane, lane, core);
+    let _calls = client::use_connections_of(&lane.calls);
     let mut worker = Worker::new(lane, lane, core, Desk::new(core));
     if let Some(blocking) = &lane.blocking {
         while let Some(connection) = blocking.take(lane) {

@@ -44,7 +44,7 @@ use super::{
     FIRST_ABOVE, Lane, serving,
     worker::{Desk, Worker},
 };
-use crate::{OrbError, orb_core::OrbCore};
+use crate::{OrbError, client, orb_core::OrbCore};
 
 /// What a lane lends and borrows.
 #[derive(Default)]
@@ -170,6 +170,7 @@ pub(super) fn help(home: &Arc<Lane>, via: &Lane, token: u64, core: &Arc<OrbCore>
     }
     if let Ok(Some(event)) = found {
         let _serving = serving::enter(lane, home, core);
+        let _calls = client::use_connections_of(&lane.calls);
         let mut worker = Worker::new(lane, home, core, desk);
         worker.dispatch(event);
         desk = worker.into_desk();

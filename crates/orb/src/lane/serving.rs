@@ -19,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_os::{Interest, Poller, Scheduling, Trigger, poller::wait_for_either, scheduling};
+use punctual_os::{Interest, Poller, Scheduling, Trigger, scheduling, wait};
 use punctual_transport::Stream;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
@@ -64,13 +64,24 @@ pub(super) fn enter(lane: &Arc<Lane>, home: &Arc<Lane>, core: &Arc<OrbCore>) -> 
     })))
 }
 
-/// Remembers that the connection has more than the message whose upcall comes next.
-pub(super) fn set_aside(connection: &Arc<Connection>, wake: Wake) {
-    SERVED.with_borrow_mut(|served| {
-        if let Some(served) = served {
-            served.unserved = Some((Arc::clone(connection), wake));
+/// Remembers that the connection has more than the message whose upcall comes next, until the result is dropped.
+pub(super) fn set_aside(connection: &Arc<Connection>, wake: Wake) -> impl Drop + use<> {
+    struct Forget;
+    impl Drop for Forget {
+        fn drop(&mut self) {
+            set_unserved(None);
         }
+    }
+    set_unserved(Some((Arc::clone(connection), wake)));
+    Forget
+}
+
+fn set_unserved(unserved: Option<(Arc<Connection>, Wake)>) {
+    let before = SERVED.with_borrow_mut(|served| {
+        let served = served.as_mut()?;
+        std::mem::replace(&mut served.unserved, unserved)
     });
+    drop(before);
 }
 
 /// Waits until there is something to read, and serves the lane of the calling thread meanwhile. `false`: the deadline passed.
@@ -139,7 +150,7 @@ impl Worker<'_> {
                 Some(_) => lane.queue.rung(),
                 None => lane.poller.as_fd(),
             };
-            let (reply, work) = wait_for_either(replies.as_fd(), place, timeout)?;
+            let (reply, work) = wait::for_either(replies.as_fd(), place, timeout)?;
             look = reply;
             if reply {
                 replies.wait_one(Some(Duration::ZERO))?;
@@ -147,10 +158,7 @@ impl Worker<'_> {
                 self.serve_one_queued();
             } else if work {
                 // Another thread may have been faster.
-                if let Some(event) = lane.poller.wait_one(Some(Duration::ZERO))? {
-                    self.dispatch(event);
-                }
-                self.look_after();
+                self.step(Some(Duration::ZERO))?;
             } else if left.is_some_and(|left| Some(left) == timeout) {
                 return Ok(false);
             } else {

@@ -1,6 +1,7 @@
 use std::{
+    io,
     sync::{Arc, atomic::Ordering},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use punctual_cdr::{Arena, CharSet};
@@ -133,22 +134,28 @@ impl<'l> Worker<'l> {
                 }
                 patience = patience.into_iter().chain(life.left()).min();
             }
-            // It fails only for what cannot be here: a bad descriptor.
-            let Ok(event) = self.lane.poller.wait_one(patience) else {
-                return Ended::Stopped;
-            };
-            if let Some(event) = event {
-                self.dispatch(event);
-                if let Some(life) = &mut life {
-                    life.renew();
-                }
+            match (self.step(patience), &mut life) {
+                (Ok(true), Some(life)) => life.renew(),
+                (Ok(_), _) => {}
+                // It fails only for what cannot be here: a bad descriptor.
+                (Err(_), _) => return Ended::Stopped,
             }
-            self.look_after();
         }
         Ended::Stopped
     }
 
-    /// Does what is due from time to time.
+    /// Waits for something to do, for as long as said, and does it. `false`: there was nothing.
+    pub(super) fn step(&mut self, patience: Option<Duration>) -> io::Result<bool> {
+        // One event at a time: what this thread does not fetch, another thread of the lane can.
+        let event = self.lane.poller.wait_one(patience)?;
+        if let Some(event) = event {
+            self.dispatch(event);
+        }
+        self.look_after();
+        Ok(event.is_some())
+    }
+
+    /// What has to be done from time to time.
     pub(super) fn look_after(&mut self) {
         if self.lane.accept_again.load(Ordering::Relaxed) {
             self.lane.accept();
@@ -249,20 +256,18 @@ impl<'l> Worker<'l> {
                     connection.enter();
                     drop(inbound);
                     let others = self.lane.is_shared();
-                    if more {
-                        let rest = Wake { look: false, ..wake };
-                        if others {
-                            self.lane.hand_over(connection, rest);
-                        } else {
-                            // Should its upcall wait for a reply, it is to serve the rest meanwhile.
-                            serving::set_aside(connection, rest);
-                        }
+                    let rest = Wake { look: false, ..wake };
+                    if more && others {
+                        self.lane.hand_over(connection, rest);
                     }
+                    // Should its upcall wait for a reply, it is to serve the rest meanwhile.
+                    let aside = (more && !others).then(|| serving::set_aside(connection, rest));
                     let usable = if understood {
                         self.handle(connection, &header)
                     } else {
                         self.reject(connection, header.version)
                     };
+                    drop(aside);
                     let last = connection.leave();
                     if !usable || last {
                         return self.lane.close(connection);

@@ -9,7 +9,7 @@ mod fairness;
 mod idle_connections;
 mod settings;
 
-use std::{fs, thread};
+use std::{fs, thread, time::Duration};
 
 use punctual::{LaneStatistics, Orb, Priority, PriorityModel, SchedulingClass, ThreadPoolBuilder};
 use punctual_conformance::{
@@ -73,6 +73,8 @@ fn wait_at_gate<'scope>(
         if let Some(own) = own {
             client.current().set_priority(priority(own)).unwrap();
         }
+        // So that a test that fails does not wait for ever.
+        let probe: ProbeRef = probe.with_timeout(Duration::from_secs(15)).unchecked();
         assert_eq!(probe.wait_at_gate(value), Ok(value));
     })
 }
