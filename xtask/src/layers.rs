@@ -26,6 +26,7 @@ pub const PURE: &[&str] = &[
 const RUNTIME: &[&str] = &[
     "punctual-types",
     "punctual-os",
+    "punctual-flight",
     "punctual-cdr",
     "punctual-giop",
     "punctual-sched",
