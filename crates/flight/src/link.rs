@@ -8,7 +8,7 @@ use rustix::{
     net::{getpeername, getsockname},
 };
 
-use crate::record::operation_id;
+use crate::record::fnv;
 
 /// A connection: the ports of both ends, own one first, and a number made of both addresses.
 ///
@@ -96,8 +96,8 @@ impl Link {
 fn number_of(address: IpAddr) -> u32 {
     // A socket for both versions of IP shows addresses of the old one as mapped ones; its peer does not.
     let hash = match address.to_canonical() {
-        IpAddr::V4(address) => operation_id(&address.octets()),
-        IpAddr::V6(address) => operation_id(&address.octets()),
+        IpAddr::V4(address) => fnv(&address.octets()),
+        IpAddr::V6(address) => fnv(&address.octets()),
     };
     (hash ^ hash >> 32) as u32
 }

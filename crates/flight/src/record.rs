@@ -23,9 +23,10 @@ pub enum Event {
     Read = 7,
     /// Server: the request begins to be served. Priority: the lane's. Detail: the operation.
     Served = 8,
-    /// Server: the servant is entered. Priority: the one the request runs at.
+    /// The servant is entered, for the request served last or, without one, for a call inside the process. Priority: the one
+    /// it sees.
     UpcallBegin = 9,
-    /// Server: the servant is left.
+    /// The servant is left.
     UpcallEnd = 10,
     /// Server: the system call that sent the reply has returned.
     ReplySent = 11,
@@ -105,6 +106,7 @@ impl Record {
 
     /// Sets the request id.
     #[must_use]
+    #[inline]
     pub fn request(mut self, id: u32) -> Self {
         self.request = id;
         self
@@ -146,8 +148,12 @@ impl Record {
 }
 
 /// A number for the name of an operation, the same in every process (FNV-1a).
-pub fn operation_id(name: &[u8]) -> u64 {
-    name.iter().fold(0xcbf2_9ce4_8422_2325, |hash, octet| {
+pub fn operation_id(name: &str) -> u64 {
+    fnv(name.as_bytes())
+}
+
+pub(crate) fn fnv(octets: &[u8]) -> u64 {
+    octets.iter().fold(0xcbf2_9ce4_8422_2325, |hash, octet| {
         (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01b3)
     })
 }
@@ -181,7 +187,7 @@ mod tests {
 
     #[test]
     fn operations_differ() {
-        assert_eq!(operation_id(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(operation_id(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(operation_id(""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(operation_id("a"), 0xaf63_dc4c_8601_ec8c);
     }
 }

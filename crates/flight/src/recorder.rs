@@ -106,7 +106,7 @@ pub fn is_on() -> bool {
 #[inline]
 pub fn record(make: impl FnOnce() -> Record) {
     if is_on() {
-        keep(make());
+        keep(make);
     }
 }
 
@@ -119,14 +119,15 @@ pub fn prepare_thread() {
     }
 }
 
+/// Out of line, so that the path of a call stays small.
 #[cold]
 #[inline(never)]
-fn keep(record: Record) {
+fn keep(make: impl FnOnce() -> Record) {
     // Where the thread is ending and its ring gone, nothing is recorded any more.
     let _ = RING.try_with(|ring| {
         if let Some(ring) = ring.get_or_init(Ring::of_this_thread) {
             let time_ns = u64::try_from(clock::monotonic().as_nanos()).unwrap_or(u64::MAX);
-            ring.push(Record { time_ns, ..record });
+            ring.push(Record { time_ns, ..make() });
         }
     });
 }

@@ -3,7 +3,7 @@ use std::time::Duration;
 use punctual_os::SchedulingClass;
 use punctual_sched::PriorityMapping;
 
-use crate::{Limits, Orb, OrbError, orb_core::OrbCore};
+use crate::{Limits, Orb, OrbError, notice, orb_core::OrbCore};
 
 /// Makes an [`Orb`].
 ///
@@ -158,12 +158,16 @@ impl OrbBuilder {
 
     /// Makes the ORB. Fails where the endpoint is malformed or taken.
     ///
+    /// Where the environment names a folder with `PUNCTUAL_FLIGHT_RECORDER`, the threads of this process leave records of all
+    /// calls there from now on: see `punctual_flight`, and `punctual trace`, which sets it.
+    ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError};
     /// let error = Orb::builder().listen("localhost:2809").build().err().expect("it has no scheme");
     /// assert!(error.to_string().contains("write `iiop://HOST:PORT`"));
     /// ```
     pub fn build(self) -> Result<Orb, OrbError> {
+        notice::start_flight_recorder();
         Ok(Orb::of(OrbCore::new(self)?))
     }
 }

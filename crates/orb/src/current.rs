@@ -1,5 +1,6 @@
 use std::cell::Cell;
 
+use punctual_flight::{Event, Record, record};
 use punctual_os::{Scheduling, SchedulingClass, scheduling};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
@@ -78,6 +79,11 @@ impl<'o> Current<'o> {
             if denied.is_err() {
                 notice::realtime_denied();
             }
+            record(|| {
+                Record::new(Event::PriorityChanged)
+                    .priority(priority.value())
+                    .detail(native.0.unsigned_abs().into())
+            });
         }
         PRIORITY.set(Some(priority));
         Ok(())

@@ -4,6 +4,7 @@ use std::{
 };
 
 use punctual_cdr::CharSet;
+use punctual_flight::Link;
 use punctual_giop::{Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType};
 use punctual_transport::{Stream, tcp};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
@@ -14,6 +15,7 @@ use crate::{Limits, receive_buffer::ReceiveBuffer};
 /// A connection that one thread at a time uses for one call at a time: it blocks in its own `read`.
 pub(crate) struct ClientConnection {
     stream: Box<dyn Stream>,
+    pub(super) link: Link,
     pub(super) char_set: CharSet,
     /// The code sets were negotiated and the server has not been told yet.
     pub(super) announces_code_sets: bool,
@@ -66,6 +68,7 @@ impl ClientConnection {
             max_pending: limits.max_fragmented_messages,
         };
         Ok(Self {
+            link: Link::of(stream.as_fd()),
             stream,
             char_set: char_set_in_force(endpoint.char_set),
             announces_code_sets: endpoint.char_set.is_some(),

@@ -5,6 +5,7 @@ use std::{
 
 use arc_swap::ArcSwapOption;
 use punctual_cdr::{Decode, Decoder, Endian, Ior};
+use punctual_flight::{Event, Record, operation_id, record};
 use punctual_giop::{
     LocateReplyHeader, LocateStatus, MessageHeader, MessageType, MessageWriter, OutgoingRequest, ReplyHeader,
     ReplyStatus, ResponseFlags, ServiceContext, UTF_16, begin_body, char_set_id, decode_system_exception,
@@ -127,9 +128,12 @@ impl Reference {
             self.keep(endpoint, connection);
             return Err(error);
         }
+        let link = connection.link;
+        record(|| Record::new(Event::Encoded).request(request_id).link(link));
         if let Some(unsent) = self.send(endpoint, &mut connection, &frame.request)? {
             return Ok(Attempt::Again(unsent));
         }
+        record(|| Record::new(Event::Sent).request(request_id).link(link));
         connection.announces_code_sets = false;
         if call.response == Response::None {
             self.keep(endpoint, connection);
@@ -139,6 +143,7 @@ impl Reference {
         let Some((mut connection, arrived)) = answer else {
             return Ok(Attempt::Again(closed()));
         };
+        record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));
         let attempt = self.decode_reply(&connection, &arrived, call);
         connection.consume(&arrived.header);
         self.keep(endpoint, connection);
@@ -479,7 +484,13 @@ impl Target for Reference {
 
     fn invoke(&self, call: &mut Call<'_>) -> Result<(), SystemException> {
         let deadline = self.deadline();
-        with_frame(self.core.limits.max_nested_calls, |frame| {
+        record(|| {
+            let priority = current::explicit_priority().map(Priority::value);
+            Record::new(Event::CallBegin)
+                .priority(priority)
+                .detail(operation_id(call.operation))
+        });
+        let result = with_frame(self.core.limits.max_nested_calls, |frame| {
             self.deliver(|route| {
                 if route.is_local {
                     collocated::call(&self.core, &self.orb, route, frame, call).map(Attempt::Done)
@@ -487,7 +498,9 @@ impl Target for Reference {
                     self.call_remotely(route, frame, call, deadline)
                 }
             })
-        })
+        });
+        record(|| Record::new(Event::CallEnd).detail(result.is_err().into()));
+        result
     }
 
     fn locate(&self) -> Result<bool, SystemException> {

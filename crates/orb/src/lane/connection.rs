@@ -5,6 +5,7 @@ use std::{
 };
 
 use punctual_cdr::CharSet;
+use punctual_flight::Link;
 use punctual_giop::{Version, write_close_connection, write_message_error};
 use punctual_os::{PiMutex, PiMutexGuard};
 use punctual_transport::Stream;
@@ -16,6 +17,8 @@ use crate::Limits;
 pub(super) struct Connection {
     pub(super) token: u64,
     stream: Box<dyn Stream>,
+    /// For the flight recorder.
+    pub(super) link: Link,
     inbound: PiMutex<Inbound>,
     /// Something became readable while another thread was reading.
     again: AtomicBool,
@@ -47,6 +50,7 @@ impl Connection {
     pub(super) fn new(token: u64, stream: Box<dyn Stream>, limits: &Limits) -> Self {
         Self {
             token,
+            link: Link::of(stream.as_fd()),
             stream,
             inbound: PiMutex::new(Inbound::new(limits)),
             again: AtomicBool::new(false),

@@ -13,6 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use punctual_flight::{Event, Record, record};
 use punctual_os::{Doorbell, Interest, PiMutex, Poller, Scheduling, Trigger};
 use punctual_transport::{Address, Listener, tcp};
 use punctual_types::Priority;
@@ -247,6 +248,7 @@ impl Lane {
                 .poller
                 .add(connection.stream(), token, Interest::READ_WRITE, Trigger::Edge);
             if added.is_ok() {
+                record(|| Record::new(Event::Accepted).link(connection.link).detail(token));
                 entry.insert(connection);
             }
         }
@@ -269,6 +271,11 @@ impl Lane {
         };
         if removed.is_some() {
             connection.set_closed();
+            record(|| {
+                Record::new(Event::Closed)
+                    .link(connection.link)
+                    .detail(connection.token)
+            });
             let _ = self.poller.remove(connection.stream());
             connection.stream().shutdown();
         }

@@ -4,6 +4,7 @@ use std::{
 };
 
 use punctual_cdr::{Arena, CharSet};
+use punctual_flight::{Event, Link, Record, record};
 use punctual_giop::{
     CODE_SETS, MessageHeader, MessageType, RequestHeader, Version, char_set_from_id, decode_code_sets,
 };
@@ -19,6 +20,7 @@ use crate::{
 /// Serves a lane on the calling thread until it is stopped.
 pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
     lane.threads.fetch_add(1, Ordering::Relaxed);
+    punctual_flight::prepare_thread();
     let mut worker = Worker {
         lane,
         core,
@@ -29,6 +31,7 @@ pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
             arena: Arena::with_capacity(FIRST_BUFFER),
             pool: ReusePool::default(),
             orb: context_of(core),
+            link: Link::NONE,
         },
         last: None,
     };
@@ -61,6 +64,7 @@ impl Worker<'_> {
             let Ok(_) = self.lane.poller.wait(&mut events, self.lane.patience()) else {
                 return;
             };
+            record(|| Record::new(Event::Woken).detail(events.get(0).map_or(0, |event| event.token())));
             match events.get(0) {
                 None => {}
                 Some(event) if event.token() == ACCEPTOR => self.lane.accept(),
@@ -141,6 +145,11 @@ impl Worker<'_> {
                     let more = wake.ended || inbound.has_more();
                     let understood = negotiate(connection, &self.message, &header);
                     connection.enter();
+                    record(|| {
+                        Record::new(Event::Read)
+                            .link(connection.link)
+                            .detail(header.total_size() as u64)
+                    });
                     drop(inbound);
                     let others = self.lane.threads.load(Ordering::Relaxed) > 1;
                     if more && others {
@@ -216,6 +225,7 @@ impl Worker<'_> {
             ..
         } = self;
         let message = &message[..header.total_size()];
+        buffers.link = connection.link;
         let answered = match header.message_type {
             MessageType::Request => {
                 lane.count_request();
@@ -229,8 +239,15 @@ impl Worker<'_> {
             _ => Err(server::Unintelligible),
         };
         match answered {
-            Ok(false) => true,
-            Ok(true) => connection.send(&buffers.reply, header.version).is_ok(),
+            Ok(false) => {
+                record(|| Record::new(Event::Finished).link(connection.link));
+                true
+            }
+            Ok(true) => {
+                let sent = connection.send(&buffers.reply, header.version).is_ok();
+                record(|| Record::new(Event::ReplySent).link(connection.link));
+                sent
+            }
             Err(server::Unintelligible) => self.reject(connection, header.version),
         }
     }

@@ -11,6 +11,7 @@ pub(crate) use request::answer_request;
 pub(crate) use upcall::run_servant;
 
 use punctual_cdr::Arena;
+use punctual_flight::Link;
 use punctual_stub::{OrbContext, ReusePool};
 
 /// What a thread of a lane keeps from request to request.
@@ -21,6 +22,8 @@ pub(crate) struct Buffers {
     pub(crate) arena: Arena,
     pub(crate) pool: ReusePool,
     pub(crate) orb: OrbContext,
+    /// The connection of the request, for the flight recorder.
+    pub(crate) link: Link,
 }
 
 /// A message whose header cannot be read: the peer gets MessageError and loses the connection.

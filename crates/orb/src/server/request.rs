@@ -1,10 +1,11 @@
 use punctual_cdr::{CdrError, CharSet, Decoder, Encode, Endian};
+use punctual_flight::{Event, Record, operation_id, record};
 use punctual_giop::{
     MessageHeader, MessageType, MessageWriter, RT_CORBA_PRIORITY, ReplyStatus, RequestHeader, ResponseFlags,
     ServiceContext, Version, align_body, decode_priority, encode_reply_header, encode_system_exception,
 };
 use punctual_stub::{Outcome, Upcall};
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{Buffers, Demultiplexed, Unintelligible, run_servant};
 use crate::{current, lane::Lane, orb_core::OrbCore};
@@ -25,7 +26,15 @@ pub(crate) fn answer_request(
         arena,
         pool,
         orb,
+        link,
     } = buffers;
+    record(|| {
+        Record::new(Event::Served)
+            .request(request.request_id)
+            .link(*link)
+            .priority(lane.priority.map(Priority::value))
+            .detail(operation_id(request.operation))
+    });
     reply.clear();
     arena.reset();
     let writer = MessageWriter::new(
