@@ -1,0 +1,5 @@
+//! Punctual: who ran while something more important waited.
+#![forbid(unsafe_code)]
+
+pub mod event;
+pub mod kernel;
