@@ -2,4 +2,6 @@
 #![forbid(unsafe_code)]
 
 pub mod event;
+pub mod inversion;
 pub mod kernel;
+pub mod request;
