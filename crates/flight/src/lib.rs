@@ -35,4 +35,6 @@ mod recorder;
 pub use file::{ThreadRecords, read_folder};
 pub use link::Link;
 pub use record::{Event, Record, operation_id};
-pub use recorder::{ENVIRONMENT, Settings, is_on, prepare_thread, record, start, start_from_environment};
+pub use recorder::{
+    ENVIRONMENT, ENVIRONMENT_RECORDS, Settings, is_on, prepare_thread, record, start, start_from_environment,
+};

@@ -14,7 +14,7 @@ use crate::file::{EXTENSION, HEAD_WORDS, MAGIC, word};
 /// Names the folder that an ORB's process leaves its records in: set it to turn the recorder on.
 pub const ENVIRONMENT: &str = "PUNCTUAL_FLIGHT_RECORDER";
 /// How many records of a thread are kept, as a number.
-const ENVIRONMENT_RECORDS: &str = "PUNCTUAL_FLIGHT_RECORDS";
+pub const ENVIRONMENT_RECORDS: &str = "PUNCTUAL_FLIGHT_RECORDS";
 
 /// How to record.
 #[derive(Clone, Debug)]
