@@ -8,26 +8,28 @@ use std::{
     time::Duration,
 };
 
-use punctual_cdr::Ior;
-use punctual_giop::IiopProfile;
+use punctual_cdr::{CdrError, Ior, TaggedProfile};
+use punctual_giop::Profile;
 use punctual_os::{PiMutex, SchedulingClass, scheduling};
 use punctual_poa::{IdMap, ObjectKey, ObjectTable, SlotId, Slots};
-use punctual_sched::{LinearMapping, PriorityMapping};
+use punctual_sched::{NetworkPriorityMapping, PriorityMapping};
 use punctual_stub::{OrbContext, Servant, Target};
-use punctual_transport::Address;
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_transport::{Protocol, ProtocolPolicy, Transports};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
-    Limits, OrbBuilder, OrbError,
+    InvalidPolicy, Limits, OrbBuilder, OrbError, PriorityModel,
     client::{Endpoints, Reference},
     current,
-    lane::Lane,
-    poa::PoaCore,
+    lane::{Lane, ListenAt},
+    poa::{PoaCore, with_priority::id_of_slot},
+    poa_defaults::PoaDefaults,
     server::{ActiveObject, Demultiplexed},
     threadpool::PoolCore,
 };
 
-const DEFAULT_POOL: u32 = 0;
+/// The pool of the threads that call `Orb::run`.
+pub(crate) const DEFAULT_POOL: u32 = 0;
 
 /// What lanes, references and adapters share of an ORB.
 pub(crate) struct OrbCore {
@@ -36,16 +38,22 @@ pub(crate) struct OrbCore {
     boot: u64,
     pub(crate) limits: Limits,
     pub(crate) mapping: Box<dyn PriorityMapping>,
+    pub(crate) network_mapping: Box<dyn NetworkPriorityMapping>,
     pub(crate) scheduling_class: SchedulingClass,
     pub(crate) lock_memory: bool,
     pub(crate) call_timeout: Option<Duration>,
-    listen: Option<Address>,
+    pub(crate) transports: Transports,
+    /// Where the default pool listens; lanes listen beside it.
+    listen: Vec<ListenAt>,
+    pub(crate) server_protocols: ProtocolPolicy,
+    pub(crate) client_protocols: ProtocolPolicy,
     pub(crate) endpoints: Endpoints,
     objects: ObjectTable<ActiveObject>,
     activation: PiMutex<Activation>,
     /// Objects whose keys name them; lanes look in it for those only.
     ids: PiMutex<IdMap>,
     pub(crate) published: PiMutex<HashMap<Box<[u8]>, Arc<Ior>>>,
+    pub(crate) poa_defaults: PiMutex<PoaDefaults>,
     root: Arc<PoaCore>,
     default_pool: Arc<PoolCore>,
     pools: PiMutex<Vec<Arc<PoolCore>>>,
@@ -62,18 +70,23 @@ struct Activation {
 impl OrbCore {
     /// The core of an ORB with these settings. Fails where the endpoint is malformed or taken.
     pub(crate) fn new(settings: OrbBuilder) -> Result<Arc<Self>, OrbError> {
-        let listen = settings
-            .listen
-            .as_deref()
-            .map(str::parse::<Address>)
-            .transpose()?;
+        let mut transports = Transports::standard();
+        for transport in &settings.transports {
+            transports.add(Arc::clone(transport));
+        }
+        let at_once = !settings.listen.is_empty();
+        let listen = places(&transports, &settings)?;
         let name = String::from("default");
         let lane = Lane::new(name, DEFAULT_POOL, None, None, &settings.limits)?;
-        if let Some(address) = &listen {
-            lane.listen(address)?;
+        if at_once {
+            lane.listen(&listen)?;
         }
         let (objects, slots) = ObjectTable::new();
         let pool = Arc::new(PoolCore::default_pool(lane));
+        let root = Arc::new(PoaCore::root(
+            Arc::clone(&pool),
+            settings.server_protocols.clone(),
+        ));
         Ok(Arc::new_cyclic(|own| OrbCore {
             own: Weak::clone(own),
             boot: RandomState::new().build_hasher().finish(),
@@ -85,12 +98,16 @@ impl OrbCore {
                 } else {
                     settings.class
                 };
-                Box::new(LinearMapping::new(scheduling::priority_range(class)))
+                settings.standard_mapping.over(scheduling::priority_range(class))
             }),
+            network_mapping: settings.network_mapping,
             scheduling_class: settings.class,
             lock_memory: settings.lock_memory,
             call_timeout: settings.call_timeout,
+            transports,
             listen,
+            server_protocols: settings.server_protocols,
+            client_protocols: settings.client_protocols,
             endpoints: Endpoints::default(),
             objects,
             activation: PiMutex::new(Activation {
@@ -99,7 +116,8 @@ impl OrbCore {
             }),
             ids: PiMutex::new(IdMap::default()),
             published: PiMutex::new(HashMap::new()),
-            root: Arc::new(PoaCore::root(Arc::clone(&pool))),
+            poa_defaults: PiMutex::new(settings.poa_defaults),
+            root,
             default_pool: pool,
             pools: PiMutex::new(Vec::new()),
             shut_down: AtomicBool::new(false),
@@ -130,43 +148,60 @@ impl OrbCore {
         }
     }
 
-    pub(crate) fn listen_host(&self) -> &str {
-        self.listen.as_ref().map_or(LOCAL, |address| &address.host)
+    /// Where a lane of this name listens.
+    pub(crate) fn listen_beside(&self, lane: &str) -> Vec<ListenAt> {
+        self.listen.iter().map(|place| place.for_lane(lane)).collect()
     }
 
-    pub(crate) fn listen_address(&self) -> Address {
-        self.listen.clone().unwrap_or_else(|| Address {
-            host: LOCAL.to_owned(),
-            port: 0,
-        })
+    /// Fails where an adapter names a protocol over which the ORB does not listen.
+    pub(crate) fn check_server_protocols(&self, protocols: &ProtocolPolicy) -> Result<(), OrbError> {
+        check_acceptors(&self.listen, protocols)
     }
 
-    /// Opens the acceptor of the default pool if the adapter's objects are reached through it.
+    /// Opens the acceptors of the default pool, unless they are open.
+    pub(crate) fn listen(&self) -> Result<(), OrbError> {
+        self.default_lane().listen(&self.listen)
+    }
+
+    /// Understands a profile; `None` where this ORB does not have its protocol.
+    pub(crate) fn decode_profile(
+        &self,
+        profile: &TaggedProfile,
+    ) -> Option<Result<Profile<String>, CdrError>> {
+        let transport = self.transports.with_tag(profile.tag)?;
+        Some(Profile::decode_with(profile, |decoder| {
+            transport.decode_address(decoder)
+        }))
+    }
+
+    /// Opens the acceptors of the default pool if the adapter's objects are reached through it.
     pub(crate) fn ensure_listening(&self, poa: &PoaCore) -> Result<(), OrbError> {
         if self.is_shut_down() {
             return Err(OrbError::ShutDown);
         }
         if poa.pool_id() == DEFAULT_POOL {
-            self.default_lane().listen(&self.listen_address())
+            self.listen()
         } else {
             Ok(())
         }
     }
 
     /// Whether the profile's object is one of this ORB's.
-    pub(crate) fn owns(&self, profile: &IiopProfile) -> bool {
+    pub(crate) fn owns(&self, profile: &Profile<String>) -> bool {
         match ObjectKey::parse(&profile.object_key) {
             None => false,
             Some(key) => match key.boot() {
                 Some(boot) => boot == self.boot,
-                None => self.listens_at(&profile.host, profile.port),
+                None => self.listens_at(profile.tag, &profile.address),
             },
         }
     }
 
-    fn listens_at(&self, host: &str, port: u16) -> bool {
-        let is_there =
-            |pool: &Arc<PoolCore>| pool.lanes.iter().any(|lane| lane.address() == Some((host, port)));
+    fn listens_at(&self, tag: u32, address: &str) -> bool {
+        let is_there = |pool: &Arc<PoolCore>| {
+            let mut acceptors = pool.lanes.iter().flat_map(|lane| lane.acceptors());
+            acceptors.any(|acceptor| acceptor.transport.profile_tag() == tag && acceptor.address() == address)
+        };
         is_there(&self.default_pool) || self.pools.lock().iter().any(is_there)
     }
 
@@ -190,6 +225,7 @@ impl OrbCore {
         id: Option<&[u8]>,
         poa: &Arc<PoaCore>,
         servant: Arc<dyn Servant>,
+        priority: Option<Priority>,
     ) -> Result<Ior, OrbError> {
         self.bury();
         let mut ior = Ior::default();
@@ -201,10 +237,12 @@ impl OrbCore {
         let slot = activation.slots.activate(&self.objects, |slot| {
             let key = poa.object_key(self.boot, slot, id);
             ior = poa
-                .reference(servant.repository_id(), key)
+                .reference(servant.repository_id(), key, poa.model(priority))
                 .map_err(OrbError::Reference)?;
             Ok::<_, OrbError>(Arc::new(ActiveObject {
                 servant,
+                model: poa.model(priority),
+                transform: poa.transform(slot, id),
                 poa: Arc::clone(poa),
                 ior: ior.clone(),
             }))
@@ -214,6 +252,37 @@ impl OrbCore {
             self.ids.lock().insert(adapter.path, id, slot);
         }
         Ok(ior)
+    }
+
+    /// The priority model of the object with this id in the adapter; `None` where it is not active.
+    pub(crate) fn active_model(&self, poa: &PoaCore, id: &[u8]) -> Option<Option<PriorityModel>> {
+        let slot = self.ids.lock().get(poa.adapter(self.boot).path, id)?;
+        self.objects.enter(slot).map(|object| object.model)
+    }
+
+    /// The id of the object with this key, where it is one of the adapter's.
+    pub(crate) fn id_in(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Option<Vec<u8>> {
+        match ObjectKey::parse(key)? {
+            ObjectKey::Slot { boot, slot } => {
+                let object = (boot == self.boot).then(|| self.objects.enter(slot))??;
+                Arc::ptr_eq(&object.poa, poa).then(|| id_of_slot(slot).to_vec())
+            }
+            ObjectKey::Named { adapter, id } => (adapter == poa.adapter(self.boot)).then(|| id.to_vec()),
+        }
+    }
+
+    /// A reference to the object with this id, whether it is active or not.
+    pub(crate) fn reference(
+        &self,
+        poa: &PoaCore,
+        repository_id: &str,
+        id: &[u8],
+        priority: Option<Priority>,
+    ) -> Result<Ior, OrbError> {
+        let adapter = poa.adapter(self.boot);
+        let key = ObjectKey::Named { adapter, id }.to_octets();
+        poa.reference(repository_id, key, poa.model(priority))
+            .map_err(OrbError::Reference)
     }
 
     pub(crate) fn deactivate(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Result<(), OrbError> {
@@ -247,6 +316,7 @@ impl OrbCore {
         }
         if let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key) {
             self.ids.lock().remove(adapter.path, id);
+            poa.forget(id);
         }
         Some(slot)
     }
@@ -302,4 +372,47 @@ pub(crate) fn context_of(core: &Arc<OrbCore>) -> OrbContext {
     OrbContext(Arc::clone(core) as Arc<dyn punctual_stub::Orb>)
 }
 
-const LOCAL: &str = "localhost";
+/// Where the default pool listens: where the user says, and otherwise over each of the server's protocols.
+fn places(transports: &Transports, settings: &OrbBuilder) -> Result<Vec<ListenAt>, OrbError> {
+    let protocols = &settings.server_protocols;
+    let mut places = Vec::new();
+    for (endpoint, published) in &settings.listen {
+        places.push(ListenAt::parse(
+            transports,
+            endpoint,
+            published.as_deref(),
+            protocols,
+        )?);
+    }
+    for (place, highest) in &settings.highest_at {
+        places[*place].highest_priority = *highest;
+    }
+    if settings.listen.is_empty() {
+        let default = [Protocol::IIOP];
+        let wanted = match protocols.protocols() {
+            [] => &default[..],
+            wanted => wanted,
+        };
+        for protocol in wanted {
+            let transport = transports
+                .with_tag(protocol.profile_tag)
+                .ok_or(InvalidPolicy::ProtocolWithoutAcceptor)?;
+            places.push(ListenAt::anywhere(transport, protocol));
+        }
+    }
+    check_acceptors(&places, protocols)?;
+    Ok(places)
+}
+
+/// Every protocol that references are to name needs a place to listen at.
+fn check_acceptors(places: &[ListenAt], protocols: &ProtocolPolicy) -> Result<(), OrbError> {
+    let served = |protocol: &Protocol| {
+        let mut tags = places.iter().map(ListenAt::profile_tag);
+        tags.any(|tag| tag == protocol.profile_tag)
+    };
+    if protocols.protocols().iter().all(served) {
+        Ok(())
+    } else {
+        Err(InvalidPolicy::ProtocolWithoutAcceptor.into())
+    }
+}

@@ -8,6 +8,7 @@
 //! | Change or read a scheduling class, a priority, CPUs | [`scheduling`], [`affinity`] |
 //! | Exclude other threads, or wait for them, without priority inversion | [`lock`], [`condvar`] |
 //! | Wait for sockets and doorbells | [`poller`], [`doorbell`] |
+//! | Set what sockets have no safe way for | [`socket_option`] |
 //! | Keep memory resident | [`memory`] |
 //! | Read CPU time, sleep until a point in time | [`clock`] |
 //! | Know what the process may do, and what the machine is | [`rights`], [`machine`] |
@@ -38,6 +39,7 @@ pub mod rights;
 pub mod scheduling;
 pub mod shared_words;
 pub mod signals;
+pub mod socket_option;
 pub mod task;
 pub mod thread;
 pub mod throttling;

@@ -4,11 +4,16 @@ use std::{
     time::Duration,
 };
 
+use punctual_sched::NetworkPriority;
+
+use crate::Peer;
+
 /// A connection: octets in order, both ways. Threads may read and write at the same time.
 pub trait Stream: Send + Sync {
     /// Reads what is there, at least one octet; 0 at the end of the stream. Blocks unless [`Self::set_nonblocking`].
     ///
-    /// Fails with `WouldBlock` where nothing is there in non-blocking mode, or nothing came within the read time-out.
+    /// Less than there was room for: that was all, and [`Self::as_fd`] shows what comes later. Fails with `WouldBlock` where
+    /// nothing is there in non-blocking mode, or nothing came within the read time-out.
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize>;
 
     /// Writes as much as there is room for, at least one octet. Blocks unless [`Self::set_nonblocking`].
@@ -26,7 +31,18 @@ pub trait Stream: Send + Sync {
     /// Ends both directions; whoever blocks in a read or write returns.
     fn shutdown(&self);
 
-    /// What to wait for in a poller.
+    /// Marks what is sent from now on. Default, for transports without packets: nothing.
+    fn set_network_priority(&self, _priority: NetworkPriority) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Who is at the other end. Asked once for each connection that is accepted.
+    fn peer(&self) -> Peer {
+        Peer::Unknown
+    }
+
+    /// What to wait for in a poller, edge-triggered: readable when something came since the last read that got less than it had
+    /// room for, writable when there is room since the last write that failed.
     fn as_fd(&self) -> BorrowedFd<'_>;
 }
 
@@ -44,8 +60,8 @@ pub trait Listener: Send + Sync {
     /// Stops listening: who connects from now on is refused, who waited to be accepted is reset.
     fn shutdown(&self);
 
-    /// The port it was given.
-    fn port(&self) -> u16;
+    /// The address at which clients reach it, as [`crate::Transport::connect`] takes it.
+    fn address(&self) -> &str;
 
     /// What to wait for in a poller.
     fn as_fd(&self) -> BorrowedFd<'_>;

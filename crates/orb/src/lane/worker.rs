@@ -32,6 +32,7 @@ pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
             pool: ReusePool::default(),
             orb: context_of(core),
             link: Link::NONE,
+            served_at: None,
         },
         last: None,
     };
@@ -229,7 +230,8 @@ impl Worker<'_> {
         let answered = match header.message_type {
             MessageType::Request => {
                 lane.count_request();
-                server::answer_request(core, lane, connection.char_set(), message, header, buffers)
+                let (origin, char_set) = (connection.origin, connection.char_set());
+                server::answer_request(core, lane, origin, char_set, message, header, buffers)
             }
             MessageType::LocateRequest => {
                 server::answer_locate(core, lane, connection.char_set(), message, header, buffers)
@@ -244,6 +246,7 @@ impl Worker<'_> {
                 true
             }
             Ok(true) => {
+                connection.mark(&*core.network_mapping, buffers.served_at);
                 let sent = connection.send(&buffers.reply, header.version).is_ok();
                 record(|| Record::new(Event::ReplySent).link(connection.link));
                 sent

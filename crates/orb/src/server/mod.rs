@@ -13,6 +13,7 @@ pub(crate) use upcall::run_servant;
 use punctual_cdr::Arena;
 use punctual_flight::Link;
 use punctual_stub::{OrbContext, ReusePool};
+use punctual_types::Priority;
 
 /// What a thread of a lane keeps from request to request.
 pub(crate) struct Buffers {
@@ -24,6 +25,8 @@ pub(crate) struct Buffers {
     pub(crate) orb: OrbContext,
     /// The connection of the request, for the flight recorder.
     pub(crate) link: Link,
+    /// The priority of the last request, for the packets of its reply.
+    pub(crate) served_at: Option<Priority>,
 }
 
 /// A message whose header cannot be read: the peer gets MessageError and loses the connection.

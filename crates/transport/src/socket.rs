@@ -1,0 +1,148 @@
+use std::{
+    io::{self, Read, Write},
+    net::Shutdown,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    time::{Duration, Instant},
+};
+
+use punctual_sched::NetworkPriority;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use socket2::Socket;
+
+use crate::{Peer, ProtocolProperties, Stream};
+
+/// A stream that is a socket, connected and of type SOCK_STREAM: TCP, Unix, or any other that a transport opens.
+pub struct SocketStream {
+    socket: Socket,
+}
+
+impl SocketStream {
+    /// Takes over a connected socket.
+    pub fn new(socket: impl Into<OwnedFd>) -> Self {
+        Self {
+            socket: Socket::from(socket.into()),
+        }
+    }
+}
+
+impl Stream for SocketStream {
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        retry_interrupted(|| (&self.socket).read(buffer))
+    }
+
+    fn write(&self, octets: &[u8]) -> io::Result<usize> {
+        retry_interrupted(|| (&self.socket).write(octets))
+    }
+
+    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        self.socket.set_nonblocking(nonblocking)
+    }
+
+    fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        self.socket.set_read_timeout(timeout)?;
+        self.socket.set_write_timeout(timeout)
+    }
+
+    fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
+        let deadline = Instant::now() + timeout;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let timeout = Timespec {
+                tv_sec: left.as_secs() as i64,
+                tv_nsec: left.subsec_nanos().into(),
+            };
+            match poll(&mut [PollFd::new(&self.socket, PollFlags::IN)], Some(&timeout)) {
+                Ok(ready) => return Ok(ready > 0),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn shutdown(&self) {
+        // It fails where the peer was faster, which comes to the same.
+        let _ = self.socket.shutdown(Shutdown::Both);
+    }
+
+    fn set_network_priority(&self, priority: NetworkPriority) -> io::Result<()> {
+        let address = self.socket.local_addr()?;
+        if address.is_unix() {
+            return Ok(());
+        }
+        let ds_field = priority.ds_field().into();
+        if address.is_ipv6() {
+            self.socket.set_tclass_v6(ds_field)?;
+        }
+        // Of a socket of IPv6 as well: it may carry packets of IPv4. Sets the queue, too, so that goes last.
+        self.socket.set_tos_v4(ds_field)?;
+        self.socket.set_priority(priority.queue.into())
+    }
+
+    fn peer(&self) -> Peer {
+        let (Ok(own), Ok(peer)) = (self.socket.local_addr(), self.socket.peer_addr()) else {
+            // It has gone already, and gets nothing.
+            return Peer::Unknown;
+        };
+        if own.is_unix() {
+            let credentials = rustix::net::sockopt::socket_peercred(&self.socket);
+            let user = credentials.ok().map(|credentials| credentials.uid.as_raw());
+            return Peer::SameHost { user };
+        }
+        let (Some(own), Some(peer)) = (own.as_socket(), peer.as_socket()) else {
+            return Peer::Unknown;
+        };
+        let (own, peer) = (own.ip().to_canonical(), peer.ip().to_canonical());
+        if peer.is_loopback() || peer == own {
+            Peer::Loopback
+        } else {
+            Peer::Network(peer)
+        }
+    }
+
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// The next connection of a listening socket in non-blocking mode, itself in non-blocking mode.
+pub(crate) fn accept(listening: &Socket) -> io::Result<Option<Socket>> {
+    loop {
+        match listening.accept() {
+            Ok((socket, _)) => {
+                socket.set_nonblocking(true)?;
+                return Ok(Some(socket));
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            // The peer gave up before it was accepted: look for the next one.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted
+                ) => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Sets the buffers of a socket, before it listens or connects: TCP agrees upon its window then.
+pub(crate) fn set_buffers(socket: &Socket, properties: &ProtocolProperties) -> io::Result<()> {
+    if let Some(size) = properties.send_buffer_size {
+        socket.set_send_buffer_size(size as usize)?;
+    }
+    if let Some(size) = properties.recv_buffer_size {
+        socket.set_recv_buffer_size(size as usize)?;
+    }
+    Ok(())
+}
+
+/// Connections that wait to be accepted.
+pub(crate) const BACKLOG: i32 = 128;
+
+fn retry_interrupted(mut operation: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    loop {
+        match operation() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
