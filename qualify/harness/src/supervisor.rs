@@ -140,6 +140,11 @@ impl Supervisor {
         &self.prepared
     }
 
+    /// Its process; `None` once it has ended.
+    pub fn process(&self) -> Option<TaskId> {
+        self.child.as_ref().map(Child::id)
+    }
+
     /// Moves foreign tasks that have come to the pinned CPUs since, and gives their number.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ mod idl;
 use std::process::ExitCode;
 
 use clap::Parser;
-use punctual_scenarios::{cubit, demo};
+use punctual_scenarios::{cubit, demo, inversion, trace};
 
 use cli::{Bench, Cli, Command};
 
@@ -22,6 +22,8 @@ fn main() -> ExitCode {
         Command::Demo(options) => demo::run(&options),
         Command::Bench(Bench::List) => list_benchmarks(),
         Command::Bench(Bench::Cubit(options)) => cubit::run(&options),
+        Command::Bench(Bench::Inversion(options)) => inversion::run(&options),
+        Command::Trace(options) => trace::run(&options),
         Command::Idl(command) => idl::run(&command),
     }
 }
