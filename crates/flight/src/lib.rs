@@ -34,7 +34,7 @@ mod recorder;
 
 pub use file::{ThreadRecords, read_folder};
 pub use link::Link;
-pub use record::{Event, Record, operation_id};
+pub use record::{Event, Record, model, operation_id};
 pub use recorder::{
     ENVIRONMENT, ENVIRONMENT_RECORDS, Settings, is_on, prepare_thread, record, start, start_from_environment,
 };

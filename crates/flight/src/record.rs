@@ -38,10 +38,13 @@ pub enum Event {
     Closed = 14,
     /// The thread has changed its own priority. Priority: the CORBA one. Detail: the native one.
     PriorityChanged = 15,
+    /// Server: it is decided at which priority the request runs. Priority: that one. Detail: whose it is, as [`model`] numbers
+    /// it.
+    Placed = 16,
 }
 
 impl Event {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::CallBegin,
         Self::Encoded,
         Self::Sent,
@@ -57,11 +60,22 @@ impl Event {
         Self::Accepted,
         Self::Closed,
         Self::PriorityChanged,
+        Self::Placed,
     ];
 
     fn of(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number).checked_sub(1)?).copied()
     }
+}
+
+/// Whose priority a request runs at, as the detail of [`Event::Placed`] says it.
+pub mod model {
+    /// There is no priority model: that of whichever thread serves it.
+    pub const NONE: u64 = 0;
+    /// The caller's.
+    pub const CLIENT_PROPAGATED: u64 = 1;
+    /// The one that the server declares.
+    pub const SERVER_DECLARED: u64 = 2;
 }
 
 /// One thing that happened on a thread.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use punctual_flight::{Event, Link, Record, ThreadRecords};
+use punctual_flight::{Event, Link, Record, ThreadRecords, model};
 
 use crate::event::ThreadId;
 
@@ -54,8 +54,22 @@ pub struct Service {
     pub upcall_end_ns: Option<u64>,
     /// The reply was sent, or the server was done with it.
     pub done_ns: Option<u64>,
-    /// The CORBA priority it ran at; `None` where the server has no priority model.
+    /// The CORBA priority it ran at, as far as the server has any idea of that.
     pub priority: Option<i16>,
+    /// Whose priority that is.
+    pub model: Model,
+}
+
+/// Whose priority a request runs at.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Model {
+    /// Of whichever thread serves it: classic CORBA.
+    #[default]
+    None,
+    /// The caller's.
+    ClientPropagated,
+    /// The server's.
+    ServerDeclared,
 }
 
 /// The requests that threads have recorded, in the order in which they were sent. Requests that were under way when
@@ -214,12 +228,21 @@ fn services_of(thread: &ThreadRecords, mut add: impl FnMut(Key, Service)) {
                     top.begun = Some(served(thread, top, *record));
                 }
             }
+            Event::Placed => {
+                if let Some((_, service)) = open.last_mut().and_then(|top| top.begun.as_mut()) {
+                    service.priority = record.priority;
+                    service.model = match record.detail {
+                        model::CLIENT_PROPAGATED => Model::ClientPropagated,
+                        model::SERVER_DECLARED => Model::ServerDeclared,
+                        _ => Model::None,
+                    };
+                }
+            }
             Event::UpcallBegin => {
                 if let Some((_, service)) = open.last_mut().and_then(|top| top.begun.as_mut())
                     && service.upcall_begin_ns.is_none()
                 {
                     service.upcall_begin_ns = Some(record.time_ns);
-                    service.priority = record.priority;
                 }
             }
             Event::UpcallEnd => {
@@ -259,6 +282,7 @@ fn served(thread: &ThreadRecords, serving: &Serving, record: Record) -> (Key, Se
         upcall_end_ns: None,
         done_ns: None,
         priority: record.priority,
+        model: Model::None,
     };
     (key, service)
 }

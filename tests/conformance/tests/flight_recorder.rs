@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use punctual::{Orb, Priority, PriorityModel, SchedulingClass};
 use punctual_conformance::server::Setup;
-use punctual_flight::{Event, Record, Settings, ThreadRecords, operation_id};
+use punctual_flight::{Event, Record, Settings, ThreadRecords, model, operation_id};
 use punctual_os::{CountingAllocator, TaskId, alloc_counter::count_allocations};
 
 #[global_allocator]
@@ -127,10 +127,18 @@ fn assert_served(server: &ThreadRecords, sent: Record, operation: u64) {
         .expect("the request was served");
     let served = server.records[at];
     assert_eq!((served.detail, served.priority), (operation, Some(7)));
-    let around = &server.records[at - 2..at + 4];
+    let around = &server.records[at - 2..at + 5];
     let events: Vec<_> = around.iter().map(|record| record.event).collect();
-    use Event::{Read, ReplySent, Served, UpcallBegin, UpcallEnd, Woken};
-    assert_eq!(events, [Woken, Read, Served, UpcallBegin, UpcallEnd, ReplySent]);
-    assert_eq!([around[1].link, around[5].link], [sent.link.reversed(); 2]);
-    assert_eq!(around[3].priority, Some(7), "what the servant sees");
+    use Event::{Placed, Read, ReplySent, Served, UpcallBegin, UpcallEnd, Woken};
+    assert_eq!(
+        events,
+        [Woken, Read, Served, Placed, UpcallBegin, UpcallEnd, ReplySent]
+    );
+    assert_eq!([around[1].link, around[6].link], [sent.link.reversed(); 2]);
+    assert_eq!(
+        [around[3].priority, around[4].priority],
+        [Some(7); 2],
+        "where it runs, and what the servant sees"
+    );
+    assert_eq!(around[3].detail, model::SERVER_DECLARED);
 }

@@ -1,5 +1,5 @@
 use punctual_cdr::{CdrError, CharSet, Decoder, Encode, Endian};
-use punctual_flight::{Event, Record, operation_id, record};
+use punctual_flight::{Event, Record, model, operation_id, record};
 use punctual_giop::{
     MessageHeader, MessageType, MessageWriter, RT_CORBA_PRIORITY, ReplyStatus, RequestHeader, ResponseFlags,
     ServiceContext, Version, align_body, decode_priority, encode_reply_header, encode_system_exception,
@@ -8,7 +8,7 @@ use punctual_stub::{Outcome, Upcall};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{Buffers, Demultiplexed, Unintelligible, run_servant};
-use crate::{accepted_priorities::Origin, current, lane::Lane, orb_core::OrbCore};
+use crate::{PriorityModel, accepted_priorities::Origin, current, lane::Lane, orb_core::OrbCore};
 
 /// Serves a request and writes the reply into the buffers. `false`: none is to be sent.
 pub(crate) fn answer_request(
@@ -96,6 +96,15 @@ pub(crate) fn answer_request(
     };
     *served_at = placement.current;
 
+    record(|| {
+        let model = match object.model {
+            None => model::NONE,
+            Some(PriorityModel::ClientPropagated { .. }) => model::CLIENT_PROPAGATED,
+            Some(PriorityModel::ServerDeclared(_)) => model::SERVER_DECLARED,
+        };
+        let priority = placement.current.map(Priority::value);
+        Record::new(Event::Placed).priority(priority).detail(model)
+    });
     let arguments = Decoder::new(message, header.endian)
         .with_char_set(char_set)
         .with_arena(arena)

@@ -100,7 +100,7 @@ fn is_behind(waiter: &Request, served: &Request) -> bool {
 mod tests {
     use super::*;
     use crate::inversion::Culprit;
-    use crate::request::Service;
+    use crate::request::{Model, Service};
     use punctual_flight::Link;
 
     fn request(priority: i16, sent_ns: u64, [served_ns, done_ns]: [u64; 2], process: i32) -> Request {
@@ -126,6 +126,7 @@ mod tests {
                 upcall_end_ns: Some(done_ns),
                 done_ns: Some(done_ns),
                 priority: None,
+                model: Model::None,
             }),
         }
     }

@@ -6,7 +6,7 @@ use punctual_os::CpuSet;
 
 use super::{Analysis, CpuHole, Culprit, HoleSource, Inversion, SILENCE_NS, Waiter, Waiting, Who, charge};
 use crate::event::{Interrupt, KernelEvent, Level, ThreadId, What};
-use crate::request::{Request, Service};
+use crate::request::{Model, Request, Service};
 
 /// Finds inversions and holes. `events` in the order of time; `allowed` says where threads may run (where it does not, a
 /// thread is taken to be bound to the CPU in whose queue it stands).
@@ -286,7 +286,7 @@ impl<'a> Sweep<'a> {
         let served = thread.serving.last().filter(|_| thread.own_level.is_none());
         let caller = served.and_then(|place| {
             let service = self.requests[*place].service.as_ref()?;
-            let by_caller = service.process == server && service.priority.is_none();
+            let by_caller = service.process == server && service.model == Model::None;
             by_caller.then(|| self.active.get(place).map(|active| active.level))?
         });
         caller.map_or(thread.level, |caller| caller.min(thread.level))
@@ -577,8 +577,7 @@ impl LevelHistory {
 
     /// The caller's; where the server has declared another priority than the caller's, that of the serving thread.
     fn of_request(&self, request: &Request) -> Level {
-        let declared =
-            |service: &&Service| service.priority.is_some() && service.priority != request.priority;
+        let declared = |service: &&Service| service.model == Model::ServerDeclared;
         match request.service.as_ref().filter(declared) {
             Some(service) => self.at(service.thread, service.served_ns),
             None => self.at(request.client, request.begin_ns),

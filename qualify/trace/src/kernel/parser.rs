@@ -1,7 +1,8 @@
 //! From the octets of events to what they say.
 
 use std::collections::HashMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use super::format::Format;
@@ -38,7 +39,7 @@ impl Parser {
             let text = format!("the kernel's description of {what} is in no known form");
             io::Error::new(io::ErrorKind::InvalidData, text)
         };
-        let header = std::fs::read_to_string(events.join("header_page"))?;
+        let header = read_at_once(&events.join("header_page"))?;
         let layout = PageLayout::parse(&header).ok_or_else(|| unknown("pages"))?;
         let mut formats = HashMap::new();
         for &(name, required) in EVENTS {
@@ -75,6 +76,13 @@ impl Parser {
             }
         })
     }
+}
+
+/// This file of the kernel's gives all it has to the first read, and nothing to a second one.
+fn read_at_once(path: &Path) -> io::Result<String> {
+    let mut text = vec![0; 4096];
+    let length = File::open(path)?.read(&mut text)?;
+    Ok(String::from_utf8_lossy(&text[..length]).into_owned())
 }
 
 fn what(name: &str, format: &Format, octets: &[u8], names: &mut HashMap<ThreadId, String>) -> Option<What> {

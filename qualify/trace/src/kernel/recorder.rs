@@ -107,6 +107,7 @@ impl KernelRecorder {
         }
         let pipes = pipes(instance.path())?;
         let page_size = page_size(instance.path());
+        let begin_ns = now_ns();
         set("tracing_on", "1")?;
         let stop = Arc::new(AtomicBool::new(false));
         let (stopped, max_events) = (Arc::clone(&stop), settings.max_events);
@@ -122,7 +123,7 @@ impl KernelRecorder {
                 page: vec![0; page_size],
                 max_events,
                 trace: KernelTrace {
-                    begin_ns: now_ns(),
+                    begin_ns,
                     ..KernelTrace::default()
                 },
                 places_seen: None,
@@ -277,7 +278,9 @@ mod tests {
     fn sleeping_is_seen_as_switches_with_exact_times() {
         let recorder = match KernelRecorder::start(&KernelSettings::default()) {
             Ok(recorder) => recorder,
-            Err(error) => return println!("skipped: {error}"),
+            // Being understood is what is tested.
+            Err(error) if error.kind() != io::ErrorKind::InvalidData => return println!("skipped: {error}"),
+            Err(error) => panic!("{error}"),
         };
         let me = punctual_os::TaskId::current_thread().get();
         let before = now_ns();

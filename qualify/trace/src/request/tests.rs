@@ -37,7 +37,7 @@ fn call_at(times: [u64; 5], id: u32, link: Link) -> Vec<Record> {
     ]
 }
 
-/// A service at these times: woken, read, served, upcall begin and end, done.
+/// A service at these times: woken, read, served and placed, upcall begin and end, done.
 fn service_at(times: [u64; 6], id: u32, link: Link) -> Vec<Record> {
     let link = link.reversed();
     let served = Record::new(Event::Served)
@@ -49,7 +49,13 @@ fn service_at(times: [u64; 6], id: u32, link: Link) -> Vec<Record> {
         at(times[0], Record::new(Event::Woken)),
         at(times[1], Record::new(Event::Read).link(link)),
         at(times[2], served),
-        at(times[3], Record::new(Event::UpcallBegin).priority(7)),
+        at(
+            times[2],
+            Record::new(Event::Placed)
+                .priority(7)
+                .detail(model::SERVER_DECLARED),
+        ),
+        at(times[3], Record::new(Event::UpcallBegin)),
         at(times[4], Record::new(Event::UpcallEnd)),
         at(times[5], Record::new(Event::ReplySent).link(link)),
     ]
@@ -84,6 +90,7 @@ fn both_sides_are_joined() {
                 upcall_end_ns: Some(70),
                 done_ns: Some(80),
                 priority: Some(7),
+                model: Model::ServerDeclared,
             }),
         }]
     );
@@ -127,10 +134,10 @@ fn a_servant_that_calls_has_records_inside_records() {
     let (outer, inner) = (link(), Link::of_ports(41_000, 2810));
     let mut server = service_at([40, 45, 50, 55, 170, 180], 3, outer);
     let nested = call_at([60, 61, 62, 163, 164], 8, inner);
-    server.splice(4..4, nested);
+    server.splice(5..5, nested);
     // While it waits, it serves another request of the same connection.
     let visit = service_at([70, 71, 72, 73, 74, 75], 4, outer);
-    server.splice(7..7, visit);
+    server.splice(8..8, visit);
     let mut client = call_at([10, 20, 30, 190, 195], 3, outer);
     client.extend(call_at([210, 220, 230, 290, 295], 5, outer));
     let visitor = call_at([65, 66, 67, 80, 81], 4, outer);

@@ -366,6 +366,7 @@ fn request(client: Task, sent_ns: u64, [served_ns, done_ns]: [u64; 2], received_
             upcall_end_ns: Some(done_ns),
             done_ns: Some(done_ns),
             priority: None,
+            model: Model::None,
         }),
     }
 }
@@ -428,7 +429,7 @@ fn in_lanes_the_high_request_is_served_at_once() {
     ];
     requests[0].service.as_mut().unwrap().thread = low_server.thread;
     for request in &mut requests {
-        request.service.as_mut().unwrap().priority = request.priority;
+        request.service.as_mut().unwrap().model = Model::ClientPropagated;
     }
     let events = [
         blocks(10, 0, idle(), low()),
@@ -512,7 +513,7 @@ fn a_request_in_service_waits_while_its_thread_is_preempted_and_not_while_it_blo
 fn a_declared_priority_is_the_request_s() {
     // A low caller of an object that the server serves at 50.
     let mut urgent = request(low(), 100, [300, 400], 500);
-    urgent.service.as_mut().unwrap().priority = Some(50);
+    urgent.service.as_mut().unwrap().model = Model::ServerDeclared;
     let events = [
         blocks(10, 0, idle(), low()),
         blocks(110, 0, low(), medium()),
