@@ -59,8 +59,8 @@ pub struct Options {
 pub fn run(options: &Options) -> ExitCode {
     match measure(options) {
         Ok(outcome) => {
-            for (kind, table) in tables(&outcome) {
-                println!("{kind}\n{}\n", table.to_text());
+            for (title, table) in tables(&outcome) {
+                println!("{title}\n{}\n", table.to_text());
             }
             options.files.finish(&outcome, || html(&outcome))
         }
@@ -316,10 +316,18 @@ const CLIENT_COLUMNS: &[(&str, &str)] = &[
     ("deadlines_made_percent", "deadlines made (%)"),
 ];
 
-fn tables(outcome: &Outcome) -> Vec<(&'static str, Table)> {
-    let mut tables = crate::trace::tables(outcome, &[("pool", "pool")]);
-    let clients = crate::trace::rows_of(outcome, "client");
-    tables.insert(0, ("Calls", Table::of(clients).columns(CLIENT_COLUMNS)));
+fn tables(outcome: &Outcome) -> Vec<(String, Table)> {
+    let clients = outcome
+        .rows()
+        .iter()
+        .filter(|row| crate::trace::is_kind(row, "client"));
+    let clients = Table::of(clients.map(Row::as_map)).columns(CLIENT_COLUMNS);
+    let mut tables = vec![("Calls".to_owned(), clients)];
+    for pool in Pool::ALL {
+        let of_pool = |row: &Row| row.get("pool").is_some_and(|name| name == pool.name());
+        let found = crate::trace::tables(outcome, of_pool).into_iter();
+        tables.extend(found.map(|(title, table)| (format!("{}: {title}", pool.heading()), table)));
+    }
     tables
 }
 

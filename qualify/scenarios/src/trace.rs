@@ -54,7 +54,7 @@ pub struct Options {
 
 /// How many intervals go into the JSON, and on the screen.
 const MOST_INTERVALS: usize = 1000;
-const SHOWN: usize = 20;
+const SHOWN: usize = 12;
 
 /// Records, judges, prints, writes the files asked for. Exit code as the contract for machine reading says.
 pub fn run(options: &Options) -> ExitCode {
@@ -65,7 +65,7 @@ pub fn run(options: &Options) -> ExitCode {
 }
 
 fn finish(options: &Options, outcome: &Outcome) -> ExitCode {
-    for (title, table) in tables(outcome, &[]) {
+    for (title, table) in tables(outcome, |_| true) {
         println!("{title}\n{}\n", table.to_text());
     }
     if let Some(file) = &options.json {
@@ -351,26 +351,28 @@ const HOLE_COLUMNS: &[(&str, &str)] = &[
     ("source", "what the CPU did"),
 ];
 
-/// The tables of what a trace found, with further columns in front.
-pub(crate) fn tables<'t>(outcome: &Outcome, first: &[(&'t str, &'t str)]) -> Vec<(&'static str, Table)> {
+/// The tables of what a trace found, of the rows that are wanted.
+pub(crate) fn tables(outcome: &Outcome, wanted: impl Fn(&Row) -> bool) -> Vec<(&'static str, Table)> {
     let kinds = [
         ("Waited for something less important", "summary", SUMMARY_COLUMNS),
         ("The longest waits", "interval", INTERVAL_COLUMNS),
-        ("Holes: kept from running by kernel or host", "hole", HOLE_COLUMNS),
+        (
+            "The longest holes: kept from running by kernel or host",
+            "hole",
+            HOLE_COLUMNS,
+        ),
     ];
-    let of_kind = |(title, kind, columns): (&'static str, &str, &[(&'t str, &'t str)])| {
-        let rows = rows_of(outcome, kind);
-        let columns = [first, columns].concat();
-        (!rows.is_empty()).then(|| (title, Table::of(rows.into_iter().take(SHOWN)).columns(&columns)))
+    let of_kind = |(title, kind, columns): (&'static str, &str, &[(&str, &str)])| {
+        let rows = outcome
+            .rows()
+            .iter()
+            .filter(|row| is_kind(row, kind) && wanted(row));
+        let rows: Vec<_> = rows.map(Row::as_map).take(SHOWN).collect();
+        (!rows.is_empty()).then(|| (title, Table::of(rows).columns(columns)))
     };
     kinds.into_iter().filter_map(of_kind).collect()
 }
 
-/// The rows of one kind.
-pub(crate) fn rows_of<'o>(
-    outcome: &'o Outcome,
-    kind: &str,
-) -> Vec<&'o serde_json::Map<String, serde_json::Value>> {
-    let of_kind = |row: &&Row| row.get("kind").is_some_and(|value| value == kind);
-    outcome.rows().iter().filter(of_kind).map(Row::as_map).collect()
+pub(crate) fn is_kind(row: &Row, kind: &str) -> bool {
+    row.get("kind").is_some_and(|value| value == kind)
 }

@@ -76,9 +76,9 @@ pub fn summary(analysis: &Analysis, names: &Names, over_ns: u64) -> Vec<Row> {
         };
         let key = (
             waiter.state,
-            names.thread(waiter.thread).to_owned(),
+            kind_of(names.thread(waiter.thread)),
             number(waiter.level),
-            names.who(who),
+            kind_of(&names.who(who)),
             number(by),
         );
         let group = groups.entry(key).or_default();
@@ -127,11 +127,6 @@ pub fn intervals(
     let row = |inversion: &Inversion| {
         let waiter = inversion.waiter;
         let request = waiter.request.and_then(|place| requests.get(place));
-        let others: Vec<String> = inversion
-            .culprits
-            .iter()
-            .map(|culprit| names.describe(*culprit))
-            .collect();
         Row::new()
             .with("kind", "interval")
             .with("start_s", names.seconds(inversion.start_ns))
@@ -148,13 +143,15 @@ pub fn intervals(
             )
             .with("client_port", request.map(|request| request.link.local_port()))
             .with("corba_priority", request.and_then(|request| request.priority))
-            .with("for", others.join(", "))
+            .with("for", names.describe(inversion))
     };
     over.into_iter().map(row).collect()
 }
 
-/// One row for each hole.
+/// One row for each hole, the longest first.
 pub fn holes(analysis: &Analysis, names: &Names) -> Vec<Row> {
+    let mut holes = analysis.holes.clone();
+    holes.sort_by_key(|hole| std::cmp::Reverse(hole.length_ns));
     let row = |hole: &crate::inversion::CpuHole| {
         Row::new()
             .with("kind", "hole")
@@ -163,7 +160,7 @@ pub fn holes(analysis: &Analysis, names: &Names) -> Vec<Row> {
             .with("cpu", hole.cpu)
             .with("source", hole_source(hole.source))
     };
-    analysis.holes.iter().map(row).collect()
+    holes.iter().map(row).collect()
 }
 
 fn hole_source(source: crate::inversion::HoleSource) -> &'static str {
@@ -180,15 +177,43 @@ impl Names {
         time_ns.saturating_sub(self.begin_ns) as f64 / 1e9
     }
 
-    fn describe(&self, culprit: crate::inversion::Culprit) -> String {
-        let time = culprit.ran_ns as f64 / 1e3;
-        match culprit.who {
-            Who::Thread { thread, level, .. } => {
-                let level = level.map_or(String::new(), |level| format!(", {level}"));
-                format!("{} ({thread}{level}) {time:.1} µs", self.thread(thread))
+    /// Who ran, and for how long; the longest first.
+    fn describe(&self, inversion: &Inversion) -> String {
+        const NAMED: usize = 3;
+        // What a thread did for different requests is one thing here.
+        let mut by_name: Vec<(String, u64)> = Vec::new();
+        for culprit in &inversion.culprits {
+            let name = match culprit.who {
+                Who::Thread { thread, level, .. } => {
+                    let level = level.map_or(String::new(), |level| format!(", {level}"));
+                    format!("{} ({thread}{level})", self.thread(thread))
+                }
+                Who::Interrupt(interrupt) => interrupt.to_string(),
+            };
+            match by_name.iter_mut().find(|(other, _)| *other == name) {
+                Some((_, ran)) => *ran += culprit.ran_ns,
+                None => by_name.push((name, culprit.ran_ns)),
             }
-            Who::Interrupt(interrupt) => format!("{interrupt} {time:.1} µs"),
         }
+        by_name.sort_by_key(|(_, ran)| std::cmp::Reverse(*ran));
+        let others = by_name.split_off(by_name.len().min(NAMED));
+        if !others.is_empty() {
+            let ran = others.iter().map(|(_, ran)| ran).sum();
+            by_name.push((format!("{} others", others.len()), ran));
+        }
+        let texts = by_name
+            .iter()
+            .map(|(name, ran)| format!("{name} {:.1} µs", *ran as f64 / 1e3));
+        texts.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The name with its last number left out: threads that differ only in that are of one kind.
+fn kind_of(name: &str) -> String {
+    let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    match stem.chars().next_back() {
+        Some('.' | '-' | '_' | '/' | ':' | '#') if stem.len() < name.len() => format!("{stem}*"),
+        _ => name.to_owned(),
     }
 }
 
@@ -257,6 +282,29 @@ mod tests {
         assert_eq!(rows[0].get("for").unwrap(), "low (10, rt 10) 300.0 µs");
         let rows = holes(&analysis, &names());
         assert_eq!(rows[0].number("length_us"), Some(50_000.0));
+    }
+
+    #[test]
+    fn threads_of_one_kind_have_one_name() {
+        let kinds = [
+            "p1-10922.3",
+            "kworker/1:0",
+            "best-effort-12",
+            "radar",
+            "rcu_preempt",
+            "x1",
+            "7",
+        ];
+        let expected = [
+            "p1-10922.*",
+            "kworker/1:*",
+            "best-effort-*",
+            "radar",
+            "rcu_preempt",
+            "x1",
+            "7",
+        ];
+        assert_eq!(kinds.map(kind_of), expected);
     }
 
     #[test]

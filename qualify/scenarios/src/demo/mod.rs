@@ -134,4 +134,11 @@ impl Pool {
             Self::Lanes => "lanes",
         }
     }
+
+    pub(crate) fn heading(self) -> &'static str {
+        match self {
+            Self::Classic => "Classic pool",
+            Self::Lanes => "Lanes",
+        }
+    }
 }
