@@ -4,6 +4,7 @@ use punctual_os::SchedulingClass;
 use punctual_sched::{
     LinearNetworkMapping, NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping,
 };
+use punctual_stub::PolicyOverrides;
 use punctual_transport::{ProtocolPolicy, Transport};
 use punctual_types::{Priority, PriorityBand};
 
@@ -35,7 +36,6 @@ pub struct OrbBuilder {
     /// Which of them have a highest priority of their own.
     pub(crate) highest_at: Vec<(usize, Priority)>,
     pub(crate) server_protocols: ProtocolPolicy,
-    pub(crate) client_protocols: ProtocolPolicy,
     pub(crate) limits: Limits,
     pub(crate) mapping: Option<Box<dyn PriorityMapping>>,
     pub(crate) standard_mapping: StandardMapping,
@@ -43,7 +43,7 @@ pub struct OrbBuilder {
     pub(crate) poa_defaults: PoaDefaults,
     pub(crate) class: SchedulingClass,
     pub(crate) lock_memory: bool,
-    pub(crate) call_timeout: Option<Duration>,
+    pub(crate) policies: PolicyOverrides,
 }
 
 impl OrbBuilder {
@@ -53,7 +53,6 @@ impl OrbBuilder {
             listen: Vec::new(),
             highest_at: Vec::new(),
             server_protocols: ProtocolPolicy::default(),
-            client_protocols: ProtocolPolicy::default(),
             limits: Limits::default(),
             mapping: None,
             standard_mapping: StandardMapping::default(),
@@ -61,7 +60,7 @@ impl OrbBuilder {
             poa_defaults: PoaDefaults::default(),
             class: SchedulingClass::Fifo,
             lock_memory: true,
-            call_timeout: None,
+            policies: PolicyOverrides::new(),
         }
     }
 
@@ -160,7 +159,7 @@ impl OrbBuilder {
     ///
     /// // Nothing listens over Unix sockets here.
     /// let orb = Orb::builder().listen("iiop://localhost").server_protocols(protocols).build();
-    /// assert!(matches!(orb, Err(OrbError::Policy(_))));
+    /// assert!(matches!(orb, Err(OrbError::InvalidPolicy(_))));
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn server_protocols(mut self, protocols: ProtocolPolicy) -> Self {
@@ -190,7 +189,7 @@ impl OrbBuilder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn client_protocols(mut self, protocols: ProtocolPolicy) -> Self {
-        self.client_protocols = protocols;
+        self.policies = self.policies.client_protocols(protocols);
         self
     }
 
@@ -369,10 +368,10 @@ impl OrbBuilder {
         self
     }
 
-    /// The deadline of each call, counted from its start, unless its reference has another; TIMEOUT when it passes.
+    /// The deadline of each call, counted from its start, unless its reference or thread has another; TIMEOUT when it passes.
     ///
-    /// Default: none, so a call waits for ever for a server that is connected and does not answer. A call to an object of the
-    /// same ORB runs on the calling thread, and no deadline ends it.
+    /// Default: none, so a call waits for ever for a server that is connected and does not answer. It is the one policy of the
+    /// ORB that has a place here; [`Orb::set_policies`] sets all, and [`PolicyOverrides::roundtrip_timeout`] says the details.
     ///
     /// ```
     /// # use punctual_orb::{Orb, ResolveError};
@@ -391,7 +390,7 @@ impl OrbBuilder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
-        self.call_timeout = Some(timeout);
+        self.policies = self.policies.roundtrip_timeout(timeout);
         self
     }
 

@@ -19,9 +19,10 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 
 use crate::{
     InvalidPolicy, Limits, OrbBuilder, OrbError, PriorityModel,
-    client::{Endpoints, Reference},
+    client::{ConnectionCache, Endpoints, OrbPolicies, Reference},
     current,
     lane::{Lane, ListenAt},
+    mutex::Mutexes,
     poa::{PoaCore, with_priority::id_of_slot},
     poa_defaults::PoaDefaults,
     server::{ActiveObject, Demultiplexed},
@@ -41,18 +42,21 @@ pub(crate) struct OrbCore {
     pub(crate) network_mapping: Box<dyn NetworkPriorityMapping>,
     pub(crate) scheduling_class: SchedulingClass,
     pub(crate) lock_memory: bool,
-    pub(crate) call_timeout: Option<Duration>,
+    /// Of the ORB's scope.
+    pub(crate) policies: OrbPolicies,
+    /// Of calls that no lane's thread makes.
+    pub(crate) connections: Arc<ConnectionCache>,
     pub(crate) transports: Transports,
     /// Where the default pool listens; lanes listen beside it.
     listen: Vec<ListenAt>,
     pub(crate) server_protocols: ProtocolPolicy,
-    pub(crate) client_protocols: ProtocolPolicy,
     pub(crate) endpoints: Endpoints,
     objects: ObjectTable<ActiveObject>,
     activation: PiMutex<Activation>,
     /// Objects whose keys name them; lanes look in it for those only.
     ids: PiMutex<IdMap>,
     pub(crate) published: PiMutex<HashMap<Box<[u8]>, Arc<Ior>>>,
+    pub(crate) mutexes: Mutexes,
     pub(crate) poa_defaults: PiMutex<PoaDefaults>,
     root: Arc<PoaCore>,
     default_pool: Arc<PoolCore>,
@@ -90,6 +94,8 @@ impl OrbCore {
         Ok(Arc::new_cyclic(|own| OrbCore {
             own: Weak::clone(own),
             boot: RandomState::new().build_hasher().finish(),
+            connections: ConnectionCache::new(settings.limits.max_client_connections),
+            policies: OrbPolicies::new(settings.policies),
             limits: settings.limits,
             mapping: settings.mapping.unwrap_or_else(|| {
                 // Threads in the ordinary class have no priority to map to; calls carry the CORBA one all the same.
@@ -103,11 +109,9 @@ impl OrbCore {
             network_mapping: settings.network_mapping,
             scheduling_class: settings.class,
             lock_memory: settings.lock_memory,
-            call_timeout: settings.call_timeout,
             transports,
             listen,
             server_protocols: settings.server_protocols,
-            client_protocols: settings.client_protocols,
             endpoints: Endpoints::default(),
             objects,
             activation: PiMutex::new(Activation {
@@ -116,6 +120,7 @@ impl OrbCore {
             }),
             ids: PiMutex::new(IdMap::default()),
             published: PiMutex::new(HashMap::new()),
+            mutexes: Mutexes::default(),
             poa_defaults: PiMutex::new(settings.poa_defaults),
             root,
             default_pool: pool,

@@ -388,7 +388,7 @@ impl PoaBuilder {
     ///
     /// let unknown = ProtocolPolicy::new([Protocol::tagged(77)]);
     /// let poa = orb.root_poa().child("unknown").server_protocols(unknown).build();
-    /// assert!(matches!(poa, Err(OrbError::Policy(_))), "nothing listens for it");
+    /// assert!(matches!(poa, Err(OrbError::InvalidPolicy(_))), "nothing listens for it");
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn server_protocols(mut self, protocols: ProtocolPolicy) -> Self {

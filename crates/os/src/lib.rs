@@ -6,7 +6,7 @@
 //! |---|---|
 //! | Start a thread with a name, a class, a priority, CPUs and a stack | [`thread`] |
 //! | Change or read a scheduling class, a priority, CPUs | [`scheduling`], [`affinity`] |
-//! | Exclude other threads, or wait for them, without priority inversion | [`lock`], [`condvar`] |
+//! | Exclude other threads, or wait for them, without priority inversion | [`lock`], [`inheriting_lock`], [`ceiling`], [`condvar`] |
 //! | Wait for sockets and doorbells | [`poller`], [`doorbell`] |
 //! | Set what sockets have no safe way for | [`socket_option`] |
 //! | Keep memory resident | [`memory`] |
@@ -26,9 +26,11 @@ compile_error!(
 
 pub mod affinity;
 pub mod alloc_counter;
+pub mod ceiling;
 pub mod clock;
 pub mod condvar;
 pub mod doorbell;
+pub mod inheriting_lock;
 pub mod lock;
 pub mod machine;
 pub mod memory;
@@ -49,6 +51,7 @@ pub use affinity::CpuSet;
 pub use alloc_counter::CountingAllocator;
 pub use condvar::PiCondvar;
 pub use doorbell::Doorbell;
+pub use inheriting_lock::InheritingLock;
 pub use lock::{PiMutex, PiMutexGuard};
 pub use poller::{Events, Interest, Poller, Trigger};
 pub use scheduling::{Scheduling, SchedulingClass};

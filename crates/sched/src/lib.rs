@@ -1,10 +1,11 @@
-//! Priority mappings, CORBA priorities to a host's own and back, and priority transforms.
+//! Priority mappings (CORBA priorities to a host's own and back), priority transforms, and schedulability analysis.
 //!
 //! Pure: no I/O, no clock, no thread.
 #![no_std]
 
 extern crate alloc;
 
+pub mod analysis;
 mod continuous_mapping;
 mod direct_mapping;
 mod linear_mapping;

@@ -2,6 +2,7 @@
 
 mod cli;
 mod idl;
+mod plan;
 
 use std::process::ExitCode;
 
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::Bench(Bench::Inversion(options)) => inversion::run(&options),
         Command::Trace(options) => trace::run(&options),
         Command::Idl(command) => idl::run(&command),
+        Command::Plan(options) => plan::run(&options),
     }
 }
 

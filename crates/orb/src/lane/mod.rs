@@ -25,7 +25,7 @@ pub(crate) use self::{
     acceptor::{Acceptor, ListenAt},
     worker::work,
 };
-use crate::{Limits, OrbError, accepted_priorities::Origin};
+use crate::{Limits, OrbError, accepted_priorities::Origin, client::ConnectionCache};
 
 /// Why a connection is looked at.
 #[derive(Clone, Copy)]
@@ -61,6 +61,8 @@ pub(crate) struct Lane {
     accept_again: AtomicBool,
     limits: Limits,
     counters: Counters,
+    /// The connections of calls that its threads make.
+    calls: Arc<ConnectionCache>,
 }
 
 #[derive(Default)]
@@ -132,6 +134,7 @@ impl Lane {
             accept_again: AtomicBool::new(false),
             limits: limits.clone(),
             counters: Counters::default(),
+            calls: ConnectionCache::new(limits.max_client_connections),
         })
     }
 
