@@ -95,7 +95,7 @@ fn a_call_leaves_its_records_on_both_sides() {
         .iter()
         .position(|record| record.detail == note)
         .unwrap();
-    let events: Vec<_> = server.records[at..at + 4]
+    let events: Vec<_> = server.records[at..at + 5]
         .iter()
         .map(|record| record.event)
         .collect();
@@ -103,6 +103,7 @@ fn a_call_leaves_its_records_on_both_sides() {
         events,
         [
             Event::Served,
+            Event::Placed,
             Event::UpcallBegin,
             Event::UpcallEnd,
             Event::Finished
