@@ -17,7 +17,7 @@
 //! |---|---|
 //! | 0 | nanoseconds of CLOCK_MONOTONIC |
 //! | 1 | bits 0-7 the event ([`Event`](crate::Event)), 16-31 the CORBA priority (-1: none), 32-63 the request id |
-//! | 2 | bits 0-15 the own port, 16-31 the peer's, 32-63 a number made of both addresses |
+//! | 2 | bits 0-15 the own port, 16-31 the peer's, 32-63 a number made of both addresses, or of the connection in its process |
 //! | 3 | the detail |
 
 use std::ffi::OsStr;

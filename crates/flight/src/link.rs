@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::{
     io::Errno,
@@ -10,9 +11,11 @@ use rustix::{
 
 use crate::record::fnv;
 
-/// A connection: the ports of both ends, own one first, and a number made of both addresses.
+/// A connection: the ports of both ends, own one first, and a number made of both addresses. One end's link is the other's
+/// [`reversed`](Self::reversed).
 ///
-/// One end's link is the other's [`reversed`](Self::reversed).
+/// A connection without ports (a Unix socket, shared memory) has a number of its own in its process instead, which the other
+/// end does not know.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Link {
     local: u16,
@@ -21,14 +24,15 @@ pub struct Link {
 }
 
 impl Link {
-    /// A connection without ports, or none at all.
+    /// No connection.
     pub const NONE: Self = Self {
         local: 0,
         peer: 0,
         addresses: 0,
     };
 
-    /// The link of a socket; [`Self::NONE`] for what has no ports. Two system calls while the recorder is on, none otherwise.
+    /// The link of a connection that has just been made. Two system calls while the recorder is on, otherwise none, and
+    /// [`Self::NONE`].
     pub fn of(socket: BorrowedFd<'_>) -> Self {
         if !crate::is_on() {
             return Self::NONE;
@@ -36,7 +40,7 @@ impl Link {
         let local = getsockname(socket).and_then(SocketAddr::try_from);
         let peer = getpeername(socket).and_then(|peer| peer.ok_or(Errno::NOTCONN)?.try_into());
         let (Ok(local), Ok(peer)): (_, Result<SocketAddr, _>) = (local, peer) else {
-            return Self::NONE;
+            return Self::without_ports(NEXT.fetch_add(1, Ordering::Relaxed));
         };
         Self {
             local: local.port(),
@@ -55,12 +59,20 @@ impl Link {
         }
     }
 
-    /// Whether it says which connection it is.
-    pub fn is_known(self) -> bool {
-        self != Self::NONE
+    /// The link of a connection without ports, by its number in its process, which is not 0.
+    pub fn without_ports(number: u32) -> Self {
+        Self {
+            addresses: number,
+            ..Self::NONE
+        }
     }
 
-    /// The same connection, seen from the other end.
+    /// Whether the other end has the same link, reversed.
+    pub fn has_ports(self) -> bool {
+        self.local != 0
+    }
+
+    /// The same connection, seen from the other end, where it [has ports](Self::has_ports).
     #[must_use]
     pub fn reversed(self) -> Self {
         Self {
@@ -68,6 +80,11 @@ impl Link {
             peer: self.local,
             ..self
         }
+    }
+
+    /// What was made of both addresses, or the number of a connection without ports.
+    pub fn number(self) -> u32 {
+        self.addresses
     }
 
     /// The port of this end.
@@ -93,6 +110,9 @@ impl Link {
     }
 }
 
+/// Of the next connection without ports.
+static NEXT: AtomicU32 = AtomicU32::new(1);
+
 fn number_of(address: IpAddr) -> u32 {
     // A socket for both versions of IP shows addresses of the old one as mapped ones; its peer does not.
     let hash = match address.to_canonical() {
@@ -115,7 +135,7 @@ mod tests {
             (40_000, 2809)
         );
         assert_eq!(Link::from_word(link.to_word()), link);
-        assert!(link.is_known() && !Link::NONE.is_known());
+        assert!(link.has_ports() && !Link::NONE.has_ports() && !Link::without_ports(7).has_ports());
     }
 
     #[test]

@@ -65,11 +65,13 @@ pub fn summary(analysis: &Analysis, names: &Names, over_ns: u64) -> Vec<Row> {
         longest_ns: u64,
         longest_at_ns: u64,
     }
-    let mut groups: BTreeMap<(Waiting, String, u8, String, u8), Group> = BTreeMap::new();
+    /// State, waiter and its level, who was waited for and its level.
+    type Kind = (Waiting, String, Option<u8>, String, Option<u8>);
+    let mut groups: BTreeMap<Kind, Group> = BTreeMap::new();
     for inversion in &analysis.inversions {
         let waiter = inversion.waiter;
         let who = inversion.culprits[0].who;
-        let number = |level: Option<Level>| level.map_or(0, |level| level.0);
+        let number = |level: Option<Level>| level.map(|level| level.0);
         let by = match who {
             Who::Thread { level, .. } => level,
             Who::Interrupt(_) => None,

@@ -1,10 +1,13 @@
 //! Requests, put together from what client and server recorded.
 
+mod without_ports;
+
 use std::collections::HashMap;
 
 use punctual_flight::{Event, Link, Record, ThreadRecords, model};
 
 use crate::event::ThreadId;
+use without_ports::name_by_client;
 
 /// A call over a connection, as its client saw it. Times in nanoseconds of the monotonic clock.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -77,9 +80,14 @@ pub enum Model {
 pub fn requests(threads: &[ThreadRecords]) -> Vec<Request> {
     let mut requests: Vec<Request> = threads.iter().flat_map(calls_of).collect();
     requests.sort_by_key(|request| request.sent_ns);
-    let mut services = Services::default();
+    let mut served = Vec::new();
     for thread in threads {
-        services_of(thread, |key, service| services.add(key, service));
+        services_of(thread, |key, service| served.push((key, service)));
+    }
+    name_by_client(&requests, &mut served);
+    let mut services = Services::default();
+    for (key, service) in served {
+        services.add(key, service);
     }
     services.sort();
     for request in &mut requests {
@@ -140,8 +148,32 @@ fn call(thread: &ThreadRecords, begin: Record, records: &[Record], end_ns: u64) 
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 struct Key {
     id: u32,
-    link: Link,
+    connection: Connection,
     operation: u64,
+}
+
+/// A connection as its client knows it; one without ports by its number in a process.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+struct Connection {
+    process: Option<i32>,
+    link: Link,
+}
+
+impl Connection {
+    fn of(link: Link, process: i32) -> Self {
+        let process = (!link.has_ports()).then_some(process);
+        Self { process, link }
+    }
+}
+
+impl Request {
+    fn key(&self) -> Key {
+        Key {
+            id: self.id,
+            connection: Connection::of(self.link, self.client_process),
+            operation: self.operation,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -163,11 +195,7 @@ impl Services {
 
     /// The first one in the time of the request: ports and ids are used again.
     fn take(&mut self, request: &Request) -> Option<Service> {
-        let services = self.by_key.get_mut(&Key {
-            id: request.id,
-            link: request.link,
-            operation: request.operation,
-        })?;
+        let services = self.by_key.get_mut(&request.key())?;
         // What was served before cannot belong to a later request either.
         while services
             .last()
@@ -269,7 +297,7 @@ fn services_of(thread: &ThreadRecords, mut add: impl FnMut(Key, Service)) {
 fn served(thread: &ThreadRecords, serving: &Serving, record: Record) -> (Key, Service) {
     let key = Key {
         id: record.request,
-        link: record.link.reversed(),
+        connection: Connection::of(record.link.reversed(), thread.process),
         operation: record.detail,
     };
     let service = Service {

@@ -69,7 +69,7 @@ fn a_call_leaves_its_records_on_both_sides() {
         assert_eq!(events, [CallBegin, Encoded, Sent, ReplyReceived, CallEnd]);
         assert_eq!(call[0].priority, Some(9));
         let sent = call[2];
-        assert!(sent.link.is_known() && sent.link.peer_port() == server_port(&server.records));
+        assert!(sent.link.has_ports() && sent.link.peer_port() == server_port(&server.records));
         assert_eq!(
             [call[1], call[3]].map(|other| (other.link, other.request)),
             [(sent.link, sent.request); 2]

@@ -123,10 +123,39 @@ fn connections_and_operations_keep_requests_apart() {
 }
 
 #[test]
-fn without_ports_id_operation_and_time_decide() {
-    let client = thread(11, call_at([10, 20, 30, 90, 95], 3, Link::NONE));
-    let server = thread(21, service_at([40, 45, 50, 55, 70, 80], 3, Link::NONE));
-    assert!(requests(&[client, server])[0].service.is_some());
+fn without_ports_the_connection_that_fits_best_is_taken() {
+    // Two clients of one process; both number their requests from 0 on.
+    let (first, second) = (Link::without_ports(1), Link::without_ports(2));
+    let mut one = call_at([10, 20, 30, 90, 95], 0, first);
+    one.extend(call_at([110, 120, 130, 190, 195], 1, first));
+    let mut two = call_at([12, 22, 32, 140, 145], 0, second);
+    two.extend(call_at([150, 152, 154, 180, 185], 1, second));
+    // The server numbers them in another way. Its first reply would fit either request.
+    let (third, fourth) = (Link::without_ports(4), Link::without_ports(3));
+    let mut server = service_at([40, 45, 50, 55, 70, 80], 0, third);
+    server.extend(service_at([91, 92, 93, 94, 95, 96], 0, fourth));
+    server.extend(service_at([131, 132, 133, 134, 135, 136], 1, third));
+    server.extend(service_at([160, 161, 162, 163, 164, 165], 1, fourth));
+    let found = requests(&[thread(11, one), thread(12, two), thread(21, server)]);
+    let summary: Vec<_> = found
+        .iter()
+        .map(|request| {
+            (
+                request.client,
+                request.id,
+                request.service.as_ref().map(|service| service.served_ns),
+            )
+        })
+        .collect();
+    assert_eq!(
+        summary,
+        [
+            (11, 0, Some(50)),
+            (12, 0, Some(93)),
+            (11, 1, Some(133)),
+            (12, 1, Some(162))
+        ]
+    );
 }
 
 #[test]
