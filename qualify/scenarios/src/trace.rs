@@ -41,6 +41,9 @@ pub struct Options {
     /// The kernel's buffer for each CPU, in KiB
     #[arg(long, value_name = "KIB", default_value_t = KernelSettings::default().buffer_kib)]
     buffer: usize,
+    /// How many flight records of each thread are kept, of 32 octets each; a call leaves 5 on one side and 7 on the other
+    #[arg(long, value_name = "RECORDS", default_value_t = SessionSettings::default().records_per_thread)]
+    records: usize,
     /// Also write everything found, as JSON, to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -99,7 +102,7 @@ fn trace(options: &Options) -> Result<Outcome, Error> {
             buffer_kib: options.buffer,
             ..KernelSettings::default()
         }),
-        ..SessionSettings::default()
+        records_per_thread: options.records,
     };
     let termination = Termination::watch()?;
     let session = Session::start(&settings)?;
@@ -269,7 +272,7 @@ fn judge(
     }
     if recorded.overwritten() > 0 {
         let reason = format!(
-            "{} flight records were overwritten by later ones",
+            "{} flight records were overwritten by later ones: more --records help",
             recorded.overwritten()
         );
         outcome.skip(None, "the first requests", reason);

@@ -27,7 +27,7 @@ pub struct Session {
 pub struct SessionSettings {
     /// Of the kernel; `None`: not at all.
     pub kernel: Option<KernelSettings>,
-    /// How many flight records are kept for each thread, of 32 octets each. Default 131072.
+    /// How many flight records are kept for each thread, of 32 octets each. Default 65536.
     pub records_per_thread: usize,
 }
 
@@ -35,7 +35,7 @@ impl Default for SessionSettings {
     fn default() -> Self {
         Self {
             kernel: Some(KernelSettings::default()),
-            records_per_thread: 131_072,
+            records_per_thread: 65_536,
         }
     }
 }
