@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use punctual_os::CpuSet;
 
-use super::{Analysis, CpuHole, Culprit, HoleSource, Inversion, SILENCE_NS, Waiter, Waiting, Who, charge};
+use super::levels::LevelHistory;
+use super::steps::{Change, steps};
+use super::{Analysis, CpuHole, Culprit, HoleSource, Inversion, Waiter, Waiting, Who, charge};
 use crate::event::{Interrupt, KernelEvent, Level, ThreadId, What};
-use crate::request::{Model, Request, Service};
+use crate::request::{Model, Request};
 
 /// Finds inversions and holes. `events` in the order of time; `allowed` says where threads may run (where it does not, a
 /// thread is taken to be bound to the CPU in whose queue it stands).
@@ -21,64 +23,6 @@ pub fn analyse(
         sweep.apply(step.what);
     }
     sweep.finish()
-}
-
-/// Something that changes who waits or runs.
-#[derive(Clone, Copy)]
-struct Step {
-    time_ns: u64,
-    what: Change,
-}
-
-#[derive(Clone, Copy)]
-enum Change {
-    Kernel(KernelEvent),
-    SilenceBegins(u32),
-    SilenceEnds(u32),
-    /// A request, by its place.
-    Sent(usize),
-    Served(usize),
-    Done(usize),
-    Received(usize),
-}
-
-fn steps(events: &[KernelEvent], requests: &[Request]) -> Vec<Step> {
-    let mut steps = Vec::with_capacity(events.len() + 4 * requests.len());
-    let mut last: HashMap<u32, u64> = HashMap::new();
-    for event in events {
-        let before = last.insert(event.cpu, event.time_ns);
-        if let Some(before) = before.filter(|before| event.time_ns - before >= SILENCE_NS) {
-            steps.push(Step {
-                time_ns: before,
-                what: Change::SilenceBegins(event.cpu),
-            });
-            steps.push(Step {
-                time_ns: event.time_ns,
-                what: Change::SilenceEnds(event.cpu),
-            });
-        }
-        steps.push(Step {
-            time_ns: event.time_ns,
-            what: Change::Kernel(*event),
-        });
-    }
-    for (place, request) in requests.iter().enumerate() {
-        let Some(service) = &request.service else { continue };
-        let mut step = |time_ns, what| steps.push(Step { time_ns, what });
-        if request.sent_ns < service.served_ns {
-            step(request.sent_ns, Change::Sent(place));
-        }
-        step(service.served_ns, Change::Served(place));
-        if let Some(done) = service.done_ns {
-            step(done, Change::Done(place));
-            if let Some(received) = request.received_ns.filter(|received| *received > done) {
-                step(received, Change::Received(place));
-            }
-        }
-    }
-    // Stable: what happened at one moment stays in order.
-    steps.sort_by_key(|step| step.time_ns);
-    steps
 }
 
 #[derive(Default)]
@@ -544,43 +488,6 @@ impl Thread {
             level: Level::ORDINARY,
             own_level: None,
             serving: Vec::new(),
-        }
-    }
-}
-
-/// At which level threads have run.
-struct LevelHistory(HashMap<ThreadId, Vec<(u64, Level)>>);
-
-impl LevelHistory {
-    fn of(events: &[KernelEvent]) -> Self {
-        let mut history: HashMap<ThreadId, Vec<(u64, Level)>> = HashMap::new();
-        for event in events {
-            if let What::Switch { previous, next, .. } = event.what {
-                for task in [previous, next] {
-                    let levels = history.entry(task.thread).or_default();
-                    if levels.last().is_none_or(|(_, level)| *level != task.level) {
-                        levels.push((event.time_ns, task.level));
-                    }
-                }
-            }
-        }
-        Self(history)
-    }
-
-    /// The last one seen until then, else the first one seen later.
-    fn at(&self, thread: ThreadId, time_ns: u64) -> Level {
-        let levels = self.0.get(&thread).map_or(&[][..], Vec::as_slice);
-        let later = levels.partition_point(|(since, _)| *since <= time_ns);
-        let seen = levels.get(later.saturating_sub(1));
-        seen.map_or(Level::ORDINARY, |(_, level)| *level)
-    }
-
-    /// The caller's; where the server has declared another priority than the caller's, that of the serving thread.
-    fn of_request(&self, request: &Request) -> Level {
-        let declared = |service: &&Service| service.model == Model::ServerDeclared;
-        match request.service.as_ref().filter(declared) {
-            Some(service) => self.at(service.thread, service.served_ns),
-            None => self.at(request.client, request.begin_ns),
         }
     }
 }

@@ -2,6 +2,8 @@ use punctual_flight::Link;
 
 use super::*;
 use crate::event::Task;
+use crate::inversion::SILENCE_NS;
+use crate::request::Service;
 
 // Threads, by what they are in the tests.
 const LOW: ThreadId = 10;
