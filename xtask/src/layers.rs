@@ -26,6 +26,7 @@ pub const PURE: &[&str] = &[
 const RUNTIME: &[&str] = &[
     "punctual-types",
     "punctual-os",
+    "punctual-flight",
     "punctual-cdr",
     "punctual-giop",
     "punctual-sched",
@@ -68,6 +69,8 @@ enum Place<'n> {
     Services,
     Report,
     Harness,
+    /// Reading and judging what kernel and ORB recorded.
+    Trace,
     Scenarios,
     Tools,
     /// Tests and examples: nothing imports them.
@@ -90,6 +93,7 @@ impl<'n> Place<'n> {
             ("services", _) => Ok(Self::Services),
             ("qualify", "report") => Ok(Self::Report),
             ("qualify", "harness") => Ok(Self::Harness),
+            ("qualify", "trace") => Ok(Self::Trace),
             ("qualify", "scenarios") => Ok(Self::Scenarios),
             ("tools", _) => Ok(Self::Tools),
             ("tests" | "examples", _) => Ok(Self::User),
@@ -100,7 +104,7 @@ impl<'n> Place<'n> {
 }
 
 fn allowed(from: &Place<'_>, to: &Place<'_>, kind: Kind) -> Result<(), String> {
-    use Place::{Harness, Idl, Report, Runtime, Scenarios, Services, Tools, User, Xtask};
+    use Place::{Harness, Idl, Report, Runtime, Scenarios, Services, Tools, Trace, User, Xtask};
     let say = |fine: bool, otherwise: &str| if fine { Ok(()) } else { Err(otherwise.to_owned()) };
     match (from, to) {
         (Runtime(from, _), Runtime("punctual-os", _)) if PURE.contains(from) => {
@@ -123,6 +127,12 @@ fn allowed(from: &Place<'_>, to: &Place<'_>, kind: Kind) -> Result<(), String> {
             "the harness knows no ORB",
         ),
         (Harness, _) => Err("the harness stands on `types` and `os`".into()),
+        (Trace, Runtime(name, _)) => say(
+            ["punctual-types", "punctual-os", "punctual-flight"].contains(name),
+            "the trace knows what an ORB recorded, and no ORB",
+        ),
+        (Trace, Harness) => Ok(()),
+        (Trace, _) => Err("the trace stands on the flight recorder and the harness".into()),
         (Services, Runtime(..) | Idl(_) | Services) => Ok(()),
         (Services, _) => Err("services stand on the runtime".into()),
         (Scenarios, Tools | User | Xtask) | (Tools | User, Tools | User | Xtask) => {

@@ -9,7 +9,7 @@ use punctual_transport::{ProtocolPolicy, Transport};
 use punctual_types::{Priority, PriorityBand};
 
 use crate::{
-    Limits, OnExcess, Orb, OrbError, Peers, PriorityModel, WaitStrategy, orb_core::OrbCore,
+    Limits, OnExcess, Orb, OrbError, Peers, PriorityModel, WaitStrategy, notice, orb_core::OrbCore,
     poa_defaults::PoaDefaults,
 };
 
@@ -418,12 +418,16 @@ impl OrbBuilder {
 
     /// Makes the ORB. Fails where the endpoint is malformed or taken.
     ///
+    /// Where the environment names a folder with `PUNCTUAL_FLIGHT_RECORDER`, the threads of this process leave records of all
+    /// calls there from now on: see `punctual_flight`, and `punctual trace`, which sets it.
+    ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError};
     /// let error = Orb::builder().listen("localhost:2809").build().err().expect("it has no scheme");
     /// assert!(error.to_string().contains("write `iiop://HOST:PORT`"));
     /// ```
     pub fn build(self) -> Result<Orb, OrbError> {
+        notice::start_flight_recorder();
         Ok(Orb::of(OrbCore::new(self)?))
     }
 }

@@ -3,6 +3,7 @@ use std::{
     sync::Arc,
 };
 
+use punctual_flight::{Event, Record, record};
 use punctual_os::{Scheduling, SchedulingClass, scheduling};
 use punctual_stub::PolicyOverrides;
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
@@ -86,6 +87,11 @@ impl<'o> Current<'o> {
             if denied.is_err() {
                 notice::realtime_denied();
             }
+            record(|| {
+                Record::new(Event::PriorityChanged)
+                    .priority(priority.value())
+                    .detail(native.0.unsigned_abs().into())
+            });
         }
         PRIORITY.set(Some(priority));
         Ok(())

@@ -1,4 +1,4 @@
-//! What a user should know once and not again: which right is missing and how to grant it.
+//! What a user should know once and not again: which right is missing and how to grant it, what is not recorded.
 //!
 //! Only where threads are made or take on a priority, never on the path of a request.
 
@@ -48,6 +48,13 @@ pub(crate) fn enter_realtime(lock_memory: bool) {
             ));
         }
     });
+}
+
+/// Turns the flight recorder on where the environment asks for it. Calls work without it, too.
+pub(crate) fn start_flight_recorder() {
+    if let Err(error) = punctual_flight::start_from_environment() {
+        say(&format!("nothing is recorded: {error}"));
+    }
 }
 
 fn say(text: &str) {

@@ -16,6 +16,8 @@
 //! | End in an orderly way | [`signals`] |
 //! | Count heap allocations, system calls, cycles, context switches | [`alloc_counter`], [`perf`] |
 //! | Read and change the kernel's real-time throttling | [`throttling`] |
+//! | Find the kernel's tracing files | [`tracefs`] |
+//! | Leave words in a file that another process reads | [`shared_words`] |
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 compile_error!(
     "punctual-os knows Linux with the GNU C library only: build for a `*-linux-gnu` target, \
@@ -37,11 +39,13 @@ pub mod poller;
 pub mod process;
 pub mod rights;
 pub mod scheduling;
+pub mod shared_words;
 pub mod signals;
 pub mod socket_option;
 pub mod task;
 pub mod thread;
 pub mod throttling;
+pub mod tracefs;
 pub mod wait;
 
 pub use affinity::CpuSet;

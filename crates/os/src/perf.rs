@@ -1,7 +1,6 @@
 //! Counts that the kernel keeps: system calls, cycles in user mode, context switches (perf_event_open).
 
 mod attributes;
-mod tracefs;
 
 use std::fmt;
 use std::io;
@@ -198,10 +197,7 @@ pub enum PerfError {
         source: io::Error,
     },
     /// The list of the kernel's tracepoints cannot be read.
-    #[error(
-        "the tracepoint {name} cannot be found ({source}): be root, and if tracefs is not there, \
-         `sudo mount -t tracefs nodev /sys/kernel/tracing`"
-    )]
+    #[error("the tracepoint {name} cannot be found: {source}")]
     NoTracepoint {
         /// The tracepoint.
         name: &'static str,

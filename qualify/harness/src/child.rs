@@ -48,6 +48,7 @@ use output::Output;
 pub struct ChildSpec {
     name: String,
     arguments: Vec<String>,
+    environment: Vec<(String, String)>,
     cpus: Option<CpuSet>,
     outlives_us: bool,
 }
@@ -58,6 +59,7 @@ impl ChildSpec {
         Self {
             name: name.into(),
             arguments: vec![subcommand.into()],
+            environment: Vec::new(),
             cpus: None,
             outlives_us: false,
         }
@@ -67,6 +69,13 @@ impl ChildSpec {
     #[must_use]
     pub fn argument(mut self, argument: impl Into<String>) -> Self {
         self.arguments.push(argument.into());
+        self
+    }
+
+    /// Sets a variable of its environment; the rest is that of this process.
+    #[must_use]
+    pub fn environment(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.environment.push((name.into(), value.into()));
         self
     }
 
@@ -97,6 +106,7 @@ impl ChildSpec {
         let mut command = own_program();
         command
             .args(&self.arguments)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
         if self.outlives_us {

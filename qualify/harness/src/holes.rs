@@ -54,7 +54,7 @@ pub struct Hole {
 }
 
 /// What the pinned CPUs did while none of the pinned processes ran, by the kernel's own account (`/proc/stat`).
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HoleSource {
     /// They idled: real-time throttling, or nobody had reason to run.

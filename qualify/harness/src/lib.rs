@@ -9,6 +9,7 @@
 //! | Two things measured in alternation | [`blocks`] |
 //! | Prepare the machine, and restore it on every way out | [`supervisor`], [`foreign`] |
 //! | Did the kernel hold the CPU meanwhile | [`holes`] |
+//! | A place of our own in the kernel's tracing | [`trace_instance`] |
 //! | Processes that do the work, and their time limit | [`child`], [`watchdog`] |
 //! | What the user sees meanwhile | [`progress`] |
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@ mod own_program;
 pub mod progress;
 pub mod statistics;
 pub mod supervisor;
+pub mod trace_instance;
 pub mod watchdog;
 
 pub use blocks::interleave;
@@ -33,4 +35,5 @@ pub use outcome::{Claim, Outcome, Row, Verdict};
 pub use progress::Progress;
 pub use statistics::{Latencies, MedianEstimate};
 pub use supervisor::Supervisor;
+pub use trace_instance::TraceInstance;
 pub use watchdog::Watchdog;

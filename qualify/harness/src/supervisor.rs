@@ -34,8 +34,19 @@ pub use process::main_if_asked;
 #[derive(Clone, Debug)]
 pub struct Preparation {
     pinned: CpuSet,
-    leave_system_alone: bool,
+    hands: Hands,
     state_directory: Option<PathBuf>,
+}
+
+/// How far the supervising process may go.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Hands {
+    /// Everything.
+    On,
+    /// It changes nothing, and keeps other runs away.
+    Off,
+    /// It removes this process's trace instance in the end, and nothing else.
+    TraceOnly,
 }
 
 impl Preparation {
@@ -43,7 +54,7 @@ impl Preparation {
     pub fn new(pinned: CpuSet) -> Self {
         Self {
             pinned,
-            leave_system_alone: false,
+            hands: Hands::On,
             state_directory: None,
         }
     }
@@ -52,8 +63,17 @@ impl Preparation {
     /// the same.
     #[must_use]
     pub fn leave_system_alone(mut self, hands_off: bool) -> Self {
-        self.leave_system_alone = hands_off;
+        self.hands = if hands_off { Hands::Off } else { Hands::On };
         self
+    }
+
+    /// For watching only: nothing is changed, other runs go on beside this one, and what is restored in the end is this
+    /// process's [`TraceInstance`](crate::TraceInstance).
+    pub fn watching() -> Self {
+        Self {
+            hands: Hands::TraceOnly,
+            ..Self::new(CpuSet::empty())
+        }
     }
 
     /// Where the lock and the journal are: by default `/run/punctual` if it can be had, else
@@ -80,11 +100,7 @@ impl Preparation {
         let spec = ChildSpec::new("supervisor", process::SUBCOMMAND)
             .argument(TaskId::current_process().to_string())
             .argument(self.pinned.to_string())
-            .argument(if self.leave_system_alone {
-                process::HANDS_OFF
-            } else {
-                process::HANDS_ON
-            })
+            .argument(self.hands.as_argument())
             .argument(directory.unwrap_or_default())
             .outliving();
         let (child, prepared) = spec.spawn(PATIENCE)?;
@@ -92,6 +108,22 @@ impl Preparation {
             child: Some(child),
             prepared,
         })
+    }
+}
+
+impl Hands {
+    const ALL: [Self; 3] = [Self::On, Self::Off, Self::TraceOnly];
+
+    fn as_argument(self) -> &'static str {
+        match self {
+            Self::On => "hands-on",
+            Self::Off => "hands-off",
+            Self::TraceOnly => "trace-only",
+        }
+    }
+
+    fn from_argument(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|hands| hands.as_argument() == text)
     }
 }
 
@@ -106,6 +138,11 @@ impl Supervisor {
     /// What was changed.
     pub fn prepared(&self) -> &Prepared {
         &self.prepared
+    }
+
+    /// Its process; `None` once it has ended.
+    pub fn process(&self) -> Option<TaskId> {
+        self.child.as_ref().map(Child::id)
     }
 
     /// Moves foreign tasks that have come to the pinned CPUs since, and gives their number.

@@ -5,7 +5,9 @@
 
 pub mod cubit;
 pub mod demo;
+pub mod inversion;
 mod report;
+pub mod trace;
 
 /// The Rust of the interfaces.
 #[allow(missing_docs)]
@@ -19,10 +21,16 @@ mod idl {
 }
 
 /// The benchmarks that `punctual bench` knows: name and one sentence.
-pub const BENCHMARKS: &[(&str, &str)] = &[(
-    "cubit",
-    "latency of calls with different arguments, beside a raw TCP ping-pong of the same octets",
-)];
+pub const BENCHMARKS: &[(&str, &str)] = &[
+    (
+        "cubit",
+        "latency of calls with different arguments, beside a raw TCP ping-pong of the same octets",
+    ),
+    (
+        "inversion",
+        "whether requests wait while something less important runs, under a flood of best-effort calls",
+    ),
+];
 
 /// Becomes a child process of a measurement, if the command line says so; to be called first in `main`.
 ///

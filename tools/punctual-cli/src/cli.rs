@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use punctual_scenarios::{cubit, demo};
+use punctual_scenarios::{cubit, demo, inversion, trace};
 
 use crate::plan;
 
@@ -28,6 +28,14 @@ pub enum Command {
     /// Measure the ORB on this machine
     #[command(subcommand)]
     Bench(Bench),
+    /// Show who ran while something more important waited
+    ///
+    /// Runs a command, or watches the machine, while the kernel records every switch between threads and ORBs record what
+    /// becomes of each call; then shows every interval in which a thread that could run, or a request that had arrived, waited
+    /// while a CPU it could use ran something less important: who, where, how long. What the kernel or the host kept from
+    /// running stands apart. Where the kernel may not be traced (not root), the ORBs' records alone are used.
+    #[command(verbatim_doc_comment, after_help = TRACE)]
+    Trace(trace::Options),
     /// Check IDL, or compile it to Rust
     #[command(subcommand)]
     Idl(Idl),
@@ -49,6 +57,13 @@ pub enum Bench {
     /// ping-pong, so that both see the same machine; their ratio is what the ORB costs.
     #[command(verbatim_doc_comment, after_help = CUBIT)]
     Cubit(cubit::Options),
+    /// Whether requests wait while something less important runs
+    ///
+    /// Three clients with rates (75, 50 and 25 calls per second) and ten best-effort clients without a pause share one CPU with
+    /// their server. The kernel's trace of who ran is joined with the ORB's own records of requests: with a classic pool it shows
+    /// many waits, with lanes none over 200 microseconds, outside the holes that kernel and host leave.
+    #[command(verbatim_doc_comment, after_help = INVERSION)]
+    Inversion(inversion::Options),
 }
 
 #[derive(Debug, Subcommand)]
@@ -112,6 +127,7 @@ const START: &str = "\
 Start with:
   punctual demo                       see lanes at work
   punctual bench cubit                what one call costs here
+  punctual trace -- COMMAND           who waits for whom while it runs
   punctual idl check idl/track.idl    is this IDL right?
   punctual plan radar.toml            are all deadlines met?";
 
@@ -133,6 +149,28 @@ Examples:
   punctual bench cubit --quick --json cubit.json
 
 Exit code: 0 every claim holds; 1 one does not; 2 it could not run, or the machine was unfit for it; 3 it ran without
+real-time rights.";
+
+const INVERSION: &str = "\
+Examples:
+  punctual bench inversion
+  punctual bench inversion --quick --json inversion.json --perfetto timeline.json
+
+Needs root, to trace the kernel's scheduling.
+
+Exit code: 0 every claim holds; 1 one does not; 2 it could not run, or the machine was unfit for it; 3 it ran without
+real-time rights.";
+
+const TRACE: &str = "\
+Examples:
+  punctual trace -- target/release/my-system
+  punctual trace --seconds 10 --cpu 1 --json waits.json --perfetto timeline.json -- punctual demo --quick
+  punctual trace --seconds 5 --over 50     the whole machine, waits of more than 50 microseconds
+
+ORBs that are started by the command leave their records in a folder in main memory, which PUNCTUAL_FLIGHT_RECORDER names in
+their environment; it is removed in the end. Levels: 1 to 99 are real-time priorities, 0 is everything ordinary.
+
+Exit code: 0 nothing waited longer than --over; 1 something did; 2 it could not run, or events were lost; 3 it ran without
 real-time rights.";
 
 const CHECK: &str = "\

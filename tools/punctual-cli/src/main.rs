@@ -7,7 +7,7 @@ mod plan;
 use std::process::ExitCode;
 
 use clap::Parser;
-use punctual_scenarios::{cubit, demo};
+use punctual_scenarios::{cubit, demo, inversion, trace};
 
 use cli::{Bench, Cli, Command};
 
@@ -23,6 +23,8 @@ fn main() -> ExitCode {
         Command::Demo(options) => demo::run(&options),
         Command::Bench(Bench::List) => list_benchmarks(),
         Command::Bench(Bench::Cubit(options)) => cubit::run(&options),
+        Command::Bench(Bench::Inversion(options)) => inversion::run(&options),
+        Command::Trace(options) => trace::run(&options),
         Command::Idl(command) => idl::run(&command),
         Command::Plan(options) => plan::run(&options),
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 fn help_names_every_command() {
     let (code, text) = punctual(&["--help"]);
     assert_eq!(code, 0);
-    for command in ["demo", "bench", "idl", "plan"] {
+    for command in ["demo", "bench", "trace", "idl", "plan"] {
         assert!(
             text.lines().any(|line| line.trim_start().starts_with(command)),
             "{text}"
@@ -19,6 +19,8 @@ fn help_of_each_command_has_examples_and_exit_codes() {
     for command in [
         &["demo"][..],
         &["bench", "cubit"],
+        &["bench", "inversion"],
+        &["trace"],
         &["idl", "check"],
         &["idl", "compile"],
         &["plan"],

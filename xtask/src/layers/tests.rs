@@ -32,6 +32,8 @@ fn upward_imports_are_found() {
     let idl = ("punctual-idl", "idl/front");
     let harness = ("punctual-harness", "qualify/harness");
     let scenarios = ("punctual-scenarios", "qualify/scenarios");
+    let flight = ("punctual-flight", "crates/flight");
+    let trace = ("punctual-trace", "qualify/trace");
     let cli = ("punctual-cli", "tools/punctual-cli");
     let hello = ("hello", "examples/01-hello");
     let scheduling = ("punctual-scheduling", "services/scheduling");
@@ -43,6 +45,11 @@ fn upward_imports_are_found() {
         (orb, build, Dev),
         (build, idl, Normal),
         (harness, os, Normal),
+        (orb, flight, Normal),
+        (flight, os, Normal),
+        (trace, flight, Normal),
+        (trace, harness, Normal),
+        (scenarios, trace, Normal),
         (scenarios, facade, Normal),
         (scenarios, harness, Normal),
         (cli, scenarios, Normal),
@@ -64,7 +71,12 @@ fn upward_imports_are_found() {
         (idl, build, Normal),
         (facade, harness, Normal),
         (facade, harness, Dev),
+        (flight, orb, Normal),
         (harness, orb, Normal),
+        (harness, flight, Normal),
+        (harness, trace, Normal),
+        (trace, orb, Normal),
+        (trace, scenarios, Normal),
         (harness, scenarios, Normal),
         (scenarios, cli, Normal),
         (facade, hello, Dev),

@@ -5,6 +5,7 @@ use std::{
 };
 
 use punctual_cdr::CharSet;
+use punctual_flight::Link;
 use punctual_giop::{
     Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType, Version,
     write_close_connection,
@@ -24,6 +25,7 @@ use crate::{Limits, WaitStrategy, lane::serving, network_mark::NetworkMark, rece
 /// A connection that one thread at a time uses for one call at a time: it blocks in its own `read`.
 pub(crate) struct ClientConnection {
     stream: Box<dyn Stream>,
+    pub(super) link: Link,
     endpoint: Arc<Endpoint>,
     /// The reference it serves alone.
     owner: Option<Weak<Identity>>,
@@ -96,6 +98,7 @@ impl ClientConnection {
             max_pending: limits.max_fragmented_messages,
         };
         Ok(Self {
+            link: Link::of(stream.as_fd()),
             stream,
             endpoint: Arc::clone(endpoint),
             owner: key.owner.map(Arc::downgrade),

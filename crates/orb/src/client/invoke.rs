@@ -5,6 +5,7 @@ use std::{
 
 use arc_swap::ArcSwapOption;
 use punctual_cdr::{Decode, Decoder, Endian, Ior};
+use punctual_flight::{Event, Record, operation_id, record};
 use punctual_giop::{
     AddressingDisposition, InvocationPolicies, LocateReplyHeader, MessageHeader, MessageType, MessageWriter,
     OutgoingRequest, ReplyHeader, ReplyStatus, ResponseFlags, ServiceContext, UTF_16, begin_body,
@@ -161,10 +162,13 @@ impl Reference {
                 return Err(error);
             }
         };
+        let link = connection.link;
+        record(|| Record::new(Event::Encoded).request(request_id).link(link));
         connection.mark(&*self.core.network_mapping, route.network_priority(priority));
         if let Some(unsent) = self.send(&mut connection, &frame.request, terms)? {
             return Ok(Attempt::Again(unsent));
         }
+        record(|| Record::new(Event::Sent).request(request_id).link(link));
         connection.announces_code_sets = false;
         if call.response == Response::None {
             self.keep(connection);
@@ -174,6 +178,7 @@ impl Reference {
         let Some((mut connection, arrived)) = answer else {
             return Ok(Attempt::Again(closed()));
         };
+        record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));
         let attempt = self.decode_reply(&connection, &arrived, route, call);
         connection.consume(&arrived.header);
         self.keep(connection);
@@ -449,7 +454,13 @@ impl Target for Reference {
     }
 
     fn invoke(&self, call: &mut Call<'_>) -> Result<(), SystemException> {
-        self.under_terms(|terms, frame| {
+        record(|| {
+            let priority = crate::current::explicit_priority().map(Priority::value);
+            Record::new(Event::CallBegin)
+                .priority(priority)
+                .detail(operation_id(call.operation))
+        });
+        let result = self.under_terms(|terms, frame| {
             self.deliver(|route| {
                 if route.is_local {
                     self.call_locally(route, frame, call, terms)
@@ -457,7 +468,9 @@ impl Target for Reference {
                     self.call_remotely(route, frame, call, terms)
                 }
             })
-        })
+        });
+        record(|| Record::new(Event::CallEnd).detail(result.is_err().into()));
+        result
     }
 
     fn locate(&self) -> Result<bool, SystemException> {

@@ -5,6 +5,7 @@ use std::{
 };
 
 use punctual_cdr::CharSet;
+use punctual_flight::Link;
 use punctual_giop::{Version, write_close_connection, write_message_error};
 use punctual_os::{PiMutex, PiMutexGuard};
 use punctual_sched::NetworkPriorityMapping;
@@ -19,6 +20,8 @@ pub(super) struct Connection {
     pub(super) token: u64,
     pub(super) origin: Origin,
     stream: Box<dyn Stream>,
+    /// For the flight recorder.
+    pub(super) link: Link,
     mark: NetworkMark,
     inbound: PiMutex<Inbound>,
     /// Something became readable while another thread was reading.
@@ -63,6 +66,7 @@ impl Connection {
     ) -> Self {
         Self {
             token,
+            link: Link::of(stream.as_fd()),
             origin,
             stream,
             mark: NetworkMark::new(properties),

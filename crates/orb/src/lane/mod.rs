@@ -25,6 +25,7 @@ use std::{
     time::Instant,
 };
 
+use punctual_flight::{Event, Record, record};
 use punctual_os::{Doorbell, Interest, PiMutex, Poller, Scheduling, Trigger};
 use punctual_transport::Stream;
 use punctual_types::Priority;
@@ -282,6 +283,7 @@ impl Lane {
                 .add(stream, token, Interest::READ_WRITE, Trigger::Edge)
         };
         if given || wait_for(connection.stream()).is_ok() {
+            record(|| Record::new(Event::Accepted).link(connection.link).detail(token));
             entry.insert(connection);
         }
     }
@@ -303,6 +305,11 @@ impl Lane {
         };
         if removed.is_some() {
             connection.set_closed();
+            record(|| {
+                Record::new(Event::Closed)
+                    .link(connection.link)
+                    .detail(connection.token)
+            });
             let _ = self.poller.remove(connection.stream());
             connection.stream().shutdown();
         }

@@ -5,6 +5,7 @@ use std::{
 };
 
 use punctual_cdr::{Arena, CharSet};
+use punctual_flight::{self as flight, Link, Record, record};
 use punctual_giop::{
     CODE_SETS, MessageHeader, MessageType, RequestHeader, Version, char_set_from_id, decode_code_sets,
 };
@@ -42,6 +43,7 @@ pub(super) fn work(lane: &Arc<Lane>, core: &Arc<OrbCore>, life: Option<Life>) {
 
 /// Runs what makes the calling thread one of the lane's.
 pub(super) fn as_thread_of<R>(lane: &Arc<Lane>, core: &Arc<OrbCore>, run: impl FnOnce(Worker<'_>) -> R) -> R {
+    flight::prepare_thread();
     let _serving = serving::enter(lane, lane, core);
     let _calls = client::use_connections_of(&lane.calls);
     run(Worker::new(lane, lane, core, Desk::new(core)))
@@ -77,6 +79,7 @@ impl Desk {
                 arena: Arena::with_capacity(FIRST_BUFFER),
                 pool: ReusePool::default(),
                 orb: context_of(core),
+                link: Link::NONE,
                 served_at: None,
             },
             replies: None,
@@ -171,6 +174,7 @@ impl<'l> Worker<'l> {
 
     /// Does what an event of the lane's waiting place asks for.
     pub(super) fn dispatch(&mut self, event: Event) {
+        record(|| Record::new(flight::Event::Woken).detail(event.token()));
         match event.token() {
             ACCEPTOR => self.lane.accept(),
             BELL => self.answer_bell(),
@@ -332,6 +336,11 @@ impl<'l> Worker<'l> {
 
     /// Answers one message. `false`: the connection is of no further use.
     pub(super) fn handle(&mut self, connection: &Arc<Connection>, header: &MessageHeader) -> bool {
+        record(|| {
+            Record::new(flight::Event::Read)
+                .link(connection.link)
+                .detail(header.total_size() as u64)
+        });
         match header.message_type {
             MessageType::Request => {
                 self.lane.counters.requests.add_one();
@@ -365,6 +374,7 @@ impl<'l> Worker<'l> {
         arrival: Arrival,
     ) -> bool {
         let Desk { message, buffers, .. } = &mut self.desk;
+        buffers.link = connection.link;
         let message = &message[..header.total_size()];
         let came = (connection.origin, arrival);
         let char_set = connection.char_set();
@@ -389,9 +399,14 @@ impl<'l> Worker<'l> {
             Ok(Answer::Reply) => {
                 let Buffers { reply, served_at, .. } = &self.desk.buffers;
                 connection.mark(&*self.core.network_mapping, *served_at);
-                connection.send(reply, header.version).is_ok()
+                let sent = connection.send(reply, header.version).is_ok();
+                record(|| Record::new(flight::Event::ReplySent).link(connection.link));
+                sent
             }
-            Ok(_) => true,
+            Ok(_) => {
+                record(|| Record::new(flight::Event::Finished).link(connection.link));
+                true
+            }
             Err(server::Unintelligible) => self.reject(connection, header.version),
         }
     }

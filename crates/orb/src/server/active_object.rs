@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use punctual_cdr::Ior;
+use punctual_flight::{Event, Record, record};
 use punctual_os::{Scheduling, scheduling};
 use punctual_poa::InFlight;
 use punctual_stub::Servant;
@@ -175,15 +176,21 @@ impl Placement {
             fn drop(&mut self) {
                 if let Some(before) = self.0 {
                     let _ = scheduling::set_current(before);
+                    note_priority(before);
                 }
             }
         }
         let changed = self.native.and_then(|Change { during, before }| {
             // Without the right to it, the request runs at the thread's own priority.
-            (during != before && scheduling::set_current(during).is_ok()).then_some(before)
+            let changed = during != before && scheduling::set_current(during).is_ok();
+            changed.then(|| note_priority(during)).map(|()| before)
         });
         Restore(changed)
     }
+}
+
+fn note_priority(now: Scheduling) {
+    record(|| Record::new(Event::PriorityChanged).detail(now.priority.0.unsigned_abs().into()));
 }
 
 fn too_high(lane: &Lane) -> SystemException {

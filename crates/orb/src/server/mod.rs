@@ -14,6 +14,7 @@ pub(crate) use upcall::run_servant;
 use std::{sync::Arc, time::Instant};
 
 use punctual_cdr::Arena;
+use punctual_flight::Link;
 use punctual_stub::{OrbContext, ReusePool};
 use punctual_types::Priority;
 
@@ -27,6 +28,8 @@ pub(crate) struct Buffers {
     pub(crate) arena: Arena,
     pub(crate) pool: ReusePool,
     pub(crate) orb: OrbContext,
+    /// The connection of the request, for the flight recorder.
+    pub(crate) link: Link,
     /// The priority of the last request, for the packets of its reply.
     pub(crate) served_at: Option<Priority>,
 }

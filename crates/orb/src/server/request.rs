@@ -1,13 +1,14 @@
 use punctual_cdr::{CdrError, CharSet, Decoder, Encode, Endian};
+use punctual_flight::{Event, Record, model, operation_id, record};
 use punctual_giop::{
     MessageHeader, MessageType, MessageWriter, RT_CORBA_PRIORITY, ReplyStatus, RequestHeader, ResponseFlags,
     ServiceContext, Version, align_body, decode_priority, encode_reply_header, encode_system_exception,
 };
 use punctual_stub::{Outcome, Upcall};
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{Answer, Arrival, Buffers, Demultiplexed, Unintelligible, expiry, run_servant};
-use crate::{accepted_priorities::Origin, current, lane::Lane, orb_core::OrbCore};
+use crate::{PriorityModel, accepted_priorities::Origin, current, lane::Lane, orb_core::OrbCore};
 
 /// Serves a request and writes the reply into the buffers.
 pub(crate) fn answer_request(
@@ -26,8 +27,16 @@ pub(crate) fn answer_request(
         arena,
         pool,
         orb,
+        link,
         served_at,
     } = buffers;
+    record(|| {
+        Record::new(Event::Served)
+            .request(request.request_id)
+            .link(*link)
+            .priority(lane.priority.map(Priority::value))
+            .detail(operation_id(request.operation))
+    });
     arena.reset();
     *served_at = lane.priority;
     let (encoder, reply_header) = begin_reply(core, lane, char_set, &request, header, reply)?;
@@ -70,6 +79,15 @@ pub(crate) fn answer_request(
         return Ok(Answer::Elsewhere(lane, limits));
     }
     *served_at = placement.current;
+    record(|| {
+        let model = match object.model {
+            None => model::NONE,
+            Some(PriorityModel::ClientPropagated { .. }) => model::CLIENT_PROPAGATED,
+            Some(PriorityModel::ServerDeclared(_)) => model::SERVER_DECLARED,
+        };
+        let priority = placement.current.map(Priority::value);
+        Record::new(Event::Placed).priority(priority).detail(model)
+    });
 
     let arguments = Decoder::new(message, header.endian)
         .with_char_set(char_set)

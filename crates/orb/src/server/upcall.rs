@@ -1,8 +1,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use punctual_cdr::{Encode, Ior};
+use punctual_flight::{Event, Record, record};
 use punctual_stub::{Servant, Upcall};
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
+
+use crate::current;
 
 /// Runs an operation of the object itself or of `CORBA::Object`. A panic of the servant becomes UNKNOWN.
 pub(crate) fn run_servant(servant: &dyn Servant, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
@@ -13,7 +16,9 @@ pub(crate) fn run_servant(servant: &dyn Servant, upcall: &mut Upcall<'_, '_>) ->
         return result;
     }
     // The servant is shared and the buffers are written over by the next request: nothing half-done stays visible.
+    record(|| Record::new(Event::UpcallBegin).priority(current::explicit_priority().map(Priority::value)));
     let dispatched = catch_unwind(AssertUnwindSafe(|| servant.dispatch(upcall)));
+    record(|| Record::new(Event::UpcallEnd));
     dispatched.unwrap_or_else(|_| {
         let (kind, minor) = (SystemExceptionKind::Unknown, Minor::SERVANT_PANICKED);
         Err(SystemException::new(kind, minor, Completion::Maybe))

@@ -3,8 +3,8 @@
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use super::{CounterKind, PerfError, tracefs};
-use crate::TaskId;
+use super::{CounterKind, PerfError};
+use crate::{TaskId, tracefs};
 
 /// `perf_event_attr` in its first published size, which every kernel accepts. Source: linux/perf_event.h.
 #[repr(C)]
@@ -42,10 +42,17 @@ pub(super) const ENABLE: libc::c_ulong = 0x2400;
 pub(super) const DISABLE: libc::c_ulong = 0x2401;
 pub(super) const RESET: libc::c_ulong = 0x2403;
 
+fn sys_enter_id() -> Result<u64, PerfError> {
+    tracefs::sys_enter_id().map_err(|source| PerfError::NoTracepoint {
+        name: "raw_syscalls:sys_enter",
+        source,
+    })
+}
+
 impl Attributes {
     pub(super) fn new(kind: CounterKind, inherit: bool) -> Result<Self, PerfError> {
         let (kind, config, flags) = match kind {
-            CounterKind::Syscalls => (TYPE_TRACEPOINT, tracefs::sys_enter_id()?, 0),
+            CounterKind::Syscalls => (TYPE_TRACEPOINT, sys_enter_id()?, 0),
             CounterKind::UserCycles => (
                 TYPE_HARDWARE,
                 HARDWARE_CPU_CYCLES,

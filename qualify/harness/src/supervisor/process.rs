@@ -8,14 +8,13 @@ use punctual_os::throttling::{self, RealtimeRuntime};
 use punctual_os::{CpuSet, TaskId, affinity, scheduling};
 
 use super::journal::{self, Entry, Lock, ThrottlingChange};
-use super::{Prepared, Request, Throttling};
+use super::{Hands, Prepared, Request, Throttling};
 use crate::child::{Control, ControlError};
 use crate::foreign::{self, Move, TaskStat};
+use crate::trace_instance;
 use crate::watchdog::above_all;
 
 pub(super) const SUBCOMMAND: &str = "__supervisor";
-pub(super) const HANDS_OFF: &str = "hands-off";
-pub(super) const HANDS_ON: &str = "hands-on";
 
 /// Becomes the supervising process, and does not return, when the command line says so. A program that uses
 /// [`Preparation`](super::Preparation) calls it first thing in `main`.
@@ -40,11 +39,12 @@ fn run(arguments: &[String]) -> Result<(), ControlError> {
         [run, pinned, hands, directory] => run
             .parse::<TaskId>()
             .ok()
-            .zip(CpuSet::parse(pinned))
-            .map(|(run, pinned)| (run, pinned, hands == HANDS_OFF, directory)),
+            .zip(cpus(pinned))
+            .zip(Hands::from_argument(hands))
+            .map(|((run, pinned), hands)| (run, pinned, hands, directory)),
         _ => None,
     };
-    let Some((run, pinned, hands_off, directory)) = parsed else {
+    let Some((run, pinned, hands, directory)) = parsed else {
         return Control::refuse("this subcommand is for the program itself");
     };
     // From now on a signal to the whole group does not keep us from restoring; the run's end is what we wait for.
@@ -52,7 +52,7 @@ fn run(arguments: &[String]) -> Result<(), ControlError> {
         return Control::refuse(error);
     }
     let supervision = journal::directory(directory)
-        .and_then(|directory| Supervision::begin(&directory, run, pinned, hands_off));
+        .and_then(|directory| Supervision::begin(&directory, run, pinned, hands));
     let (mut supervision, prepared) = match supervision {
         Ok(begun) => begun,
         Err(error) => return Control::refuse(error),
@@ -78,6 +78,13 @@ fn run(arguments: &[String]) -> Result<(), ControlError> {
     }
 }
 
+fn cpus(list: &str) -> Option<CpuSet> {
+    if list.is_empty() {
+        return Some(CpuSet::empty());
+    }
+    CpuSet::parse(list)
+}
+
 /// What is in force for a run.
 struct Supervision {
     entry: Entry,
@@ -88,12 +95,14 @@ struct Supervision {
     pinned: CpuSet,
     /// Those that cannot be moved, so that they are not tried again.
     refused: Vec<Move>,
-    _lock: Lock,
+    _lock: Option<Lock>,
 }
 
 impl Supervision {
-    fn begin(directory: &Path, run: TaskId, pinned: CpuSet, hands_off: bool) -> io::Result<(Self, Prepared)> {
-        let lock = Lock::take(directory, run)?;
+    fn begin(directory: &Path, run: TaskId, pinned: CpuSet, hands: Hands) -> io::Result<(Self, Prepared)> {
+        let lock = (hands != Hands::TraceOnly)
+            .then(|| Lock::take(directory, run))
+            .transpose()?;
         let journal = directory.join(journal::FILE);
         let mut prepared = Prepared {
             throttling: Throttling::LeftAlone,
@@ -101,7 +110,11 @@ impl Supervision {
             refused: 0,
             notices: Vec::new(),
         };
-        let left = Entry::read(&journal)?;
+        let left = match hands {
+            // The journal is that of whoever holds the lock.
+            Hands::TraceOnly => None,
+            Hands::On | Hands::Off => Entry::read(&journal)?,
+        };
         let me = TaskStat::of(TaskId::current_process().get());
         let mut supervision = Self {
             entry: Entry::new(me.map_or(u64::MAX, |stat| stat.started)),
@@ -112,7 +125,18 @@ impl Supervision {
             refused: Vec::new(),
             _lock: lock,
         };
-        if hands_off {
+        if hands != Hands::Off {
+            let stale = trace_instance::remove_stale();
+            if stale > 0 {
+                let notice = format!("removed {stale} trace instances that killed runs left");
+                prepared.notices.push(notice);
+            }
+        }
+        if hands == Hands::TraceOnly {
+            supervision.step_aside();
+            return Ok((supervision, prepared));
+        }
+        if hands == Hands::Off {
             if left.is_some() {
                 prepared.notices.push(
                     "an earlier run was killed and left the machine changed; a run that may change it repairs that"
@@ -214,6 +238,7 @@ impl Supervision {
     /// Again is the same. Gives how many threads had been moved.
     fn restore(&mut self) -> io::Result<usize> {
         let moved = self.entry.moves.len();
+        trace_instance::remove_of(self.run)?;
         if self.wrote {
             self.entry.undo()?;
             Entry::remove(&self.journal)?;

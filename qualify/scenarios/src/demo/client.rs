@@ -1,14 +1,17 @@
 use std::{
-    sync::{Arc, Barrier, OnceLock},
+    sync::{
+        Arc, Barrier, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
-use punctual::{Orb, SystemException};
+use punctual::{Orb, Priority, SystemException};
 use punctual_harness::{Span, child::Control};
 use punctual_os::{Thread, ThreadSpec, clock};
 use serde::{Deserialize, Serialize};
 
-use super::{Importance, Pool};
+use super::{BEST_EFFORT, Importance, Pool};
 use crate::{Error, idl::load::bench::LoadRef};
 
 /// A prime whose test takes about a microsecond, so that the load can be set finely.
@@ -16,7 +19,7 @@ const PRIME: u32 = 997;
 
 /// What the driver asks of the client process.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(super) enum Task {
+pub(crate) enum Task {
     /// How many calls per second a single client at the highest priority gets through.
     Capacity { work: u32, rounds: u32, seconds: f64 },
     /// The three clients at once.
@@ -25,24 +28,32 @@ pub(super) enum Task {
         work: u32,
         rounds: u32,
         seconds: f64,
+        /// Threads that call without a pause at the lowest priority there is.
+        best_effort: usize,
     },
 }
 
 /// What it answers.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     CallsPerSecond(f64),
-    Rates(Vec<Paced>),
+    Rates {
+        paced: Vec<Paced>,
+        /// Calls that best-effort threads made.
+        best_effort_calls: u64,
+        /// From the common start to the last period.
+        span: Span,
+    },
 }
 
 /// What one client went through.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) struct Paced {
-    pub(super) importance: Importance,
+pub(crate) struct Paced {
+    pub(crate) importance: Importance,
     /// Periods in all.
-    pub(super) periods: u32,
+    pub(crate) periods: u32,
     /// Calls made within their period.
-    pub(super) made: u32,
+    pub(crate) made: u32,
     /// The periods in which no call could start.
     pub(super) missed: Vec<Span>,
     /// When calls were under way.
@@ -90,11 +101,21 @@ impl Loads {
                 work,
                 rounds,
                 seconds,
+                best_effort,
             } => {
                 let start = Arc::new(Start {
-                    barrier: Barrier::new(Importance::ALL.len()),
+                    barrier: Barrier::new(Importance::ALL.len() + best_effort),
                     at: OnceLock::new(),
+                    over: AtomicBool::new(false),
                 });
+                let continuous: Result<Vec<_>, _> = (0..best_effort)
+                    .map(|number| {
+                        let (this, start) = (self.clone(), Arc::clone(&start));
+                        ThreadSpec::new(format!("best-effort-{number}"))
+                            .prefault(true)
+                            .spawn(move || this.continuous(pool, work, rounds, &start))
+                    })
+                    .collect();
                 let threads: Result<Vec<_>, _> = Importance::ALL
                     .into_iter()
                     .map(|importance| {
@@ -106,7 +127,20 @@ impl Loads {
                     .collect();
                 let paced: Result<Vec<_>, Error> =
                     threads?.into_iter().map(|thread| Ok(joined(thread)??)).collect();
-                Ok(Answer::Rates(paced?))
+                // Before an error of theirs is told, the others must be able to end.
+                start.over.store(true, Ordering::Release);
+                let mut best_effort_calls = 0;
+                for thread in continuous? {
+                    best_effort_calls += joined(thread)??;
+                }
+                let paced = paced?;
+                let longest = paced.iter().map(|paced| paced.elapsed_s).fold(0.0, f64::max);
+                let (_, begin) = start.together_at();
+                Ok(Answer::Rates {
+                    paced,
+                    best_effort_calls,
+                    span: Span::between(begin, begin + Duration::from_secs_f64(longest)),
+                })
             }
         }
     }
@@ -133,15 +167,8 @@ impl Loads {
         seconds: f64,
         start: &Start,
     ) -> Result<Paced, SystemException> {
-        let load = match pool {
-            Pool::Classic => &self.classic,
-            Pool::Lanes => &self.lanes,
-        };
-        let prepared = self
-            .orb
-            .current()
-            .set_priority(importance.priority())
-            .and_then(|()| load.method(1, 1, PRIME));
+        let load = self.of(pool);
+        let prepared = self.prepare(load, importance.priority());
         // Whoever failed must meet the others all the same, or they would wait for ever.
         let (begin, begin_clock) = start.together();
         prepared?;
@@ -177,16 +204,51 @@ impl Loads {
     }
 }
 
+impl Loads {
+    fn of(&self, pool: Pool) -> &LoadRef {
+        match pool {
+            Pool::Classic => &self.classic,
+            Pool::Lanes => &self.lanes,
+        }
+    }
+
+    /// Takes on the priority and makes a first call, which opens the connection and is not counted.
+    fn prepare(&self, load: &LoadRef, priority: Priority) -> Result<(), SystemException> {
+        self.orb.current().set_priority(priority)?;
+        load.method(1, 1, PRIME)
+    }
+
+    /// Calls without a pause until the paced clients are done, and counts. Source: TAO's Thread_Pool test.
+    fn continuous(&self, pool: Pool, work: u32, rounds: u32, start: &Start) -> Result<u64, SystemException> {
+        let load = self.of(pool);
+        let prepared = self.prepare(load, BEST_EFFORT);
+        start.together();
+        prepared?;
+        let mut calls = 0;
+        while !start.over.load(Ordering::Acquire) {
+            load.method(work, rounds, PRIME)?;
+            calls += 1;
+        }
+        Ok(calls)
+    }
+}
+
 /// Where the clients meet. Their periods count from one common start, however late a starved one gets to see it.
 struct Start {
     barrier: Barrier,
     at: OnceLock<(Instant, Duration)>,
+    /// The paced clients are done.
+    over: AtomicBool,
 }
 
 impl Start {
     /// The start on both clocks.
     fn together(&self) -> (Instant, Duration) {
         self.barrier.wait();
+        self.together_at()
+    }
+
+    fn together_at(&self) -> (Instant, Duration) {
         *self.at.get_or_init(|| (Instant::now(), clock::monotonic()))
     }
 }

@@ -1,22 +1,17 @@
 use std::time::Duration;
 
 use punctual_harness::{
-    Child, ChildSpec, Claim, HoleRecorder, MachineFacts, Outcome, Progress, Row, Span, Watchdog,
+    Claim, HoleRecorder, MachineFacts, Outcome, Progress, Row, Span,
     holes::{lost_to_holes, unfit},
 };
-use punctual_os::{CpuSet, affinity};
 
 use super::{
-    CLIENT_ROLE, Importance, Options, Pool, SERVER_ROLE,
-    client::{Answer, Paced, Task},
-    server::Ready,
+    Importance, Options, Pool,
+    client::Paced,
+    stage::{CAPACITY, Places, Setup, Stage},
 };
 use crate::Error;
 
-const START: Duration = Duration::from_secs(20);
-/// Calls per second that work 30 is to allow, as in [S2].
-const CAPACITY: f64 = 150.0;
-const REFERENCE_WORK: u32 = 30;
 /// Where the claims are made: a quarter and more over capacity, but not so far that the high client alone exceeds it.
 const CLAIMED_WORKS: [u32; 2] = [50, 55];
 
@@ -30,36 +25,24 @@ struct Phase {
 }
 
 pub(super) fn measure(options: &Options) -> Result<Outcome, Error> {
-    let cpus: Vec<usize> = affinity::current().iter().collect();
-    let &pinned_cpu = cpus.last().ok_or("no CPU to run on")?;
-    let (pinned, driver) = (CpuSet::single(pinned_cpu), CpuSet::single(cpus[0]));
-    let mut outcome = Outcome::new("demo", MachineFacts::read(&pinned));
+    let places = Places::find()?;
+    let mut outcome = Outcome::new("demo", MachineFacts::read(&places.pinned));
     let seconds = options.seconds_per_phase();
     let phases = options.works().len() * Pool::ALL.len();
     let calibration = if options.quick { 0.6 } else { 1.2 };
     let total = seconds * phases as f64 + calibration * 4.0;
     let progress = Progress::start("demo", Duration::from_secs_f64(total + 1.0));
-    let supervisor = punctual_harness::supervisor::Preparation::new(pinned.clone())
-        .leave_system_alone(options.leave_system_alone)
-        .start()?;
-    outcome.parameter("prepared", serde_json::to_value(supervisor.prepared())?);
-    affinity::set_current(&driver)?;
-
-    let (server, ready) = ChildSpec::new("server", SERVER_ROLE)
-        .affinity(pinned.clone())
-        .spawn::<Ready>(START)?;
-    let (mut client, ()) = ChildSpec::new("client", CLIENT_ROLE)
-        .argument(ready.classic)
-        .argument(ready.lanes)
-        .affinity(pinned.clone())
-        .spawn(START)?;
-    // Overload lets calls end late, by at most what the clients have still outstanding.
-    let limit = Duration::from_secs_f64(total * 2.0 + 30.0);
-    let _watchdog = Watchdog::start(limit, vec![server.killer()?, client.killer()?], &driver)?;
-
+    let setup = Setup {
+        leave_system_alone: options.leave_system_alone,
+        best_effort: false,
+        environment: &[],
+        // Overload lets calls end late, by at most what the clients have still outstanding.
+        limit: Duration::from_secs_f64(total * 2.0 + 30.0),
+    };
+    let mut stage = Stage::set(&places, &setup, &mut outcome)?;
     progress.stage("calibrating the load", Duration::from_secs_f64(calibration * 3.0));
-    let rounds = calibrate(&mut client, calibration)?;
-    let recorder = HoleRecorder::start(vec![server.id(), client.id()], pinned, &driver)?;
+    stage.calibrate(calibration)?;
+    let recorder = HoleRecorder::start(stage.processes(), places.pinned, &places.driver)?;
     let mut measured = Vec::new();
     for pool in Pool::ALL {
         for &work in options.works() {
@@ -67,29 +50,20 @@ pub(super) fn measure(options: &Options) -> Result<Outcome, Error> {
                 format!("{} pool, work {work}", pool.name()),
                 Duration::from_secs_f64(seconds),
             );
-            let task = Task::Rates {
-                pool,
-                work,
-                rounds,
-                seconds,
-            };
-            let Answer::Rates(paced) = ask(&mut client, &task, seconds)? else {
-                return Err(out_of_step());
-            };
+            let rates = stage.rates(pool, work, seconds, 0)?;
             measured.push(Phase {
                 pool,
                 work,
-                paced,
+                paced: rates.paced,
                 lost: Vec::new(),
             });
         }
     }
     let recording = recorder.stop();
-    let capacity_after = capacity(&mut client, rounds, calibration)?;
-    client.stop(START)?;
-    server.stop(START)?;
+    let capacity_after = stage.capacity(calibration)?;
+    let rounds = stage.rounds;
+    stage.strike()?;
     progress.finish();
-    supervisor.finish()?;
 
     let clients = measured.iter().flat_map(|phase| &phase.paced);
     let mut outstanding: Vec<Span> = clients
@@ -129,37 +103,6 @@ pub(super) fn measure(options: &Options) -> Result<Outcome, Error> {
         outcome.unfit(reason);
     }
     Ok(outcome)
-}
-
-/// How many rounds make one unit of work, so that work 30 allows 150 calls per second through the ORB.
-fn calibrate(client: &mut Child, seconds: f64) -> Result<u32, Error> {
-    let mut rounds = 20.0;
-    // The time per call is linear in the rounds but for the call's own cost; three steps leave under 1 %.
-    for share in [0.2, 0.8, 1.0] {
-        let achieved = capacity(client, rounds as u32, seconds * share)?;
-        rounds = (rounds * achieved / CAPACITY).clamp(1.0, 1e6);
-    }
-    Ok(rounds.round() as u32)
-}
-
-fn capacity(client: &mut Child, rounds: u32, seconds: f64) -> Result<f64, Error> {
-    let task = Task::Capacity {
-        work: REFERENCE_WORK,
-        rounds,
-        seconds,
-    };
-    match ask(client, &task, seconds)? {
-        Answer::CallsPerSecond(rate) => Ok(rate),
-        Answer::Rates(_) => Err(out_of_step()),
-    }
-}
-
-fn ask(client: &mut Child, task: &Task, seconds: f64) -> Result<Answer, Error> {
-    Ok(client.ask(task, START + Duration::from_secs_f64(seconds * 2.0))?)
-}
-
-fn out_of_step() -> Error {
-    "the client process answered another question than was asked".into()
 }
 
 impl Phase {

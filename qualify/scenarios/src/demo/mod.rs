@@ -4,10 +4,11 @@
 //! do it all: once through a thread pool that treats all requests alike, once through lanes.
 //! Source: \[S2\] experiments 4 and 5, figures 15 and 17.
 
-mod client;
+pub(crate) mod client;
 mod measure;
 mod page;
 mod server;
+pub(crate) mod stage;
 
 use std::process::ExitCode;
 
@@ -74,16 +75,16 @@ pub fn run(options: &Options) -> ExitCode {
 /// The three clients. The more important the faster, so that the important one has the most to lose.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Importance {
+pub(crate) enum Importance {
     High,
     Medium,
     Low,
 }
 
 impl Importance {
-    const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
+    pub(crate) const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::High => "high",
             Self::Medium => "medium",
@@ -92,7 +93,7 @@ impl Importance {
     }
 
     /// Calls per second.
-    fn rate(self) -> u32 {
+    pub(crate) fn rate(self) -> u32 {
         match self {
             Self::High => 75,
             Self::Medium => 50,
@@ -101,7 +102,7 @@ impl Importance {
     }
 
     /// CORBA priority: those of the paper's lanes, the highest a little lower, so that what supervises the run stands above it.
-    fn priority(self) -> punctual::Priority {
+    pub(crate) fn priority(self) -> punctual::Priority {
         let value = match self {
             Self::High => 32_000,
             Self::Medium => 21_844,
@@ -111,10 +112,13 @@ impl Importance {
     }
 }
 
+/// Below all clients with a rate: threads that call as fast as they can with what is left.
+pub(crate) const BEST_EFFORT: punctual::Priority = punctual::Priority::MIN;
+
 /// How the server treats requests.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Pool {
+pub(crate) enum Pool {
     /// Three threads at the low client's priority, requests in order of arrival.
     Classic,
     /// A lane of one thread for each priority.
@@ -122,12 +126,19 @@ enum Pool {
 }
 
 impl Pool {
-    const ALL: [Self; 2] = [Self::Classic, Self::Lanes];
+    pub(crate) const ALL: [Self; 2] = [Self::Classic, Self::Lanes];
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Classic => "classic",
             Self::Lanes => "lanes",
+        }
+    }
+
+    pub(crate) fn heading(self) -> &'static str {
+        match self {
+            Self::Classic => "Classic pool",
+            Self::Lanes => "Lanes",
         }
     }
 }

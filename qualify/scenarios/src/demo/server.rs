@@ -2,7 +2,7 @@ use punctual::{Orb, PriorityModel, SystemException};
 use punctual_harness::child::Control;
 use serde::{Deserialize, Serialize};
 
-use super::Importance;
+use super::{BEST_EFFORT, Importance};
 use crate::{
     Error,
     idl::load::bench::{Load, LoadRef},
@@ -10,27 +10,31 @@ use crate::{
 
 /// The same servant behind both pools.
 #[derive(Deserialize, Serialize)]
-pub(super) struct Ready {
-    pub(super) classic: String,
-    pub(super) lanes: String,
+pub(crate) struct Ready {
+    pub(crate) classic: String,
+    pub(crate) lanes: String,
 }
 
-/// The server process.
-pub(crate) fn server(_: &[String]) -> Result<(), Error> {
+/// With it, the server has a lane for best effort, and a thread more in the classic pool.
+pub(crate) const WITH_BEST_EFFORT: &str = "best-effort";
+
+/// The server process. Argument: [`WITH_BEST_EFFORT`] or none.
+pub(crate) fn server(arguments: &[String]) -> Result<(), Error> {
     let orb = Orb::builder().listen("iiop://127.0.0.1:0").build()?;
     let low = Importance::Low.priority();
+    let best_effort = arguments.iter().any(|argument| argument == WITH_BEST_EFFORT);
 
     let pool = orb
         .threadpool()
-        .threads(Importance::ALL.len())
+        .threads(Importance::ALL.len() + usize::from(best_effort))
         .default_priority(low)
         .build()?;
     let poa = orb.root_poa().child("classic").threadpool(&pool).build()?;
     let classic: LoadRef = poa.activate(Servant)?;
 
-    let pool = Importance::ALL
-        .iter()
-        .fold(orb.threadpool(), |pool, client| pool.lane(client.priority(), 1));
+    let lanes = Importance::ALL.map(Importance::priority).into_iter();
+    let lanes = lanes.chain(best_effort.then_some(BEST_EFFORT));
+    let pool = lanes.fold(orb.threadpool(), |pool, priority| pool.lane(priority, 1));
     let model = PriorityModel::ClientPropagated { default: low };
     let poa = orb
         .root_poa()

@@ -1,0 +1,305 @@
+use std::cell::OnceCell;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+
+use punctual_os::shared_words::SharedWords;
+use punctual_os::{TaskId, clock, process};
+
+use crate::Record;
+use crate::file::{EXTENSION, HEAD_WORDS, MAGIC, word};
+
+/// Names the folder that an ORB's process leaves its records in: set it to turn the recorder on.
+pub const ENVIRONMENT: &str = "PUNCTUAL_FLIGHT_RECORDER";
+/// How many records of a thread are kept, as a number.
+pub const ENVIRONMENT_RECORDS: &str = "PUNCTUAL_FLIGHT_RECORDS";
+
+/// How to record.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where the files go: an existing folder in main memory (tmpfs), which only this user can write.
+    pub folder: PathBuf,
+    /// How many records are kept for each thread, from 2 up. 32 octets each. Default 16384.
+    pub records_per_thread: usize,
+    /// How many threads are recorded; further ones are not, ended ones count. Default 256.
+    pub max_threads: usize,
+}
+
+impl Settings {
+    /// The defaults, for files in that folder.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+            records_per_thread: 16_384,
+            max_threads: 256,
+        }
+    }
+}
+
+/// Turns the recorder on, for the life of the process. The first settings count: later ones are ignored.
+///
+/// # Errors
+/// The folder does not exist, is not in main memory, or no file can be made in it; the text names it.
+pub fn start(settings: &Settings) -> io::Result<()> {
+    let failed = |error: io::Error| {
+        let text = format!(
+            "no flight records can be kept in {}: {error}",
+            settings.folder.display()
+        );
+        io::Error::new(error.kind(), text)
+    };
+    if settings.records_per_thread < 2 {
+        let text = "room for two records is the least";
+        return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, text)));
+    }
+    // What would fail on every thread is better said once, here.
+    let trial = settings
+        .folder
+        .join(format!("trial-{}", TaskId::current_thread()));
+    SharedWords::create(&trial, 1).map_err(failed)?;
+    std::fs::remove_file(&trial).map_err(failed)?;
+    let _ = SETTINGS.set(settings.clone());
+    ON.store(true, Ordering::Release);
+    Ok(())
+}
+
+/// As [`start`], where the environment says so: `PUNCTUAL_FLIGHT_RECORDER` names the folder, `PUNCTUAL_FLIGHT_RECORDS` how
+/// many records of a thread are kept.
+///
+/// # Errors
+/// As [`start`]; or the number is none.
+pub fn start_from_environment() -> io::Result<()> {
+    let Some(folder) = std::env::var_os(ENVIRONMENT).filter(|folder| !folder.is_empty()) else {
+        return Ok(());
+    };
+    if is_on() {
+        return Ok(());
+    }
+    let mut settings = Settings::new(folder);
+    if let Some(records) = std::env::var_os(ENVIRONMENT_RECORDS) {
+        settings.records_per_thread = number(&records)?;
+    }
+    start(&settings)
+}
+
+fn number(text: &OsString) -> io::Result<usize> {
+    let number = text.to_str().and_then(|text| text.trim().parse().ok());
+    number.ok_or_else(|| {
+        let text = format!("{ENVIRONMENT_RECORDS} is {text:?}: it takes a number of records, such as 16384");
+        io::Error::new(io::ErrorKind::InvalidInput, text)
+    })
+}
+
+/// Whether records are kept.
+#[inline]
+pub fn is_on() -> bool {
+    ON.load(Ordering::Relaxed)
+}
+
+/// Keeps a record, stamped with the time of now, in the ring of the calling thread. While the recorder is off `make` is not
+/// called.
+///
+/// The first record of a thread makes its ring, with a few system calls and from the heap, unless
+/// [`prepare_thread`] did.
+#[inline]
+pub fn record(make: impl FnOnce() -> Record) {
+    if is_on() {
+        keep(make);
+    }
+}
+
+/// Makes the ring of the calling thread, where the recorder is on, so that its first record costs no more than the others.
+pub fn prepare_thread() {
+    if is_on() {
+        let _ = RING.try_with(|ring| {
+            ring.get_or_init(Ring::of_this_thread);
+        });
+    }
+}
+
+/// Out of line, so that the path of a call stays small.
+#[cold]
+#[inline(never)]
+fn keep(make: impl FnOnce() -> Record) {
+    // Where the thread is ending and its ring gone, nothing is recorded any more.
+    let _ = RING.try_with(|ring| {
+        if let Some(ring) = ring.get_or_init(Ring::of_this_thread) {
+            let time_ns = u64::try_from(clock::monotonic().as_nanos()).unwrap_or(u64::MAX);
+            ring.push(Record { time_ns, ..make() });
+        }
+    });
+}
+
+static ON: AtomicBool = AtomicBool::new(false);
+static SETTINGS: OnceLock<Settings> = OnceLock::new();
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// `None`: there was no room for another thread.
+    static RING: OnceCell<Option<Ring>> = const { OnceCell::new() };
+}
+
+/// The records of one thread, which alone writes them.
+struct Ring {
+    words: SharedWords,
+    room: u64,
+}
+
+impl Ring {
+    fn of_this_thread() -> Option<Self> {
+        let settings = SETTINGS.get()?;
+        if THREADS.fetch_add(1, Ordering::Relaxed) >= settings.max_threads {
+            return None;
+        }
+        let (process, thread) = (TaskId::current_process(), TaskId::current_thread());
+        let name = process::name_of(thread).unwrap_or_default();
+        let path = settings.folder.join(format!("{process}-{thread}.{EXTENSION}"));
+        // The kernel has given the number again: what its last bearer left makes room.
+        let _ = std::fs::remove_file(&path);
+        Self::create(
+            &path,
+            settings.records_per_thread,
+            [process.get(), thread.get()],
+            &name,
+        )
+        .ok()
+    }
+
+    fn create(path: &Path, room: usize, [process, thread]: [i32; 2], name: &str) -> io::Result<Self> {
+        let words = SharedWords::create(path, HEAD_WORDS + room * Record::WORDS)?;
+        let mut name_octets = [0; 16];
+        for (octet, of_name) in name_octets.iter_mut().zip(name.bytes()) {
+            *octet = of_name;
+        }
+        let ring = Self {
+            words,
+            room: room as u64,
+        };
+        let set = |at: usize, value: u64| ring.words.as_slice()[at].store(value, Ordering::Relaxed);
+        set(
+            word::TASK,
+            u64::from(process as u32) << 32 | u64::from(thread as u32),
+        );
+        set(word::ROOM, room as u64);
+        for (at, octets) in name_octets.chunks_exact(8).enumerate() {
+            set(
+                word::NAME + at,
+                u64::from_ne_bytes(octets.try_into().expect("eight octets")),
+            );
+        }
+        set(word::MAGIC, MAGIC);
+        Ok(ring)
+    }
+
+    fn push(&self, record: Record) {
+        let words = self.words.as_slice();
+        let written: &AtomicU64 = &words[word::WRITTEN];
+        let number = written.load(Ordering::Relaxed);
+        let at = HEAD_WORDS + (number % self.room) as usize * Record::WORDS;
+        // Whoever sees any of the new words sees the count of the record before this one, too, and so knows which record
+        // is being overwritten.
+        fence(Ordering::Release);
+        for (word, value) in words[at..at + Record::WORDS].iter().zip(record.to_words()) {
+            word.store(value, Ordering::Relaxed);
+        }
+        written.store(number + 1, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Event, Link, file};
+
+    fn path(name: &str) -> PathBuf {
+        Path::new("/dev/shm").join(format!("punctual-ring-{name}-{}.flight", std::process::id()))
+    }
+
+    /// On a system without a file system in main memory there is nothing to test.
+    fn skipped(error: &io::Error) {
+        use std::io::Write;
+        let _ = writeln!(io::stderr(), "skipped: {error}");
+    }
+
+    #[test]
+    fn a_ring_keeps_the_newest() {
+        let path = path("newest");
+        let ring = match Ring::create(&path, 8, [3, 4], "a-name-of-more-than-16") {
+            Ok(ring) => ring,
+            Err(error) => return skipped(&error),
+        };
+        for number in 0..21 {
+            ring.push(Record::new(Event::Sent).detail(number));
+        }
+        let read = file::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(
+            read.records
+                .iter()
+                .map(|record| record.detail)
+                .collect::<Vec<_>>(),
+            [14, 15, 16, 17, 18, 19, 20]
+        );
+        assert_eq!((read.process, read.thread, read.overwritten), (3, 4, 14));
+        assert_eq!(read.name, "a-name-of-more-t");
+    }
+
+    #[test]
+    fn a_reader_beside_the_writer_sees_whole_records_in_order() {
+        let path = path("beside");
+        let ring = match Ring::create(&path, 64, [3, 4], "writer") {
+            Ok(ring) => ring,
+            Err(error) => return skipped(&error),
+        };
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 0..200_000_u32 {
+                    // Every word says which record it is.
+                    let mut record = Record::new(Event::Read).request(number).detail(number.into());
+                    record.link = Link::from_word(number.into());
+                    record.time_ns = number.into();
+                    ring.push(record);
+                }
+                done.store(true, Ordering::Release);
+            });
+            let mut seen = 0;
+            while !done.load(Ordering::Acquire) || seen == 0 {
+                let read = file::read(&path).unwrap();
+                for (place, record) in read.records.iter().enumerate() {
+                    let number = read.overwritten + place as u64;
+                    let words = [
+                        record.time_ns,
+                        record.request.into(),
+                        record.link.to_word(),
+                        record.detail,
+                    ];
+                    assert_eq!(words, [number; 4], "a torn or misplaced record");
+                    seen += 1;
+                }
+            }
+        });
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn a_number_of_records_must_be_one() {
+        assert_eq!(number(&" 100 ".into()).unwrap(), 100);
+        let error = number(&"many".into()).unwrap_err().to_string();
+        assert!(
+            error.contains("PUNCTUAL_FLIGHT_RECORDS") && error.contains("16384"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let error = start(&Settings::new("/dev/shm/no/such/folder"))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("/dev/shm/no/such/folder"), "{error}");
+        assert!(!is_on() || SETTINGS.get().is_some());
+    }
+}

@@ -1,0 +1,102 @@
+//! The kernel's tracing file system, wherever it is mounted, or nowhere.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+
+/// Where the files of the kernel's tracing are. Every process that opens it sees the same ones.
+#[derive(Debug)]
+pub struct Tracefs {
+    root: PathBuf,
+    /// A mount of our own that is attached nowhere, so that the machine's mounts stay as they are.
+    _unattached: Option<OwnedFd>,
+}
+
+impl Tracefs {
+    /// Finds it.
+    ///
+    /// # Errors
+    /// It can neither be found nor mounted; the text says what to do.
+    pub fn open() -> io::Result<Self> {
+        let usual = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+        let mut refused = None;
+        for root in usual {
+            match File::open(Path::new(root).join("trace_clock")) {
+                Ok(_) => {
+                    return Ok(Self {
+                        root: root.into(),
+                        _unattached: None,
+                    });
+                }
+                Err(error) if error.kind() != io::ErrorKind::NotFound => refused = Some(error),
+                Err(_) => {}
+            }
+        }
+        unattached().map_err(|error| {
+            let error = refused.unwrap_or(error);
+            let text = format!(
+                "the kernel's tracing files cannot be used ({error}): be root, and if tracefs is not there, \
+                 `sudo mount -t tracefs nodev /sys/kernel/tracing`"
+            );
+            io::Error::new(error.kind(), text)
+        })
+    }
+
+    /// The folder that holds `events`, `instances` and the rest. Valid as long as this lives, in this process only.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+}
+
+fn unattached() -> io::Result<Tracefs> {
+    let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(&context)?;
+    let mount = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?;
+    Ok(Tracefs {
+        root: format!("/proc/self/fd/{}", mount.as_raw_fd()).into(),
+        _unattached: Some(mount),
+    })
+}
+
+/// The number of the tracepoint that every system call passes. It stays the same until the machine restarts.
+pub(crate) fn sys_enter_id() -> io::Result<u64> {
+    static ID: AtomicU64 = AtomicU64::new(0);
+    match ID.load(Ordering::Relaxed) {
+        0 => {
+            let id = read_id(&Tracefs::open()?, "events/raw_syscalls/sys_enter/id")?;
+            ID.store(id, Ordering::Relaxed);
+            Ok(id)
+        }
+        id => Ok(id),
+    }
+}
+
+fn read_id(tracefs: &Tracefs, path: &str) -> io::Result<u64> {
+    let text = std::fs::read_to_string(tracefs.root().join(path))?;
+    text.trim().parse().map_err(|_| {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("{path} holds `{}`, no number", text.trim()),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_found_has_the_scheduler_s_events() {
+        match Tracefs::open() {
+            Ok(tracefs) => assert!(tracefs.root().join("events/sched/sched_switch/format").exists()),
+            Err(error) => {
+                assert!(error.to_string().contains("be root"), "{error}");
+                crate::test_support::say_skipped("tracefs", &error.to_string());
+            }
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! `bench inversion`: nothing less important runs while a more important request waits.
+//!
+//! Three clients with rates and a flood of best-effort calls on one CPU, traced by the kernel's scheduler and the ORB's
+//! flight recorder: once through a classic pool, where the trace must find many waits (or it would find nothing anywhere),
+//! once through lanes, where none may be long. Source: \[S2\] experiments 7 and 8, figures 22 and 25.
+
+use std::{process::ExitCode, time::Duration};
+
+use punctual_harness::{Claim, MachineFacts, Outcome, Progress, Row, Span};
+use punctual_report::Table;
+use punctual_trace::{
+    Analysis, Inversion, Names, Recorded, Session, SessionSettings, inversion::CpuHole,
+    kernel::KernelSettings, report,
+};
+
+use crate::{
+    Error,
+    demo::{
+        Pool,
+        client::Paced,
+        stage::{Places, Rates, Setup, Stage},
+    },
+    report::{Files, could_not_run},
+};
+
+/// A little below capacity, so that best effort has something: figure 25.
+const WORK: u32 = 28;
+/// As many continuous clients as the paper's last point.
+const BEST_EFFORT: usize = 10;
+/// How long a request may wait for something less important, in microseconds: the latency of an interrupt on a busy machine.
+const LIMIT_US: f64 = 200.0;
+/// How many longer waits the classic pool must show for the detector to be trusted.
+const MANY: usize = 20;
+/// The largest share of the time that holes may have before nothing is certain.
+const LARGEST_EXCLUDED_SHARE: f64 = 0.02;
+/// Rows with single intervals, for each pool.
+const MOST_INTERVALS: usize = 50;
+
+/// What `punctual bench inversion` can be told.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    files: Files,
+    /// How long to measure with each pool [default: 10, with --quick 3]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=600))]
+    seconds: Option<u32>,
+    /// Three seconds with each pool
+    #[arg(long)]
+    quick: bool,
+    /// Write the timeline to this file, for ui.perfetto.dev
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<std::path::PathBuf>,
+    /// Change nothing on the system: real-time throttling stays on, other programs stay where they are
+    #[arg(long)]
+    leave_system_alone: bool,
+}
+
+/// Measures, prints, writes the files asked for. Exit code as the contract for machine reading says.
+pub fn run(options: &Options) -> ExitCode {
+    match measure(options) {
+        Ok(outcome) => {
+            for (title, table) in tables(&outcome) {
+                println!("{title}\n{}\n", table.to_text());
+            }
+            options.files.finish(&outcome, || html(&outcome))
+        }
+        Err(error) => could_not_run("bench inversion", &error),
+    }
+}
+
+struct Phase {
+    pool: Pool,
+    rates: Rates,
+}
+
+fn measure(options: &Options) -> Result<Outcome, Error> {
+    let places = Places::find()?;
+    let mut outcome = Outcome::new("inversion", MachineFacts::read(&places.pinned));
+    let seconds = f64::from(options.seconds.unwrap_or(if options.quick { 3 } else { 10 }));
+    let calibration = if options.quick { 0.6 } else { 1.2 };
+    let total = seconds * Pool::ALL.len() as f64 + calibration * 2.0;
+    let progress = Progress::start("bench inversion", Duration::from_secs_f64(total + 3.0));
+    let settings = SessionSettings {
+        kernel: Some(KernelSettings {
+            reader: if places.driver == places.pinned {
+                punctual_os::CpuSet::empty()
+            } else {
+                places.driver.clone()
+            },
+            ..KernelSettings::default()
+        }),
+        ..SessionSettings::default()
+    };
+    // The stage's supervisor removes the trace instance if this process is killed.
+    let session = Session::start(&settings)?;
+    let setup = Setup {
+        leave_system_alone: options.leave_system_alone,
+        best_effort: true,
+        environment: &session.environment(),
+        limit: Duration::from_secs_f64(total * 2.0 + 30.0),
+    };
+    let mut stage = Stage::set(&places, &setup, &mut outcome)?;
+    progress.stage("calibrating the load", Duration::from_secs_f64(calibration * 2.0));
+    stage.calibrate(calibration)?;
+    let mut phases = Vec::new();
+    for pool in Pool::ALL {
+        let text = format!(
+            "{} pool, work {WORK}, {BEST_EFFORT} best-effort clients",
+            pool.name()
+        );
+        progress.stage(text, Duration::from_secs_f64(seconds));
+        let rates = stage.rates(pool, WORK, seconds, BEST_EFFORT)?;
+        phases.push(Phase { pool, rates });
+    }
+    let rounds = stage.rounds;
+    progress.stage("reading the trace", Duration::from_secs(1));
+    let recorded = session.stop()?;
+    stage.strike()?;
+    progress.finish();
+    outcome.parameter("work", WORK);
+    outcome.parameter("best_effort_clients", BEST_EFFORT);
+    outcome.parameter("seconds_per_phase", seconds);
+    outcome.parameter("rounds_per_unit_of_work", rounds);
+    outcome.parameter("limit_us", LIMIT_US);
+    judge(&places, &phases, &recorded, &mut outcome, options)?;
+    Ok(outcome)
+}
+
+fn judge(
+    places: &Places,
+    phases: &[Phase],
+    recorded: &Recorded,
+    outcome: &mut Outcome,
+    options: &Options,
+) -> Result<(), Error> {
+    let begin = phases.first().map_or(0, |phase| phase.rates.span.start_ns);
+    let names = Names::new(recorded.names(), begin).operations(&["method"]);
+    let analysis = recorded.analyse();
+    for phase in phases {
+        let part = part(&analysis, phase, places, recorded);
+        rows(phase, &part, recorded, &names, outcome);
+        if recorded.kernel.is_ok() {
+            claims(phase, &part, recorded, outcome);
+        }
+    }
+    match &recorded.kernel {
+        Ok(kernel) => {
+            outcome.parameter("kernel_events", kernel.events.len());
+            if !kernel.lost.is_nothing() {
+                outcome.unfit(format!(
+                    "events of the kernel were lost, so waits may be missing: {:?}",
+                    kernel.lost
+                ));
+            }
+        }
+        Err(reason) => {
+            outcome.skip(
+                Some("lanes.longest"),
+                "waits in the lanes, by the kernel's trace",
+                reason.as_str(),
+            );
+            outcome.skip(
+                Some("classic.over"),
+                "waits in the classic pool, by the kernel's trace",
+                reason.as_str(),
+            );
+            outcome.unfit(format!("the kernel's scheduling could not be traced: {reason}"));
+        }
+    }
+    if recorded.overwritten() > 0 {
+        outcome.unfit(format!(
+            "{} flight records were overwritten",
+            recorded.overwritten()
+        ));
+    }
+    if let Some(file) = &options.perfetto {
+        crate::trace::write_timeline(file, recorded, &analysis, &names)?;
+    }
+    Ok(())
+}
+
+/// What belongs to a phase: its time, its CPU, and threads of the ORBs.
+fn part(analysis: &Analysis, phase: &Phase, places: &Places, recorded: &Recorded) -> Analysis {
+    let Span { start_ns, end_ns } = phase.rates.span;
+    let within = |start: u64| (start_ns..end_ns).contains(&start);
+    let pinned = |cpu: u32| places.pinned.contains(cpu as usize);
+    let ours = |found: &Inversion| {
+        recorded
+            .threads
+            .iter()
+            .any(|thread| thread.thread == found.waiter.thread)
+    };
+    let traced = recorded.kernel.is_ok();
+    let inversions = analysis.inversions.iter();
+    let holes = analysis.holes.iter();
+    Analysis {
+        inversions: inversions
+            .filter(|found| within(found.start_ns) && ours(found) && (pinned(found.cpu) || !traced))
+            .cloned()
+            .collect(),
+        holes: holes
+            .filter(|hole| within(hole.start_ns) && pinned(hole.cpu))
+            .copied()
+            .collect(),
+    }
+}
+
+fn rows(phase: &Phase, part: &Analysis, recorded: &Recorded, names: &Names, outcome: &mut Outcome) {
+    let pool = phase.pool.name();
+    let limit = (LIMIT_US * 1e3) as u64;
+    let elapsed = (phase.rates.span.end_ns - phase.rates.span.start_ns) as f64 / 1e9;
+    for Paced {
+        importance,
+        periods,
+        made,
+        ..
+    } in &phase.rates.paced
+    {
+        let row = Row::new()
+            .with("kind", "client")
+            .with("client", importance.name())
+            .with("asked_hz", importance.rate())
+            .with("achieved_hz", f64::from(*made) / elapsed)
+            .with(
+                "deadlines_made_percent",
+                100.0 * f64::from(*made) / f64::from(*periods),
+            );
+        outcome.row(in_pool(row, pool));
+    }
+    let row = Row::new()
+        .with("kind", "client")
+        .with("client", "best effort")
+        .with("achieved_hz", phase.rates.best_effort_calls as f64 / elapsed);
+    outcome.row(in_pool(row, pool));
+    let rows = report::summary(part, names, limit)
+        .into_iter()
+        .chain(report::intervals(
+            part,
+            &recorded.requests,
+            names,
+            limit,
+            MOST_INTERVALS,
+        ))
+        .chain(report::holes(part, names));
+    rows.for_each(|row| outcome.row(in_pool(row, pool)));
+}
+
+fn in_pool(row: Row, pool: &str) -> Row {
+    row.with("pool", pool)
+}
+
+fn claims(phase: &Phase, part: &Analysis, recorded: &Recorded, outcome: &mut Outcome) {
+    let source = "issue 3, [S2] experiment 8";
+    let limit = (LIMIT_US * 1e3) as u64;
+    let over = part
+        .inversions
+        .iter()
+        .filter(|found| found.length_ns > limit)
+        .count();
+    let longest = part
+        .inversions
+        .iter()
+        .map(|found| found.length_ns)
+        .max()
+        .unwrap_or(0);
+    let span = phase.rates.span;
+    let requests = || {
+        let of_phase = |sent: u64| (span.start_ns..span.end_ns).contains(&sent);
+        recorded
+            .requests
+            .iter()
+            .filter(move |request| of_phase(request.sent_ns))
+    };
+    let joined = requests().filter(|request| request.service.is_some()).count();
+    let pool = phase.pool.name();
+    let text = format!("{pool}: share of the requests that were seen on both sides (%)");
+    let share = 100.0 * joined as f64 / requests().count() as f64;
+    outcome.claim(Claim::at_least(
+        format!("{pool}.joined"),
+        text,
+        source,
+        share,
+        99.0,
+    ));
+    match phase.pool {
+        Pool::Lanes => {
+            let text = "lanes: longest time that a request or its thread waited while something less important ran, \
+                        outside holes of kernel and host (µs)";
+            let claim = Claim::at_most("lanes.longest", text, source, longest as f64 / 1e3, LIMIT_US);
+            outcome.claim(claim);
+        }
+        Pool::Classic => {
+            let text = format!("classic pool: waits of more than {LIMIT_US} µs that the same trace finds");
+            let claim = Claim::at_least("classic.over", text, source, over as f64, MANY as f64);
+            outcome.claim(claim);
+        }
+    }
+    let held: u64 = part.holes.iter().map(|hole: &CpuHole| hole.length_ns).sum();
+    let share = held as f64 / (span.end_ns - span.start_ns) as f64;
+    outcome.parameter(format!("{pool}_share_of_holes"), share);
+    if share > LARGEST_EXCLUDED_SHARE {
+        outcome.unfit(format!(
+            "with the {pool} pool kernel or host held the CPU back for {:.1} % of the time; at most {:.0} % may be \
+             excluded: stop other load and run it again",
+            share * 100.0,
+            LARGEST_EXCLUDED_SHARE * 100.0
+        ));
+    }
+}
+
+const CLIENT_COLUMNS: &[(&str, &str)] = &[
+    ("pool", "pool"),
+    ("client", "client"),
+    ("asked_hz", "asked (Hz)"),
+    ("achieved_hz", "achieved (Hz)"),
+    ("deadlines_made_percent", "deadlines made (%)"),
+];
+
+fn tables(outcome: &Outcome) -> Vec<(String, Table)> {
+    let clients = outcome
+        .rows()
+        .iter()
+        .filter(|row| crate::trace::is_kind(row, "client"));
+    let clients = Table::of(clients.map(Row::as_map)).columns(CLIENT_COLUMNS);
+    let mut tables = vec![("Calls".to_owned(), clients)];
+    for pool in Pool::ALL {
+        let of_pool = |row: &Row| row.get("pool").is_some_and(|name| name == pool.name());
+        let found = crate::trace::tables(outcome, of_pool).into_iter();
+        tables.extend(found.map(|(title, table)| (format!("{}: {title}", pool.heading()), table)));
+    }
+    tables
+}
+
+fn html(outcome: &Outcome) -> Result<String, Error> {
+    let page = crate::report::page("No unbounded priority inversion", outcome)?.paragraph(
+        "Three clients call at 75, 50 and 25 Hz, and ten more as fast as they can, all on one processor. Shown is how long \
+         requests and their threads waited while something less important ran, by the kernel's own trace.",
+    );
+    let tables = tables(outcome).into_iter();
+    Ok(tables
+        .fold(page, |page, (title, table)| page.section(title).table(&table))
+        .to_html())
+}

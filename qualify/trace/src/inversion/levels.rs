@@ -1,0 +1,43 @@
+//! At which level threads ran, for requests whose importance is that of a thread.
+
+use std::collections::HashMap;
+
+use crate::event::{KernelEvent, Level, ThreadId, What};
+use crate::request::{Model, Request, Service};
+
+/// At which level threads have run.
+pub(super) struct LevelHistory(HashMap<ThreadId, Vec<(u64, Level)>>);
+
+impl LevelHistory {
+    pub(super) fn of(events: &[KernelEvent]) -> Self {
+        let mut history: HashMap<ThreadId, Vec<(u64, Level)>> = HashMap::new();
+        for event in events {
+            if let What::Switch { previous, next, .. } = event.what {
+                for task in [previous, next] {
+                    let levels = history.entry(task.thread).or_default();
+                    if levels.last().is_none_or(|(_, level)| *level != task.level) {
+                        levels.push((event.time_ns, task.level));
+                    }
+                }
+            }
+        }
+        Self(history)
+    }
+
+    /// The last one seen until then, else the first one seen later.
+    fn at(&self, thread: ThreadId, time_ns: u64) -> Level {
+        let levels = self.0.get(&thread).map_or(&[][..], Vec::as_slice);
+        let later = levels.partition_point(|(since, _)| *since <= time_ns);
+        let seen = levels.get(later.saturating_sub(1));
+        seen.map_or(Level::ORDINARY, |(_, level)| *level)
+    }
+
+    /// The caller's; where the server has declared another priority than the caller's, that of the serving thread.
+    pub(super) fn of_request(&self, request: &Request) -> Level {
+        let declared = |service: &&Service| service.model == Model::ServerDeclared;
+        match request.service.as_ref().filter(declared) {
+            Some(service) => self.at(service.thread, service.served_ns),
+            None => self.at(request.client, request.begin_ns),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! All that changes who waits or runs, in the order of time.
+
+use std::collections::HashMap;
+
+use super::SILENCE_NS;
+use crate::event::KernelEvent;
+use crate::request::Request;
+
+/// Something that changes who waits or runs.
+#[derive(Clone, Copy)]
+pub(super) struct Step {
+    pub(super) time_ns: u64,
+    pub(super) what: Change,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Change {
+    Kernel(KernelEvent),
+    SilenceBegins(u32),
+    SilenceEnds(u32),
+    /// A request, by its place.
+    Sent(usize),
+    Served(usize),
+    Done(usize),
+    Received(usize),
+}
+
+pub(super) fn steps(events: &[KernelEvent], requests: &[Request]) -> Vec<Step> {
+    let mut steps = Vec::with_capacity(events.len() + 4 * requests.len());
+    let mut last: HashMap<u32, u64> = HashMap::new();
+    for event in events {
+        let before = last.insert(event.cpu, event.time_ns);
+        if let Some(before) = before.filter(|before| event.time_ns - before >= SILENCE_NS) {
+            steps.push(Step {
+                time_ns: before,
+                what: Change::SilenceBegins(event.cpu),
+            });
+            steps.push(Step {
+                time_ns: event.time_ns,
+                what: Change::SilenceEnds(event.cpu),
+            });
+        }
+        steps.push(Step {
+            time_ns: event.time_ns,
+            what: Change::Kernel(*event),
+        });
+    }
+    for (place, request) in requests.iter().enumerate() {
+        let Some(service) = &request.service else { continue };
+        let mut step = |time_ns, what| steps.push(Step { time_ns, what });
+        if request.sent_ns < service.served_ns {
+            step(request.sent_ns, Change::Sent(place));
+        }
+        step(service.served_ns, Change::Served(place));
+        if let Some(done) = service.done_ns {
+            step(done, Change::Done(place));
+            if let Some(received) = request.received_ns.filter(|received| *received > done) {
+                step(received, Change::Received(place));
+            }
+        }
+    }
+    // Stable: what happened at one moment stays in order.
+    steps.sort_by_key(|step| step.time_ns);
+    steps
+}

@@ -1,0 +1,537 @@
+use punctual_flight::Link;
+
+use super::*;
+use crate::event::Task;
+use crate::inversion::SILENCE_NS;
+use crate::request::Service;
+
+// Threads, by what they are in the tests.
+const LOW: ThreadId = 10;
+const MEDIUM: ThreadId = 20;
+const HIGH: ThreadId = 50;
+const SERVER: ThreadId = 30;
+const ORDINARY: ThreadId = 90;
+const IDLE: ThreadId = 0;
+
+fn task(thread: ThreadId, level: u8) -> Task {
+    Task {
+        thread,
+        level: Level(level),
+    }
+}
+
+fn low() -> Task {
+    task(LOW, 10)
+}
+
+fn medium() -> Task {
+    task(MEDIUM, 20)
+}
+
+fn high() -> Task {
+    task(HIGH, 50)
+}
+
+fn idle() -> Task {
+    task(IDLE, 0)
+}
+
+fn ordinary() -> Task {
+    task(ORDINARY, 0)
+}
+
+fn event(time_ns: u64, cpu: u32, what: What) -> KernelEvent {
+    KernelEvent { time_ns, cpu, what }
+}
+
+/// The CPU goes over from one to the other, which could have gone on or not.
+fn switch(time_ns: u64, cpu: u32, previous: Task, still_runnable: bool, next: Task) -> KernelEvent {
+    event(
+        time_ns,
+        cpu,
+        What::Switch {
+            previous,
+            still_runnable,
+            next,
+        },
+    )
+}
+
+fn blocks(time_ns: u64, cpu: u32, previous: Task, next: Task) -> KernelEvent {
+    switch(time_ns, cpu, previous, false, next)
+}
+
+fn preempts(time_ns: u64, cpu: u32, previous: Task, next: Task) -> KernelEvent {
+    switch(time_ns, cpu, previous, true, next)
+}
+
+fn waking(time_ns: u64, at: u32, task: Task, cpu: u32) -> KernelEvent {
+    event(time_ns, at, What::Waking { task, cpu })
+}
+
+fn woken(time_ns: u64, at: u32, task: Task, cpu: u32) -> KernelEvent {
+    event(time_ns, at, What::Woken { task, cpu })
+}
+
+fn bound(to: &[(ThreadId, &str)]) -> HashMap<ThreadId, CpuSet> {
+    let set = |(thread, cpus): &(ThreadId, &str)| (*thread, CpuSet::parse(cpus).unwrap());
+    to.iter().map(set).collect()
+}
+
+/// Waiter, CPU, start and length, and who ran longest.
+type Short = (ThreadId, u32, u64, u64, ThreadId);
+
+fn short(analysis: &Analysis) -> Vec<Short> {
+    let of = |inversion: &Inversion| {
+        let culprit = match inversion.culprits[0].who {
+            Who::Thread { thread, .. } => thread,
+            Who::Interrupt(_) => -1,
+        };
+        let Inversion {
+            waiter,
+            cpu,
+            start_ns,
+            length_ns,
+            ..
+        } = inversion;
+        (waiter.thread, *cpu, *start_ns, *length_ns, culprit)
+    };
+    analysis.inversions.iter().map(of).collect()
+}
+
+fn threads_only(events: &[KernelEvent], allowed: &[(ThreadId, &str)]) -> (Vec<Short>, Vec<CpuHole>) {
+    let analysis = analyse(events, &[], &bound(allowed));
+    (short(&analysis), analysis.holes)
+}
+
+#[test]
+fn a_ready_thread_waits_for_less_important_ones_only() {
+    let table: [(&str, Task, Vec<Short>); 4] = [
+        ("lower", low(), vec![(HIGH, 0, 100, 50, LOW)]),
+        (
+            "ordinary, as ksoftirqd is",
+            ordinary(),
+            vec![(HIGH, 0, 100, 50, ORDINARY)],
+        ),
+        ("equal", task(MEDIUM, 50), vec![]),
+        ("higher", task(MEDIUM, 60), vec![]),
+    ];
+    for (what, runner, expected) in table {
+        let events = [
+            blocks(10, 0, idle(), runner),
+            waking(100, 0, high(), 0),
+            woken(105, 0, high(), 0),
+            switch(150, 0, runner, runner.level < high().level, high()),
+            blocks(200, 0, high(), idle()),
+        ];
+        let (inversions, holes) = threads_only(&events, &[]);
+        assert_eq!(inversions, expected, "{what}");
+        assert_eq!(holes, [], "{what}: it was the runner's turn until the switch");
+    }
+}
+
+#[test]
+fn somebody_else_coming_in_between_is_part_of_the_same_wait() {
+    let events = [
+        blocks(10, 0, idle(), low()),
+        waking(100, 0, high(), 0),
+        // Not yet in the queue, so the kernel did not pass it over.
+        preempts(120, 0, low(), medium()),
+        woken(125, 0, high(), 0),
+        preempts(170, 0, medium(), high()),
+    ];
+    let analysis = analyse(&events, &[], &bound(&[]));
+    assert_eq!(
+        short(&analysis),
+        [
+            (HIGH, 0, 100, 70, MEDIUM),
+            // Medium itself stood in nobody's way; low was preempted by it.
+        ]
+    );
+    let ran: Vec<u64> = analysis.inversions[0]
+        .culprits
+        .iter()
+        .map(|culprit| culprit.ran_ns)
+        .collect();
+    assert_eq!(ran, [50, 20]);
+}
+
+#[test]
+fn a_wake_up_from_another_cpu_counts_where_the_thread_is_to_run() {
+    let events = [
+        blocks(10, 0, idle(), low()),
+        blocks(11, 1, idle(), low_on_1()),
+        waking(100, 1, high(), 0),
+        preempts(140, 0, low(), high()),
+    ];
+    assert_eq!(threads_only(&events, &[(HIGH, "0")]).0, [(HIGH, 0, 100, 40, LOW)]);
+}
+
+fn low_on_1() -> Task {
+    task(LOW + 1, 10)
+}
+
+#[test]
+fn a_thread_waits_on_every_cpu_that_it_may_use_and_on_no_other() {
+    // High stands in the queue of CPU 1 behind its equal; low runs on CPU 0.
+    let equal = task(51, 50);
+    let events = [
+        blocks(10, 0, idle(), low()),
+        blocks(11, 1, idle(), equal),
+        woken(100, 1, high(), 1),
+        blocks(180, 1, equal, high()),
+    ];
+    let table: [(&str, Vec<Short>); 3] = [
+        ("0-1", vec![(HIGH, 0, 100, 80, LOW)]),
+        ("1", vec![]),
+        ("0", vec![(HIGH, 0, 100, 80, LOW)]),
+    ];
+    for (cpus, expected) in table {
+        assert_eq!(
+            threads_only(&events, &[(HIGH, cpus)]).0,
+            expected,
+            "allowed on {cpus}"
+        );
+    }
+    assert_eq!(
+        threads_only(&events, &[]).0,
+        [],
+        "unknown: bound to where it stands"
+    );
+}
+
+#[test]
+fn a_free_cpu_is_nobody_s_fault() {
+    let events = [
+        blocks(10, 0, idle(), low()),
+        blocks(11, 1, low_on_1(), idle()),
+        woken(100, 0, high(), 0),
+        blocks(130, 1, idle(), high()),
+    ];
+    assert_eq!(threads_only(&events, &[(HIGH, "0-1")]).0, []);
+}
+
+#[test]
+fn who_has_inherited_a_priority_counts_with_it() {
+    let inherited = |time, from: u8, to: u8| {
+        event(
+            time,
+            0,
+            What::Inherited {
+                thread: LOW,
+                from: Level(from),
+                to: Level(to),
+            },
+        )
+    };
+    let events = [
+        blocks(10, 0, idle(), low()),
+        woken(50, 0, medium(), 0),
+        // Medium waits for it from here on as it should: high waits for what low holds.
+        inherited(60, 10, 50),
+        inherited(90, 50, 10),
+        preempts(95, 0, low(), medium()),
+    ];
+    assert_eq!(
+        threads_only(&events, &[]).0,
+        [(MEDIUM, 0, 50, 10, LOW), (MEDIUM, 0, 90, 5, LOW)]
+    );
+}
+
+#[test]
+fn a_thread_that_is_woken_before_it_sleeps_is_not_waiting() {
+    let events = [
+        blocks(10, 0, idle(), high()),
+        waking(20, 1, high(), 0),
+        woken(21, 1, high(), 0),
+        blocks(30, 0, high(), low()),
+        woken(40, 1, high(), 0),
+        preempts(45, 0, low(), high()),
+    ];
+    assert_eq!(threads_only(&events, &[]).0, [(HIGH, 0, 40, 5, LOW)]);
+}
+
+#[test]
+fn a_migrated_thread_waits_where_it_stands_now() {
+    let events = [
+        blocks(10, 0, idle(), low()),
+        blocks(11, 1, idle(), task(60, 60)),
+        woken(100, 0, high(), 0),
+        event(120, 0, What::Migrated { thread: HIGH, cpu: 1 }),
+        blocks(200, 1, task(60, 60), high()),
+    ];
+    assert_eq!(threads_only(&events, &[]).0, [(HIGH, 0, 100, 20, LOW)]);
+}
+
+#[test]
+fn being_passed_over_by_the_kernel_is_a_hole() {
+    let millisecond = 1_000_000;
+    for (instead, source) in [(idle(), HoleSource::Idle), (ordinary(), HoleSource::OtherTasks)] {
+        let events = [
+            blocks(10, 0, idle(), high()),
+            // Throttled, or the fair server's turn: a real-time thread could go on, and does not.
+            preempts(millisecond, 0, high(), instead),
+            woken(2 * millisecond, 0, low(), 0),
+            preempts(51 * millisecond, 0, instead, high()),
+        ];
+        let (inversions, holes) = threads_only(&events, &[]);
+        assert_eq!(inversions, [], "{source:?}");
+        assert_eq!(
+            holes,
+            [CpuHole {
+                cpu: 0,
+                start_ns: millisecond,
+                length_ns: 50 * millisecond,
+                source,
+            }]
+        );
+    }
+}
+
+#[test]
+fn a_thread_that_comes_while_nobody_waits_ends_no_idling_of_its_own() {
+    // The CPU idled because there was nothing to do; waking up takes a moment.
+    let events = [
+        blocks(10, 0, high(), idle()),
+        woken(1000, 0, high(), 0),
+        blocks(1030, 0, idle(), high()),
+    ];
+    assert_eq!(threads_only(&events, &[]), (vec![], vec![]));
+}
+
+#[test]
+fn silence_of_a_cpu_is_the_host_s() {
+    let events = |length: u64| {
+        [
+            blocks(10, 0, idle(), low()),
+            woken(1000, 0, high(), 0),
+            preempts(1000 + length, 0, low(), high()),
+        ]
+    };
+    let (inversions, holes) = threads_only(&events(SILENCE_NS - 1), &[]);
+    assert_eq!(
+        (inversions.len(), holes.len()),
+        (1, 0),
+        "it may have been the kernel"
+    );
+    let (inversions, holes) = threads_only(&events(SILENCE_NS), &[]);
+    assert_eq!(inversions, []);
+    assert_eq!(
+        (holes[0].length_ns, holes[0].source),
+        (SILENCE_NS, HoleSource::Unaccounted)
+    );
+}
+
+#[test]
+fn interrupts_are_told_from_the_thread_they_interrupt() {
+    let packets = Interrupt::Soft(3);
+    let events = [
+        blocks(10, 0, idle(), low()),
+        event(100, 0, What::InterruptBegin(Interrupt::Timer)),
+        waking(110, 0, high(), 0),
+        event(120, 0, What::InterruptEnd(Interrupt::Timer)),
+        event(120, 0, What::InterruptBegin(packets)),
+        event(170, 0, What::InterruptEnd(packets)),
+        preempts(175, 0, low(), high()),
+    ];
+    let analysis = analyse(&events, &[], &bound(&[]));
+    assert_eq!(analysis.inversions.len(), 1);
+    let culprits: Vec<_> = analysis.inversions[0]
+        .culprits
+        .iter()
+        .map(|Culprit { who, ran_ns }| (matches!(who, Who::Interrupt(kind) if *kind == packets), *ran_ns))
+        .collect();
+    assert_eq!(culprits, [(true, 50), (false, 10), (false, 5)]);
+}
+
+/// A request of `client`, sent at `sent_ns` and served by `SERVER` from and to these times, without a priority model.
+fn request(client: Task, sent_ns: u64, [served_ns, done_ns]: [u64; 2], received_ns: u64) -> Request {
+    Request {
+        id: 1,
+        link: Link::NONE,
+        operation: 0,
+        priority: Some(client.level.0.into()),
+        client: client.thread,
+        client_process: 1,
+        begin_ns: sent_ns,
+        encoded_ns: sent_ns,
+        sent_ns,
+        received_ns: Some(received_ns),
+        end_ns: received_ns,
+        service: Some(Service {
+            thread: SERVER,
+            process: 2,
+            taken_ns: served_ns,
+            read_ns: None,
+            served_ns,
+            upcall_begin_ns: Some(served_ns),
+            upcall_end_ns: Some(done_ns),
+            done_ns: Some(done_ns),
+            priority: None,
+            model: Model::None,
+        }),
+    }
+}
+
+fn server(level: u8) -> Task {
+    task(SERVER, level)
+}
+
+#[test]
+fn in_a_classic_pool_the_high_request_waits_for_the_low_one_in_service() {
+    let requests = [
+        request(low(), 20, [30, 500], 520),
+        request(high(), 100, [510, 900], 950),
+    ];
+    // At a low, a middle and the highest priority of the pool: it is the same inversion.
+    for level in [10, 20, 60] {
+        let events = [
+            blocks(10, 0, idle(), low()),
+            blocks(25, 0, low(), server(level)),
+            preempts(90, 0, server(level), high()),
+            blocks(105, 0, high(), server(level)),
+            preempts(940, 0, server(level), high()),
+            blocks(1000, 0, high(), idle()),
+        ];
+        let analysis = analyse(&events, &requests, &bound(&[]));
+        let queued: Vec<_> = analysis
+            .inversions
+            .iter()
+            .filter(|inversion| inversion.waiter.state == Waiting::Queued)
+            .map(|inversion| (inversion.waiter.request, inversion.start_ns, inversion.length_ns))
+            .collect();
+        // From 500 on the server thread is on its way to it. From 100 to 105 its own caller runs.
+        assert_eq!(queued, [(Some(1), 105, 395)], "pool at {level}");
+        let mut inversions = analysis.inversions.iter();
+        let queued = inversions
+            .find(|inversion| inversion.waiter.request == Some(1))
+            .unwrap();
+        let culprit = queued.culprits[0].who;
+        assert!(
+            matches!(
+                culprit,
+                Who::Thread {
+                    thread: SERVER,
+                    request: Some(0),
+                    ..
+                }
+            ),
+            "{culprit:?}"
+        );
+    }
+}
+
+#[test]
+fn in_lanes_the_high_request_is_served_at_once() {
+    let lane = server(50);
+    let low_server = task(31, 10);
+    let mut requests = [
+        request(low(), 20, [30, 900], 950),
+        request(high(), 100, [130, 300], 320),
+    ];
+    requests[0].service.as_mut().unwrap().thread = low_server.thread;
+    for request in &mut requests {
+        request.service.as_mut().unwrap().model = Model::ClientPropagated;
+    }
+    let events = [
+        blocks(10, 0, idle(), low()),
+        blocks(25, 0, low(), low_server),
+        waking(85, 0, high(), 0),
+        woken(86, 0, high(), 0),
+        preempts(90, 0, low_server, high()),
+        waking(98, 0, lane, 0),
+        woken(99, 0, lane, 0),
+        blocks(110, 0, high(), lane),
+        woken(295, 0, high(), 0),
+        blocks(310, 0, lane, high()),
+        blocks(330, 0, high(), low_server),
+    ];
+    let analysis = analyse(&events, &requests, &bound(&[]));
+    assert_eq!(
+        short(&analysis),
+        [(HIGH, 0, 85, 5, low_server.thread)],
+        "the wake-up by the clock"
+    );
+}
+
+#[test]
+fn octets_that_wait_for_ksoftirqd_wait_for_whoever_runs() {
+    let ksoftirqd = task(15, 0);
+    let requests = [request(high(), 100, [200, 300], 400)];
+    let events = [
+        blocks(10, 0, idle(), high()),
+        // The kernel has put the packet off; the caller waits for its reply.
+        blocks(110, 0, high(), medium()),
+        blocks(150, 0, medium(), ksoftirqd),
+        woken(180, 0, server(50), 0),
+        preempts(185, 0, ksoftirqd, server(50)),
+        woken(290, 0, high(), 0),
+        blocks(305, 0, server(50), high()),
+    ];
+    let analysis = analyse(&events, &requests, &bound(&[(SERVER, "0")]));
+    let mut summary: Vec<_> = analysis
+        .inversions
+        .iter()
+        .map(|found| (found.waiter.state, found.start_ns, found.length_ns))
+        .collect();
+    summary.sort();
+    assert_eq!(summary, [(Waiting::Ready, 180, 5), (Waiting::Queued, 110, 70)]);
+}
+
+#[test]
+fn a_request_in_service_waits_while_its_thread_is_preempted_and_not_while_it_blocks() {
+    // The pool runs at 10, so medium preempts it although it serves high.
+    let pool = server(10);
+    let requests = [request(high(), 100, [120, 600], 700)];
+    let events = [
+        blocks(10, 0, idle(), high()),
+        blocks(110, 0, high(), pool),
+        preempts(200, 0, pool, medium()),
+        blocks(260, 0, medium(), pool),
+        // The servant waits for something.
+        blocks(300, 0, pool, medium()),
+        woken(400, 0, pool, 0),
+        blocks(430, 0, medium(), pool),
+        preempts(650, 0, pool, high()),
+    ];
+    let analysis = analyse(&events, &requests, &bound(&[]));
+    let summary: Vec<_> = analysis
+        .inversions
+        .iter()
+        .map(|found| (found.waiter.state, found.start_ns, found.length_ns))
+        .collect();
+    assert_eq!(
+        summary,
+        [
+            (Waiting::Preempted, 200, 60),
+            (Waiting::Preempted, 400, 30),
+            // The reply was sent at 600, and the server's thread ran on.
+            (Waiting::Reply, 600, 50),
+        ]
+    );
+}
+
+#[test]
+fn a_declared_priority_is_the_request_s() {
+    // A low caller of an object that the server serves at 50.
+    let mut urgent = request(low(), 100, [300, 400], 500);
+    urgent.service.as_mut().unwrap().model = Model::ServerDeclared;
+    let events = [
+        blocks(10, 0, idle(), low()),
+        blocks(110, 0, low(), medium()),
+        woken(280, 0, server(50), 0),
+        preempts(290, 0, medium(), server(50)),
+        blocks(410, 0, server(50), low()),
+    ];
+    let analysis = analyse(&events, &[urgent], &bound(&[(SERVER, "0")]));
+    let levels: Vec<_> = analysis
+        .inversions
+        .iter()
+        .map(|found| found.waiter.level)
+        .collect();
+    assert_eq!(levels[0], Some(Level(50)));
+    assert_eq!(
+        (analysis.inversions[0].start_ns, analysis.inversions[0].length_ns),
+        (110, 170)
+    );
+}

@@ -1,0 +1,8 @@
+//! Recording what the kernel does, through its tracing files.
+
+mod format;
+mod page;
+mod parser;
+mod recorder;
+
+pub use recorder::{KernelRecorder, KernelSettings, KernelTrace, Lost};

@@ -1,0 +1,25 @@
+//! Punctual: who ran while something more important waited.
+//!
+//! The kernel's scheduling events and the flight records of ORBs have one clock, so they can be put side by side: a priority
+//! inversion is shown, not inferred.
+//!
+//! | Question | Module |
+//! |---|---|
+//! | Record kernel and ORBs for a while | [`session`] |
+//! | The kernel's part of that | [`kernel`], [`event`] |
+//! | What became of each request | [`request`] |
+//! | Who waited for something less important | [`inversion`]: pure, over lists of events |
+//! | Say it | [`report`], [`perfetto`] |
+#![forbid(unsafe_code)]
+
+pub mod event;
+pub mod inversion;
+pub mod kernel;
+pub mod perfetto;
+pub mod report;
+pub mod request;
+pub mod session;
+
+pub use inversion::{Analysis, Inversion};
+pub use report::Names;
+pub use session::{Recorded, Session, SessionSettings};
