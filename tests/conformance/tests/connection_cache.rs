@@ -118,6 +118,26 @@ fn threads_share_a_limit_and_leave_what_they_had() {
     assert_eq!((server.connections(), other.connections()), (2, 1));
 }
 
+/// What the thread had that drops the ORB, and what ended threads have left.
+#[test]
+fn connections_close_in_good_order_with_their_orb() {
+    let orb = client_with(Limits::default());
+    let server = Recorder::start();
+    let probe = server.reference(&orb, &[]);
+    let both = Barrier::new(2);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            assert_eq!(probe.twice(1), Ok(42));
+            both.wait();
+        });
+        assert_eq!(probe.twice(1), Ok(42));
+        both.wait();
+    });
+    assert_eq!(server.await_open(2, CLOSE_CONNECTION), NONE);
+    drop((probe, orb));
+    assert_eq!(server.await_open(0, CLOSE_CONNECTION).len(), 2);
+}
+
 /// Of many that ended threads have left to one place, few are kept.
 #[test]
 fn ended_threads_leave_no_more_than_is_of_use() {
