@@ -8,7 +8,9 @@ use punctual_stub::PolicyOverrides;
 use punctual_transport::{ProtocolPolicy, Transport};
 use punctual_types::{Priority, PriorityBand};
 
-use crate::{Limits, Orb, OrbError, Peers, PriorityModel, orb_core::OrbCore, poa_defaults::PoaDefaults};
+use crate::{
+    Limits, OnExcess, Orb, OrbError, Peers, PriorityModel, orb_core::OrbCore, poa_defaults::PoaDefaults,
+};
 
 /// Makes an [`Orb`].
 ///
@@ -335,6 +337,12 @@ impl OrbBuilder {
     /// [`crate::PoaBuilder::highest_priority`].
     pub fn highest_priority(mut self, priority: Priority) -> Self {
         self.poa_defaults.highest_accepted = Some(priority);
+        self
+    }
+
+    /// What happens to requests above it in adapters whose builders say nothing else. Default: they are refused.
+    pub fn on_excess(mut self, action: OnExcess) -> Self {
+        self.poa_defaults.on_excess = Some(action);
         self
     }
 

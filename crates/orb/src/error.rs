@@ -27,6 +27,9 @@ pub enum OrbError {
     /// The text is no endpoint.
     #[error(transparent)]
     Address(#[from] AddressError),
+    /// The adapter has been destroyed.
+    #[error("the adapter has been destroyed; make another one with `child`")]
+    AdapterDestroyed,
     /// The adapter's name is empty, too long, contains `/`, or its parent has a child of this name.
     #[error(
         "`{0}` is no name for a new adapter here; choose one that is not taken, not empty, without `/` and below 1,000 octets"

@@ -49,6 +49,7 @@ pub(crate) struct OrbCore {
     pub(crate) transports: Transports,
     /// Where the default pool listens; lanes listen beside it.
     listen: Vec<ListenAt>,
+    listening: PiMutex<()>,
     pub(crate) server_protocols: ProtocolPolicy,
     pub(crate) endpoints: Endpoints,
     objects: ObjectTable<ActiveObject>,
@@ -111,6 +112,7 @@ impl OrbCore {
             lock_memory: settings.lock_memory,
             transports,
             listen,
+            listening: PiMutex::new(()),
             server_protocols: settings.server_protocols,
             endpoints: Endpoints::default(),
             objects,
@@ -165,6 +167,8 @@ impl OrbCore {
 
     /// Opens the acceptors of the default pool, unless they are open.
     pub(crate) fn listen(&self) -> Result<(), OrbError> {
+        // Threads that activate their first objects at the same time would take each other's endpoints for a stranger's.
+        let _turn = self.listening.lock();
         self.default_lane().listen(&self.listen)
     }
 
@@ -183,6 +187,9 @@ impl OrbCore {
     pub(crate) fn ensure_listening(&self, poa: &PoaCore) -> Result<(), OrbError> {
         if self.is_shut_down() {
             return Err(OrbError::ShutDown);
+        }
+        if poa.is_destroyed() {
+            return Err(OrbError::AdapterDestroyed);
         }
         if poa.pool_id() == DEFAULT_POOL {
             self.listen()
@@ -235,6 +242,9 @@ impl OrbCore {
         self.bury();
         let mut ior = Ior::default();
         let mut activation = self.activation.lock();
+        if poa.is_destroyed() {
+            return Err(OrbError::AdapterDestroyed);
+        }
         let adapter = poa.adapter(self.boot);
         if id.is_some_and(|id| self.ids.lock().get(adapter.path, id).is_some()) {
             return Err(OrbError::AlreadyActive);
@@ -305,6 +315,34 @@ impl OrbCore {
             }
             std::thread::sleep(Duration::from_millis(1));
         }
+    }
+
+    /// Deactivates the objects of an adapter and of those below it, as [`Self::deactivate`] does, and lets go of them.
+    pub(crate) fn destroy(&self, poa: &Arc<PoaCore>) {
+        for child in poa.close() {
+            self.destroy(&child);
+        }
+        for key in self.keys_of(poa) {
+            // Somebody else may have been faster.
+            let _ = self.deactivate(poa, &key);
+        }
+        self.root.remove_below(poa);
+    }
+
+    fn keys_of(&self, poa: &Arc<PoaCore>) -> Vec<Vec<u8>> {
+        // Whoever activates an object from now on sees that the adapter is closed.
+        let activation = self.activation.lock();
+        let key = |object: &ActiveObject| {
+            let mut profiles = object.ior.profiles.iter();
+            let profile = profiles.find_map(|profile| self.decode_profile(profile)?.ok());
+            profile.map(|profile| profile.object_key)
+        };
+        let active = activation.slots.active(&self.objects);
+        active
+            .filter_map(|slot| self.objects.enter(slot))
+            .filter(|object| Arc::ptr_eq(&object.poa, poa))
+            .filter_map(|object| key(&object))
+            .collect()
     }
 
     /// Lets no further request in.

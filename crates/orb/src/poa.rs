@@ -2,7 +2,10 @@ pub(crate) mod with_priority;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, atomic::AtomicU64},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
 };
 
 use punctual_cdr::Ior;
@@ -75,7 +78,6 @@ impl Poa {
             policies: PoaDefaults::default(),
             lifespan: Lifespan::default(),
             ids: IdAssignment::default(),
-            on_excess: OnExcess::default(),
             server_protocols: ProtocolPolicy::default(),
             client_protocols: ProtocolPolicy::default(),
         }
@@ -163,6 +165,36 @@ impl Poa {
         self.orb.deactivate(&self.core, &profile.object_key)
     }
 
+    /// Ends the adapter, the ones below it, and their objects: no further request reaches them, and the name is free again.
+    ///
+    /// Servants are dropped as [`Self::deactivate`] says: here and now, after the upcalls they are in; inside an upcall later.
+    ///
+    /// Fails with [`OrbError::WrongPolicy`] for the root adapter, which ends with its ORB.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// let orb = Orb::builder().build()?;
+    /// let sensors = orb.root_poa().child("sensors").build()?;
+    /// let radar = sensors.child("radar").build()?;
+    /// let doubler: DoublerRef = radar.activate(Doubler)?;
+    /// sensors.destroy()?;
+    /// assert!(doubler.twice(21).is_err());
+    /// assert!(matches!(radar.activate::<DoublerRef, _>(Doubler), Err(OrbError::AdapterDestroyed)));
+    /// let again = orb.root_poa().child("sensors").build()?;
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn destroy(&self) -> Result<(), OrbError> {
+        if Arc::ptr_eq(&self.core, &self.orb.root_poa()) {
+            return Err(OrbError::WrongPolicy(
+                "the root adapter ends with its ORB: use `Orb::shutdown`",
+            ));
+        }
+        self.orb.destroy(&self.core);
+        Ok(())
+    }
+
     /// With the object's own priority, if it has one.
     fn activate_servant(
         &self,
@@ -217,7 +249,6 @@ pub struct PoaBuilder {
     policies: PoaDefaults,
     lifespan: Lifespan,
     ids: IdAssignment,
-    on_excess: OnExcess,
     server_protocols: ProtocolPolicy,
     client_protocols: ProtocolPolicy,
 }
@@ -362,9 +393,9 @@ impl PoaBuilder {
         self
     }
 
-    /// What happens to requests above it. Default: they are refused. [`OnExcess`] has an example.
+    /// What happens to requests above it. Default: the ORB's, else they are refused. [`OnExcess`] has an example.
     pub fn on_excess(mut self, action: OnExcess) -> Self {
-        self.on_excess = action;
+        self.policies.on_excess = Some(action);
         self
     }
 
@@ -513,7 +544,7 @@ impl PoaBuilder {
             accepted: AcceptedPriorities {
                 rules,
                 others,
-                on_excess: self.on_excess,
+                on_excess: self.policies.on_excess.or(defaults.on_excess).unwrap_or_default(),
             },
             server_protocols,
             client_protocols: self.client_protocols,
@@ -553,6 +584,7 @@ pub(crate) struct PoaCore {
     client_protocols: ProtocolPolicy,
     pool: Arc<PoolCore>,
     children: PiMutex<Vec<Arc<PoaCore>>>,
+    destroyed: AtomicBool,
     /// How many ids it has chosen for references without an active object.
     ids_made: AtomicU64,
     /// The priorities of objects that have their own, by id: also of those that are not active.
@@ -586,6 +618,7 @@ impl PoaCore {
             client_protocols: ProtocolPolicy::default(),
             pool,
             children: PiMutex::new(Vec::new()),
+            destroyed: AtomicBool::new(false),
             ids_made: AtomicU64::new(0),
             declared: PiMutex::new(HashMap::new()),
         }
@@ -598,6 +631,9 @@ impl PoaCore {
             format!("{}/{name}", self.path)
         };
         let mut children = self.children.lock();
+        if self.is_destroyed() {
+            return Err(OrbError::AdapterDestroyed);
+        }
         let taken = children.iter().any(|child| child.path == path);
         if taken || name.is_empty() || name.contains('/') || path.len() > MAX_PATH {
             return Err(OrbError::AdapterName(name.to_owned()));
@@ -605,6 +641,27 @@ impl PoaCore {
         let child = Arc::new(make(path));
         children.push(Arc::clone(&child));
         Ok(child)
+    }
+
+    pub(crate) fn is_destroyed(&self) -> bool {
+        self.destroyed.load(Ordering::Acquire)
+    }
+
+    /// Lets nobody add objects or adapters any more; returns the adapters below.
+    pub(crate) fn close(&self) -> Vec<Arc<Self>> {
+        let children = self.children.lock();
+        self.destroyed.store(true, Ordering::Release);
+        children.clone()
+    }
+
+    /// Forgets an adapter somewhere below this one.
+    pub(crate) fn remove_below(&self, poa: &Arc<Self>) {
+        let children = {
+            let mut children = self.children.lock();
+            children.retain(|child| !Arc::ptr_eq(child, poa));
+            children.clone()
+        };
+        children.iter().for_each(|child| child.remove_below(poa));
     }
 
     pub(crate) fn pool_id(&self) -> u32 {

@@ -64,6 +64,12 @@ impl Gate {
         self.0.fetch_or(CLOSED, Ordering::AcqRel);
     }
 
+    /// Its generation while it is open.
+    pub(crate) fn generation(&self) -> Option<u32> {
+        let word = self.0.load(Ordering::Acquire);
+        (word & CLOSED == 0).then_some((word >> 32) as u32)
+    }
+
     /// Whether everybody who was let in has left. Meaningful once the gate is closed.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.load(Ordering::Acquire) & COUNT == 0
@@ -78,7 +84,9 @@ mod tests {
     fn only_the_current_generation_enters() {
         let gate = Gate::new();
         assert!(!gate.enter(0), "new gates are closed");
+        assert_eq!(gate.generation(), None);
         assert_eq!(gate.open(), 1);
+        assert_eq!(gate.generation(), Some(1));
         assert!(gate.enter(1));
         assert!(!gate.enter(0));
         assert!(gate.close(1));

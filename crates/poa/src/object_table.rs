@@ -152,6 +152,14 @@ impl Slots {
         Some(entry)
     }
 
+    /// The objects that are active.
+    pub fn active<E>(&self, table: &ObjectTable<E>) -> impl Iterator<Item = SlotId> {
+        (0..self.used).filter_map(move |index| {
+            let generation = table.slot(index)?.gate.generation()?;
+            Some(SlotId { index, generation })
+        })
+    }
+
     /// Deactivates every object, and takes out those that no request is inside.
     pub fn clear<E>(&mut self, table: &ObjectTable<E>) -> Vec<Arc<E>> {
         let used = 0..self.used;
@@ -219,7 +227,9 @@ mod tests {
             assert_eq!(*table.enter(*id).unwrap(), n);
         }
         let old = ids[500];
+        assert!(slots.active(&table).eq(ids.iter().copied()));
         assert!(slots.deactivate(&table, old));
+        assert_eq!(slots.active(&table).count(), 999);
         assert!(table.enter(old).is_none());
         assert_eq!(slots.reclaim(&table, old.index).as_deref(), Some(&500));
         let new = slots.activate(&table, |_| ok(7)).unwrap().unwrap();

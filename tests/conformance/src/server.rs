@@ -413,6 +413,14 @@ impl conformance::Probe for Servant {
         next.expect("a reference").corba_priority()
     }
 
+    fn set_corba_priority(&self, next: Option<ProbeRef>, value: i16) -> Result<i16, SystemException> {
+        let priority = Priority::new(value).expect("a priority");
+        self.orb.current().set_priority(priority)?;
+        next.map_or(Ok(0), |next| next.twice(1))?;
+        assert_eq!(self.corba_priority(), Ok(value));
+        self.native_priority()
+    }
+
     fn thread(&self) -> Result<i32, SystemException> {
         Ok(TaskId::current_thread().get())
     }

@@ -88,8 +88,11 @@ impl ActiveObject {
                 native: None,
             });
         };
-        // What the user's own threads run at, which called `run`, only the kernel knows.
-        let before = lane.scheduling.unwrap_or_else(scheduling::current);
+        let before = match lane.scheduling {
+            Some(own) if !current::is_in_upcall() => own,
+            // Only the kernel knows: the user's own threads, which called `run`, and upcalls inside upcalls.
+            _ => scheduling::current(),
+        };
         let native = if before.is_realtime() {
             let priority = to_native(core, asked)?;
             let during = Scheduling { priority, ..before };

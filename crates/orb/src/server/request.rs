@@ -98,8 +98,8 @@ pub(crate) fn answer_request(
     let two_way = request.response == ResponseFlags::WithTarget;
     let mut upcall = Upcall::new(request.operation, arguments, encoder, alignment, two_way, pool);
     let result = {
-        let _current = current::during_upcall(placement.current, object.transform.as_ref());
         let _native = placement.enter();
+        let _current = current::during_upcall(placement.current, object.transform.as_ref());
         run_servant(&*object.servant, &mut upcall)
     };
     drop(object);

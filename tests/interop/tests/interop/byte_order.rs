@@ -193,6 +193,10 @@ impl ForeignClient {
 fn serve_connection(mut stream: &TcpStream) {
     set_deadline(stream);
     while let Some((header, message)) = read(stream) {
+        if header.message_type == MessageType::CloseConnection {
+            assert!(header.version >= Version::V1_2, "not the client's to say before");
+            return;
+        }
         assert_eq!(header.message_type, MessageType::Request);
         let (request, body) = RequestHeader::decode(&message, &header).expect("a request header");
         let reply = write(header.version, MessageType::Reply, |encoder| {
