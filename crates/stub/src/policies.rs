@@ -71,7 +71,8 @@ impl PolicyOverrides {
         self
     }
 
-    /// `RTCORBA::PrivateConnectionPolicy` (44): no other reference shares the connections. They close with the reference.
+    /// `RTCORBA::PrivateConnectionPolicy` (44): no other reference shares the connections. They close with the reference, those
+    /// that other threads hold for it when these next connect anywhere, or end.
     ///
     /// Clones of a reference are one reference; what `with_policies` returns is another.
     ///

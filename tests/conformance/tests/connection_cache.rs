@@ -96,19 +96,21 @@ fn threads_share_a_limit_and_leave_what_they_had() {
     let probe = server.reference(&orb, &[]);
     let (called, end) = (Barrier::new(3), Barrier::new(3));
     thread::scope(|scope| {
-        for _ in 0..2 {
+        let threads = [(); 2].map(|()| {
             scope.spawn(|| {
                 assert_eq!(probe.twice(1), Ok(42));
                 called.wait();
                 end.wait();
                 assert_eq!(probe.twice(1), Ok(42), "its own is still there");
-            });
-        }
+            })
+        });
         called.wait();
         assert_eq!(probe.twice(1), Err(exhausted()), "theirs are not mine");
         assert_eq!(probe.note(1), Err(exhausted()));
         assert_eq!(server.seen().len(), 2, "nothing was sent");
         end.wait();
+        // To the end of the thread: the end of the scope comes before.
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
     });
     assert_eq!(probe.twice(1), Ok(42), "left by one that has ended");
     // To another server: what was left longest ago makes room.
@@ -116,6 +118,27 @@ fn threads_share_a_limit_and_leave_what_they_had() {
     assert_eq!(other.reference(&orb, &[]).twice(1), Ok(42));
     assert_eq!(server.await_open(1, CLOSE_CONNECTION).len(), 1);
     assert_eq!((server.connections(), other.connections()), (2, 1));
+}
+
+/// What the thread had that drops the ORB, and what ended threads have left.
+#[test]
+fn connections_close_in_good_order_with_their_orb() {
+    let orb = client_with(Limits::default());
+    let server = Recorder::start();
+    let probe = server.reference(&orb, &[]);
+    let both = Barrier::new(2);
+    thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            assert_eq!(probe.twice(1), Ok(42));
+            both.wait();
+        });
+        assert_eq!(probe.twice(1), Ok(42));
+        both.wait();
+        other.join().unwrap();
+    });
+    assert_eq!(server.await_open(2, CLOSE_CONNECTION), NONE);
+    drop((probe, orb));
+    assert_eq!(server.await_open(0, CLOSE_CONNECTION).len(), 2);
 }
 
 /// Of many that ended threads have left to one place, few are kept.

@@ -216,6 +216,37 @@ fn receiving_ends_with_the_time_out() {
     }
 }
 
+/// The time that the first server took is not there for the second.
+#[test]
+fn a_forward_does_not_start_the_time_out_anew() {
+    let timeout = Duration::from_secs(2);
+    let ([first, second], orb) = ([(); 2].map(|()| Listener::open()), client());
+    let there = reference([1, 2], second.port, b"timed", &[]);
+    let probe = under(
+        &to(&orb, first.port),
+        PolicyOverrides::new().roundtrip_timeout(timeout),
+    );
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut peer = first.accept();
+            let id = peer.receive().unwrap().request().id;
+            thread::sleep(timeout * 3 / 4);
+            let profile = there.profiles[0].clone();
+            peer.send(&COMMON.reply(id, 3, |body| {
+                body.string(b"").contexts(&[(profile.tag, profile.data)])
+            }));
+        });
+        let started = Instant::now();
+        let late = timed_out(Minor::REPLY_TIMED_OUT, Completion::Maybe);
+        assert_eq!(ends_after(timeout, || probe.twice(1)), Err(late));
+        assert!(
+            started.elapsed() < timeout * 3 / 2,
+            "anew: {:?}",
+            started.elapsed()
+        );
+    });
+}
+
 /// RelativeRequestTimeout ends with the request: the reply may come later, and the socket's own time-out does not end it.
 #[test]
 fn a_request_time_out_does_not_limit_the_reply() {

@@ -60,6 +60,8 @@ enum Waiting {
 
 /// From here on the kernel's coarse socket time-out is fine enough.
 const COARSE: Duration = Duration::from_millis(50);
+/// How late the kernel's coarse time-out may be.
+const TICKS: Duration = Duration::from_millis(10);
 const LOOK_AFTER: Duration = Duration::from_secs(1);
 /// How long to wait at a time where nothing limits it.
 const WHILE: Duration = Duration::from_secs(3600);
@@ -275,7 +277,6 @@ impl ClientConnection {
             Minor::REPLY_MALFORMED,
             Completion::Maybe,
         );
-        // The first wait may last the whole time-out, for which the stream is set; later ones only what is left.
         let mut fine = self.waiting == Waiting::Fine;
         loop {
             match self.buffer.framing() {
@@ -308,6 +309,8 @@ impl ClientConnection {
                         if left.is_zero() {
                             return Err(timed_out());
                         }
+                        // The stream is set to the whole time-out: good for the wait that starts with it, and for no later one.
+                        fine |= deadline.is_some_and(|deadline| left + TICKS < deadline.within);
                         if fine && !self.stream.wait_readable(left).map_err(|_| lost())? {
                             continue;
                         }

@@ -8,7 +8,7 @@ use std::{
 
 use punctual_os::PiMutex;
 
-use super::{Endpoint, connection::ClientConnection};
+use super::{Endpoint, connection::ClientConnection, thread_state::close_own_orphans};
 
 /// The open connections of the threads of one lane, or of all threads of an ORB that serve none.
 ///
@@ -99,6 +99,13 @@ impl ConnectionCache {
     pub(crate) fn clear(&self) {
         let all = mem::take(&mut *self.unused.lock());
         drop(all);
+    }
+}
+
+/// The thread that drops an ORB closes the connections it had for it; others do when they next connect, or end.
+impl Drop for ConnectionCache {
+    fn drop(&mut self) {
+        close_own_orphans();
     }
 }
 

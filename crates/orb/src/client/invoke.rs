@@ -432,12 +432,15 @@ impl Reference {
 impl Terms<'_> {
     /// The time-outs as they travel, the absolute ones by this host's clock.
     fn invocation_policies(&self) -> InvocationPolicies {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let Deadlines { request, reply } = self.deadlines;
         let request = request.filter(|_| self.policies.request_timeout.is_some());
+        let left = [request, reply].map(|deadline| deadline.map(|deadline| deadline.left()));
+        // Read last: should the thread be interrupted in between, the server is told too late a time rather than too early a one.
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let [request_end, reply_end] = left.map(|left| left.map(|left| now + left));
         InvocationPolicies {
-            request_end: request.map(|deadline| now + deadline.left()),
-            reply_end: reply.map(|deadline| now + deadline.left()),
+            request_end,
+            reply_end,
             relative_request: self.policies.request_timeout,
             relative_roundtrip: self.policies.roundtrip_timeout,
         }

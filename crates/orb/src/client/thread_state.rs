@@ -191,6 +191,11 @@ pub(super) fn forget_connections(endpoint: &Arc<Endpoint>, of_orb: &ConnectionCa
 /// Closes this thread's private connections, and those in the cache, whose references are gone.
 pub(super) fn close_orphans(cache: &ConnectionCache) {
     cache.sweep();
+    close_own_orphans();
+}
+
+/// Closes this thread's connections whose references or ORBs are gone.
+pub(super) fn close_own_orphans() {
     // References may be dropped while the thread ends.
     let own = THREAD.try_with(|thread| match thread.try_borrow_mut() {
         Ok(mut thread) => thread.unused.remove(ClientConnection::is_orphan),
