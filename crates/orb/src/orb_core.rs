@@ -49,6 +49,7 @@ pub(crate) struct OrbCore {
     pub(crate) transports: Transports,
     /// Where the default pool listens; lanes listen beside it.
     listen: Vec<ListenAt>,
+    listening: PiMutex<()>,
     pub(crate) server_protocols: ProtocolPolicy,
     pub(crate) endpoints: Endpoints,
     objects: ObjectTable<ActiveObject>,
@@ -111,6 +112,7 @@ impl OrbCore {
             lock_memory: settings.lock_memory,
             transports,
             listen,
+            listening: PiMutex::new(()),
             server_protocols: settings.server_protocols,
             endpoints: Endpoints::default(),
             objects,
@@ -169,6 +171,8 @@ impl OrbCore {
 
     /// Opens the acceptors of the default pool, unless they are open.
     pub(crate) fn listen(&self) -> Result<(), OrbError> {
+        // Threads that activate their first objects at the same time would take each other's endpoints for a stranger's.
+        let _turn = self.listening.lock();
         self.default_lane().listen(&self.listen)
     }
 

@@ -52,7 +52,8 @@ impl PolicyOverrides {
     ///
     /// The band that holds the caller's priority, or the object's where the server declares it, also chooses the lane. Calls
     /// fail with INV_POLICY where the reference has bands itself or no priority model, where a band's ends are swapped, and
-    /// where no band holds the priority. An empty list takes the bands of the scopes around away.
+    /// where no band holds the priority. An empty list takes the bands of the scopes around away. Calls to objects of the same
+    /// ORB have no connection, and need no band.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;

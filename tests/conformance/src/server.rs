@@ -418,9 +418,10 @@ impl conformance::Probe for Servant {
         next.expect("a reference").corba_priority()
     }
 
-    fn set_corba_priority(&self, value: i16) -> Result<i16, SystemException> {
+    fn set_corba_priority(&self, next: Option<ProbeRef>, value: i16) -> Result<i16, SystemException> {
         let priority = Priority::new(value).expect("a priority");
         self.orb.current().set_priority(priority)?;
+        next.map_or(Ok(0), |next| next.twice(1))?;
         assert_eq!(self.corba_priority(), Ok(value));
         self.native_priority()
     }

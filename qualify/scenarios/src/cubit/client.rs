@@ -7,7 +7,7 @@ use punctual::{Orb, Priority};
 use punctual_cdr::{CharSet, Encode, Encoder, Endian};
 use punctual_giop::{
     IiopProfile, MessageType, MessageWriter, OutgoingRequest, ReplyStatus, ResponseFlags, ServiceContext,
-    Version, begin_body, encode_reply_header, encode_request, end_body,
+    TargetAddress, Version, begin_body, encode_reply_header, encode_request, end_body,
 };
 use punctual_harness::{Latencies, child::Control};
 use punctual_os::alloc_counter;
@@ -221,7 +221,7 @@ impl Caller {
         let request = OutgoingRequest {
             request_id: 0,
             response,
-            object_key: &profile.object_key,
+            target: TargetAddress::Key(&profile.object_key),
             operation: operation.idl_name(),
             contexts: &[ServiceContext::Priority(PRIORITY)],
         };

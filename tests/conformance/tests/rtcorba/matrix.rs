@@ -504,7 +504,7 @@ fn a_thread_goes_back_to_its_own_priority_whatever_the_servant_does() {
         let (own, seen) = (resting(thread), remote.corba_priority());
         for value in [0, HIGH] {
             let expected = if realtime { native(value) } else { -1 };
-            assert_eq!(remote.set_corba_priority(value), Ok(expected));
+            assert_eq!(remote.set_corba_priority(None, value), Ok(expected));
             assert_eq!(resting(thread), own);
             assert_eq!(remote.corba_priority(), seen);
             let panicked = remote.twice(punctual_conformance::server::UNLUCKY).unwrap_err();
@@ -516,7 +516,9 @@ fn a_thread_goes_back_to_its_own_priority_whatever_the_servant_does() {
             server.orb.current().set_priority(priority(MIDDLE)).unwrap();
             let before = scheduling::current();
             let expected = if realtime { native(HIGH) } else { -1 };
-            assert_eq!(server.probe.set_corba_priority(HIGH), Ok(expected));
+            for next in [None, Some(&server.probe)] {
+                assert_eq!(server.probe.set_corba_priority(next, HIGH), Ok(expected));
+            }
             assert_eq!(scheduling::current(), before);
             assert_eq!(server.orb.current().priority().unwrap(), priority(MIDDLE));
         });

@@ -1,5 +1,6 @@
 //! The ORB against peers that speak by hand, and its lanes as peers see them.
 
+mod addressing_modes;
 mod hostile_connections;
 mod hostile_messages;
 mod lanes;
