@@ -6,8 +6,13 @@ use std::{
     time::Duration,
 };
 
-use punctual::{LaneSpec, LaneStatistics, SchedulingClass, ThreadPoolBuilder};
-use punctual_conformance::{conformance::ProbeRef, peer::wait_until, server::Server};
+use punctual::{LaneSpec, LaneStatistics, SchedulingClass, ThreadPoolBuilder, ior_to_string};
+use punctual_conformance::{
+    conformance::ProbeRef,
+    peer::{Listener, wait_until},
+    server::{Server, reference},
+    wire::COMMON,
+};
 use punctual_os::{CpuSet, TaskId, scheduling};
 
 use super::{HIGH, LOW, ordinary_client, priority, seen, wait_at_gate, with_lanes};
@@ -253,4 +258,44 @@ fn stress(server: &Server) -> u64 {
     assert_eq!(sum(|lane| lane.borrowed), sum(|lane| lane.lent));
     assert_eq!(lanes[0].borrowed, 0);
     sum(|lane| lane.borrowed)
+}
+
+/// The lane's own thread has ended by then: the lane is kept open by the one that it has borrowed.
+#[test]
+fn a_shutdown_finishes_what_a_borrowed_thread_serves() {
+    let server = with_lanes(
+        |pool| {
+            pool.lane(priority(LOW), 1)
+                .lane(priority(HIGH), 1)
+                .allow_borrowing(true)
+        },
+        SchedulingClass::Other,
+    );
+    let client = ordinary_client();
+    let probe = server.reference_for(&client);
+    let elsewhere = Listener::open();
+    let next = reference([1, 2], elsewhere.port, b"next", &[]);
+    let next: ProbeRef = client.resolve(&ior_to_string(&next)).unwrap();
+    thread::scope(|scope| {
+        let own = wait_at_gate(scope, &client, &probe, Some(HIGH), 1);
+        server.hooks.await_at_gate(1);
+        let borrowed = scope.spawn(|| {
+            client.current().set_priority(priority(HIGH)).unwrap();
+            let probe: ProbeRef = probe.with_timeout(Duration::from_secs(15)).unchecked();
+            probe.forward(Some(&next), 21)
+        });
+        let mut peer = elsewhere.accept();
+        let request = peer.receive().unwrap();
+        assert_eq!((seen(&server, 1).borrowed, seen(&server, 0).lent), (1, 1));
+        server.orb.shutdown();
+        server.hooks.open_gate();
+        // Time for the lane's own thread to end, which nobody reports.
+        own.join().unwrap();
+        thread::sleep(BURST);
+        assert_eq!(seen(&server, 1).threads, 1, "the borrowed one");
+        peer.send(&COMMON.reply(request.request().id, 0, |body| body.i32(42)));
+        assert_eq!(borrowed.join().unwrap(), Ok(42));
+    });
+    server.orb.shutdown_and_wait().unwrap();
+    assert_eq!((seen(&server, 1).threads, seen(&server, 1).connections), (0, 0));
 }
