@@ -93,6 +93,12 @@ pub enum OrbError {
     /// No reference to the object can be made.
     #[error("no reference to the object can be made: {0}")]
     Reference(SystemException),
+    /// A queue without room for a request (BAD_PARAM).
+    #[error(
+        "a queue of requests needs room for one: set both limits of `QueueLimits` above 0, which is no limit in CORBA and not to \
+         be had"
+    )]
+    QueueWithoutRoom,
     /// The ORB has been shut down.
     #[error("the ORB has been shut down")]
     ShutDown,
@@ -136,18 +142,16 @@ impl OrbError {
             Self::Thread { .. } => (Kind::Internal, Minor::NONE),
             Self::Os(_) | Self::Listen { .. } => (Kind::NoResources, Minor::NONE),
             Self::Full => (Kind::ImpLimit, Minor::NONE),
+            Self::AdapterDestroyed => (Kind::ObjectNotExist, Minor::NONE),
             Self::ShutDown => (Kind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN),
             Self::InUpcall => (Kind::BadInvOrder, Minor::OMG_WOULD_DEADLOCK),
-            Self::AdapterDestroyed | Self::AlreadyActive | Self::NotActive | Self::PoolInUse(_) => {
-                (Kind::BadInvOrder, Minor::NONE)
-            }
+            Self::AlreadyActive | Self::NotActive | Self::PoolInUse(_) => (Kind::BadInvOrder, Minor::NONE),
             Self::InvalidPolicy(_) | Self::WrongPolicy(_) => (Kind::InvPolicy, Minor::NONE),
             Self::PriorityNotServed(_) => (Kind::BadParam, Minor::NONE),
             Self::PriorityTaken { .. } => (Kind::BadInvOrder, Minor::NONE),
             Self::Reference(exception) => return *exception,
-            Self::Address(_) | Self::AdapterName(_) | Self::ThreadPool(_) | Self::InvalidThreadPool => {
-                (Kind::BadParam, Minor::NONE)
-            }
+            Self::Address(_) | Self::AdapterName(_) | Self::ThreadPool(_) => (Kind::BadParam, Minor::NONE),
+            Self::InvalidThreadPool | Self::QueueWithoutRoom => (Kind::BadParam, Minor::NONE),
         };
         SystemException::new(kind, minor, Completion::No)
     }

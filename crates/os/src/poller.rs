@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventFlags};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 /// A lane's one waiting place: an epoll instance.
@@ -131,6 +131,24 @@ impl Poller {
             Ok(ready.first().map(Event::from))
         })
     }
+}
+
+/// Waits until one of two descriptors is readable, or `timeout` has passed (`None`: no deadline), and says which ones are.
+///
+/// A [`Poller`] may be one of them: it is readable while it has an event for [`Poller::wait`]. One system call and no
+/// allocation. Signals do not end it. Closed by the peer and errors count as readable.
+///
+/// # Errors
+/// None is known for open descriptors.
+pub fn wait_for_either(
+    first: BorrowedFd<'_>,
+    second: BorrowedFd<'_>,
+    timeout: Option<Duration>,
+) -> io::Result<(bool, bool)> {
+    let mut descriptors = [first, second].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+    retry_interrupted(timeout, |limit| poll(&mut descriptors, limit))?;
+    let [first, second] = descriptors.map(|descriptor| !descriptor.revents().is_empty());
+    Ok((first, second))
 }
 
 /// Signals do not end a wait, and do not make it longer.

@@ -41,7 +41,7 @@ use std::{
 use punctual_os::{Interest, PiMutex, Poller, Scheduling, Trigger, scheduling};
 
 use super::{
-    FIRST_ABOVE, Lane,
+    FIRST_ABOVE, Lane, serving,
     worker::{Desk, Worker},
 };
 use crate::{OrbError, client, orb_core::OrbCore};
@@ -174,6 +174,7 @@ pub(super) fn help(home: &Arc<Lane>, via: &Lane, token: u64, core: &Arc<OrbCore>
         theirs.call_for_help(&lane.poller);
     }
     if let Ok(Some(event)) = found {
+        let _serving = serving::enter(lane, home, core);
         let _calls = client::use_connections_of(&lane.calls);
         let mut worker = Worker::new(lane, home, core, desk);
         worker.dispatch(event);

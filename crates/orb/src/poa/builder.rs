@@ -1,0 +1,410 @@
+use std::sync::Arc;
+
+use punctual_poa::{IdAssignment, Lifespan};
+use punctual_sched::PriorityTransform;
+use punctual_transport::ProtocolPolicy;
+use punctual_types::{Priority, PriorityBand};
+
+use super::{Poa, PoaCore};
+use crate::{
+    InvalidPolicy, OnExcess, OrbError, Peers, PriorityModel, QueueLimits, ThreadPool,
+    accepted_priorities::AcceptedPriorities, orb_core::DEFAULT_POOL, poa_defaults::PoaDefaults,
+    threadpool::PoolCore,
+};
+
+/// Makes a [`Poa`]; from [`Poa::child`].
+///
+/// ```
+/// use punctual_orb::{OnExcess, Orb, PriorityModel};
+/// use punctual_types::Priority;
+///
+/// let orb = Orb::builder().build()?;
+/// let (low, high) = (Priority::MIN, Priority::new(20_000)?);
+/// let pool = orb.threadpool().lane(low, 1).lane(high, 1).build()?;
+/// let poa = orb
+///     .root_poa()
+///     .child("tracks")
+///     .threadpool(&pool)
+///     .priority_model(PriorityModel::ClientPropagated { default: low })
+///     .highest_priority(high)
+///     .on_excess(OnExcess::Clamp)
+///     .build()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct PoaBuilder {
+    parent: Poa,
+    name: String,
+    policies: PoaDefaults,
+    lifespan: Lifespan,
+    ids: IdAssignment,
+    redispatch: Option<QueueLimits>,
+    server_protocols: ProtocolPolicy,
+    client_protocols: ProtocolPolicy,
+}
+
+impl PoaBuilder {
+    pub(super) fn new(parent: Poa, name: &str) -> Self {
+        Self {
+            parent,
+            name: name.to_owned(),
+            policies: PoaDefaults::default(),
+            lifespan: Lifespan::default(),
+            ids: IdAssignment::default(),
+            redispatch: None,
+            server_protocols: ProtocolPolicy::default(),
+            client_protocols: ProtocolPolicy::default(),
+        }
+    }
+
+    /// Which threads serve its objects. Default: the ORB's default pool, which is the threads that call `Orb::run` unless it is
+    /// set.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// # use punctual_stub::Interface;
+    /// let orb = Orb::builder().build()?;
+    /// let pool = orb.threadpool().build()?;
+    /// let poa = orb.root_poa().child("numbers").threadpool(&pool).build()?;
+    /// let doubler: DoublerRef = poa.activate(Doubler)?;
+    ///
+    /// let client = Orb::builder().build()?;
+    /// let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior())?;
+    /// doubler.twice(3)?;
+    /// let (_, lane) = pool.statistics()[0];
+    /// assert_eq!(lane.requests, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn threadpool(mut self, pool: &ThreadPool) -> Self {
+        self.policies.pool = Some(Arc::clone(&pool.core));
+        self
+    }
+
+    /// Whose priority requests run at. Default: the ORB's, else none, so the pool's; a pool with lanes needs one.
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError, PriorityModel};
+    /// use punctual_types::Priority;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let pool = orb.threadpool().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
+    /// let poa = |name: &str| orb.root_poa().child(name).threadpool(&pool);
+    /// assert!(matches!(poa("none").build(), Err(OrbError::InvalidPolicy(_))));
+    /// poa("declared").priority_model(PriorityModel::ServerDeclared(Priority::MAX)).build()?;
+    /// // No lane has this priority.
+    /// let between = PriorityModel::ServerDeclared(Priority::new(100)?);
+    /// assert!(matches!(poa("between").priority_model(between).build(), Err(OrbError::InvalidPolicy(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn priority_model(mut self, model: PriorityModel) -> Self {
+        self.policies.model = Some(model);
+        self
+    }
+
+    /// Divides the priorities into bands, each with connections of its own: `RTCORBA::PriorityBandedConnectionPolicy`.
+    ///
+    /// References say them, and clients use the band that their priority is in. With lanes, requests of a band go to the lanes
+    /// whose priorities are in it. Default: the ORB's, else none.
+    ///
+    /// ```
+    /// # use punctual_orb::{InvalidPolicy, Orb, OrbError, PriorityModel};
+    /// use punctual_types::{Priority, PriorityBand};
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let middle = Priority::new(16_000)?;
+    /// let pool = orb.threadpool().lane(middle, 1).lane(Priority::MAX, 1).build()?;
+    /// let bands = [PriorityBand::new(Priority::MIN, middle), PriorityBand::new(Priority::new(16_001)?, Priority::MAX)];
+    /// let poa = |name: &str| {
+    ///     let model = PriorityModel::ClientPropagated { default: middle };
+    ///     orb.root_poa().child(name).threadpool(&pool).priority_model(model)
+    /// };
+    /// poa("banded").priority_bands(bands).build()?;
+    /// // Nobody would serve the lower one.
+    /// let low = PriorityBand::new(Priority::MIN, Priority::new(100)?);
+    /// let invalid = poa("low").priority_bands([low, bands[1]]).build().err().expect("no lane");
+    /// assert!(matches!(invalid, OrbError::InvalidPolicy(InvalidPolicy::BandWithoutLane(band)) if band == low));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn priority_bands(mut self, bands: impl IntoIterator<Item = PriorityBand>) -> Self {
+        self.policies.bands = Some(bands.into_iter().collect());
+        self
+    }
+
+    /// Changes priorities that come in with requests, and those that go out with calls its servants make. Default: the ORB's,
+    /// else none.
+    ///
+    /// Only priorities that clients propagate come in; highest accepted ones are checked before. Where the transform refuses,
+    /// the request or call is INTERNAL.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, PriorityModel};
+    /// use punctual_sched::PriorityTransform;
+    /// use punctual_types::{Priority, SystemExceptionKind};
+    ///
+    /// /// Only objects whose ids begin with `fast` may be called at priorities above 100.
+    /// struct Gate;
+    ///
+    /// impl PriorityTransform for Gate {
+    ///     fn inbound(&self, priority: Priority, id: &[u8]) -> Option<Priority> {
+    ///         (priority.value() <= 100 || id.starts_with(b"fast")).then_some(priority)
+    ///     }
+    ///
+    ///     fn outbound(&self, priority: Priority, _id: &[u8]) -> Option<Priority> {
+    ///         Some(priority)
+    ///     }
+    /// }
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let poa = orb
+    ///     .root_poa()
+    ///     .child("numbers")
+    ///     .user_ids()
+    ///     .priority_model(PriorityModel::ClientPropagated { default: Priority::MIN })
+    ///     .highest_priority(Priority::MAX)
+    ///     .priority_transform(Gate)
+    ///     .build()?;
+    /// let fast: DoublerRef = poa.activate_with_id("fast doubler", Doubler)?;
+    /// let slow: DoublerRef = poa.activate_with_id("doubler", Doubler)?;
+    /// orb.current().set_priority(Priority::MAX)?;
+    /// assert_eq!(fast.twice(3)?, 6);
+    /// assert_eq!(slow.twice(3).unwrap_err().kind, SystemExceptionKind::Internal);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn priority_transform(mut self, transform: impl PriorityTransform + 'static) -> Self {
+        self.policies.transform = Some(Arc::new(transform));
+        self
+    }
+
+    /// The highest priority that these peers may propagate; the first such rule that includes a peer holds, then those of the
+    /// ORB, then [`Self::highest_priority`]. [`Peers`] has an example.
+    pub fn accept_priorities(mut self, peers: Peers, up_to: Priority) -> Self {
+        self.policies.accepted.push((peers, up_to));
+        self
+    }
+
+    /// The highest priority that a client may propagate; [`OnExcess`] has an example. Calls within the ORB are not checked.
+    ///
+    /// Default: the ORB's, else the highest one that the server's configuration names: of the bands; without bands of the
+    /// lanes; without lanes of the pool's `default_priority` and the model's own default. Where that would be 0 an adapter that
+    /// has clients' priorities propagated needs this, or [`Self::accept_priorities`].
+    pub fn highest_priority(mut self, priority: Priority) -> Self {
+        self.policies.highest_accepted = Some(priority);
+        self
+    }
+
+    /// What happens to requests above it. Default: the ORB's, else they are refused. [`OnExcess`] has an example.
+    pub fn on_excess(mut self, action: OnExcess) -> Self {
+        self.policies.on_excess = Some(action);
+        self
+    }
+
+    /// Hands requests that came to the wrong lane on to the right one, as far as that one's queue has room within these limits.
+    ///
+    /// The wrong lane is one of another priority than the request's, which is the propagated one (within
+    /// [`Self::highest_priority`], so a forged one gains nothing) or the declared one. Without this, and where there is no
+    /// room, such requests run where they came, at that lane's priority; [`crate::LaneStatistics::misdirected`] counts
+    /// them in any case. Each request on its way costs a copy and waking a thread of the other lane, which is an `eventfd` more.
+    /// Lanes that wait by [`crate::LaneWait::Blocking`] hand nothing on.
+    ///
+    /// Fails in [`Self::build`] with [`OrbError::QueueWithoutRoom`].
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError, PriorityModel, QueueLimits};
+    /// use punctual_types::Priority;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let pool = orb.threadpool().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
+    /// let limits = QueueLimits { requests: 16, octets: 64 << 10 };
+    /// let poa = orb
+    ///     .root_poa()
+    ///     .child("tracks")
+    ///     .threadpool(&pool)
+    ///     .priority_model(PriorityModel::ClientPropagated { default: Priority::MAX })
+    ///     .redispatch(limits)
+    ///     .build()?;
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn redispatch(mut self, limits: QueueLimits) -> Self {
+        self.redispatch = Some(limits);
+        self
+    }
+
+    /// `RTCORBA::ServerProtocolPolicy` (42): which protocols its references name, the preferred one first. Default: the ORB's.
+    ///
+    /// How connections are set up is the ORB's to say: see `OrbBuilder::server_protocols`.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// # use punctual_stub::Interface;
+    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    ///
+    /// let orb = Orb::builder().listen("iiop://localhost").listen("uiop://").build()?;
+    /// let local = ProtocolPolicy::new([Protocol::UIOP]);
+    /// let poa = orb.root_poa().child("local").server_protocols(local).build()?;
+    /// let doubler: DoublerRef = poa.activate(Doubler)?;
+    /// let profiles = &doubler.as_object().ior().profiles;
+    /// assert_eq!((profiles.len(), profiles[0].tag), (1, Protocol::UIOP.profile_tag));
+    ///
+    /// let unknown = ProtocolPolicy::new([Protocol::tagged(77)]);
+    /// let poa = orb.root_poa().child("unknown").server_protocols(unknown).build();
+    /// assert!(matches!(poa, Err(OrbError::InvalidPolicy(_))), "nothing listens for it");
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn server_protocols(mut self, protocols: ProtocolPolicy) -> Self {
+        self.server_protocols = protocols;
+        self
+    }
+
+    /// `RTCORBA::ClientProtocolPolicy` (43), told to clients in references: which protocols they may use, the preferred one
+    /// first. Default: none, so clients choose. A client that has such a policy itself gets INV_POLICY.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// # use punctual_stub::Interface;
+    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    /// use punctual_types::SystemExceptionKind;
+    ///
+    /// let server = Orb::builder().listen("iiop://localhost").build()?;
+    /// let tcp = ProtocolPolicy::new([Protocol::IIOP]);
+    /// let poa = server.root_poa().child("tcp").client_protocols(tcp.clone()).build()?;
+    /// let doubler: DoublerRef = poa.activate(Doubler)?;
+    /// let client = Orb::builder().client_protocols(tcp).build()?;
+    /// let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior())?;
+    /// assert_eq!(doubler.twice(3).unwrap_err().kind, SystemExceptionKind::InvPolicy);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn client_protocols(mut self, protocols: ProtocolPolicy) -> Self {
+        self.client_protocols = protocols;
+        self
+    }
+
+    /// Its objects outlive the ORB: the same adapter name and object id lead to them in the next run.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// let orb = Orb::builder().build()?;
+    /// let poa = orb.root_poa().child("numbers").persistent().user_ids().build()?;
+    /// let doubler: DoublerRef = poa.activate_with_id("doubler", Doubler)?;
+    /// assert_eq!(doubler.twice(3)?, 6);
+    /// // An id that the ORB chooses would not be the same in the next run.
+    /// assert!(matches!(orb.root_poa().child("names").persistent().build(), Err(OrbError::InvalidPolicy(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn persistent(mut self) -> Self {
+        self.lifespan = Lifespan::Persistent;
+        self
+    }
+
+    /// The user chooses the ids of its objects.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// let orb = Orb::builder().build()?;
+    /// let poa = orb.root_poa().child("numbers").user_ids().build()?;
+    /// assert!(poa.activate_with_id::<DoublerRef, _>([0, 1, 2], Doubler).is_ok());
+    /// assert!(matches!(poa.activate::<DoublerRef, _>(Doubler), Err(OrbError::WrongPolicy(_))));
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn user_ids(mut self) -> Self {
+        self.ids = IdAssignment::User;
+        self
+    }
+
+    /// Makes the adapter. Fails for a name that is taken or malformed, and for policies that contradict each other.
+    ///
+    /// Source: Real-time CORBA 1.2, the rules for policies at `create_POA` as TAO checks them, as far as the policies exist.
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError};
+    /// let orb = Orb::builder().build()?;
+    /// assert!(orb.root_poa().child("radar").build().is_ok());
+    /// let malformed = orb.root_poa().child("radar/north").build();
+    /// assert!(matches!(malformed, Err(OrbError::AdapterName(_))));
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn build(self) -> Result<Poa, OrbError> {
+        let orb = self.parent.orb;
+        let defaults = orb.poa_defaults.lock().clone();
+        let pool = self.policies.pool.or(defaults.pool);
+        let pool = pool.unwrap_or_else(|| orb.default_pool());
+        let model = self.policies.model.or(defaults.model);
+        let bands = self.policies.bands.or(defaults.bands);
+        let lanes: Vec<_> = pool.lanes.iter().filter_map(|lane| lane.priority).collect();
+        InvalidPolicy::check(model, bands.as_deref(), pool.with_lanes.then_some(&lanes))?;
+        if self.lifespan == Lifespan::Persistent && self.ids == IdAssignment::System {
+            return Err(InvalidPolicy::PersistentSystemIds.into());
+        }
+        let redispatch = self.redispatch.map(QueueLimits::check).transpose()?;
+        orb.check_server_protocols(&self.server_protocols)?;
+        let server_protocols = if self.server_protocols.protocols().is_empty() {
+            orb.server_protocols.clone()
+        } else {
+            self.server_protocols
+        };
+        if let Some(priority) = model.map(PriorityModel::server_priority)
+            && orb.mapping.to_native(priority).is_none()
+        {
+            return Err(OrbError::PriorityUnmappable(priority));
+        }
+        let bands = bands.unwrap_or_default();
+        let mut rules = self.policies.accepted;
+        rules.extend(defaults.accepted);
+        let explicit = self.policies.highest_accepted.or(defaults.highest_accepted);
+        let others = explicit.unwrap_or_else(|| highest_named(model, &bands, &pool));
+        let nothing_accepted = explicit.is_none() && rules.is_empty() && others == Priority::MIN;
+        if nothing_accepted
+            && !pool.with_lanes
+            && bands.is_empty()
+            && matches!(model, Some(PriorityModel::ClientPropagated { .. }))
+        {
+            return Err(InvalidPolicy::NothingAccepted.into());
+        }
+        let core = self.parent.core.add_child(&self.name, |path| PoaCore {
+            lifespan: self.lifespan,
+            ids: self.ids,
+            model,
+            bands,
+            accepted: AcceptedPriorities {
+                rules,
+                others,
+                on_excess: self.policies.on_excess.or(defaults.on_excess).unwrap_or_default(),
+            },
+            redispatch,
+            server_protocols,
+            client_protocols: self.client_protocols,
+            transform: self.policies.transform.or(defaults.transform),
+            ..PoaCore::new(path, pool)
+        })?;
+        if let Some(limits) = redispatch
+            && core.pool.with_lanes
+        {
+            core.pool.lanes.iter().for_each(|lane| lane.provide_queue(limits));
+        }
+        Ok(Poa { orb, core })
+    }
+}
+
+/// The highest priority that the configuration of an adapter names, so that requests may be expected to have it.
+fn highest_named(model: Option<PriorityModel>, bands: &[PriorityBand], pool: &PoolCore) -> Priority {
+    if let Some(highest) = bands.iter().map(|band| band.high).max() {
+        return highest;
+    }
+    if pool.with_lanes {
+        return pool.highest;
+    }
+    let default = (pool.id != DEFAULT_POOL).then_some(pool.highest);
+    default
+        .max(model.map(PriorityModel::server_priority))
+        .unwrap_or_default()
+}

@@ -1,0 +1,236 @@
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64},
+    },
+};
+
+use punctual_cdr::Ior;
+use punctual_giop::{PolicyValue, PriorityModel as WireModel};
+use punctual_os::PiMutex;
+use punctual_poa::{Adapter, IdAssignment, Lifespan, ObjectKey, SlotId};
+use punctual_sched::PriorityTransform;
+use punctual_transport::ProtocolPolicy;
+use punctual_types::{Completion, Minor, Priority, PriorityBand, SystemException, SystemExceptionKind};
+
+use super::with_priority;
+use crate::{
+    OnExcess, OrbError, PriorityModel, QueueLimits, accepted_priorities::AcceptedPriorities, lane::Lane,
+    object_transform::ObjectTransform, orb_core::DEFAULT_POOL, profiles::profiles, threadpool::PoolCore,
+};
+
+/// An adapter as its objects know it.
+pub(crate) struct PoaCore {
+    /// The names of the adapter and its parents below the root, joined by `/`.
+    pub(super) path: String,
+    pub(super) lifespan: Lifespan,
+    pub(super) ids: IdAssignment,
+    pub(super) model: Option<PriorityModel>,
+    /// None: each priority has its own lane, or all have the same connections.
+    pub(super) bands: Vec<PriorityBand>,
+    pub(crate) accepted: AcceptedPriorities,
+    pub(super) transform: Option<Arc<dyn PriorityTransform>>,
+    pub(super) redispatch: Option<QueueLimits>,
+    pub(super) server_protocols: ProtocolPolicy,
+    pub(super) client_protocols: ProtocolPolicy,
+    pub(super) pool: Arc<PoolCore>,
+    pub(super) children: PiMutex<Vec<Arc<PoaCore>>>,
+    pub(super) destroyed: AtomicBool,
+    /// How many ids it has chosen for references without an active object.
+    pub(super) ids_made: AtomicU64,
+    /// The priorities of objects that have their own, by id: also of those that are not active.
+    pub(super) declared: PiMutex<HashMap<Box<[u8]>, Priority>>,
+}
+
+const MAX_PATH: usize = 1000;
+
+impl PoaCore {
+    pub(crate) fn root(pool: Arc<PoolCore>, server_protocols: ProtocolPolicy) -> Self {
+        Self {
+            server_protocols,
+            ..Self::new(String::new(), pool)
+        }
+    }
+
+    pub(super) fn new(path: String, pool: Arc<PoolCore>) -> Self {
+        Self {
+            path,
+            lifespan: Lifespan::Transient,
+            ids: IdAssignment::System,
+            model: None,
+            bands: Vec::new(),
+            accepted: AcceptedPriorities {
+                rules: Vec::new(),
+                others: Priority::MIN,
+                on_excess: OnExcess::Refuse,
+            },
+            transform: None,
+            redispatch: None,
+            server_protocols: ProtocolPolicy::default(),
+            client_protocols: ProtocolPolicy::default(),
+            pool,
+            children: PiMutex::new(Vec::new()),
+            destroyed: AtomicBool::new(false),
+            ids_made: AtomicU64::new(0),
+            declared: PiMutex::new(HashMap::new()),
+        }
+    }
+
+    pub(super) fn add_child(
+        &self,
+        name: &str,
+        make: impl FnOnce(String) -> Self,
+    ) -> Result<Arc<Self>, OrbError> {
+        let path = if self.path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{}/{name}", self.path)
+        };
+        let mut children = self.children.lock();
+        if self.is_destroyed() {
+            return Err(OrbError::AdapterDestroyed);
+        }
+        let taken = children.iter().any(|child| child.path == path);
+        if taken || name.is_empty() || name.contains('/') || path.len() > MAX_PATH {
+            return Err(OrbError::AdapterName(name.to_owned()));
+        }
+        let child = Arc::new(make(path));
+        if child.pool.is_destroyed() {
+            return Err(OrbError::InvalidThreadPool);
+        }
+        children.push(Arc::clone(&child));
+        Ok(child)
+    }
+
+    pub(crate) fn pool_id(&self) -> u32 {
+        self.pool.id
+    }
+
+    /// The lane of this priority, where requests that came to another one are handed on, and how much may wait there.
+    pub(crate) fn redispatch_to(&self, priority: Priority) -> Option<(Arc<Lane>, QueueLimits)> {
+        let limits = self.redispatch?;
+        let serves = |lane: &&Arc<Lane>| lane.priority.is_some_and(|own| self.is_served_by(own, priority));
+        let lane = self.pool.lanes.iter().find(serves)?;
+        Some((Arc::clone(lane), limits))
+    }
+
+    pub(crate) fn has_lanes(&self) -> bool {
+        self.pool.with_lanes
+    }
+
+    /// At what its pool's threads run without a request; `None`: threads of the user's own, or lanes.
+    pub(crate) fn default_priority(&self) -> Option<Priority> {
+        (!self.pool.with_lanes && self.pool.id != DEFAULT_POOL).then_some(self.pool.highest)
+    }
+
+    /// Whether requests of this priority belong to the lane that has priority `lane`.
+    pub(crate) fn is_served_by(&self, lane: Priority, asked: Priority) -> bool {
+        lane == asked
+            || self
+                .bands
+                .iter()
+                .find(|band| band.contains(asked))
+                .is_some_and(|band| band.contains(lane))
+    }
+
+    /// The priority model of an object, which may have its own priority.
+    pub(crate) fn model(&self, priority: Option<Priority>) -> Option<PriorityModel> {
+        priority.map(PriorityModel::ServerDeclared).or(self.model)
+    }
+
+    /// What an object of this id is to be told about priorities, if anything.
+    pub(crate) fn transform(&self, slot: SlotId, id: Option<&[u8]>) -> Option<Arc<ObjectTransform>> {
+        let transform = Arc::clone(self.transform.as_ref()?);
+        let object_id = id.map_or_else(|| with_priority::id_of_slot(slot).into(), Into::into);
+        Some(Arc::new(ObjectTransform { transform, object_id }))
+    }
+
+    /// The adapter in object keys.
+    pub(crate) fn adapter(&self, boot: u64) -> Adapter<'_> {
+        let boot = (self.lifespan == Lifespan::Transient).then_some(boot);
+        Adapter {
+            boot,
+            path: self.path.as_bytes(),
+        }
+    }
+
+    /// The key of an object in this slot, or of this id.
+    pub(crate) fn object_key(&self, boot: u64, slot: SlotId, id: Option<&[u8]>) -> Vec<u8> {
+        match id {
+            Some(id) => ObjectKey::Named {
+                adapter: self.adapter(boot),
+                id,
+            }
+            .to_octets(),
+            None => ObjectKey::Slot { boot, slot }.to_octets(),
+        }
+    }
+
+    /// A reference to an object of this adapter with this priority model.
+    pub(crate) fn reference(
+        &self,
+        repository_id: &str,
+        object_key: Vec<u8>,
+        model: Option<PriorityModel>,
+    ) -> Result<Ior, SystemException> {
+        let mut endpoints = self.pool.endpoints(|lane| self.is_reached_through(lane, model));
+        if let Some(PriorityModel::ClientPropagated { default }) = model {
+            // Clients that send no priority use the first endpoint: that of a lane for such requests.
+            let serves = |lane| Priority::new(lane).is_ok_and(|lane| self.is_served_by(lane, default));
+            endpoints.sort_by_key(|endpoint| !serves(endpoint.priority));
+        }
+        let wanted = self.server_protocols.tags();
+        if !wanted.is_empty() {
+            let position = |tag: u32| wanted.iter().position(|wanted| *wanted == tag);
+            endpoints.retain(|endpoint| position(endpoint.profile_tag()).is_some());
+            // A stable sort: within a protocol the order of the lanes stays.
+            endpoints.sort_by_key(|endpoint| position(endpoint.profile_tag()));
+        }
+        if endpoints.is_empty() {
+            let (kind, minor) = (SystemExceptionKind::BadParam, Minor::NO_USABLE_PROFILE);
+            return Err(SystemException::new(kind, minor, Completion::No));
+        }
+        let policies = self.policies(model);
+        let has_policies = !policies.is_empty();
+        let profiles = profiles(&endpoints, &object_key, has_policies.then_some(&policies))
+            .map_err(|error| error.system_exception(Completion::No))?;
+        Ok(Ior {
+            type_id: repository_id.to_owned(),
+            profiles,
+        })
+    }
+
+    fn is_reached_through(&self, lane: &Lane, model: Option<PriorityModel>) -> bool {
+        match (model, lane.priority) {
+            (Some(PriorityModel::ServerDeclared(priority)), Some(own)) => own == priority,
+            (Some(PriorityModel::ClientPropagated { .. }), Some(own)) => {
+                self.bands.is_empty() || self.bands.iter().any(|band| band.contains(own))
+            }
+            _ => true,
+        }
+    }
+
+    /// What clients are told.
+    fn policies(&self, model: Option<PriorityModel>) -> Vec<PolicyValue> {
+        let mut policies = Vec::new();
+        if !self.bands.is_empty() {
+            let bands = self.bands.iter();
+            let bands = bands.map(|band| (band.low.value(), band.high.value()));
+            policies.push(PolicyValue::PriorityBands(bands.collect()));
+        }
+        if !self.client_protocols.protocols().is_empty() {
+            policies.push(PolicyValue::ClientProtocols(self.client_protocols.to_entries()));
+        }
+        if let Some(model) = model {
+            policies.push(PolicyValue::PriorityModel {
+                model: match model {
+                    PriorityModel::ClientPropagated { .. } => WireModel::ClientPropagated,
+                    PriorityModel::ServerDeclared(_) => WireModel::ServerDeclared,
+                },
+                server_priority: model.server_priority().value(),
+            });
+        }
+        policies
+    }
+}
