@@ -144,9 +144,7 @@ impl OrbError {
             Self::Full => (Kind::ImpLimit, Minor::NONE),
             Self::ShutDown => (Kind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN),
             Self::InUpcall => (Kind::BadInvOrder, Minor::OMG_WOULD_DEADLOCK),
-            Self::AdapterDestroyed | Self::AlreadyActive | Self::NotActive | Self::PoolInUse(_) => {
-                (Kind::BadInvOrder, Minor::NONE)
-            }
+            Self::AlreadyActive | Self::NotActive | Self::PoolInUse(_) => (Kind::BadInvOrder, Minor::NONE),
             Self::InvalidPolicy(_) | Self::WrongPolicy(_) => (Kind::InvPolicy, Minor::NONE),
             Self::PriorityNotServed(_) => (Kind::BadParam, Minor::NONE),
             Self::PriorityTaken { .. } => (Kind::BadInvOrder, Minor::NONE),

@@ -121,12 +121,16 @@ impl Server {
 
     /// Activates another object in the same adapter.
     pub fn another(&self) -> ProbeRef {
-        self.poa.activate(self.servant()).expect("an object")
+        self.another_in(&self.poa)
     }
 
     /// Activates another object in another adapter.
     pub fn another_in(&self, poa: &Poa) -> ProbeRef {
-        poa.activate(self.servant()).expect("an object")
+        let servant = Servant {
+            poa: poa.clone(),
+            ..self.servant()
+        };
+        poa.activate(servant).expect("an object")
     }
 
     /// Activates another object in the same adapter, with a priority of its own.

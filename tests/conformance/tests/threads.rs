@@ -34,10 +34,6 @@ fn there_are_the_configured_threads_and_no_others() {
         pool: |pool| pool.threads(3).default_priority(Priority::MAX),
         ..Setup::default()
     };
-    let buffering = Setup {
-        pool: |pool| pool.threads(2).request_buffering(QueueLimits::default()),
-        ..Setup::default()
-    };
     // In a blocking lane one more accepts; dynamic ones come when they are needed.
     let others = Setup {
         model: Some(PriorityModel::ClientPropagated {
@@ -49,7 +45,11 @@ fn there_are_the_configured_threads_and_no_others() {
         },
         ..Setup::default()
     };
-    let servers = [lanes.start(), plain.start(), others.start(), buffering.start()];
+    let buffering = Setup {
+        pool: |pool| pool.threads(2).request_buffering(QueueLimits::default()),
+        ..Setup::default()
+    };
+    let servers = [lanes.start(), plain.start(), buffering.start(), others.start()];
     let client = client();
     let mut expected = before.clone();
     // Pool, priority, thread.
@@ -61,11 +61,11 @@ fn there_are_the_configured_threads_and_no_others() {
         "p2-32767.1",
         "p2-32767.2",
         "p3-0.0",
-        "p3-32767.0",
-        "p3-32767.poll",
+        "p3-0.1",
+        "p3-0.io",
         "p4-0.0",
-        "p4-0.1",
-        "p4-0.io",
+        "p4-32767.0",
+        "p4-32767.poll",
     ];
     expected.extend(configured.map(|name| (name.to_owned(), 1)));
     assert_eq!(names(), expected, "pools started, nothing called");
@@ -84,9 +84,9 @@ fn there_are_the_configured_threads_and_no_others() {
     // An ended thread is listed a moment longer; a hidden one would stay.
     wait_until("callers have ended", || !names().contains_key("caller"));
     assert_eq!(names(), expected, "after calls of all kinds");
-    let low = servers[2].reference_for(&client);
+    let low = servers[3].reference_for(&client);
     assert_eq!([low.twice(1), low.twice(2)], [Ok(2), Ok(4)]);
-    expected.insert("p3-0.1".into(), 1);
+    expected.insert("p4-0.1".into(), 1);
     assert_eq!(names(), expected, "the dynamic one");
     drop::<[Server; 4]>(servers);
     wait_until("all have ended", || names() == before);

@@ -159,7 +159,12 @@ pub(super) fn help(home: &Arc<Lane>, via: &Lane, token: u64, core: &Arc<OrbCore>
         return;
     };
     theirs.below[above.place].armed.store(false, Ordering::SeqCst);
-    if !lane.crew.occupancy.is_exhausted() || lane.is_stopping() {
+    if !lane.crew.occupancy.is_exhausted() {
+        return;
+    }
+    // As one of its threads: the last one closes the lane, and that must not be while this one serves.
+    let _joined = join(lane);
+    if lane.is_stopping() {
         return;
     }
     let _raised = raise(via.scheduling, lane.scheduling);
@@ -176,6 +181,21 @@ pub(super) fn help(home: &Arc<Lane>, via: &Lane, token: u64, core: &Arc<OrbCore>
         desk = worker.into_desk();
     }
     theirs.desks.lock().push(desk);
+}
+
+/// Makes the thread one of the lane's, until the result is dropped.
+fn join(lane: &Lane) -> impl Drop + use<'_> {
+    struct Leave<'l>(&'l Lane);
+    impl Drop for Leave<'_> {
+        fn drop(&mut self) {
+            if self.0.crew.occupancy.leave_busy() {
+                self.0.close_all();
+                self.0.calls.clear();
+            }
+        }
+    }
+    lane.crew.occupancy.join_busy();
+    Leave(lane)
 }
 
 /// Lets the thread run as the other lane's threads do, until the result is dropped. Two system calls where that differs.

@@ -1,13 +1,16 @@
 use std::{
     io,
-    sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use punctual_cdr::CharSet;
 use punctual_flight::Link;
 use punctual_giop::{Version, write_close_connection, write_message_error};
-use punctual_os::{PiMutex, PiMutexGuard};
+use punctual_os::{Interest, PiMutex, PiMutexGuard, Poller, Trigger};
 use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::{ProtocolProperties, Stream};
 use punctual_types::Priority;
@@ -18,6 +21,8 @@ use crate::{Limits, accepted_priorities::Origin, network_mark::NetworkMark};
 /// One accepted connection. Several threads of the lane may serve requests of it; one at a time reads.
 pub(super) struct Connection {
     pub(super) token: u64,
+    /// Its lane's waiting place.
+    poller: Arc<Poller>,
     pub(super) origin: Origin,
     stream: Box<dyn Stream>,
     /// For the flight recorder.
@@ -62,11 +67,13 @@ impl Connection {
         stream: Box<dyn Stream>,
         origin: Origin,
         properties: &ProtocolProperties,
+        poller: &Arc<Poller>,
         limits: &Limits,
     ) -> Self {
         Self {
             token,
             link: Link::of(stream.as_fd()),
+            poller: Arc::clone(poller),
             origin,
             stream,
             mark: NetworkMark::new(properties),
@@ -201,6 +208,7 @@ impl Connection {
                     if self.congested.swap(true, Ordering::SeqCst) {
                         break;
                     }
+                    self.wait_for(Interest::READ_WRITE);
                 }
                 Err(error) => return Err(error),
             }
@@ -208,8 +216,17 @@ impl Connection {
         outbound.waiting.extend_from_slice(&message[sent..]);
         if outbound.waiting.is_empty() && self.is_congested() {
             self.congested.store(false, Ordering::SeqCst);
+            self.wait_for(Interest::READ);
         }
         Ok(())
+    }
+
+    /// Room is waited for only while something is kept: Unix sockets report it whenever the peer has read. With `outbound` locked.
+    fn wait_for(&self, interest: Interest) {
+        // It fails for connections that a thread has for itself, which wait in `write`.
+        let _ = self
+            .poller
+            .modify(self.stream(), self.token, interest, Trigger::Edge);
     }
 
     /// Goes on with what is kept. `true`: all of it is sent, so requests may be read again.
@@ -229,6 +246,9 @@ impl Connection {
         outbound.waiting.drain(..sent);
         let done = outbound.waiting.is_empty();
         self.congested.store(!done, Ordering::SeqCst);
+        if done {
+            self.wait_for(Interest::READ);
+        }
         Ok(done)
     }
 

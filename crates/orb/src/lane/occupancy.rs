@@ -29,6 +29,16 @@ impl Occupancy {
             .is_ok()
     }
 
+    /// A thread comes from elsewhere to serve a request: the lane is as exhausted as before.
+    pub(super) fn join_busy(&self) {
+        self.0.fetch_add(THREAD + BUSY, Ordering::SeqCst);
+    }
+
+    /// It goes again. `true`: that was the last thread.
+    pub(super) fn leave_busy(&self) -> bool {
+        threads(self.0.fetch_sub(THREAD + BUSY, Ordering::SeqCst)) == 1
+    }
+
     /// A thread goes into an upcall. `true`: no thread is left to wait.
     pub(super) fn begin(&self) -> bool {
         is_full(self.0.fetch_add(BUSY, Ordering::SeqCst) + BUSY)
@@ -82,6 +92,13 @@ mod tests {
         assert!(!occupancy.leave_unless_needed(), "the other one is busy");
         occupancy.end();
         assert!(occupancy.leave_unless_needed());
+        occupancy.join_busy();
+        assert!(
+            !occupancy.leave_unless_needed(),
+            "a helper goes when it has helped"
+        );
+        assert!(!occupancy.is_exhausted());
+        assert!(!occupancy.leave_busy());
         assert!(!occupancy.leave_unless_needed(), "a lane keeps one thread");
         assert!(occupancy.leave());
     }

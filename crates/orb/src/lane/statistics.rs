@@ -46,7 +46,7 @@ pub struct LaneStatistics {
     pub thread_failures: u64,
     /// Connections now open.
     pub connections: usize,
-    /// Threads now: static and dynamic ones, and those that call `Orb::run`.
+    /// Threads now: static and dynamic ones, those that call `Orb::run`, and those that are borrowed at this moment.
     pub threads: usize,
     /// Threads that are serving a request now.
     pub busy: usize,

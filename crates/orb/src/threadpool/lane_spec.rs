@@ -123,9 +123,10 @@ impl LaneSpec {
     /// How many threads more there may be. Default 0.
     ///
     /// One is made when the last one that waited for requests goes into an upcall. Whoever goes there makes it, before its
-    /// upcall: that request is later by what a thread costs (some 100 µs, most of it for touching its stack), and it is the
-    /// one place where a lane's thread allocates after warm-up. With [`ThreadLife::Infinite`] it happens this many times.
-    /// Where the system refuses a thread, that is counted, and the threads that there are serve the requests.
+    /// upcall: that request is later by what a thread costs (up to about a millisecond, most of it for touching its stack, so a
+    /// smaller one helps), and it is the one place where a lane's thread allocates after warm-up. With [`ThreadLife::Infinite`]
+    /// it happens this many times. Where the system refuses a thread, that is counted, and the threads that there are serve the
+    /// requests.
     pub fn dynamic_threads(mut self, at_most: usize) -> Self {
         self.dynamic_threads = at_most;
         self

@@ -6,8 +6,13 @@ use std::{
     time::Duration,
 };
 
-use punctual::{LaneSpec, LaneStatistics, SchedulingClass};
-use punctual_conformance::{conformance::ProbeRef, peer::wait_until};
+use punctual::{LaneSpec, LaneStatistics, SchedulingClass, ThreadPoolBuilder, ior_to_string};
+use punctual_conformance::{
+    conformance::ProbeRef,
+    peer::{Listener, wait_until},
+    server::{Server, reference},
+    wire::COMMON,
+};
 use punctual_os::{CpuSet, TaskId, scheduling};
 
 use super::{HIGH, LOW, ordinary_client, priority, seen, wait_at_gate, with_lanes};
@@ -181,19 +186,34 @@ fn the_borrowed_thread_runs_at_the_priority_of_the_request() {
     });
 }
 
-/// Many clients on lanes of one thread, some of which block for a moment: every call is answered, whoever served it, and the
-/// counts agree.
+fn three_lanes(pool: ThreadPoolBuilder) -> ThreadPoolBuilder {
+    pool.lane(priority(LOW), 2)
+        .lane(priority(20_000), 1)
+        .lane(priority(HIGH), 1)
+        .allow_borrowing(true)
+}
+
 #[test]
 fn no_request_is_lost_under_load() {
+    let borrowed = stress(&with_lanes(three_lanes, SchedulingClass::Other));
+    assert!(borrowed > 0);
+}
+
+/// Where helpers are preempted by those they help: all threads of the server on one CPU.
+#[test]
+fn nor_is_any_on_one_real_time_cpu() {
     let server = with_lanes(
-        |pool| {
-            pool.lane(priority(LOW), 2)
-                .lane(priority(20_000), 1)
-                .lane(priority(HIGH), 1)
-                .allow_borrowing(true)
-        },
-        SchedulingClass::Other,
+        |pool| three_lanes(pool).affinity(CpuSet::single(0)),
+        SchedulingClass::Fifo,
     );
+    if !server.pool.is_realtime() {
+        return eprintln!("SKIPPED: no real-time rights");
+    }
+    stress(&server);
+}
+
+/// Many clients, and lanes that have fewer threads than these: every call is answered, whoever served it, and the counts agree.
+fn stress(server: &Server) -> u64 {
     server.hooks.open_gate();
     const CALLS: u64 = 1_500;
     let clients = [LOW, LOW, 20_000, 20_000, 20_000, HIGH, HIGH, HIGH, HIGH];
@@ -201,7 +221,7 @@ fn no_request_is_lost_under_load() {
     let clients_of = |own: i16| clients.iter().filter(|other| **other == own).count() as u64;
     thread::scope(|scope| {
         for (number, own) in clients.into_iter().enumerate() {
-            let (server, served) = (&server, &served);
+            let served = &served;
             scope.spawn(move || {
                 let client = ordinary_client();
                 let probe = server
@@ -225,17 +245,57 @@ fn no_request_is_lost_under_load() {
     // The last oneways may still be on their way.
     wait_until("all are served", || {
         let sum =
-            |count: fn(&LaneStatistics) -> u64| (0..3).map(|lane| count(&seen(&server, lane))).sum::<u64>();
+            |count: fn(&LaneStatistics) -> u64| (0..3).map(|lane| count(&seen(server, lane))).sum::<u64>();
         sum(|lane| lane.requests) >= (CALLS + CALLS.div_ceil(7)) * clients.len() as u64
             && sum(|lane| lane.busy as u64) == 0
     });
-    let lanes = [0, 1, 2].map(|lane| seen(&server, lane));
+    let lanes = [0, 1, 2].map(|lane| seen(server, lane));
     let oneways = CALLS.div_ceil(7);
     for (lane, own) in lanes.iter().zip([LOW, 20_000, HIGH]) {
         assert_eq!(lane.requests, clients_of(own) * (CALLS + oneways), "{lane:?}");
     }
     let sum = |count: fn(&LaneStatistics) -> u64| lanes.iter().map(count).sum::<u64>();
     assert_eq!(sum(|lane| lane.borrowed), sum(|lane| lane.lent));
-    assert!(sum(|lane| lane.borrowed) > 0, "{lanes:?}");
     assert_eq!(lanes[0].borrowed, 0);
+    sum(|lane| lane.borrowed)
+}
+
+/// The lane's own thread has ended by then: the lane is kept open by the one that it has borrowed.
+#[test]
+fn a_shutdown_finishes_what_a_borrowed_thread_serves() {
+    let server = with_lanes(
+        |pool| {
+            pool.lane(priority(LOW), 1)
+                .lane(priority(HIGH), 1)
+                .allow_borrowing(true)
+        },
+        SchedulingClass::Other,
+    );
+    let client = ordinary_client();
+    let probe = server.reference_for(&client);
+    let elsewhere = Listener::open();
+    let next = reference([1, 2], elsewhere.port, b"next", &[]);
+    let next: ProbeRef = client.resolve(&ior_to_string(&next)).unwrap();
+    thread::scope(|scope| {
+        let own = wait_at_gate(scope, &client, &probe, Some(HIGH), 1);
+        server.hooks.await_at_gate(1);
+        let borrowed = scope.spawn(|| {
+            client.current().set_priority(priority(HIGH)).unwrap();
+            let probe: ProbeRef = probe.with_timeout(Duration::from_secs(15)).unchecked();
+            probe.forward(Some(&next), 21)
+        });
+        let mut peer = elsewhere.accept();
+        let request = peer.receive().unwrap();
+        assert_eq!((seen(&server, 1).borrowed, seen(&server, 0).lent), (1, 1));
+        server.orb.shutdown();
+        server.hooks.open_gate();
+        // Time for the lane's own thread to end, which nobody reports.
+        own.join().unwrap();
+        thread::sleep(BURST);
+        assert_eq!(seen(&server, 1).threads, 1, "the borrowed one");
+        peer.send(&COMMON.reply(request.request().id, 0, |body| body.i32(42)));
+        assert_eq!(borrowed.join().unwrap(), Ok(42));
+    });
+    server.orb.shutdown_and_wait().unwrap();
+    assert_eq!((seen(&server, 1).threads, seen(&server, 1).connections), (0, 0));
 }
