@@ -512,7 +512,7 @@ impl PoaBuilder {
         if self.lifespan == Lifespan::Persistent && self.ids == IdAssignment::System {
             return Err(InvalidPolicy::PersistentSystemIds.into());
         }
-        orb.check_server_protocols(&self.server_protocols)?;
+        orb.check_server_protocols(&self.server_protocols, &pool)?;
         let server_protocols = if self.server_protocols.protocols().is_empty() {
             orb.server_protocols.clone()
         } else {

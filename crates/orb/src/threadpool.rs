@@ -13,6 +13,7 @@ use punctual_types::Priority;
 use crate::{
     LaneStatistics, OrbError,
     lane::{self, Lane},
+    lane_endpoints::LaneEndpoints,
     notice,
     orb_core::OrbCore,
 };
@@ -91,6 +92,7 @@ impl ThreadPool {
 /// ```
 pub struct ThreadPoolBuilder {
     orb: Arc<OrbCore>,
+    pub(crate) endpoints: LaneEndpoints,
     lanes: Vec<(Priority, usize)>,
     threads: usize,
     default_priority: Priority,
@@ -103,6 +105,7 @@ impl ThreadPoolBuilder {
     pub(crate) fn new(orb: &Arc<OrbCore>) -> Self {
         Self {
             orb: Arc::clone(orb),
+            endpoints: LaneEndpoints::default(),
             lanes: Vec::new(),
             threads: 1,
             default_priority: Priority::MIN,
@@ -191,6 +194,8 @@ impl ThreadPoolBuilder {
             layout.push((self.default_priority, self.threads));
         }
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        let priorities: Vec<_> = layout.iter().map(|(priority, _)| *priority).collect();
+        self.endpoints.check(&priorities)?;
         let mut lanes = Vec::new();
         for (priority, _) in &layout {
             let native = self
@@ -207,7 +212,7 @@ impl ThreadPoolBuilder {
             };
             // The kernel keeps 15 octets of a thread's name: pool, lane's priority, thread.
             let name = format!("p{id}-{priority}");
-            let places = self.orb.listen_beside(&name);
+            let places = self.endpoints.places(&self.orb, &name, *priority)?;
             let lane = Lane::new(
                 name,
                 id,
