@@ -21,7 +21,7 @@ use crate::{
     InvalidPolicy, Limits, OrbBuilder, OrbError, PriorityModel,
     client::{ConnectionCache, Endpoints, OrbPolicies, Reference},
     current,
-    lane::{Lane, ListenAt},
+    lane::{CrewPlan, Lane, ListenAt},
     mutex::Mutexes,
     poa::{PoaCore, with_priority::id_of_slot},
     poa_defaults::PoaDefaults,
@@ -82,7 +82,7 @@ impl OrbCore {
         let at_once = !settings.listen.is_empty();
         let listen = places(&transports, &settings)?;
         let name = String::from("default");
-        let lane = Lane::new(name, DEFAULT_POOL, None, None, &settings.limits)?;
+        let lane = Lane::new(name, DEFAULT_POOL, None, CrewPlan::default(), &settings.limits)?;
         if at_once {
             lane.listen(&listen)?;
         }
@@ -143,7 +143,7 @@ impl OrbCore {
         Arc::clone(&self.default_pool)
     }
 
-    pub(crate) fn default_lane(&self) -> &Lane {
+    pub(crate) fn default_lane(&self) -> &Arc<Lane> {
         &self.default_pool.lanes[0]
     }
 
@@ -153,6 +153,10 @@ impl OrbCore {
         if self.is_shut_down() {
             pool.stop();
         }
+    }
+
+    pub(crate) fn forget_pool(&self, pool: &Arc<PoolCore>) {
+        self.pools.lock().retain(|other| !Arc::ptr_eq(other, pool));
     }
 
     /// A place as the user writes it.

@@ -1,10 +1,11 @@
+mod destroy;
 pub(crate) mod with_priority;
 
 use std::{
     collections::HashMap,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64},
     },
 };
 
@@ -18,7 +19,7 @@ use punctual_transport::ProtocolPolicy;
 use punctual_types::{Completion, Minor, Priority, PriorityBand, SystemException, SystemExceptionKind};
 
 use crate::{
-    InvalidPolicy, OnExcess, OrbError, Peers, PriorityModel, ThreadPool,
+    InvalidPolicy, OnExcess, OrbError, Peers, PriorityModel, QueueLimits, ThreadPool,
     accepted_priorities::AcceptedPriorities,
     client::Reference,
     lane::Lane,
@@ -78,6 +79,7 @@ impl Poa {
             policies: PoaDefaults::default(),
             lifespan: Lifespan::default(),
             ids: IdAssignment::default(),
+            redispatch: None,
             server_protocols: ProtocolPolicy::default(),
             client_protocols: ProtocolPolicy::default(),
         }
@@ -165,36 +167,6 @@ impl Poa {
         self.orb.deactivate(&self.core, &profile.object_key)
     }
 
-    /// Ends the adapter, the ones below it, and their objects: no further request reaches them, and the name is free again.
-    ///
-    /// Servants are dropped as [`Self::deactivate`] says: here and now, after the upcalls they are in; inside an upcall later.
-    ///
-    /// Fails with [`OrbError::WrongPolicy`] for the root adapter, which ends with its ORB.
-    ///
-    /// ```
-    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
-    /// # use doubler::{Doubler, DoublerRef};
-    /// # use punctual_orb::{Orb, OrbError};
-    /// let orb = Orb::builder().build()?;
-    /// let sensors = orb.root_poa().child("sensors").build()?;
-    /// let radar = sensors.child("radar").build()?;
-    /// let doubler: DoublerRef = radar.activate(Doubler)?;
-    /// sensors.destroy()?;
-    /// assert!(doubler.twice(21).is_err());
-    /// assert!(matches!(radar.activate::<DoublerRef, _>(Doubler), Err(OrbError::AdapterDestroyed)));
-    /// let again = orb.root_poa().child("sensors").build()?;
-    /// # Ok::<(), OrbError>(())
-    /// ```
-    pub fn destroy(&self) -> Result<(), OrbError> {
-        if Arc::ptr_eq(&self.core, &self.orb.root_poa()) {
-            return Err(OrbError::WrongPolicy(
-                "the root adapter ends with its ORB: use `Orb::shutdown`",
-            ));
-        }
-        self.orb.destroy(&self.core);
-        Ok(())
-    }
-
     /// With the object's own priority, if it has one.
     fn activate_servant(
         &self,
@@ -249,6 +221,7 @@ pub struct PoaBuilder {
     policies: PoaDefaults,
     lifespan: Lifespan,
     ids: IdAssignment,
+    redispatch: Option<QueueLimits>,
     server_protocols: ProtocolPolicy,
     client_protocols: ProtocolPolicy,
 }
@@ -399,6 +372,37 @@ impl PoaBuilder {
         self
     }
 
+    /// Hands requests that came to the wrong lane on to the right one, as far as that one's queue has room within these limits.
+    ///
+    /// The wrong lane is one of another priority than the request's, which is the propagated one (within
+    /// [`Self::highest_priority`], so a forged one gains nothing) or the declared one. Without this, and where there is no
+    /// room, such requests run where they came, at that lane's priority; [`crate::LaneStatistics::misdirected`] counts
+    /// them in any case. Each request on its way costs a copy and waking a thread of the other lane, which is an `eventfd` more.
+    /// Lanes that wait by [`crate::LaneWait::Blocking`] hand nothing on.
+    ///
+    /// Fails in [`Self::build`] with [`OrbError::QueueWithoutRoom`].
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError, PriorityModel, QueueLimits};
+    /// use punctual_types::Priority;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let pool = orb.threadpool().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
+    /// let limits = QueueLimits { requests: 16, octets: 64 << 10 };
+    /// let poa = orb
+    ///     .root_poa()
+    ///     .child("tracks")
+    ///     .threadpool(&pool)
+    ///     .priority_model(PriorityModel::ClientPropagated { default: Priority::MAX })
+    ///     .redispatch(limits)
+    ///     .build()?;
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn redispatch(mut self, limits: QueueLimits) -> Self {
+        self.redispatch = Some(limits);
+        self
+    }
+
     /// `RTCORBA::ServerProtocolPolicy` (42): which protocols its references name, the preferred one first. Default: the ORB's.
     ///
     /// How connections are set up is the ORB's to say: see `OrbBuilder::server_protocols`.
@@ -512,6 +516,7 @@ impl PoaBuilder {
         if self.lifespan == Lifespan::Persistent && self.ids == IdAssignment::System {
             return Err(InvalidPolicy::PersistentSystemIds.into());
         }
+        let redispatch = self.redispatch.map(QueueLimits::check).transpose()?;
         orb.check_server_protocols(&self.server_protocols, &pool)?;
         let server_protocols = if self.server_protocols.protocols().is_empty() {
             orb.server_protocols.clone()
@@ -546,11 +551,17 @@ impl PoaBuilder {
                 others,
                 on_excess: self.policies.on_excess.or(defaults.on_excess).unwrap_or_default(),
             },
+            redispatch,
             server_protocols,
             client_protocols: self.client_protocols,
             transform: self.policies.transform.or(defaults.transform),
             ..PoaCore::new(path, pool)
         })?;
+        if let Some(limits) = redispatch
+            && core.pool.with_lanes
+        {
+            core.pool.lanes.iter().for_each(|lane| lane.provide_queue(limits));
+        }
         Ok(Poa { orb, core })
     }
 }
@@ -580,6 +591,7 @@ pub(crate) struct PoaCore {
     bands: Vec<PriorityBand>,
     pub(crate) accepted: AcceptedPriorities,
     transform: Option<Arc<dyn PriorityTransform>>,
+    redispatch: Option<QueueLimits>,
     server_protocols: ProtocolPolicy,
     client_protocols: ProtocolPolicy,
     pool: Arc<PoolCore>,
@@ -614,6 +626,7 @@ impl PoaCore {
                 on_excess: OnExcess::Refuse,
             },
             transform: None,
+            redispatch: None,
             server_protocols: ProtocolPolicy::default(),
             client_protocols: ProtocolPolicy::default(),
             pool,
@@ -639,33 +652,23 @@ impl PoaCore {
             return Err(OrbError::AdapterName(name.to_owned()));
         }
         let child = Arc::new(make(path));
+        if child.pool.is_destroyed() {
+            return Err(OrbError::InvalidThreadPool);
+        }
         children.push(Arc::clone(&child));
         Ok(child)
     }
 
-    pub(crate) fn is_destroyed(&self) -> bool {
-        self.destroyed.load(Ordering::Acquire)
-    }
-
-    /// Lets nobody add objects or adapters any more; returns the adapters below.
-    pub(crate) fn close(&self) -> Vec<Arc<Self>> {
-        let children = self.children.lock();
-        self.destroyed.store(true, Ordering::Release);
-        children.clone()
-    }
-
-    /// Forgets an adapter somewhere below this one.
-    pub(crate) fn remove_below(&self, poa: &Arc<Self>) {
-        let children = {
-            let mut children = self.children.lock();
-            children.retain(|child| !Arc::ptr_eq(child, poa));
-            children.clone()
-        };
-        children.iter().for_each(|child| child.remove_below(poa));
-    }
-
     pub(crate) fn pool_id(&self) -> u32 {
         self.pool.id
+    }
+
+    /// The lane of this priority, where requests that came to another one are handed on, and how much may wait there.
+    pub(crate) fn redispatch_to(&self, priority: Priority) -> Option<(Arc<Lane>, QueueLimits)> {
+        let limits = self.redispatch?;
+        let serves = |lane: &&Arc<Lane>| lane.priority.is_some_and(|own| self.is_served_by(own, priority));
+        let lane = self.pool.lanes.iter().find(serves)?;
+        Some((Arc::clone(lane), limits))
     }
 
     pub(crate) fn has_lanes(&self) -> bool {

@@ -1,11 +1,13 @@
 //! Waiting for many file descriptors at once.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventFlags};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 /// A lane's one waiting place: an epoll instance.
 ///
@@ -109,29 +111,68 @@ impl Poller {
     /// # Errors
     /// None is known for a valid poller.
     pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<usize> {
-        // The clock is read only where it may be needed again.
-        let deadline = timeout
-            .filter(|t| !t.is_zero())
-            .and_then(|t| Instant::now().checked_add(t));
-        let mut remaining = timeout;
-        loop {
-            // A timeout too long for the kernel's type is none.
-            let limit = remaining.and_then(|t| Timespec::try_from(t).ok());
+        retry_interrupted(timeout, |limit| {
             events.ready.clear();
-            match epoll::wait(
-                &self.epoll,
-                rustix::buffer::spare_capacity(&mut events.ready),
-                limit.as_ref(),
-            ) {
-                Ok(count) => return Ok(count),
-                Err(rustix::io::Errno::INTR) => {
-                    remaining = match deadline {
-                        Some(deadline) => Some(deadline.saturating_duration_since(Instant::now())),
-                        None => timeout,
-                    };
-                }
-                Err(error) => return Err(error.into()),
+            let room = rustix::buffer::spare_capacity(&mut events.ready);
+            epoll::wait(&self.epoll, room, limit)
+        })
+    }
+
+    /// As [`wait`](Self::wait), for one event, which it gives; `None` after the timeout.
+    ///
+    /// What several threads wait for in one place should be fetched so: what one does not fetch, another one can.
+    ///
+    /// # Errors
+    /// None is known for a valid poller.
+    pub fn wait_one(&self, timeout: Option<Duration>) -> io::Result<Option<Event>> {
+        let mut room = [const { MaybeUninit::<epoll::Event>::uninit() }; 1];
+        retry_interrupted(timeout, |limit| {
+            let (ready, _) = epoll::wait(&self.epoll, &mut room, limit)?;
+            Ok(ready.first().map(Event::from))
+        })
+    }
+}
+
+/// Waits until one of two descriptors is readable, or `timeout` has passed (`None`: no deadline), and says which ones are.
+///
+/// A [`Poller`] may be one of them: it is readable while it has an event for [`Poller::wait`]. One system call and no
+/// allocation. Signals do not end it. Closed by the peer and errors count as readable.
+///
+/// # Errors
+/// None is known for open descriptors.
+pub fn wait_for_either(
+    first: BorrowedFd<'_>,
+    second: BorrowedFd<'_>,
+    timeout: Option<Duration>,
+) -> io::Result<(bool, bool)> {
+    let mut descriptors = [first, second].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+    retry_interrupted(timeout, |limit| poll(&mut descriptors, limit))?;
+    let [first, second] = descriptors.map(|descriptor| !descriptor.revents().is_empty());
+    Ok((first, second))
+}
+
+/// Signals do not end a wait, and do not make it longer.
+fn retry_interrupted<T>(
+    timeout: Option<Duration>,
+    mut wait: impl FnMut(Option<&Timespec>) -> Result<T, Errno>,
+) -> io::Result<T> {
+    // The clock is read only where it may be needed again.
+    let deadline = timeout
+        .filter(|t| !t.is_zero())
+        .and_then(|t| Instant::now().checked_add(t));
+    let mut remaining = timeout;
+    loop {
+        // A timeout too long for the kernel's type is none.
+        let limit = remaining.and_then(|t| Timespec::try_from(t).ok());
+        match wait(limit.as_ref()) {
+            Ok(result) => return Ok(result),
+            Err(Errno::INTR) => {
+                remaining = match deadline {
+                    Some(deadline) => Some(deadline.saturating_duration_since(Instant::now())),
+                    None => timeout,
+                };
             }
+            Err(error) => return Err(error.into()),
         }
     }
 }
@@ -157,10 +198,7 @@ impl Events {
 
     /// What the last wait has seen.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Event> + '_ {
-        self.ready.iter().map(|event| Event {
-            token: event.data.u64(),
-            flags: event.flags,
-        })
+        self.ready.iter().map(Event::from)
     }
 
     /// The number of events the last wait has seen.
@@ -175,10 +213,7 @@ impl Events {
 
     /// The event at `index`, so that a loop over them can borrow the owner of `events` in between.
     pub fn get(&self, index: usize) -> Option<Event> {
-        self.ready.get(index).map(|event| Event {
-            token: event.data.u64(),
-            flags: event.flags,
-        })
+        self.ready.get(index).map(Event::from)
     }
 }
 
@@ -187,6 +222,15 @@ impl Events {
 pub struct Event {
     token: u64,
     flags: EventFlags,
+}
+
+impl From<&epoll::Event> for Event {
+    fn from(event: &epoll::Event) -> Self {
+        Self {
+            token: event.data.u64(),
+            flags: event.flags,
+        }
+    }
 }
 
 impl Event {

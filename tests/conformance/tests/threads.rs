@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, thread};
 
-use punctual::{Priority, PriorityModel};
+use punctual::{Priority, PriorityModel, QueueLimits};
 use punctual_conformance::{
     peer::wait_until,
     server::{Server, Setup, client},
@@ -34,7 +34,11 @@ fn there_are_the_configured_threads_and_no_others() {
         pool: |pool| pool.threads(3).default_priority(Priority::MAX),
         ..Setup::default()
     };
-    let servers = [lanes.start(), plain.start()];
+    let buffering = Setup {
+        pool: |pool| pool.threads(2).request_buffering(QueueLimits::default()),
+        ..Setup::default()
+    };
+    let servers = [lanes.start(), plain.start(), buffering.start()];
     let client = client();
     let mut expected = before.clone();
     // Pool, priority, thread.
@@ -45,6 +49,9 @@ fn there_are_the_configured_threads_and_no_others() {
         "p2-32767.0",
         "p2-32767.1",
         "p2-32767.2",
+        "p3-0.0",
+        "p3-0.1",
+        "p3-0.io",
     ];
     expected.extend(configured.map(|name| (name.to_owned(), 1)));
     assert_eq!(names(), expected, "pools started, nothing called");
@@ -57,11 +64,12 @@ fn there_are_the_configured_threads_and_no_others() {
                 .unwrap();
         }
     });
+    assert_eq!(servers[2].reference_for(&client).twice(1), Ok(2));
     assert_eq!(servers[0].probe.forward(Some(&probe), 1), Ok(2));
     assert_eq!(probe.forward(Some(&servers[1].probe), 1), Ok(2));
     // An ended thread is listed a moment longer; a hidden one would stay.
     wait_until("callers have ended", || !names().contains_key("caller"));
     assert_eq!(names(), expected, "after calls of all kinds");
-    drop::<[Server; 2]>(servers);
+    drop::<[Server; 3]>(servers);
     wait_until("all have ended", || names() == before);
 }

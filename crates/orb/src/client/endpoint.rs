@@ -26,11 +26,24 @@ impl Endpoint {
         properties.cloned().unwrap_or_default()
     }
 
+    /// Whether clients reach this address by it, by the same name or another one for this host itself.
+    pub(crate) fn leads_to(&self, transport: &dyn Transport, address: &str) -> bool {
+        self.transport.profile_tag() == transport.profile_tag()
+            && (self.address == address
+                || loopback_port(&self.address).is_some_and(|port| loopback_port(address) == Some(port)))
+    }
+
     /// Connects, as the client's policy says for its protocol.
     pub(super) fn connect(&self, policy: &ProtocolPolicy, timeout: Duration) -> io::Result<Box<dyn Stream>> {
         self.transport
             .connect(&self.address, &self.properties(policy), timeout)
     }
+}
+
+/// The port of an address of this host's own network.
+fn loopback_port(address: &str) -> Option<&str> {
+    let (host, port) = address.rsplit_once(':')?;
+    matches!(host, "localhost" | "127.0.0.1" | "[::1]").then_some(port)
 }
 
 /// The endpoints that the references of an ORB name, one object per address.

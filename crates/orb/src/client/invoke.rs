@@ -18,11 +18,15 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 use super::{
     Route, collocated,
     connection::{ClientConnection, is_orderly_close},
-    deadline::{Deadline, Deadlines},
+    deadline::Deadlines,
     policies::ReferencePolicies,
     thread_state::{CallFrame, with_frame},
 };
-use crate::orb_core::{OrbCore, context_of};
+use crate::{
+    WaitStrategy,
+    lane::serving::{self, BlockedInOwnLane},
+    orb_core::{OrbCore, context_of},
+};
 
 /// A reference bound to an ORB: what is behind every `ObjectRef`.
 pub(crate) struct Reference {
@@ -142,6 +146,10 @@ impl Reference {
             self.forget(&connection);
             return Ok(Attempt::Again(closed()));
         }
+        let _blocked = match call.response {
+            Response::WithTarget => self.enter_wait(&connection, terms)?,
+            Response::None => None,
+        };
         let encoded = terms
             .deadlines
             .check_unsent()
@@ -162,8 +170,7 @@ impl Reference {
             self.keep(connection);
             return Ok(Attempt::Done(()));
         }
-        let reply = terms.deadlines.reply;
-        let answer = self.receive(connection, MessageType::Reply, request_id, reply)?;
+        let answer = self.receive(connection, MessageType::Reply, request_id, terms)?;
         let Some((mut connection, arrived)) = answer else {
             return Ok(Attempt::Again(closed()));
         };
@@ -171,6 +178,18 @@ impl Reference {
         connection.consume(&arrived.header);
         self.keep(connection);
         attempt
+    }
+
+    /// Before a wait for a reply over it: not where the calling thread itself would have to send that.
+    pub(super) fn enter_wait(
+        &self,
+        connection: &ClientConnection,
+        terms: Terms<'_>,
+    ) -> Result<Option<BlockedInOwnLane>, SystemException> {
+        match terms.policies.wait_strategy {
+            WaitStrategy::Blocking => serving::enter_blocking(connection.endpoint()),
+            WaitStrategy::Serving => Ok(None),
+        }
     }
 
     /// Writes the request into the frame; returns its id.
@@ -261,9 +280,9 @@ impl Reference {
         mut connection: Box<ClientConnection>,
         wanted: MessageType,
         request_id: u32,
-        deadline: Option<Deadline>,
+        terms: Terms<'_>,
     ) -> Result<Option<(Box<ClientConnection>, Arrived)>, SystemException> {
-        match self.await_reply(&mut connection, wanted, request_id, deadline) {
+        match self.await_reply(&mut connection, wanted, request_id, terms) {
             Ok(Some(arrived)) => Ok(Some((connection, arrived))),
             Ok(None) => {
                 self.forget(&connection);
@@ -285,10 +304,10 @@ impl Reference {
         connection: &mut ClientConnection,
         wanted: MessageType,
         request_id: u32,
-        deadline: Option<Deadline>,
+        terms: Terms<'_>,
     ) -> Result<Option<Arrived>, SystemException> {
         loop {
-            let header = connection.receive(deadline)?;
+            let header = connection.receive(terms.deadlines.reply, terms.policies.wait_strategy)?;
             if is_orderly_close(&header) {
                 return Ok(None);
             }

@@ -50,6 +50,7 @@ impl Reference {
     ) -> Result<Attempt<bool>, SystemException> {
         let priority = self.caller_priority(route)?;
         let mut connection = self.connection(route, priority, terms)?;
+        let _blocked = self.enter_wait(&connection, terms)?;
         let request_id = connection.new_request_id();
         frame.request.clear();
         let mut writer = MessageWriter::new(
@@ -71,8 +72,7 @@ impl Reference {
         if let Some(unsent) = self.send(&mut connection, &frame.request, terms)? {
             return Ok(Attempt::Again(unsent));
         }
-        let reply = terms.deadlines.reply;
-        let answer = self.receive(connection, MessageType::LocateReply, request_id, reply)?;
+        let answer = self.receive(connection, MessageType::LocateReply, request_id, terms)?;
         let Some((mut connection, Arrived { header, .. })) = answer else {
             return Ok(Attempt::Again(closed()));
         };

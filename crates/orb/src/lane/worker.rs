@@ -7,37 +7,48 @@ use punctual_cdr::{Arena, CharSet};
 use punctual_giop::{
     CODE_SETS, MessageHeader, MessageType, RequestHeader, Version, char_set_from_id, decode_code_sets,
 };
-use punctual_os::{Events, Scheduling, scheduling};
+use punctual_os::{Poller, Scheduling, poller::Event, scheduling};
 use punctual_stub::ReusePool;
 
-use super::{ACCEPTOR, BELL, Lane, Wake, connection::Connection, inbound::Next};
+use super::{
+    ACCEPTOR, BELL, FIRST_ABOVE, LAST_ABOVE, Lane, Wake, borrowing, connection::Connection, crew::Life,
+    inbound::Next, serving,
+};
 use crate::{
     client,
     orb_core::{OrbCore, context_of},
-    server::{self, Buffers},
+    server::{self, Answer, Arrival, Buffers},
 };
 
-/// Serves a lane on the calling thread until it is stopped.
-pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
-    lane.threads.fetch_add(1, Ordering::Relaxed);
-    let mut worker = Worker {
-        lane,
-        core,
-        message: Vec::new(),
-        buffers: Buffers {
-            fragment_starts: Vec::new(),
-            reply: Vec::with_capacity(FIRST_BUFFER),
-            arena: Arena::with_capacity(FIRST_BUFFER),
-            pool: ReusePool::default(),
-            orb: context_of(core),
-            served_at: None,
-        },
-        last: None,
-    };
-    let calls = client::use_connections_of(&lane.calls);
-    worker.run();
-    drop(calls);
-    if lane.threads.fetch_sub(1, Ordering::AcqRel) == 1 {
+/// Serves a lane on the calling thread until the lane is stopped. For threads of the user's own.
+pub(crate) fn work_on_calling_thread(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
+    lane.crew.occupancy.join();
+    work_to_the_end(lane, core);
+}
+
+/// Serves a lane on one of its own threads until the lane is stopped.
+pub(super) fn work_to_the_end(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
+    work(lane, core, None);
+}
+
+/// Serves a lane on one of its own threads until the lane is stopped, or the thread's life is over.
+pub(super) fn work(lane: &Arc<Lane>, core: &Arc<OrbCore>, life: Option<Life>) {
+    let ended = as_thread_of(lane, core, |worker| worker.run(life));
+    if ended == Ended::Stopped {
+        leave(lane);
+    }
+}
+
+/// Runs what makes the calling thread one of the lane's.
+pub(super) fn as_thread_of<R>(lane: &Arc<Lane>, core: &Arc<OrbCore>, run: impl FnOnce(Worker<'_>) -> R) -> R {
+    let _serving = serving::enter(lane, lane, core);
+    let _calls = client::use_connections_of(&lane.calls);
+    run(Worker::new(lane, lane, core, Desk::new(core)))
+}
+
+/// Counts one of the lane's threads out; the last one closes what is left.
+pub(super) fn leave(lane: &Lane) {
+    if lane.crew.occupancy.leave() {
         lane.close_all();
         lane.calls.clear();
     }
@@ -45,50 +56,131 @@ pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
 
 const FIRST_BUFFER: usize = 8 << 10;
 /// Messages of one connection that a thread serves before it looks whether others wait.
-const MAX_IN_A_ROW: usize = 16;
+pub(super) const MAX_IN_A_ROW: usize = 16;
 
-/// One thread of a lane, with its buffers.
-struct Worker<'l> {
-    lane: &'l Lane,
-    core: &'l Arc<OrbCore>,
-    message: Vec<u8>,
-    buffers: Buffers,
-    last: Option<Arc<Connection>>,
+/// What a thread needs to serve requests, and keeps from request to request.
+pub(super) struct Desk {
+    pub(super) message: Vec<u8>,
+    pub(super) buffers: Buffers,
+    /// Where the reply to a call is waited for while the lane is served.
+    pub(super) replies: Option<Poller>,
 }
 
-impl Worker<'_> {
-    fn run(&mut self) {
-        // One event at a time: what this thread does not fetch, another thread of the lane can.
-        let mut events = Events::with_capacity(1);
-        let mut inspected = Instant::now();
+impl Desk {
+    pub(super) fn new(core: &Arc<OrbCore>) -> Self {
+        Self {
+            message: Vec::new(),
+            buffers: Buffers {
+                fragment_starts: Vec::new(),
+                reply: Vec::with_capacity(FIRST_BUFFER),
+                arena: Arena::with_capacity(FIRST_BUFFER),
+                pool: ReusePool::default(),
+                orb: context_of(core),
+                served_at: None,
+            },
+            replies: None,
+        }
+    }
+
+    /// Where the next message goes, and where its fragments begin.
+    pub(super) fn for_message(&mut self) -> (&mut Vec<u8>, &mut Vec<usize>) {
+        (&mut self.message, &mut self.buffers.fragment_starts)
+    }
+}
+
+/// One thread that serves a lane.
+pub(super) struct Worker<'l> {
+    pub(super) lane: &'l Arc<Lane>,
+    /// The lane that the thread belongs to: another one while it is lent.
+    pub(super) home: &'l Arc<Lane>,
+    pub(super) core: &'l Arc<OrbCore>,
+    pub(super) desk: Desk,
+    last: Option<Arc<Connection>>,
+    /// When it last looked for messages that do not become complete.
+    inspected: Instant,
+}
+
+#[derive(Eq, PartialEq)]
+pub(super) enum Ended {
+    /// The lane is stopping.
+    Stopped,
+    /// The thread is not needed any more, and has been counted out.
+    Retired,
+}
+
+impl<'l> Worker<'l> {
+    pub(super) fn new(lane: &'l Arc<Lane>, home: &'l Arc<Lane>, core: &'l Arc<OrbCore>, desk: Desk) -> Self {
+        Self {
+            lane,
+            home,
+            core,
+            desk,
+            last: None,
+            inspected: Instant::now(),
+        }
+    }
+
+    pub(super) fn into_desk(self) -> Desk {
+        self.desk
+    }
+
+    fn run(mut self, mut life: Option<Life>) -> Ended {
         while !self.lane.is_stopping() {
-            // It fails only for what cannot be here: a bad descriptor, or events without room.
-            let Ok(_) = self.lane.poller.wait(&mut events, self.lane.patience()) else {
-                return;
+            let mut patience = self.lane.patience();
+            if let Some(life) = &mut life {
+                if life.has_ended(&self.lane.crew) {
+                    return Ended::Retired;
+                }
+                patience = patience.into_iter().chain(life.left()).min();
+            }
+            // It fails only for what cannot be here: a bad descriptor.
+            let Ok(event) = self.lane.poller.wait_one(patience) else {
+                return Ended::Stopped;
             };
-            match events.get(0) {
-                None => {}
-                Some(event) if event.token() == ACCEPTOR => self.lane.accept(),
-                Some(event) if event.token() == BELL => self.answer_bell(),
-                Some(event) => {
-                    if let Some(connection) = self.connection(event.token()) {
-                        let ended = event.is_peer_closed() || event.is_error();
-                        self.serve(&connection, Wake { ended, look: true });
-                        self.last = Some(connection);
-                        self.give_way();
-                    }
+            if let Some(event) = event {
+                self.dispatch(event);
+                if let Some(life) = &mut life {
+                    life.renew();
                 }
             }
-            if self.lane.accept_again.load(Ordering::Relaxed) {
-                self.lane.accept();
-            }
-            if self.lane.incomplete.load(Ordering::Relaxed)
-                && inspected.elapsed() >= self.lane.inspection_interval()
-            {
-                self.lane.close_incomplete();
-                inspected = Instant::now();
+            self.look_after();
+        }
+        Ended::Stopped
+    }
+
+    /// Does what is due from time to time.
+    pub(super) fn look_after(&mut self) {
+        if self.lane.accept_again.load(Ordering::Relaxed) {
+            self.lane.accept();
+        }
+        if self.lane.incomplete.load(Ordering::Relaxed)
+            && self.inspected.elapsed() >= self.lane.inspection_interval()
+        {
+            self.lane.close_incomplete();
+            self.inspected = Instant::now();
+        }
+        self.lane.close_idle();
+    }
+
+    /// Does what an event of the lane's waiting place asks for.
+    pub(super) fn dispatch(&mut self, event: Event) {
+        match event.token() {
+            ACCEPTOR => self.lane.accept(),
+            BELL => self.answer_bell(),
+            token @ LAST_ABOVE..=FIRST_ABOVE => borrowing::help(self.home, self.lane, token, self.core),
+            token => {
+                if let Some(connection) = self.connection(token) {
+                    let ended = event.is_peer_closed() || event.is_error();
+                    self.serve(&connection, Wake { ended, look: true });
+                    self.last = Some(connection);
+                    self.give_way();
+                }
             }
         }
+    }
+
+    fn is_lent(&self) -> bool {
+        !Arc::ptr_eq(self.lane, self.home)
     }
 
     /// The connection of a token: mostly the one served last, without the lock of the lane's table.
@@ -101,9 +193,10 @@ impl Worker<'_> {
     }
 
     /// Requests are served in the order in which they came: another thread that was woken for an earlier one goes first.
-    fn give_way(&self) {
+    pub(super) fn give_way(&self) {
+        // With buffering, the others are those who serve what was read.
         let realtime = self.lane.scheduling.is_some_and(Scheduling::is_realtime);
-        if realtime && self.lane.threads.load(Ordering::Relaxed) > 1 {
+        if realtime && self.lane.crew.occupancy.threads() > 1 {
             scheduling::give_way();
         }
     }
@@ -112,7 +205,12 @@ impl Worker<'_> {
         if self.lane.is_stopping() {
             return;
         }
-        if let Some((connection, wake)) = self.lane.take_over() {
+        let (handed_over, queued) = self.lane.take_over(&mut self.desk);
+        // What another lane has handed on is the older one, mostly.
+        if let Some(request) = queued {
+            self.serve_queued(request);
+        }
+        if let Some((connection, wake)) = handed_over {
             self.serve(&connection, wake);
         }
     }
@@ -120,7 +218,9 @@ impl Worker<'_> {
     /// Serves what a connection has, until there is nothing more, another thread has taken over, or others have waited long
     /// enough.
     fn serve(&mut self, connection: &Arc<Connection>, mut wake: Wake) {
-        for _ in 0..MAX_IN_A_ROW {
+        // A thread that is lent serves one request.
+        let at_most = if self.is_lent() { 1 } else { MAX_IN_A_ROW };
+        for _ in 0..at_most {
             match connection.flush() {
                 Ok(true) => {}
                 // The peer does not read its replies: its requests can wait, too.
@@ -130,26 +230,33 @@ impl Worker<'_> {
             let Some(mut inbound) = connection.claim() else {
                 return;
             };
+            // A thread has it for itself since this one was told of it.
+            if connection.is_dedicated() {
+                return;
+            }
             if wake.look {
                 inbound.drained = false;
             }
-            let next = inbound.next(
-                connection.stream(),
-                &mut self.message,
-                &mut self.buffers.fragment_starts,
-            );
+            let (message, starts) = self.desk.for_message();
+            let next = inbound.next(connection.stream(), message, starts);
             if inbound.begun().is_some() {
                 self.lane.incomplete.store(true, Ordering::SeqCst);
             }
             match next {
                 Next::Message(header) => {
                     let more = wake.ended || inbound.has_more();
-                    let understood = negotiate(connection, &self.message, &header);
+                    let understood = negotiate(connection, &self.desk.message, &header);
                     connection.enter();
                     drop(inbound);
-                    let others = self.lane.threads.load(Ordering::Relaxed) > 1;
-                    if more && others {
-                        self.lane.hand_over(connection, Wake { look: false, ..wake });
+                    let others = self.lane.is_shared();
+                    if more {
+                        let rest = Wake { look: false, ..wake };
+                        if others {
+                            self.lane.hand_over(connection, rest);
+                        } else {
+                            // Should its upcall wait for a reply, it is to serve the rest meanwhile.
+                            serving::set_aside(connection, rest);
+                        }
                     }
                     let usable = if understood {
                         self.handle(connection, &header)
@@ -167,6 +274,13 @@ impl Worker<'_> {
                     if !more && !wake.look {
                         return;
                     }
+                }
+                Next::Cancelled(request_id) => {
+                    drop(inbound);
+                    if self.lane.cancel(connection, request_id) && connection.leave() {
+                        return self.lane.close(connection);
+                    }
+                    wake.look |= connection.must_look_again();
                 }
                 Next::Nothing => {
                     drop(inbound);
@@ -205,48 +319,95 @@ impl Worker<'_> {
     }
 
     /// Says MessageError; the connection is then of no further use.
-    fn reject(&self, connection: &Connection, version: Version) -> bool {
+    pub(super) fn reject(&self, connection: &Connection, version: Version) -> bool {
         self.lane.count_protocol_error();
         connection.reject(version);
         false
     }
 
     /// Answers one message. `false`: the connection is of no further use.
-    fn handle(&mut self, connection: &Arc<Connection>, header: &MessageHeader) -> bool {
-        let Self {
-            lane,
-            core,
-            message,
-            buffers,
-            ..
-        } = self;
-        let message = &message[..header.total_size()];
-        let answered = match header.message_type {
+    pub(super) fn handle(&mut self, connection: &Arc<Connection>, header: &MessageHeader) -> bool {
+        match header.message_type {
             MessageType::Request => {
-                lane.count_request();
-                let (origin, char_set) = (connection.origin, connection.char_set());
-                server::answer_request(core, lane, origin, char_set, message, header, buffers)
+                self.lane.counters.requests.add_one();
+                if self.lane.buffering.is_some() {
+                    return self.buffer(connection, header);
+                }
+                if self.is_lent() {
+                    self.lane.counters.borrowed.add_one();
+                    self.home.counters.lent.add_one();
+                }
+                self.answer_request(connection, header, Arrival::NOW)
             }
             MessageType::LocateRequest => {
-                server::answer_locate(core, lane, connection.char_set(), message, header, buffers)
+                let Desk { message, buffers, .. } = &mut self.desk;
+                let message = &message[..header.total_size()];
+                let char_set = connection.char_set();
+                let answer = server::answer_locate(self.core, self.lane, char_set, message, header, buffers);
+                self.send(connection, header, answer)
             }
-            MessageType::CloseConnection | MessageType::MessageError => return false,
+            MessageType::CloseConnection | MessageType::MessageError => false,
             // A client has no business to send anything else.
-            _ => Err(server::Unintelligible),
+            _ => self.reject(connection, header.version),
+        }
+    }
+
+    /// Serves the request on the desk and sends the reply. `false`: the connection is of no further use.
+    pub(super) fn answer_request(
+        &mut self,
+        connection: &Arc<Connection>,
+        header: &MessageHeader,
+        arrival: Arrival,
+    ) -> bool {
+        let Desk { message, buffers, .. } = &mut self.desk;
+        let message = &message[..header.total_size()];
+        let came = (connection.origin, arrival);
+        let char_set = connection.char_set();
+        let answer = {
+            let _busy = busy(self.home, self.core);
+            server::answer_request(self.core, self.lane, came, char_set, message, header, buffers)
         };
-        match answered {
-            Ok(false) => true,
-            Ok(true) => {
-                connection.mark(&*core.network_mapping, buffers.served_at);
-                connection.send(&buffers.reply, header.version).is_ok()
+        match answer {
+            Ok(Answer::Elsewhere(lane, limits)) => self.hand_on(connection, header, &lane, limits),
+            answer => self.send(connection, header, answer),
+        }
+    }
+
+    /// Sends the reply on the desk, if there is one.
+    pub(super) fn send(
+        &self,
+        connection: &Connection,
+        header: &MessageHeader,
+        answer: Result<Answer, server::Unintelligible>,
+    ) -> bool {
+        match answer {
+            Ok(Answer::Reply) => {
+                let Buffers { reply, served_at, .. } = &self.desk.buffers;
+                connection.mark(&*self.core.network_mapping, *served_at);
+                connection.send(reply, header.version).is_ok()
             }
+            Ok(_) => true,
             Err(server::Unintelligible) => self.reject(connection, header.version),
         }
     }
 }
 
+/// Counts a thread of the lane as busy until the result is dropped; gets others if it leaves nobody waiting.
+fn busy<'l>(lane: &'l Arc<Lane>, core: &Arc<OrbCore>) -> impl Drop + use<'l> {
+    struct Busy<'l>(&'l Lane);
+    impl Drop for Busy<'_> {
+        fn drop(&mut self) {
+            self.0.crew.occupancy.end();
+        }
+    }
+    if lane.crew.occupancy.begin() {
+        lane.reinforce(core);
+    }
+    Busy(lane)
+}
+
 /// Takes the code sets from the first request that says them, before any later message is read. `false`: malformed.
-fn negotiate(connection: &Connection, message: &[u8], header: &MessageHeader) -> bool {
+pub(super) fn negotiate(connection: &Connection, message: &[u8], header: &MessageHeader) -> bool {
     if header.message_type != MessageType::Request || connection.has_code_sets() {
         return true;
     }

@@ -92,7 +92,10 @@ pub fn non_blocking_reads_and_writes_return(transport: &dyn Transport, address: 
             "octets changed on their way"
         );
     }
-    assert!(server.wait_writable(PATIENCE).unwrap(), "all was read, and there is no room");
+    assert!(
+        server.wait_writable(PATIENCE).unwrap(),
+        "all was read, and there is no room"
+    );
     write_all(&*server, b"again");
     assert_eq!(read_exactly(&*client, 5), b"again");
     write_all(&*client, b"x");
