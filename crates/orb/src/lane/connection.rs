@@ -1,12 +1,15 @@
 use std::{
     io,
-    sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use punctual_cdr::CharSet;
 use punctual_giop::{Version, write_close_connection, write_message_error};
-use punctual_os::{PiMutex, PiMutexGuard};
+use punctual_os::{Interest, PiMutex, PiMutexGuard, Poller, Trigger};
 use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::{ProtocolProperties, Stream};
 use punctual_types::Priority;
@@ -19,6 +22,8 @@ pub(super) struct Connection {
     pub(super) token: u64,
     pub(super) origin: Origin,
     stream: Box<dyn Stream>,
+    /// Its lane's waiting place.
+    poller: Arc<Poller>,
     mark: NetworkMark,
     inbound: PiMutex<Inbound>,
     /// Something became readable while another thread was reading.
@@ -59,12 +64,14 @@ impl Connection {
         stream: Box<dyn Stream>,
         origin: Origin,
         properties: &ProtocolProperties,
+        poller: &Arc<Poller>,
         limits: &Limits,
     ) -> Self {
         Self {
             token,
             origin,
             stream,
+            poller: Arc::clone(poller),
             mark: NetworkMark::new(properties),
             inbound: PiMutex::new(Inbound::new(limits)),
             again: AtomicBool::new(false),
@@ -197,6 +204,7 @@ impl Connection {
                     if self.congested.swap(true, Ordering::SeqCst) {
                         break;
                     }
+                    self.wait_for(Interest::READ_WRITE);
                 }
                 Err(error) => return Err(error),
             }
@@ -204,6 +212,7 @@ impl Connection {
         outbound.waiting.extend_from_slice(&message[sent..]);
         if outbound.waiting.is_empty() && self.is_congested() {
             self.congested.store(false, Ordering::SeqCst);
+            self.wait_for(Interest::READ);
         }
         Ok(())
     }
@@ -225,7 +234,19 @@ impl Connection {
         outbound.waiting.drain(..sent);
         let done = outbound.waiting.is_empty();
         self.congested.store(!done, Ordering::SeqCst);
+        if done {
+            self.wait_for(Interest::READ);
+        }
         Ok(done)
+    }
+
+    /// Room to write is heard of only while replies wait for it: Unix sockets tell of it each time that the peer has read.
+    /// While `outbound` is locked.
+    fn wait_for(&self, interest: Interest) {
+        // It fails for a connection that is in no waiting place: its own thread waits for room.
+        let _ = self
+            .poller
+            .modify(self.stream(), self.token, interest, Trigger::Edge);
     }
 
     /// Whether replies are kept: then no further request is read, or a peer that does not read would fill our memory.

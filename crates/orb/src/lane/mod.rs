@@ -271,16 +271,20 @@ impl Lane {
             peer: stream.peer(),
             highest: acceptor.highest_priority,
         };
-        let connection = Connection::new(token, stream, origin, &acceptor.properties, &self.limits);
+        let connection = Connection::new(
+            token,
+            stream,
+            origin,
+            &acceptor.properties,
+            &self.poller,
+            &self.limits,
+        );
         let connection = Arc::new(connection);
         let given = self
             .blocking
             .as_ref()
             .is_some_and(|blocking| blocking.give(&connection));
-        let wait_for = |stream| {
-            self.poller
-                .add(stream, token, Interest::READ_WRITE, Trigger::Edge)
-        };
+        let wait_for = |stream| self.poller.add(stream, token, Interest::READ, Trigger::Edge);
         if given || wait_for(connection.stream()).is_ok() {
             entry.insert(connection);
         }
