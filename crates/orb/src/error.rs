@@ -142,6 +142,7 @@ impl OrbError {
             Self::Thread { .. } => (Kind::Internal, Minor::NONE),
             Self::Os(_) | Self::Listen { .. } => (Kind::NoResources, Minor::NONE),
             Self::Full => (Kind::ImpLimit, Minor::NONE),
+            Self::AdapterDestroyed => (Kind::ObjectNotExist, Minor::NONE),
             Self::ShutDown => (Kind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN),
             Self::InUpcall => (Kind::BadInvOrder, Minor::OMG_WOULD_DEADLOCK),
             Self::AlreadyActive | Self::NotActive | Self::PoolInUse(_) => (Kind::BadInvOrder, Minor::NONE),

@@ -11,6 +11,7 @@ mod current;
 mod error;
 mod invalid_policy;
 mod lane;
+mod lane_endpoints;
 mod mutex;
 mod network_mark;
 mod notice;

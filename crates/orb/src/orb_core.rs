@@ -14,7 +14,7 @@ use punctual_os::{PiMutex, SchedulingClass, scheduling};
 use punctual_poa::{IdMap, ObjectKey, ObjectTable, SlotId, Slots};
 use punctual_sched::{NetworkPriorityMapping, PriorityMapping};
 use punctual_stub::{OrbContext, Servant, Target};
-use punctual_transport::{Protocol, ProtocolPolicy, Transports};
+use punctual_transport::{AddressError, Protocol, ProtocolPolicy, Transports};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
@@ -159,14 +159,34 @@ impl OrbCore {
         self.pools.lock().retain(|other| !Arc::ptr_eq(other, pool));
     }
 
-    /// Where a lane of this name listens.
+    /// A place as the user writes it.
+    pub(crate) fn place(&self, endpoint: &str, published: Option<&str>) -> Result<ListenAt, AddressError> {
+        ListenAt::parse(&self.transports, endpoint, published, &self.server_protocols)
+    }
+
+    /// Where a lane of this name listens, if nobody says where.
     pub(crate) fn listen_beside(&self, lane: &str) -> Vec<ListenAt> {
         self.listen.iter().map(|place| place.for_lane(lane)).collect()
     }
 
-    /// Fails where an adapter names a protocol over which the ORB does not listen.
-    pub(crate) fn check_server_protocols(&self, protocols: &ProtocolPolicy) -> Result<(), OrbError> {
-        check_acceptors(&self.listen, protocols)
+    /// Fails where an adapter of this pool names a protocol over which not all lanes of the pool listen.
+    pub(crate) fn check_server_protocols(
+        &self,
+        protocols: &ProtocolPolicy,
+        pool: &PoolCore,
+    ) -> Result<(), OrbError> {
+        if pool.id == DEFAULT_POOL {
+            // It may not listen yet.
+            let tags: Vec<_> = self.listen.iter().map(ListenAt::profile_tag).collect();
+            return check_acceptors(&tags, protocols);
+        }
+        pool.lanes.iter().try_for_each(|lane| {
+            let acceptors = lane.acceptors().iter();
+            let tags: Vec<_> = acceptors
+                .map(|acceptor| acceptor.transport.profile_tag())
+                .collect();
+            check_acceptors(&tags, protocols)
+        })
     }
 
     /// Opens the acceptors of the default pool, unless they are open.
@@ -447,17 +467,14 @@ fn places(transports: &Transports, settings: &OrbBuilder) -> Result<Vec<ListenAt
             places.push(ListenAt::anywhere(transport, protocol));
         }
     }
-    check_acceptors(&places, protocols)?;
+    let tags: Vec<_> = places.iter().map(ListenAt::profile_tag).collect();
+    check_acceptors(&tags, protocols)?;
     Ok(places)
 }
 
 /// Every protocol that references are to name needs a place to listen at.
-fn check_acceptors(places: &[ListenAt], protocols: &ProtocolPolicy) -> Result<(), OrbError> {
-    let served = |protocol: &Protocol| {
-        let mut tags = places.iter().map(ListenAt::profile_tag);
-        tags.any(|tag| tag == protocol.profile_tag)
-    };
-    if protocols.protocols().iter().all(served) {
+fn check_acceptors(listening: &[u32], protocols: &ProtocolPolicy) -> Result<(), OrbError> {
+    if protocols.tags().iter().all(|tag| listening.contains(tag)) {
         Ok(())
     } else {
         Err(InvalidPolicy::ProtocolWithoutAcceptor.into())

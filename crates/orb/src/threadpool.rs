@@ -13,6 +13,7 @@ pub use self::lane_spec::{LaneSpec, LaneWait, ThreadLife};
 use crate::{
     ExpiredRequests, LaneStatistics, OrbError, QueueLimits, current,
     lane::{self, CrewPlan, Lane},
+    lane_endpoints::LaneEndpoints,
     notice,
     orb_core::OrbCore,
 };
@@ -130,6 +131,7 @@ impl ThreadPool {
 /// ```
 pub struct ThreadPoolBuilder {
     orb: Arc<OrbCore>,
+    pub(crate) endpoints: LaneEndpoints,
     lanes: Vec<LaneSpec>,
     /// Of a pool without lanes; with lanes, what they do not say themselves.
     plain: LaneSpec,
@@ -142,6 +144,7 @@ impl ThreadPoolBuilder {
     pub(crate) fn new(orb: &Arc<OrbCore>) -> Self {
         Self {
             orb: Arc::clone(orb),
+            endpoints: LaneEndpoints::default(),
             lanes: Vec::new(),
             plain: LaneSpec::new(Priority::MIN).scheduling_class(orb.scheduling_class),
             borrowing: false,
@@ -315,11 +318,13 @@ impl ThreadPoolBuilder {
         let buffering = self.buffering.map(QueueLimits::check).transpose()?;
         let with_lanes = !self.lanes.is_empty();
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        let priorities: Vec<_> = layout.iter().map(|lane| lane.priority).collect();
+        self.endpoints.check(&priorities)?;
         let mut lanes = Vec::new();
         for spec in &layout {
             // The kernel keeps 15 octets of a thread's name: pool, lane's priority, thread.
             let name = format!("p{id}-{}", spec.priority);
-            let places = self.orb.listen_beside(&name);
+            let places = self.endpoints.places(&self.orb, &name, spec.priority)?;
             let priority = with_lanes.then_some(spec.priority);
             let mut lane = Lane::new(name, id, priority, self.crew(spec)?, &self.orb.limits)?;
             lane.expired_requests = self.expired_requests;

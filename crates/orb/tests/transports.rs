@@ -336,3 +336,57 @@ fn threads_that_activate_first_objects_at_once_share_the_endpoint() {
         });
     }
 }
+
+#[test]
+fn a_lane_may_have_endpoints_of_its_own() {
+    let path = socket_path("lane");
+    let endpoint = format!("uiop://{}", path.display());
+    let server = Orb::builder().listen("iiop://127.0.0.1").build().unwrap();
+    let (low, high) = (Priority::MIN, Priority::MAX);
+    let pool = server
+        .threadpool()
+        .lane(low, 1)
+        .lane(high, 1)
+        .lane_endpoint(high, &endpoint)
+        .lane_endpoint_as(high, "iiop://127.0.0.1", "iiop://localhost")
+        .build()
+        .unwrap();
+    let model = PriorityModel::ClientPropagated { default: low };
+    let poa = server
+        .root_poa()
+        .child("rt")
+        .threadpool(&pool)
+        .priority_model(model)
+        .build()
+        .unwrap();
+    let doubler: DoublerRef = poa.activate(Doubler).unwrap();
+    assert_eq!(tags(&doubler), [TAG_INTERNET_IOP, TAG_UIOP]);
+    let profile = punctual_giop::IiopProfile::decode(&doubler.as_object().ior().profiles[0]).unwrap();
+    let endpoints = profile.component(punctual_giop::TAO_TAG_ENDPOINTS).unwrap();
+    let Some(punctual_giop::Component::TaoEndpoints(endpoints)) = endpoints else {
+        panic!("{endpoints:?}")
+    };
+    let hosts: Vec<_> = endpoints
+        .iter()
+        .map(|endpoint| (endpoint.host.as_str(), endpoint.priority))
+        .collect();
+    assert_eq!(hosts, [("127.0.0.1", 0), ("localhost", 32_767)]);
+
+    let client = Orb::builder().build().unwrap();
+    let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior()).unwrap();
+    for priority in [low, high] {
+        client.current().set_priority(priority).unwrap();
+        assert_eq!(doubler.twice(21).unwrap(), 42);
+    }
+    let requests: Vec<_> = pool.statistics().iter().map(|(_, lane)| lane.requests).collect();
+    assert_eq!(requests, [1, 1]);
+    // Not all lanes listen over it.
+    let only_unix = ProtocolPolicy::new([Protocol::UIOP]);
+    let poa = server
+        .root_poa()
+        .child("unix")
+        .threadpool(&pool)
+        .priority_model(model)
+        .server_protocols(only_unix);
+    assert!(matches!(poa.build(), Err(OrbError::InvalidPolicy(_))));
+}

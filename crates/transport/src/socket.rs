@@ -1,12 +1,16 @@
 use std::{
-    io::{self, Read, Write},
+    io,
     net::Shutdown,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     time::{Duration, Instant},
 };
 
 use punctual_sched::NetworkPriority;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+    net::{RecvFlags, SendFlags, recv, send},
+};
 use socket2::{SockAddr, Socket};
 
 use crate::{Peer, ProtocolProperties, Stream};
@@ -27,11 +31,12 @@ impl SocketStream {
 
 impl Stream for SocketStream {
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        retry_interrupted(|| (&self.socket).read(buffer))
+        retry_interrupted(|| recv(&self.socket, &mut *buffer, RecvFlags::empty()).map(|(count, _)| count))
     }
 
     fn write(&self, octets: &[u8]) -> io::Result<usize> {
-        retry_interrupted(|| (&self.socket).write(octets))
+        // A peer that is gone is an error and no signal, also in a program that does not ignore SIGPIPE.
+        retry_interrupted(|| send(&self.socket, octets, SendFlags::NOSIGNAL))
     }
 
     fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
@@ -98,7 +103,7 @@ impl Stream for SocketStream {
 
 /// Connects a socket in blocking mode, for which it waits on the high-resolution timer.
 pub(crate) fn connect(socket: &Socket, address: &SockAddr, timeout: Duration) -> io::Result<()> {
-    let under_way = Some(rustix::io::Errno::INPROGRESS.raw_os_error());
+    let under_way = Some(Errno::INPROGRESS.raw_os_error());
     socket.set_nonblocking(true)?;
     match socket.connect(address) {
         Err(error) if error.raw_os_error() == under_way => {
@@ -124,7 +129,7 @@ fn wait_for(socket: &Socket, event: PollFlags, timeout: Duration) -> io::Result<
         };
         match poll(&mut [PollFd::new(socket, event)], Some(&timeout)) {
             Ok(ready) => return Ok(ready > 0),
-            Err(rustix::io::Errno::INTR) => {}
+            Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
     }
@@ -164,11 +169,11 @@ pub(crate) fn set_buffers(socket: &Socket, properties: &ProtocolProperties) -> i
 /// Connections that wait to be accepted.
 pub(crate) const BACKLOG: i32 = 128;
 
-fn retry_interrupted(mut operation: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+fn retry_interrupted(mut operation: impl FnMut() -> rustix::io::Result<usize>) -> io::Result<usize> {
     loop {
         match operation() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
+            Err(Errno::INTR) => {}
+            result => return Ok(result?),
         }
     }
 }

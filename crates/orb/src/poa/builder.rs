@@ -346,7 +346,7 @@ impl PoaBuilder {
             return Err(InvalidPolicy::PersistentSystemIds.into());
         }
         let redispatch = self.redispatch.map(QueueLimits::check).transpose()?;
-        orb.check_server_protocols(&self.server_protocols)?;
+        orb.check_server_protocols(&self.server_protocols, &pool)?;
         let server_protocols = if self.server_protocols.protocols().is_empty() {
             orb.server_protocols.clone()
         } else {

@@ -215,6 +215,10 @@ impl Stream for Faulty {
         self.stream.wait_readable(timeout)
     }
 
+    fn wait_writable(&self, timeout: Duration) -> io::Result<bool> {
+        self.stream.wait_writable(timeout)
+    }
+
     fn shutdown(&self) {
         self.stream.shutdown();
     }

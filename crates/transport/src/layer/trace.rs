@@ -300,6 +300,10 @@ impl Stream for Traced {
         self.stream.wait_readable(timeout)
     }
 
+    fn wait_writable(&self, timeout: Duration) -> io::Result<bool> {
+        self.stream.wait_writable(timeout)
+    }
+
     fn shutdown(&self) {
         self.stream.shutdown();
     }
