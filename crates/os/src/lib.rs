@@ -8,6 +8,7 @@
 //! | Change or read a scheduling class, a priority, CPUs | [`scheduling`], [`affinity`] |
 //! | Exclude other threads, or wait for them, without priority inversion | [`lock`], [`condvar`] |
 //! | Wait for sockets and doorbells | [`poller`], [`doorbell`] |
+//! | Talk to another process through shared memory | [`shm`] |
 //! | Keep memory resident | [`memory`] |
 //! | Read CPU time, sleep until a point in time | [`clock`] |
 //! | Know what the process may do, and what the machine is | [`rights`], [`machine`] |
@@ -34,6 +35,7 @@ pub mod poller;
 pub mod process;
 pub mod rights;
 pub mod scheduling;
+pub mod shm;
 pub mod signals;
 pub mod task;
 pub mod thread;
