@@ -134,27 +134,36 @@ impl<'a> Decode<'a> for TaoEndpoint {
     }
 }
 
-/// An endpoint and the CORBA priority it serves, as TAO writes it in a UIOP profile.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub struct UiopEndpoint {
-    /// The path of the socket.
-    pub rendezvous_point: String,
-    /// The priority of its lane; -1 where it serves all.
-    pub priority: i16,
-}
-
-impl<'a> Decode<'a> for UiopEndpoint {
-    const MIN_SIZE: usize = 6;
-
-    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
-        Ok(Self {
-            rendezvous_point: String::decode(decoder)?,
-            priority: i16::decode(decoder)?,
+/// Addresses and the CORBA priorities they serve (-1: all), as TAO writes them in the profiles of any protocol.
+///
+/// The [`TAO_TAG_ENDPOINTS`] component in this byte order; `address` writes one address. Fails where `address` does.
+pub fn encode_endpoints_with<A>(
+    endian: Endian,
+    endpoints: &[(A, i16)],
+    mut address: impl FnMut(&A, &mut Encoder<'_>) -> Result<(), CdrError>,
+) -> Result<TaggedComponent, CdrError> {
+    let data = encapsulate(endian, |encoder| {
+        encoder.length(endpoints.len())?;
+        endpoints.iter().try_for_each(|(place, priority)| {
+            address(place, encoder)?;
+            priority.encode(encoder)
         })
-    }
+    })?;
+    Ok(TaggedComponent {
+        tag: TAO_TAG_ENDPOINTS,
+        data,
+    })
 }
 
-/// The endpoints in a [`TAO_TAG_ENDPOINTS`] component of a UIOP profile.
-pub fn decode_uiop_endpoints(component: &TaggedComponent) -> Result<Vec<UiopEndpoint>, CdrError> {
-    Vec::decode(&mut open(&component.data)?)
+/// What [`encode_endpoints_with`] writes; `address` reads one address.
+pub fn decode_endpoints_with<'c, A>(
+    component: &'c TaggedComponent,
+    mut address: impl FnMut(&mut Decoder<'c>) -> Result<A, CdrError>,
+) -> Result<Vec<(A, i16)>, CdrError> {
+    let decoder = &mut open(&component.data)?;
+    // At least the priority of each.
+    let count = decoder.length(2)?;
+    (0..count)
+        .map(|_| Ok((address(decoder)?, i16::decode(decoder)?)))
+        .collect()
 }

@@ -63,7 +63,7 @@ pub use code_set::{
 };
 pub use component::{
     Component, PUNCTUAL_ORB_TYPE, TAG_ALTERNATE_IIOP_ADDRESS, TAG_CODE_SETS, TAG_ORB_TYPE, TAG_POLICIES,
-    TAO_ORB_TYPE, TAO_TAG_ENDPOINTS, TaoEndpoint, UiopEndpoint, decode_uiop_endpoints,
+    TAO_ORB_TYPE, TAO_TAG_ENDPOINTS, TaoEndpoint, decode_endpoints_with, encode_endpoints_with,
 };
 pub use error::{CodeSetIncompatible, FragmentError, HeaderError, UrlError};
 pub use fragment::{Assembled, FragmentAssembler, FragmentLimits};
@@ -77,7 +77,7 @@ pub use message::{
 };
 pub use policy::{PolicyValue, PriorityModel};
 pub use profile::{
-    IiopProfile, TAG_DIOP, TAG_INTERNET_IOP, TAG_MULTIPLE_COMPONENTS, TAG_SHMIOP, TAG_UIOP, UiopProfile,
+    IiopProfile, Profile, TAG_DIOP, TAG_INTERNET_IOP, TAG_MULTIPLE_COMPONENTS, TAG_SHMIOP, TAG_UIOP,
     decode_multiple_components, encode_multiple_components,
 };
 pub use protocol::{ProtocolEntry, ProtocolProperties};

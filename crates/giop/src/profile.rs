@@ -24,6 +24,65 @@ pub const TAG_DIOP: u32 = 0x5441_4f04;
 /// TAO: GIOP over SCTP.
 pub(crate) const TAG_SCIOP: u32 = 0x5441_4f0e;
 
+/// A profile in the form that IIOP and all protocols of TAO share, whatever an address is in them.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Profile<A> {
+    /// Which protocol.
+    pub tag: u32,
+    /// The highest version of GIOP the server speaks.
+    pub version: Version,
+    /// Where the server is.
+    pub address: A,
+    /// Names the object within the server; opaque to all others.
+    pub object_key: Vec<u8>,
+    /// Details; none in version 1.0.
+    pub components: Vec<TaggedComponent>,
+}
+
+impl<A> Profile<A> {
+    /// Understands the data of a profile of this form; `address` reads what stands between version and object key.
+    pub fn decode_with<'p>(
+        profile: &'p TaggedProfile,
+        address: impl FnOnce(&mut Decoder<'p>) -> Result<A, CdrError>,
+    ) -> Result<Self, CdrError> {
+        let decoder = &mut open(&profile.data)?;
+        let version = version(decoder)?;
+        Ok(Self {
+            tag: profile.tag,
+            version,
+            address: address(decoder)?,
+            object_key: Vec::decode(decoder)?,
+            components: components(decoder, version)?,
+        })
+    }
+
+    /// The profile in this byte order; `address` writes what stands between version and object key.
+    ///
+    /// Fails where `address` does, or where a 1.0 profile has components.
+    pub fn encode_with(
+        &self,
+        endian: Endian,
+        address: impl FnOnce(&A, &mut Encoder<'_>) -> Result<(), CdrError>,
+    ) -> Result<TaggedProfile, CdrError> {
+        let data = encapsulate(endian, |encoder| {
+            self.version.encode(encoder)?;
+            address(&self.address, encoder)?;
+            self.object_key.encode(encoder)?;
+            encode_components(encoder, self.version, &self.components)
+        })?;
+        Ok(TaggedProfile { tag: self.tag, data })
+    }
+
+    /// The first component with this tag, understood.
+    pub fn component(&self, tag: u32) -> Result<Option<Component>, CdrError> {
+        self.components
+            .iter()
+            .find(|component| component.tag == tag)
+            .map(Component::decode)
+            .transpose()
+    }
+}
+
 /// An IIOP profile, and those of TAO that have the same form: SHMIOP and DIOP.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct IiopProfile {
@@ -42,14 +101,16 @@ pub struct IiopProfile {
 impl IiopProfile {
     /// Understands the data of a profile of this form, whatever its tag.
     pub fn decode(profile: &TaggedProfile) -> Result<Self, CdrError> {
-        let decoder = &mut open(&profile.data)?;
-        let version = version(decoder)?;
+        let profile = Profile::decode_with(profile, |decoder| {
+            Ok((String::decode(decoder)?, u16::decode(decoder)?))
+        })?;
+        let (host, port) = profile.address;
         Ok(Self {
-            version,
-            host: String::decode(decoder)?,
-            port: u16::decode(decoder)?,
-            object_key: Vec::decode(decoder)?,
-            components: components(decoder, version)?,
+            version: profile.version,
+            host,
+            port,
+            object_key: profile.object_key,
+            components: profile.components,
         })
     }
 
@@ -79,42 +140,6 @@ impl IiopProfile {
             .find(|component| component.tag == tag)
             .map(Component::decode)
             .transpose()
-    }
-}
-
-/// A profile of TAO for Unix domain sockets.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub struct UiopProfile {
-    /// The highest version of GIOP the server speaks.
-    pub version: Version,
-    /// The path of the socket.
-    pub rendezvous_point: String,
-    /// Names the object within the server; opaque to all others.
-    pub object_key: Vec<u8>,
-    /// Details; none in version 1.0.
-    pub components: Vec<TaggedComponent>,
-}
-
-impl UiopProfile {
-    /// Understands the data of a profile with [`TAG_UIOP`].
-    pub fn decode(profile: &TaggedProfile) -> Result<Self, CdrError> {
-        let decoder = &mut open(&profile.data)?;
-        let version = version(decoder)?;
-        Ok(Self {
-            version,
-            rendezvous_point: String::decode(decoder)?,
-            object_key: Vec::decode(decoder)?,
-            components: components(decoder, version)?,
-        })
-    }
-
-    /// The profile with [`TAG_UIOP`] in the byte order of this machine.
-    pub fn encode(&self) -> Result<TaggedProfile, CdrError> {
-        let data = encapsulate(Endian::NATIVE, |encoder| {
-            (self.version, &self.rendezvous_point, &self.object_key).encode(encoder)?;
-            encode_components(encoder, self.version, &self.components)
-        })?;
-        Ok(TaggedProfile { tag: TAG_UIOP, data })
     }
 }
 

@@ -1,14 +1,15 @@
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use punctual_os::SchedulingClass;
 use punctual_sched::PriorityMapping;
+use punctual_transport::Transport;
 
 use crate::{Limits, Orb, OrbError, orb_core::OrbCore};
 
 /// Makes an [`Orb`].
 ///
 /// ```
-/// use std::time::Duration;
+/// use std::{sync::Arc, time::Duration};
 ///
 /// use punctual_orb::{Limits, Orb};
 /// use punctual_os::SchedulingClass;
@@ -23,7 +24,9 @@ use crate::{Limits, Orb, OrbError, orb_core::OrbCore};
 /// # Ok::<(), punctual_orb::OrbError>(())
 /// ```
 pub struct OrbBuilder {
-    pub(crate) listen: Option<String>,
+    pub(crate) transports: Vec<Arc<dyn Transport>>,
+    /// Endpoints, and what clients are told where that is something else.
+    pub(crate) listen: Vec<(String, Option<String>)>,
     pub(crate) limits: Limits,
     pub(crate) mapping: Option<Box<dyn PriorityMapping>>,
     pub(crate) class: SchedulingClass,
@@ -34,7 +37,8 @@ pub struct OrbBuilder {
 impl OrbBuilder {
     pub(crate) fn new() -> Self {
         Self {
-            listen: None,
+            transports: Vec::new(),
+            listen: Vec::new(),
             limits: Limits::default(),
             mapping: None,
             class: SchedulingClass::Fifo,
@@ -43,9 +47,10 @@ impl OrbBuilder {
         }
     }
 
-    /// Where it listens: `iiop://HOST:PORT`. Default: `iiop://localhost:0`, opened when the first object needs it.
+    /// Adds a place where it listens: `iiop://HOST:PORT`, `uiop://PATH`, or an endpoint of a transport of your own.
     ///
-    /// Lanes listen at free ports of the same host.
+    /// References name all places of all protocols. Default: `iiop://localhost:0`, opened when the first object needs it.
+    /// Lanes listen beside each place: at free ports of the same host, at the path with the lane's name behind it.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -60,7 +65,40 @@ impl OrbBuilder {
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn listen(mut self, endpoint: &str) -> Self {
-        self.listen = Some(endpoint.to_owned());
+        self.listen.push((endpoint.to_owned(), None));
+        self
+    }
+
+    /// As [`Self::listen`], for a place that clients reach under another address: behind a gateway that translates addresses,
+    /// or on a machine with several names. References say `published`; with port 0, or none, the port that is bound.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// let orb = Orb::builder().listen_as("iiop://0.0.0.0:0", "iiop://radar.example:2809").build()?;
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// assert_eq!(orb.publish("Doubler", &doubler)?, "corbaloc:iiop:1.2@radar.example:2809/Doubler");
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn listen_as(mut self, endpoint: &str, published: &str) -> Self {
+        self.listen
+            .push((endpoint.to_owned(), Some(published.to_owned())));
+        self
+    }
+
+    /// Adds a transport, for [`Self::listen`] and for references that name it; TCP and Unix domain sockets are there.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_transport::Unix;
+    ///
+    /// // One with the scheme or tag of another takes its place.
+    /// let orb = Orb::builder().transport(Unix).build()?;
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn transport(mut self, transport: impl Transport + 'static) -> Self {
+        self.transports.push(Arc::new(transport));
         self
     }
 

@@ -37,7 +37,7 @@ pub enum OrbError {
     #[error("no more objects can be activated: the table is full")]
     Full,
     /// The socket could not be opened.
-    #[error("cannot listen at {address}: {source}; is another server there?")]
+    #[error("cannot listen at {address}: {source}")]
     Listen {
         /// Where.
         address: String,

@@ -13,6 +13,7 @@ mod notice;
 mod orb;
 mod orb_core;
 mod poa;
+mod profiles;
 mod receive_buffer;
 mod server;
 mod threadpool;

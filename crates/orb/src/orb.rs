@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use punctual_cdr::Ior;
-use punctual_giop::{IiopAddress, IiopProfile, ObjectUrl, Version};
+use punctual_giop::{IiopAddress, IiopProfile, ObjectUrl, TAG_INTERNET_IOP};
 use punctual_stub::{Interface, ObjectRef};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
@@ -132,20 +132,18 @@ impl Orb {
     /// ```
     pub fn publish<R: Interface>(&self, name: &str, reference: &R) -> Result<String, OrbError> {
         let core = self.core();
-        core.default_lane().listen(&core.listen_address())?;
+        core.listen()?;
         let ior = Arc::new(reference.as_object().ior().clone());
         core.published.lock().insert(name.as_bytes().into(), ior);
-        let (host, port) = core.default_lane().address().ok_or(OrbError::ShutDown)?;
-        let address = IiopAddress {
-            version: Version::V1_2,
-            host: host.to_owned(),
-            port,
+        let mut acceptors = core.default_lane().acceptors().iter();
+        let iiop = acceptors.find(|acceptor| acceptor.transport.profile_tag() == TAG_INTERNET_IOP);
+        let address = iiop.ok_or(OrbError::ShutDown)?.address();
+        let url: Result<ObjectUrl, _> = format!("corbaloc:iiop:1.2@{address}").parse();
+        let Ok(ObjectUrl::Corbaloc { addresses, .. }) = url else {
+            return Err(OrbError::ShutDown);
         };
-        Ok(ObjectUrl::Corbaloc {
-            addresses: vec![address],
-            key: name.as_bytes().to_vec(),
-        }
-        .to_string())
+        let key = name.as_bytes().to_vec();
+        Ok(ObjectUrl::Corbaloc { addresses, key }.to_string())
     }
 
     /// Turns `IOR:` or `corbaloc:` text into a reference, asking the object where it is and what it supports.

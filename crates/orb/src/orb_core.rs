@@ -8,20 +8,20 @@ use std::{
     time::Duration,
 };
 
-use punctual_cdr::Ior;
-use punctual_giop::IiopProfile;
+use punctual_cdr::{CdrError, Ior, TaggedProfile};
+use punctual_giop::Profile;
 use punctual_os::{PiMutex, SchedulingClass, scheduling};
 use punctual_poa::{IdMap, ObjectKey, ObjectTable, SlotId, Slots};
 use punctual_sched::{LinearMapping, PriorityMapping};
 use punctual_stub::{OrbContext, Servant, Target};
-use punctual_transport::Address;
+use punctual_transport::{ProtocolPolicy, Transports};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
     Limits, OrbBuilder, OrbError,
     client::{Endpoints, Reference},
     current,
-    lane::Lane,
+    lane::{Lane, ListenAt},
     poa::PoaCore,
     server::{ActiveObject, Demultiplexed},
     threadpool::PoolCore,
@@ -39,7 +39,9 @@ pub(crate) struct OrbCore {
     pub(crate) scheduling_class: SchedulingClass,
     pub(crate) lock_memory: bool,
     pub(crate) call_timeout: Option<Duration>,
-    listen: Option<Address>,
+    pub(crate) transports: Transports,
+    /// Where the default pool listens; lanes listen beside it.
+    listen: Vec<ListenAt>,
     pub(crate) endpoints: Endpoints,
     objects: ObjectTable<ActiveObject>,
     activation: PiMutex<Activation>,
@@ -62,15 +64,27 @@ struct Activation {
 impl OrbCore {
     /// The core of an ORB with these settings. Fails where the endpoint is malformed or taken.
     pub(crate) fn new(settings: OrbBuilder) -> Result<Arc<Self>, OrbError> {
-        let listen = settings
+        let mut transports = Transports::standard();
+        settings
+            .transports
+            .into_iter()
+            .for_each(|transport| transports.add(transport));
+        let policy = ProtocolPolicy::default();
+        let place = |endpoint: &str, published| ListenAt::parse(&transports, endpoint, published, &policy);
+        let given: Result<Vec<_>, _> = settings
             .listen
-            .as_deref()
-            .map(str::parse::<Address>)
-            .transpose()?;
+            .iter()
+            .map(|(endpoint, published)| place(endpoint, published.as_deref()))
+            .collect();
+        let mut listen = given?;
+        let at_once = !listen.is_empty();
+        if !at_once {
+            listen.push(place(ANYWHERE, None)?);
+        }
         let name = String::from("default");
         let lane = Lane::new(name, DEFAULT_POOL, None, None, &settings.limits)?;
-        if let Some(address) = &listen {
-            lane.listen(address)?;
+        if at_once {
+            lane.listen(&listen)?;
         }
         let (objects, slots) = ObjectTable::new();
         let pool = Arc::new(PoolCore::default_pool(lane));
@@ -90,6 +104,7 @@ impl OrbCore {
             scheduling_class: settings.class,
             lock_memory: settings.lock_memory,
             call_timeout: settings.call_timeout,
+            transports,
             listen,
             endpoints: Endpoints::default(),
             objects,
@@ -130,43 +145,55 @@ impl OrbCore {
         }
     }
 
-    pub(crate) fn listen_host(&self) -> &str {
-        self.listen.as_ref().map_or(LOCAL, |address| &address.host)
+    /// Where a lane of this name listens.
+    pub(crate) fn listen_beside(&self, lane: &str) -> Vec<ListenAt> {
+        self.listen.iter().map(|place| place.for_lane(lane)).collect()
     }
 
-    pub(crate) fn listen_address(&self) -> Address {
-        self.listen.clone().unwrap_or_else(|| Address {
-            host: LOCAL.to_owned(),
-            port: 0,
-        })
+    /// Opens the acceptors of the default pool, unless they are open.
+    pub(crate) fn listen(&self) -> Result<(), OrbError> {
+        self.default_lane().listen(&self.listen)
     }
 
-    /// Opens the acceptor of the default pool if the adapter's objects are reached through it.
+    /// Understands a profile; `None` where this ORB does not have its protocol.
+    pub(crate) fn decode_profile(
+        &self,
+        profile: &TaggedProfile,
+    ) -> Option<Result<Profile<String>, CdrError>> {
+        let transport = self.transports.with_tag(profile.tag)?;
+        Some(Profile::decode_with(profile, |decoder| {
+            transport.decode_address(decoder)
+        }))
+    }
+
+    /// Opens the acceptors of the default pool if the adapter's objects are reached through it.
     pub(crate) fn ensure_listening(&self, poa: &PoaCore) -> Result<(), OrbError> {
         if self.is_shut_down() {
             return Err(OrbError::ShutDown);
         }
         if poa.pool_id() == DEFAULT_POOL {
-            self.default_lane().listen(&self.listen_address())
+            self.listen()
         } else {
             Ok(())
         }
     }
 
     /// Whether the profile's object is one of this ORB's.
-    pub(crate) fn owns(&self, profile: &IiopProfile) -> bool {
+    pub(crate) fn owns(&self, profile: &Profile<String>) -> bool {
         match ObjectKey::parse(&profile.object_key) {
             None => false,
             Some(key) => match key.boot() {
                 Some(boot) => boot == self.boot,
-                None => self.listens_at(&profile.host, profile.port),
+                None => self.listens_at(profile.tag, &profile.address),
             },
         }
     }
 
-    fn listens_at(&self, host: &str, port: u16) -> bool {
-        let is_there =
-            |pool: &Arc<PoolCore>| pool.lanes.iter().any(|lane| lane.address() == Some((host, port)));
+    fn listens_at(&self, tag: u32, address: &str) -> bool {
+        let is_there = |pool: &Arc<PoolCore>| {
+            let mut acceptors = pool.lanes.iter().flat_map(|lane| lane.acceptors());
+            acceptors.any(|acceptor| acceptor.transport.profile_tag() == tag && acceptor.address() == address)
+        };
         is_there(&self.default_pool) || self.pools.lock().iter().any(is_there)
     }
 
@@ -302,4 +329,5 @@ pub(crate) fn context_of(core: &Arc<OrbCore>) -> OrbContext {
     OrbContext(Arc::clone(core) as Arc<dyn punctual_stub::Orb>)
 }
 
-const LOCAL: &str = "localhost";
+/// Where an ORB listens that was not told where.
+const ANYWHERE: &str = "iiop://localhost";

@@ -1,10 +1,7 @@
 use std::sync::Arc;
 
 use punctual_cdr::Ior;
-use punctual_giop::{
-    CodeSetComponentInfo, Component, IiopProfile, PUNCTUAL_ORB_TYPE, PolicyValue, PriorityModel as WireModel,
-    Version,
-};
+use punctual_giop::{PolicyValue, PriorityModel as WireModel};
 use punctual_os::PiMutex;
 use punctual_poa::{Adapter, IdAssignment, Lifespan, ObjectKey, SlotId};
 use punctual_stub::{Interface, ObjectRef, Servant, Skeleton, servant};
@@ -12,7 +9,7 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 
 use crate::{
     OnExcess, OrbError, PriorityModel, ThreadPool, client::Reference, lane::Lane, orb_core::OrbCore,
-    threadpool::PoolCore,
+    profiles::profiles, threadpool::PoolCore,
 };
 
 /// An object adapter: activates servants as objects, under its policies. `PortableServer::POA`, `RTPortableServer::POA`.
@@ -151,12 +148,8 @@ impl Poa {
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn deactivate<R: Interface>(&self, reference: &R) -> Result<(), OrbError> {
-        let profile = reference
-            .as_object()
-            .ior()
-            .profiles
-            .iter()
-            .find_map(|profile| IiopProfile::decode(profile).ok());
+        let mut profiles = reference.as_object().ior().profiles.iter();
+        let profile = profiles.find_map(|profile| self.orb.decode_profile(profile)?.ok());
         let profile = profile.ok_or(OrbError::NotActive)?;
         self.orb.deactivate(&self.core, &profile.object_key)
     }
@@ -431,42 +424,18 @@ impl PoaCore {
     }
 
     /// A reference to an object of this adapter.
-    ///
-    /// Components stand in the order of TAO: ORB type, code sets, then for real-time adapters endpoints and policies.
     pub(crate) fn reference(&self, repository_id: &str, object_key: Vec<u8>) -> Result<Ior, SystemException> {
         let endpoints = self.pool.endpoints(|lane| self.is_reached_through(lane));
-        let Some(main) = endpoints.first() else {
-            let minor = Minor::NO_USABLE_PROFILE;
-            return Err(SystemException::new(
-                SystemExceptionKind::BadParam,
-                minor,
-                Completion::No,
-            ));
-        };
-        let (host, port) = (main.host.clone(), main.port);
-        let mut components = vec![
-            Component::OrbType(PUNCTUAL_ORB_TYPE),
-            Component::CodeSets(CodeSetComponentInfo::ours()),
-        ];
-        if let Some(model) = self.model {
-            components.push(Component::TaoEndpoints(endpoints));
-            components.push(Component::Policies(Self::policies(model)));
+        if endpoints.is_empty() {
+            let (kind, minor) = (SystemExceptionKind::BadParam, Minor::NO_USABLE_PROFILE);
+            return Err(SystemException::new(kind, minor, Completion::No));
         }
-        let components: Result<Vec<_>, _> = components.iter().map(Component::encode).collect();
-        let profile = components.and_then(|components| {
-            IiopProfile {
-                version: Version::V1_2,
-                host,
-                port,
-                object_key,
-                components,
-            }
-            .encode()
-        });
-        let profile = profile.map_err(|error| error.system_exception(Completion::No))?;
+        let policies = self.model.map(Self::policies);
+        let profiles = profiles(&endpoints, &object_key, policies.as_deref())
+            .map_err(|error| error.system_exception(Completion::No))?;
         Ok(Ior {
             type_id: repository_id.to_owned(),
-            profiles: vec![profile],
+            profiles,
         })
     }
 

@@ -6,9 +6,8 @@ use std::{
     },
 };
 
-use punctual_giop::TaoEndpoint;
 use punctual_os::{CpuSet, Granted, PiMutex, Scheduling, SchedulingClass, Thread, ThreadSpec};
-use punctual_transport::Address;
+use punctual_transport::Transport;
 use punctual_types::Priority;
 
 use crate::{
@@ -192,10 +191,6 @@ impl ThreadPoolBuilder {
             layout.push((self.default_priority, self.threads));
         }
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-        let address = Address {
-            host: self.orb.listen_host().to_owned(),
-            port: 0,
-        };
         let mut lanes = Vec::new();
         for (priority, _) in &layout {
             let native = self
@@ -212,6 +207,7 @@ impl ThreadPoolBuilder {
             };
             // The kernel keeps 15 octets of a thread's name: pool, lane's priority, thread.
             let name = format!("p{id}-{priority}");
+            let places = self.orb.listen_beside(&name);
             let lane = Lane::new(
                 name,
                 id,
@@ -219,7 +215,7 @@ impl ThreadPoolBuilder {
                 Some(scheduling),
                 &self.orb.limits,
             )?;
-            lane.listen(&address)?;
+            lane.listen(&places)?;
             lanes.push(Arc::new(lane));
         }
         notice::enter_realtime(self.orb.lock_memory);
@@ -309,18 +305,31 @@ impl PoolCore {
     }
 
     /// The endpoints of the lanes for which `wanted` holds, as references carry them.
-    pub(crate) fn endpoints(&self, wanted: impl Fn(&Lane) -> bool) -> Vec<TaoEndpoint> {
+    pub(crate) fn endpoints(&self, wanted: impl Fn(&Lane) -> bool) -> Vec<LaneEndpoint> {
         let lanes = self.lanes.iter().filter(|lane| wanted(lane));
         lanes
-            .filter_map(|lane| {
-                let (host, port) = lane.address()?;
+            .flat_map(|lane| {
                 let priority = lane.priority.map_or(-1, Priority::value);
-                Some(TaoEndpoint {
-                    host: host.to_owned(),
-                    port,
+                lane.acceptors().iter().map(move |acceptor| LaneEndpoint {
+                    transport: Arc::clone(&acceptor.transport),
+                    address: acceptor.address().to_owned(),
                     priority,
                 })
             })
             .collect()
+    }
+}
+
+/// Where a lane is reached.
+pub(crate) struct LaneEndpoint {
+    pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) address: String,
+    /// -1: it serves all.
+    pub(crate) priority: i16,
+}
+
+impl LaneEndpoint {
+    pub(crate) fn profile_tag(&self) -> u32 {
+        self.transport.profile_tag()
     }
 }

@@ -1,10 +1,26 @@
-//! How octets get from one ORB to another: listeners that accept streams, and streams.
+//! How octets get from one ORB to another: transports, their listeners, and streams.
 //!
-//! No thread, no buffer, no protocol: the ORB's lanes and callers own all three.
+//! No thread, no buffer, no message: the ORB's lanes and callers own all three.
 
 mod address;
+mod host_id;
+mod host_port;
+mod properties;
+mod protocol_policy;
+mod socket;
 mod stream;
-pub mod tcp;
+mod tcp;
+mod transport;
+mod transports;
+mod unix;
 
-pub use address::{Address, AddressError};
-pub use stream::{Listener, Stream};
+pub use address::AddressError;
+pub use host_id::host_id;
+pub use properties::ProtocolProperties;
+pub use protocol_policy::{Protocol, ProtocolPolicy};
+pub use socket::SocketStream;
+pub use stream::{Listener, Peer, Stream};
+pub use tcp::Tcp;
+pub use transport::{Reach, Transport};
+pub use transports::Transports;
+pub use unix::Unix;

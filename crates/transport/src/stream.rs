@@ -1,5 +1,6 @@
 use std::{
     io,
+    net::IpAddr,
     os::fd::{AsFd, BorrowedFd},
     time::Duration,
 };
@@ -8,7 +9,8 @@ use std::{
 pub trait Stream: Send + Sync {
     /// Reads what is there, at least one octet; 0 at the end of the stream. Blocks unless [`Self::set_nonblocking`].
     ///
-    /// Fails with `WouldBlock` where nothing is there in non-blocking mode, or nothing came within the read time-out.
+    /// Less than there was room for: that was all, and [`Self::as_fd`] shows what comes later. Fails with `WouldBlock` where
+    /// nothing is there in non-blocking mode, or nothing came within the read time-out.
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize>;
 
     /// Writes as much as there is room for, at least one octet. Blocks unless [`Self::set_nonblocking`].
@@ -26,7 +28,13 @@ pub trait Stream: Send + Sync {
     /// Ends both directions; whoever blocks in a read or write returns.
     fn shutdown(&self);
 
-    /// What to wait for in a poller.
+    /// Who is at the other end, as far as the system says. Default: not known.
+    fn peer(&self) -> Peer {
+        Peer::Unknown
+    }
+
+    /// What to wait for in a poller, edge-triggered: readable when something came since the last read that got less than it had
+    /// room for, writable when there is room since the last write that failed.
     fn as_fd(&self) -> BorrowedFd<'_>;
 }
 
@@ -34,6 +42,20 @@ impl AsFd for dyn Stream + '_ {
     fn as_fd(&self) -> BorrowedFd<'_> {
         Stream::as_fd(self)
     }
+}
+
+/// Who is at the other end of a stream.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Peer {
+    /// Not known.
+    Unknown,
+    /// A process of the same host, and the user it ran as when it connected, as the kernel says.
+    SameHost {
+        /// The effective user id.
+        user: Option<u32>,
+    },
+    /// A host of the network; this one, if the address is a loopback one.
+    Network(IpAddr),
 }
 
 /// Accepts connections.
@@ -44,8 +66,8 @@ pub trait Listener: Send + Sync {
     /// Stops listening: who connects from now on is refused, who waited to be accepted is reset.
     fn shutdown(&self);
 
-    /// The port it was given.
-    fn port(&self) -> u16;
+    /// The address at which clients reach it, as [`crate::Transport::connect`] takes it.
+    fn address(&self) -> &str;
 
     /// What to wait for in a poller.
     fn as_fd(&self) -> BorrowedFd<'_>;

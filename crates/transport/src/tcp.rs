@@ -1,102 +1,204 @@
-//! TCP, without delay (Nagle's algorithm off) and with keep-alive.
+//! TCP.
 
 use std::{
-    io::{self, Read, Write},
-    net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs},
+    io,
+    net::{Shutdown, SocketAddr, ToSocketAddrs},
     os::fd::{AsFd, BorrowedFd},
     time::{Duration, Instant},
 };
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use punctual_cdr::{CdrError, Decode, Decoder, Encode, Encoder};
+use punctual_giop::TAG_INTERNET_IOP;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-use crate::{Address, Listener, Stream};
+use crate::{
+    AddressError, Listener, Peer, ProtocolProperties, SocketStream, Stream, Transport,
+    host_port::HostPort,
+    socket::{self, BACKLOG},
+};
 
-/// Listens at an address.
-pub fn listen(address: &Address) -> io::Result<Box<dyn Listener>> {
-    let socket_address = resolve(&address.host, address.port)?.next().ok_or_else(|| {
-        io::Error::new(
-            io::ErrorKind::NotFound,
-            format!("{} has no address", address.host),
-        )
-    })?;
-    let socket = Socket::new(
-        Domain::for_address(socket_address),
-        Type::STREAM,
-        Some(Protocol::TCP),
-    )?;
-    socket.set_reuse_address(true)?;
-    if let SocketAddr::V6(address) = socket_address {
-        // All interfaces means those of IPv4 as well.
-        socket.set_only_v6(!address.ip().is_unspecified())?;
-    }
-    socket.bind(&SockAddr::from(socket_address))?;
-    socket.listen(BACKLOG)?;
-    socket.set_nonblocking(true)?;
-    let port = socket
-        .local_addr()?
-        .as_socket()
-        .map_or(0, |address| address.port());
-    Ok(Box::new(TcpListener { socket, port }))
-}
-
-/// Connects to a host and port, trying each of the host's addresses until `timeout` has passed.
+/// GIOP over TCP, IIOP: `iiop://HOST:PORT`.
 ///
-/// Name resolution is the system's and has its own time-outs.
-pub fn connect(host: &str, port: u16, timeout: Duration) -> io::Result<Box<dyn Stream>> {
-    let deadline = Instant::now() + timeout;
-    let mut failure = io::Error::new(io::ErrorKind::NotFound, format!("{host} has no address"));
-    for address in resolve(host, port)? {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
+/// A host name or address, IPv6 addresses in brackets; `0.0.0.0` and `[::]` are all interfaces, the latter those of IPv4 as
+/// well. Port 0, or none: any free one.
+pub struct Tcp;
+
+impl Transport for Tcp {
+    fn scheme(&self) -> &str {
+        "iiop"
+    }
+
+    fn profile_tag(&self) -> u32 {
+        TAG_INTERNET_IOP
+    }
+
+    fn listen(
+        &self,
+        address: &str,
+        published: Option<&str>,
+        properties: &ProtocolProperties,
+    ) -> io::Result<Box<dyn Listener>> {
+        let bound: HostPort = parse(address)?;
+        let mut published = match published {
+            Some(published) => parse(published)?,
+            None => HostPort {
+                host: reachable_host(&bound.host),
+                port: 0,
+            },
+        };
+        let mut failure = no_address(&bound.host);
+        for address in resolve(&bound)? {
+            match listening(address, properties) {
+                Ok(socket) => {
+                    if published.port == 0 {
+                        published.port = local_port(&socket)?;
+                    }
+                    return Ok(Box::new(TcpListener {
+                        socket,
+                        published: published.to_string(),
+                        properties: properties.clone(),
+                    }));
+                }
+                // Not of this machine, or of a family that it does not speak: the host may have others. A port that is taken
+                // must not lead to another server under the same name.
+                Err(error) if is_unusable(&error) => failure = error,
+                Err(error) => return Err(error),
+            }
         }
-        match TcpStream::connect_timeout(&address, left) {
-            Ok(stream) => return prepare(stream.into()).map(|stream| Box::new(stream) as _),
-            Err(error) => failure = error,
+        Err(failure)
+    }
+
+    fn connect(
+        &self,
+        address: &str,
+        properties: &ProtocolProperties,
+        timeout: Duration,
+    ) -> io::Result<Box<dyn Stream>> {
+        let deadline = Instant::now() + timeout;
+        let place: HostPort = parse(address)?;
+        let mut failure = no_address(&place.host);
+        // Name resolution is the system's and has its own time-outs.
+        for address in resolve(&place)? {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            match connected(address, properties, left) {
+                Ok(stream) => return Ok(Box::new(stream)),
+                Err(error) => failure = error,
+            }
+        }
+        Err(failure)
+    }
+
+    fn lane_address(&self, address: &str, _lane: &str) -> String {
+        match address.parse::<HostPort>() {
+            Ok(place) => HostPort { port: 0, ..place }.to_string(),
+            // Whoever listens at it is told.
+            Err(_) => address.to_owned(),
         }
     }
-    Err(failure)
+
+    fn encode_address(&self, address: &str, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        let HostPort { host, port } = address
+            .parse()
+            .map_err(|_| encoder.error(punctual_cdr::CdrErrorKind::ValueNotRepresentable))?;
+        (&host, port).encode(encoder)
+    }
+
+    fn decode_address(&self, decoder: &mut Decoder<'_>) -> Result<String, CdrError> {
+        let host = String::decode(decoder)?;
+        let port = u16::decode(decoder)?;
+        Ok(HostPort { host, port }.to_string())
+    }
 }
 
-const BACKLOG: i32 = 128;
+fn parse(address: &str) -> Result<HostPort, AddressError> {
+    address.parse().map_err(|()| {
+        AddressError::new(
+            &format!("iiop://{address}"),
+            "write `iiop://HOST:PORT`, such as `iiop://localhost:2809`",
+        )
+    })
+}
 
 /// IPv4 first: a name with both is mostly the loopback, and peers more often reach IPv4.
-fn resolve(host: &str, port: u16) -> io::Result<impl Iterator<Item = SocketAddr>> {
-    let mut addresses: Vec<_> = (host, port).to_socket_addrs()?.collect();
+fn resolve(place: &HostPort) -> io::Result<impl Iterator<Item = SocketAddr>> {
+    let mut addresses: Vec<_> = (place.host.as_str(), place.port).to_socket_addrs()?.collect();
     addresses.sort_by_key(SocketAddr::is_ipv6);
     Ok(addresses.into_iter())
 }
 
-fn prepare(socket: Socket) -> io::Result<Tcp> {
-    socket.set_tcp_nodelay(true)?;
-    socket.set_keepalive(true)?;
-    Ok(Tcp {
-        stream: socket.into(),
-    })
+fn no_address(host: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, format!("{host} has no address"))
+}
+
+/// What a reference says for the host that is listened at: the machine's name where that is all interfaces.
+fn reachable_host(host: &str) -> String {
+    if host == "0.0.0.0" || host == "::" {
+        let name = rustix::system::uname();
+        return name.nodename().to_string_lossy().into_owned();
+    }
+    host.to_owned()
+}
+
+fn listening(address: SocketAddr, properties: &ProtocolProperties) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    if let SocketAddr::V6(address) = address {
+        // All interfaces means those of IPv4 as well.
+        socket.set_only_v6(!address.ip().is_unspecified())?;
+    }
+    socket::set_buffers(&socket, properties)?;
+    socket.bind(&SockAddr::from(address))?;
+    socket.listen(BACKLOG)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+fn is_unusable(error: &io::Error) -> bool {
+    let unsupported = Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error());
+    error.kind() == io::ErrorKind::AddrNotAvailable || error.raw_os_error() == unsupported
+}
+
+fn local_port(socket: &Socket) -> io::Result<u16> {
+    let address = socket.local_addr()?;
+    Ok(address.as_socket().map_or(0, |address| address.port()))
+}
+
+fn connected(
+    address: SocketAddr,
+    properties: &ProtocolProperties,
+    timeout: Duration,
+) -> io::Result<SocketStream> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket::set_buffers(&socket, properties)?;
+    socket.connect_timeout(&SockAddr::from(address), timeout)?;
+    stream(socket, address, properties)
+}
+
+fn stream(socket: Socket, peer: SocketAddr, properties: &ProtocolProperties) -> io::Result<SocketStream> {
+    socket.set_tcp_nodelay(properties.no_delay)?;
+    socket.set_keepalive(properties.keep_alive)?;
+    Ok(SocketStream::new(socket, Peer::Network(peer.ip().to_canonical())))
 }
 
 struct TcpListener {
     socket: Socket,
-    port: u16,
+    published: String,
+    properties: ProtocolProperties,
 }
 
 impl Listener for TcpListener {
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>> {
         loop {
-            match self.socket.accept() {
-                Ok((socket, _)) => {
-                    socket.set_nonblocking(true)?;
-                    return Ok(Some(Box::new(prepare(socket)?)));
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
-                // The peer gave up before it was accepted: look for the next one.
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted
-                    ) => {}
-                Err(error) => return Err(error),
+            let Some((socket, peer)) = socket::accept(&self.socket)? else {
+                return Ok(None);
+            };
+            // Without an address, or refusing its options: it is gone already.
+            let Some(peer) = peer.as_socket() else { continue };
+            if let Ok(stream) = stream(socket, peer, &self.properties) {
+                return Ok(Some(Box::new(stream)));
             }
         }
     }
@@ -106,69 +208,12 @@ impl Listener for TcpListener {
         let _ = self.socket.shutdown(Shutdown::Both);
     }
 
-    fn port(&self) -> u16 {
-        self.port
+    fn address(&self) -> &str {
+        &self.published
     }
 
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
-    }
-}
-
-struct Tcp {
-    stream: TcpStream,
-}
-
-impl Stream for Tcp {
-    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        retry_interrupted(|| (&self.stream).read(buffer))
-    }
-
-    fn write(&self, octets: &[u8]) -> io::Result<usize> {
-        retry_interrupted(|| (&self.stream).write(octets))
-    }
-
-    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
-        self.stream.set_nonblocking(nonblocking)
-    }
-
-    fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        self.stream.set_read_timeout(timeout)?;
-        self.stream.set_write_timeout(timeout)
-    }
-
-    fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
-        let deadline = Instant::now() + timeout;
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let timeout = Timespec {
-                tv_sec: left.as_secs() as i64,
-                tv_nsec: left.subsec_nanos().into(),
-            };
-            match poll(&mut [PollFd::new(&self.stream, PollFlags::IN)], Some(&timeout)) {
-                Ok(ready) => return Ok(ready > 0),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
-
-    fn shutdown(&self) {
-        // It fails where the peer was faster, which comes to the same.
-        let _ = self.stream.shutdown(Shutdown::Both);
-    }
-
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.stream.as_fd()
-    }
-}
-
-fn retry_interrupted(mut operation: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
-    loop {
-        match operation() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
-        }
     }
 }
 
@@ -177,34 +222,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn octets_arrive_in_both_directions() {
-        let listener = listen(&"iiop://localhost:0".parse().unwrap()).unwrap();
-        assert!(listener.accept().unwrap().is_none(), "accepting never blocks");
-        let client = connect("localhost", listener.port(), Duration::from_secs(5)).unwrap();
-        let server = loop {
-            if let Some(stream) = listener.accept().unwrap() {
-                break stream;
-            }
-        };
-        let mut buffer = [0; 8];
-        assert_eq!(
-            server.read(&mut buffer).unwrap_err().kind(),
-            io::ErrorKind::WouldBlock
-        );
-        client.write(b"ping").unwrap();
-        assert!(server.wait_readable(Duration::from_secs(5)).unwrap());
-        assert_eq!(server.read(&mut buffer).unwrap(), 4);
-        assert!(!client.wait_readable(Duration::from_millis(1)).unwrap());
-        server.write(b"pong!").unwrap();
-        assert_eq!(client.read(&mut buffer).unwrap(), 5);
-        server.shutdown();
-        assert_eq!(client.read(&mut buffer).unwrap(), 0);
-    }
-
-    #[test]
     fn nobody_listening_is_said_as_such() {
-        let port = listen(&"iiop://127.0.0.1:0".parse().unwrap()).unwrap().port();
-        let error = connect("127.0.0.1", port, Duration::from_secs(5)).err().unwrap();
+        let properties = ProtocolProperties::default();
+        let listener = Tcp.listen("127.0.0.1:0", None, &properties).unwrap();
+        let address = listener.address().to_owned();
+        drop(listener);
+        let error = Tcp
+            .connect(&address, &properties, Duration::from_secs(5))
+            .err()
+            .unwrap();
         assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
     }
 }

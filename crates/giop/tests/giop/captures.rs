@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use punctual_cdr::{CharSet, Decoder, Encode, Ior, TaggedComponent, TaggedProfile};
+use punctual_cdr::{CharSet, Decode, Decoder, Encode, Endian, Ior, TaggedComponent, TaggedProfile};
 use punctual_giop::*;
 use serde_json::Value;
 
@@ -119,14 +119,15 @@ fn every_reference_is_read_as_its_capture_says() {
 #[test]
 fn references_are_written_back_with_the_same_octets_outside_padding() {
     let mut policies = 0;
-    let mut endpoints = 0;
+    let (mut endpoints, mut unix_endpoints) = (0, 0);
     for reference in references() {
         let text = reference["ior"].as_str().unwrap();
         let ior = ior_from_string(text).unwrap();
         for profile in &ior.profiles {
             let (ours, components) = if profile.tag == TAG_UIOP {
-                let profile = UiopProfile::decode(profile).unwrap();
-                (profile.encode().unwrap(), vec![])
+                let understood = Profile::decode_with(profile, String::decode).unwrap();
+                let ours = understood.encode_with(Endian::NATIVE, String::encode).unwrap();
+                (ours, understood.components)
             } else {
                 let understood = IiopProfile::decode(profile).unwrap();
                 let ours = TaggedProfile {
@@ -147,6 +148,21 @@ fn references_are_written_back_with_the_same_octets_outside_padding() {
                 })
             });
             for component in components {
+                if (component.tag, profile.tag) == (TAO_TAG_ENDPOINTS, TAG_UIOP) {
+                    unix_endpoints += 1;
+                    let read = |octets: &[u8]| {
+                        let component = TaggedComponent {
+                            tag: TAO_TAG_ENDPOINTS,
+                            data: octets.into(),
+                        };
+                        decode_endpoints_with(&component, String::decode).unwrap()
+                    };
+                    let understood = read(&component.data);
+                    let ours = encode_endpoints_with(Endian::NATIVE, &understood, String::encode).unwrap();
+                    let place = format!("{place}, endpoints");
+                    same_octets_outside_padding(&ours.data, &component.data, &place, read);
+                    continue;
+                }
                 let understood = Component::decode(&component).unwrap();
                 assert!(
                     !matches!(understood, Component::Other(_)),
@@ -166,7 +182,7 @@ fn references_are_written_back_with_the_same_octets_outside_padding() {
             }
         }
     }
-    assert_eq!((policies, endpoints), (8, 16));
+    assert_eq!((policies, endpoints, unix_endpoints), (9, 16, 3));
 }
 
 /// `theirs` read with this crate and written again; `None` for a Fragment, which we never send.

@@ -147,8 +147,8 @@ fn profile(tagged: &TaggedProfile) -> Value {
     });
     let (version, object_key, components) = match tagged.tag {
         TAG_UIOP => {
-            let profile = UiopProfile::decode(tagged).unwrap();
-            out["rendezvous_point"] = profile.rendezvous_point.into();
+            let profile = Profile::decode_with(tagged, String::decode).unwrap();
+            out["rendezvous_point"] = profile.address.into();
             (profile.version, profile.object_key, profile.components)
         }
         _ => {
@@ -176,11 +176,11 @@ fn component(tagged: &TaggedComponent, profile_tag: u32) -> Value {
         "byte_order": tagged.data[0],
     });
     if (tagged.tag, profile_tag) == (TAO_TAG_ENDPOINTS, TAG_UIOP) {
-        let endpoints = decode_uiop_endpoints(tagged).unwrap();
+        let endpoints = decode_endpoints_with(tagged, String::decode).unwrap();
         out["count"] = endpoints.len().into();
         out["as_uiop"] = endpoints
             .into_iter()
-            .map(|e| json!({ "rendezvous_point": e.rendezvous_point, "priority": e.priority }))
+            .map(|(path, priority)| json!({ "rendezvous_point": path, "priority": priority }))
             .collect();
         return out;
     }

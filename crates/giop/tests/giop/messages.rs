@@ -364,14 +364,15 @@ fn a_target_can_be_a_profile_or_a_reference() {
 
 #[test]
 fn the_object_key_of_a_unix_socket_profile_is_found() {
-    let profile = UiopProfile {
+    let profile = Profile {
+        tag: TAG_UIOP,
         version: Version::V1_2,
-        rendezvous_point: "/run/radar.sock".into(),
+        address: String::from("/run/radar.sock"),
         object_key: b"the key".into(),
         components: vec![],
     };
-    let tagged = profile.encode().unwrap();
-    assert_eq!(UiopProfile::decode(&tagged), Ok(profile));
+    let tagged = profile.encode_with(Endian::NATIVE, String::encode).unwrap();
+    assert_eq!(Profile::decode_with(&tagged, String::decode), Ok(profile));
     let view = ProfileView {
         tag: tagged.tag,
         data: &tagged.data,

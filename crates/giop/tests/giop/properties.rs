@@ -1,7 +1,7 @@
 //! Whatever arrives, nothing panics and nothing more than was received is believed.
 
 use proptest::{collection::vec, prelude::*, sample::select};
-use punctual_cdr::{Decoder, Endian, TaggedComponent, TaggedProfile};
+use punctual_cdr::{Decode, Decoder, Endian, TaggedComponent, TaggedProfile};
 use punctual_giop::*;
 
 use crate::messages::{ORDERS, VERSIONS, an_ior, reply, request};
@@ -93,7 +93,7 @@ proptest! {
         for tag in [TAG_INTERNET_IOP, TAG_UIOP, TAG_MULTIPLE_COMPONENTS] {
             let profile = TaggedProfile { tag, data: octets.clone() };
             let _ = ProfileView { tag, data: &octets }.object_key();
-            let _ = (UiopProfile::decode(&profile), decode_multiple_components(&profile));
+            let _ = (Profile::decode_with(&profile, String::decode), decode_multiple_components(&profile));
             if let Ok(profile) = IiopProfile::decode(&profile) {
                 profile.components.iter().for_each(|component| drop(Component::decode(component)));
             }
@@ -117,7 +117,7 @@ proptest! {
         octets in vec(prop_oneof![Just(0), 0..50_u8, any::<u8>()], 0..80),
     ) {
         let component = TaggedComponent { tag, data: [&[order, 0, 0, 0], octets.as_slice()].concat() };
-        let _ = decode_uiop_endpoints(&component);
+        let _ = decode_endpoints_with(&component, String::decode);
         if let Ok(understood) = Component::decode(&component) {
             let again = Component::decode(&understood.encode().unwrap()).unwrap();
             match (understood, again) {

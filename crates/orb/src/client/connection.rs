@@ -5,7 +5,7 @@ use std::{
 
 use punctual_cdr::CharSet;
 use punctual_giop::{Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType};
-use punctual_transport::{Stream, tcp};
+use punctual_transport::{ProtocolProperties, Stream};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{Endpoint, route::char_set_in_force};
@@ -43,8 +43,9 @@ impl ClientConnection {
         if let Some(deadline) = deadline {
             timeout = timeout.min(deadline.saturating_duration_since(Instant::now()));
         }
-        let stream =
-            tcp::connect(&endpoint.host, endpoint.port, timeout).map_err(|error| match error.kind() {
+        let stream = endpoint
+            .connect(&ProtocolProperties::default(), timeout)
+            .map_err(|error| match error.kind() {
                 io::ErrorKind::TimedOut => failure(
                     SystemExceptionKind::Timeout,
                     Minor::CONNECT_TIMED_OUT,

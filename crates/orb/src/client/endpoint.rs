@@ -1,10 +1,13 @@
 use std::{
     collections::HashMap,
+    io,
     sync::{Arc, Weak},
+    time::Duration,
 };
 
 use punctual_cdr::CharSet;
 use punctual_os::PiMutex;
+use punctual_transport::{ProtocolProperties, Stream, Transport};
 
 use super::connection::ClientConnection;
 
@@ -12,8 +15,8 @@ use super::connection::ClientConnection;
 ///
 /// The code set is part of it because it is agreed upon once per connection.
 pub(crate) struct Endpoint {
-    pub(crate) host: String,
-    pub(crate) port: u16,
+    transport: Arc<dyn Transport>,
+    address: String,
     /// What was negotiated for text; `None`: the reference said nothing, so nothing is announced and text is ISO-8859-1.
     pub(crate) char_set: Option<CharSet>,
     /// Left by threads that ended.
@@ -27,6 +30,19 @@ pub(crate) struct Endpoint {
 const MAX_IDLE: usize = 8;
 
 impl Endpoint {
+    /// The tag of its protocol's profiles.
+    pub(crate) fn profile_tag(&self) -> u32 {
+        self.transport.profile_tag()
+    }
+
+    pub(super) fn connect(
+        &self,
+        properties: &ProtocolProperties,
+        timeout: Duration,
+    ) -> io::Result<Box<dyn Stream>> {
+        self.transport.connect(&self.address, properties, timeout)
+    }
+
     pub(crate) fn take_idle(&self) -> Option<Box<ClientConnection>> {
         self.idle.lock().pop()
     }
@@ -52,17 +68,22 @@ pub(crate) struct Endpoints(PiMutex<HashMap<Key, Weak<Endpoint>>>);
 
 #[derive(Eq, Hash, PartialEq)]
 struct Key {
-    host: String,
-    port: u16,
+    profile_tag: u32,
+    address: String,
     char_set: Option<CharSet>,
 }
 
 impl Endpoints {
-    pub(crate) fn get(&self, host: &str, port: u16, char_set: Option<CharSet>) -> Arc<Endpoint> {
+    pub(crate) fn get(
+        &self,
+        transport: &Arc<dyn Transport>,
+        address: &str,
+        char_set: Option<CharSet>,
+    ) -> Arc<Endpoint> {
         let mut known = self.0.lock();
         let key = Key {
-            host: host.to_owned(),
-            port,
+            profile_tag: transport.profile_tag(),
+            address: address.to_owned(),
             char_set,
         };
         if let Some(endpoint) = known.get(&key).and_then(Weak::upgrade) {
@@ -71,8 +92,8 @@ impl Endpoints {
         // Addresses come and go with servers: forget those that no reference names any more.
         known.retain(|_, endpoint| endpoint.strong_count() > 0);
         let endpoint = Arc::new(Endpoint {
-            host: host.to_owned(),
-            port,
+            transport: Arc::clone(transport),
+            address: address.to_owned(),
             char_set,
             idle: PiMutex::new(Vec::new()),
         });

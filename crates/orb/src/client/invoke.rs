@@ -417,7 +417,7 @@ impl Reference {
         deadline: Option<(Instant, Duration)>,
     ) -> Result<(&'r Arc<Endpoint>, Box<ClientConnection>), SystemException> {
         let mut failure = None;
-        for endpoint in route.endpoints(priority)? {
+        for endpoint in route.endpoints(priority, None)? {
             if let Some(connection) = take_connection(endpoint) {
                 return Ok((endpoint, connection));
             }

@@ -1,5 +1,6 @@
 //! Lanes: threads of one priority with everything they need to receive and serve requests, shared with no other lane.
 
+mod acceptor;
 mod connection;
 mod inbound;
 mod worker;
@@ -14,12 +15,15 @@ use std::{
 };
 
 use punctual_os::{Doorbell, Interest, PiMutex, Poller, Scheduling, Trigger};
-use punctual_transport::{Address, Listener, tcp};
+use punctual_transport::Stream;
 use punctual_types::Priority;
 use slab::Slab;
 
 use self::connection::{Connection, Progress};
-pub(crate) use self::worker::work;
+pub(crate) use self::{
+    acceptor::{Acceptor, ListenAt},
+    worker::work,
+};
 use crate::{Limits, OrbError};
 
 /// Why a connection is looked at.
@@ -42,7 +46,8 @@ pub(crate) struct Lane {
     pub(crate) scheduling: Option<Scheduling>,
     /// How many threads work on it.
     threads: AtomicUsize,
-    acceptor: OnceLock<Acceptor>,
+    /// One for each place it listens at; all of them have the token `ACCEPTOR`.
+    acceptors: OnceLock<Vec<Acceptor>>,
     poller: Poller,
     bell: Doorbell,
     stopping: AtomicBool,
@@ -55,11 +60,6 @@ pub(crate) struct Lane {
     accept_again: AtomicBool,
     limits: Limits,
     counters: Counters,
-}
-
-struct Acceptor {
-    listener: Box<dyn Listener>,
-    host: String,
 }
 
 #[derive(Default)]
@@ -121,7 +121,7 @@ impl Lane {
             priority,
             scheduling,
             threads: AtomicUsize::new(0),
-            acceptor: OnceLock::new(),
+            acceptors: OnceLock::new(),
             poller,
             bell,
             stopping: AtomicBool::new(false),
@@ -134,29 +134,26 @@ impl Lane {
         })
     }
 
-    /// Opens the acceptor, unless it is open. Its threads may be waiting already.
-    pub(crate) fn listen(&self, address: &Address) -> Result<(), OrbError> {
-        if self.acceptor.get().is_some() {
+    /// Opens the acceptors, unless they are open. Its threads may be waiting already.
+    pub(crate) fn listen(&self, places: &[ListenAt]) -> Result<(), OrbError> {
+        if self.acceptors.get().is_some() {
             return Ok(());
         }
-        let failed = |source| OrbError::Listen {
-            address: address.to_string(),
-            source,
-        };
-        let listener = tcp::listen(address).map_err(failed)?;
-        let host = published_host(&address.host);
-        let acceptor = self.acceptor.get_or_init(|| Acceptor { listener, host });
-        // Edge-triggered: one thread wakes for one connection.
-        self.poller
-            .add(acceptor.listener.as_fd(), ACCEPTOR, Interest::READ, Trigger::Edge)
-            .map_err(failed)
+        let acceptors: Result<Vec<_>, _> = places.iter().map(ListenAt::open).collect();
+        let acceptors = acceptors?;
+        let acceptors = self.acceptors.get_or_init(|| acceptors);
+        for (place, acceptor) in places.iter().zip(acceptors) {
+            // Edge-triggered: one thread wakes for one connection.
+            self.poller
+                .add(acceptor.listener.as_fd(), ACCEPTOR, Interest::READ, Trigger::Edge)
+                .map_err(|error| place.explain(error))?;
+        }
+        Ok(())
     }
 
-    /// Where clients reach it; `None` before it listens.
-    pub(crate) fn address(&self) -> Option<(&str, u16)> {
-        self.acceptor
-            .get()
-            .map(|acceptor| (acceptor.host.as_str(), acceptor.listener.port()))
+    /// Where clients reach it; nothing before it listens.
+    pub(crate) fn acceptors(&self) -> &[Acceptor] {
+        self.acceptors.get().map_or(&[], Vec::as_slice)
     }
 
     /// Lets its threads end after the upcalls they are in.
@@ -223,32 +220,36 @@ impl Lane {
 
     /// Accepts whoever waits.
     fn accept(&self) {
-        let Some(acceptor) = self.acceptor.get() else {
-            return;
-        };
         self.accept_again.store(false, Ordering::Relaxed);
-        loop {
-            let stream = match acceptor.listener.accept() {
-                Ok(Some(stream)) => stream,
-                Ok(None) => return,
-                Err(_) => return self.accept_again.store(true, Ordering::Relaxed),
-            };
-            let mut connections = self.connections.lock();
-            if connections.len() >= self.limits.max_connections {
-                drop(connections);
-                self.counters.refused_connections.fetch_add(1, Ordering::Relaxed);
-                connection::refuse(&*stream);
-                continue;
+        for acceptor in self.acceptors() {
+            loop {
+                match acceptor.listener.accept() {
+                    Ok(Some(stream)) => self.admit(stream),
+                    Ok(None) => break,
+                    Err(_) => {
+                        self.accept_again.store(true, Ordering::Relaxed);
+                        break;
+                    }
+                }
             }
-            let entry = connections.vacant_entry();
-            let token = entry.key() as u64;
-            let connection = Arc::new(Connection::new(token, stream, &self.limits));
-            let added = self
-                .poller
-                .add(connection.stream(), token, Interest::READ_WRITE, Trigger::Edge);
-            if added.is_ok() {
-                entry.insert(connection);
-            }
+        }
+    }
+
+    fn admit(&self, stream: Box<dyn Stream>) {
+        let mut connections = self.connections.lock();
+        if connections.len() >= self.limits.max_connections {
+            drop(connections);
+            self.counters.refused_connections.fetch_add(1, Ordering::Relaxed);
+            return connection::refuse(&*stream);
+        }
+        let entry = connections.vacant_entry();
+        let token = entry.key() as u64;
+        let connection = Arc::new(Connection::new(token, stream, &self.limits));
+        let added = self
+            .poller
+            .add(connection.stream(), token, Interest::READ_WRITE, Trigger::Edge);
+        if added.is_ok() {
+            entry.insert(connection);
         }
     }
 
@@ -323,9 +324,9 @@ impl Lane {
 
     /// Accepts nobody any more, tells the peers that nothing outstanding will be handled, and closes.
     fn close_all(&self) {
-        if let Some(acceptor) = self.acceptor.get() {
-            acceptor.listener.shutdown();
-        }
+        self.acceptors()
+            .iter()
+            .for_each(|acceptor| acceptor.listener.shutdown());
         let connections: Vec<_> = self.connections.lock().drain().collect();
         for connection in connections {
             connection.say_close();
@@ -333,13 +334,4 @@ impl Lane {
             connection.stream().shutdown();
         }
     }
-}
-
-/// What a reference says for the host that a lane listens at: the machine's name where that is all interfaces.
-fn published_host(host: &str) -> String {
-    if host == "0.0.0.0" || host == "::" {
-        let name = rustix::system::uname();
-        return name.nodename().to_string_lossy().into_owned();
-    }
-    host.to_owned()
 }

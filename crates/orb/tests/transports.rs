@@ -1,0 +1,150 @@
+//! One ORB over several transports: what references say, and which connection a client makes of it.
+#![allow(clippy::disallowed_methods)] // The real-time rules are for the ORB, not for a program that tests it.
+
+use std::path::{Path, PathBuf};
+
+use punctual_giop::{TAG_INTERNET_IOP, TAG_UIOP};
+use punctual_orb::{Orb, OrbError, PriorityModel};
+use punctual_stub::Interface;
+use punctual_types::Priority;
+
+mod doubler {
+    #![allow(dead_code, missing_docs)]
+    include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs"));
+}
+use doubler::{Doubler, DoublerRef};
+
+/// A path of this test's own, without a file.
+fn socket_path(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("punctual-test-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    path
+}
+
+fn tags(reference: &DoublerRef) -> Vec<u32> {
+    let profiles = &reference.as_object().ior().profiles;
+    profiles.iter().map(|profile| profile.tag).collect()
+}
+
+/// A reference as another process would have it.
+fn elsewhere(reference: &DoublerRef) -> DoublerRef {
+    let client = Orb::builder().build().unwrap();
+    let reference = client.resolve(&reference.as_object().to_ior()).unwrap();
+    // The reference does not keep its ORB up.
+    std::mem::forget(client);
+    reference
+}
+
+#[test]
+fn lanes_are_reached_over_unix_sockets() {
+    let path = socket_path("lanes");
+    let endpoint = format!("uiop://{}", path.display());
+    let server = Orb::builder().listen(&endpoint).build().unwrap();
+    let high = Priority::MAX;
+    let pool = server
+        .threadpool()
+        .lane(Priority::MIN, 1)
+        .lane(high, 1)
+        .build()
+        .unwrap();
+    let model = PriorityModel::ClientPropagated {
+        default: Priority::MIN,
+    };
+    let poa = server
+        .root_poa()
+        .child("rt")
+        .threadpool(&pool)
+        .priority_model(model)
+        .build()
+        .unwrap();
+    let doubler: DoublerRef = poa.activate(Doubler).unwrap();
+    assert_eq!(tags(&doubler), [TAG_UIOP]);
+    let client = Orb::builder().build().unwrap();
+    let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior()).unwrap();
+    client.current().set_priority(high).unwrap();
+    assert_eq!(doubler.twice(21).unwrap(), 42);
+    let requests: Vec<_> = pool.statistics().iter().map(|(_, lane)| lane.requests).collect();
+    assert_eq!(requests, [0, 1], "in the lane of the caller's priority");
+    let files = |path: &Path| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let entries = std::fs::read_dir(path.parent().unwrap()).unwrap();
+        entries
+            .filter(|entry| {
+                entry
+                    .as_ref()
+                    .unwrap()
+                    .file_name()
+                    .to_str()
+                    .unwrap()
+                    .starts_with(&name)
+            })
+            .count()
+    };
+    assert_eq!(files(&path), 3, "the ORB's and one for each lane");
+    server.shutdown_and_wait().unwrap();
+    assert_eq!(files(&path), 0, "no file is left");
+}
+
+#[test]
+fn references_name_every_protocol_and_clients_of_the_host_take_the_nearest() {
+    let server = Orb::builder()
+        .listen("iiop://127.0.0.1")
+        .listen("uiop://")
+        .build()
+        .unwrap();
+    let pool = server.threadpool().build().unwrap();
+    let poa = server
+        .root_poa()
+        .child("numbers")
+        .threadpool(&pool)
+        .build()
+        .unwrap();
+    let doubler: DoublerRef = poa.activate(Doubler).unwrap();
+    assert_eq!(tags(&doubler), [TAG_INTERNET_IOP, TAG_UIOP]);
+    let doubler = elsewhere(&doubler);
+    assert_eq!(doubler.twice(21).unwrap(), 42);
+}
+
+#[test]
+fn a_path_that_is_no_socket_is_left_alone() {
+    let path = socket_path("file");
+    std::fs::write(&path, "precious").unwrap();
+    let endpoint = format!("uiop://{}", path.display());
+    let error = Orb::builder().listen(&endpoint).build().err().unwrap();
+    assert!(matches!(error, OrbError::Listen { .. }), "{error}");
+    assert!(error.to_string().contains("is no socket"), "{error}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn the_socket_of_a_server_that_died_is_replaced_and_that_of_one_that_lives_is_not() {
+    let path = socket_path("stale");
+    let endpoint = format!("uiop://{}", path.display());
+    let dead = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let error = Orb::builder().listen(&endpoint).build().err().unwrap();
+    assert!(error.to_string().contains("another server listens"), "{error}");
+    drop(dead);
+    assert!(path.exists(), "closing leaves the file, as dying does");
+    let server = Orb::builder().listen(&endpoint).build().unwrap();
+    let error = Orb::builder().listen(&endpoint).build().err().unwrap();
+    assert!(error.to_string().contains("another server listens"), "{error}");
+    server.shutdown();
+    assert!(!path.exists());
+}
+
+#[test]
+fn malformed_paths_are_said_as_such() {
+    for (path, problem) in [
+        ("relative", "absolute path"),
+        (&format!("/tmp/{}", "x".repeat(200)), "at most 107 octets"),
+        ("/nowhere/at/all.sock", "does not exist"),
+    ] {
+        let error = Orb::builder()
+            .listen(&format!("uiop://{path}"))
+            .build()
+            .err()
+            .unwrap();
+        assert!(error.to_string().contains(problem), "{error}");
+    }
+}

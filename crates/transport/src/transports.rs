@@ -1,0 +1,44 @@
+use std::sync::Arc;
+
+use crate::{AddressError, Transport};
+
+/// The transports an ORB has.
+#[derive(Clone, Default)]
+pub struct Transports(Vec<Arc<dyn Transport>>);
+
+impl Transports {
+    /// Those that every ORB has: TCP and Unix domain sockets.
+    pub fn standard() -> Self {
+        Self(vec![Arc::new(crate::Tcp), Arc::new(crate::Unix)])
+    }
+
+    /// Adds one. It takes the place of one with the same scheme or the same tag.
+    pub fn add(&mut self, transport: Arc<dyn Transport>) {
+        let same = |other: &Arc<dyn Transport>| {
+            other.scheme() == transport.scheme() || other.profile_tag() == transport.profile_tag()
+        };
+        self.0.retain(|other| !same(other));
+        self.0.push(transport);
+    }
+
+    /// The one whose profiles have this tag.
+    pub fn with_tag(&self, tag: u32) -> Option<&Arc<dyn Transport>> {
+        self.0.iter().find(|transport| transport.profile_tag() == tag)
+    }
+
+    /// Splits an endpoint, `SCHEME://ADDRESS`, into the transport and the address.
+    pub fn endpoint<'e>(&self, endpoint: &'e str) -> Result<(&Arc<dyn Transport>, &'e str), AddressError> {
+        let known = endpoint.split_once("://").and_then(|(scheme, address)| {
+            let transport = self.0.iter().find(|transport| transport.scheme() == scheme);
+            transport.map(|transport| (transport, address))
+        });
+        known.ok_or_else(|| {
+            let schemes: Vec<_> = self.0.iter().map(|transport| transport.scheme()).collect();
+            let hint = format!(
+                "write `iiop://HOST:PORT`, such as `iiop://localhost:2809`, or another of its schemes ({})",
+                schemes.join(", ")
+            );
+            AddressError::new(endpoint, hint)
+        })
+    }
+}

@@ -1,0 +1,183 @@
+//! Unix domain sockets.
+
+mod socket_file;
+
+use std::{
+    io,
+    net::Shutdown,
+    os::fd::{AsFd, BorrowedFd},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+
+use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
+use punctual_giop::TAG_UIOP;
+use rustix::net::sockopt::socket_peercred;
+use socket2::{Domain, SockAddr, Socket, Type};
+
+use self::socket_file::SocketFile;
+use crate::{
+    AddressError, Listener, Peer, ProtocolProperties, Reach, SocketStream, Stream, Transport,
+    socket::{self, BACKLOG},
+};
+
+/// GIOP over Unix domain sockets, in TAO's profile: `uiop://PATH`.
+///
+/// An absolute path of at most 107 octets, or none for a new one in the directory for temporary files. The file of a server
+/// that has died is replaced; one that was shut down removes its own.
+pub struct Unix;
+
+impl Transport for Unix {
+    fn scheme(&self) -> &str {
+        "uiop"
+    }
+
+    fn profile_tag(&self) -> u32 {
+        TAG_UIOP
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Host { preference: 100 }
+    }
+
+    fn listen(
+        &self,
+        address: &str,
+        published: Option<&str>,
+        properties: &ProtocolProperties,
+    ) -> io::Result<Box<dyn Listener>> {
+        let path = if address.is_empty() {
+            new_path()
+        } else {
+            parse(address)?.to_owned()
+        };
+        let published = published.map(parse).transpose()?.unwrap_or(&path);
+        let published = text(published)?;
+        let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+        socket::set_buffers(&socket, properties)?;
+        let file = SocketFile::bind(&socket, &path)?;
+        socket.listen(BACKLOG)?;
+        socket.set_nonblocking(true)?;
+        Ok(Box::new(UnixListener {
+            socket,
+            file,
+            published,
+            properties: properties.clone(),
+        }))
+    }
+
+    fn connect(
+        &self,
+        address: &str,
+        properties: &ProtocolProperties,
+        timeout: Duration,
+    ) -> io::Result<Box<dyn Stream>> {
+        let address = socket_address(parse(address)?)?;
+        if timeout.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+        socket::set_buffers(&socket, properties)?;
+        // Where too many wait to be accepted, connecting blocks, for as long as a write may.
+        socket.set_write_timeout(Some(timeout))?;
+        socket.connect(&address).map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut.into(),
+            // No file, no server.
+            io::ErrorKind::NotFound => io::Error::new(io::ErrorKind::ConnectionRefused, error),
+            _ => error,
+        })?;
+        socket.set_write_timeout(None)?;
+        Ok(Box::new(stream(socket)))
+    }
+
+    fn lane_address(&self, address: &str, lane: &str) -> String {
+        if address.is_empty() {
+            String::new()
+        } else {
+            format!("{address}.{lane}")
+        }
+    }
+
+    fn encode_address(&self, address: &str, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        if address.is_empty() {
+            return Err(encoder.error(CdrErrorKind::ValueNotRepresentable));
+        }
+        address.encode(encoder)
+    }
+
+    fn decode_address(&self, decoder: &mut Decoder<'_>) -> Result<String, CdrError> {
+        String::decode(decoder)
+    }
+}
+
+fn parse(address: &str) -> Result<&Path, AddressError> {
+    let path = Path::new(address);
+    if path.is_absolute() {
+        Ok(path)
+    } else {
+        Err(AddressError::new(
+            &format!("uiop://{address}"),
+            "write `uiop://` and an absolute path, such as `uiop:///run/radar.sock`",
+        ))
+    }
+}
+
+fn socket_address(path: &Path) -> io::Result<SockAddr> {
+    SockAddr::unix(path).map_err(|_| {
+        let length = path.as_os_str().len();
+        let problem = format!("a socket's path has at most 107 octets and this one has {length}");
+        AddressError::new(&format!("uiop://{}", path.display()), problem).into()
+    })
+}
+
+/// A path that no other socket of this process, or of another one that lives, has.
+fn new_path() -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    std::env::temp_dir().join(format!("punctual-{}-{number}.sock", std::process::id()))
+}
+
+fn text(path: &Path) -> io::Result<String> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8"))
+}
+
+fn stream(socket: Socket) -> SocketStream {
+    let user = socket_peercred(&socket)
+        .ok()
+        .map(|credentials| credentials.uid.as_raw());
+    SocketStream::new(socket, Peer::SameHost { user })
+}
+
+struct UnixListener {
+    socket: Socket,
+    file: SocketFile,
+    published: String,
+    properties: ProtocolProperties,
+}
+
+impl Listener for UnixListener {
+    fn accept(&self) -> io::Result<Option<Box<dyn Stream>>> {
+        let Some((socket, _)) = socket::accept(&self.socket)? else {
+            return Ok(None);
+        };
+        // Unlike TCP's, these do not inherit what the listening socket has.
+        socket::set_buffers(&socket, &self.properties)?;
+        Ok(Some(Box::new(stream(socket))))
+    }
+
+    fn shutdown(&self) {
+        self.file.remove();
+        // On a listening socket this ends the listening; it cannot fail otherwise.
+        let _ = self.socket.shutdown(Shutdown::Both);
+    }
+
+    fn address(&self) -> &str {
+        &self.published
+    }
+
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
