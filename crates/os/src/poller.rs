@@ -101,6 +101,22 @@ impl Poller {
         Ok(epoll::delete(&self.epoll, source)?)
     }
 
+    /// As [`Self::wait`] for one event, which needs no place to put it; `None` after the timeout.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn wait_one(&self, timeout: Option<Duration>) -> io::Result<Option<Event>> {
+        let mut event = [epoll::Event {
+            flags: EventFlags::empty(),
+            data: epoll::EventData::new_u64(0),
+        }];
+        let count = retry(timeout, |limit| epoll::wait(&self.epoll, &mut event, limit))?;
+        Ok((count > 0).then(|| Event {
+            token: event[0].data.u64(),
+            flags: event[0].flags,
+        }))
+    }
+
     /// Waits until something happens or `timeout` has passed (at the resolution of the system's timer, never
     /// earlier; `None`: no deadline; zero: only looks), and gives the number of events, 0 after the timeout.
     ///
@@ -109,29 +125,39 @@ impl Poller {
     /// # Errors
     /// None is known for a valid poller.
     pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<usize> {
-        // The clock is read only where it may be needed again.
-        let deadline = timeout
-            .filter(|t| !t.is_zero())
-            .and_then(|t| Instant::now().checked_add(t));
-        let mut remaining = timeout;
-        loop {
-            // A timeout too long for the kernel's type is none.
-            let limit = remaining.and_then(|t| Timespec::try_from(t).ok());
+        retry(timeout, |limit| {
             events.ready.clear();
-            match epoll::wait(
+            epoll::wait(
                 &self.epoll,
                 rustix::buffer::spare_capacity(&mut events.ready),
-                limit.as_ref(),
-            ) {
-                Ok(count) => return Ok(count),
-                Err(rustix::io::Errno::INTR) => {
-                    remaining = match deadline {
-                        Some(deadline) => Some(deadline.saturating_duration_since(Instant::now())),
-                        None => timeout,
-                    };
-                }
-                Err(error) => return Err(error.into()),
+                limit,
+            )
+        })
+    }
+}
+
+/// Waits again, for what is left of the time, where a signal has ended the wait.
+fn retry(
+    timeout: Option<Duration>,
+    mut wait: impl FnMut(Option<&Timespec>) -> rustix::io::Result<usize>,
+) -> io::Result<usize> {
+    // The clock is read only where it may be needed again.
+    let deadline = timeout
+        .filter(|t| !t.is_zero())
+        .and_then(|t| Instant::now().checked_add(t));
+    let mut remaining = timeout;
+    loop {
+        // A timeout too long for the kernel's type is none.
+        let limit = remaining.and_then(|t| Timespec::try_from(t).ok());
+        match wait(limit.as_ref()) {
+            Ok(count) => return Ok(count),
+            Err(rustix::io::Errno::INTR) => {
+                remaining = match deadline {
+                    Some(deadline) => Some(deadline.saturating_duration_since(Instant::now())),
+                    None => timeout,
+                };
             }
+            Err(error) => return Err(error.into()),
         }
     }
 }
