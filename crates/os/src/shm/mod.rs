@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`Segment`]: one ring of octets for each direction, in a sealed memfd | made by the server, mapped by both |
 //! | [`Ringer`] and [`Ear`]: the two ends of a pipe, one pipe for each direction | made by the server; the client gets one end of each |
+//! | [`Exchange`]: nothing but memory and futexes | for measurements: what the operating system itself costs |
 //!
 //! The peer is not trusted. What it writes to the memory is read as numbers and octets, never as a Rust reference, copied once
 //! into private memory before anything looks at it, and checked; whoever lies gets [`Corrupted`] and loses this connection. No
@@ -16,6 +17,10 @@
 
 mod bell;
 #[cfg(not(loom))]
+mod exchange;
+#[cfg(not(loom))]
+mod mapping;
+#[cfg(not(loom))]
 mod octets;
 #[cfg_attr(loom, expect(dead_code, reason = "the segment, its user, is not modelled"))]
 mod ring;
@@ -23,6 +28,10 @@ mod ring;
 mod segment;
 
 pub use bell::{Ear, Ringer, bell};
+#[cfg(not(loom))]
+pub use exchange::Exchange;
+#[cfg(not(loom))]
+pub use mapping::SegmentError;
 pub use ring::Corrupted;
 #[cfg(not(loom))]
-pub use segment::{MAX_RING_SIZE, MIN_RING_SIZE, Read, Segment, SegmentError, Written};
+pub use segment::{MAX_RING_SIZE, MIN_RING_SIZE, Read, Segment, Written};

@@ -1,10 +1,8 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 
-use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
-use rustix::mm::{MapFlags, ProtFlags};
-
+use super::mapping::{Mapping, SegmentError, sealed_length};
 use super::octets::Octets;
 use super::ring::{Control, Corrupted, Reader, Writer};
 
@@ -15,7 +13,6 @@ pub const MAX_RING_SIZE: usize = 16 << 20;
 
 /// What the rings' control words take at the start of the memory.
 const CONTROL: usize = 4 << 10;
-const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 /// One side's view of the memory of a connection: a ring to write to and a ring to read from.
 ///
@@ -83,18 +80,7 @@ impl Segment {
             ));
         }
         let length = CONTROL + 2 * ring_size;
-        let memory = rustix::fs::memfd_create(
-            c"punctual",
-            MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING | MemfdFlags::NOEXEC_SEAL,
-        )
-        .or_else(|_| {
-            // The last flag is known from Linux 6.3 on.
-            rustix::fs::memfd_create(c"punctual", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
-        })?;
-        // Memory that is not there is an error now, and not a signal at the first access.
-        rustix::fs::fallocate(&memory, FallocateFlags::empty(), 0, length as u64)?;
-        rustix::fs::fcntl_add_seals(&memory, SEALS)?;
-        let mapping = Mapping::new(&memory, length)?;
+        let (mapping, memory) = Mapping::create(length)?;
         // The creator writes to the first ring.
         let segment = Self::of(mapping, ring_size, 0, 1);
         segment.outgoing.control().reset();
@@ -108,16 +94,7 @@ impl Segment {
     /// [`SegmentError`]: it is not what [`Self::create`] makes; nothing is mapped then.
     pub fn open(memory: impl AsFd) -> Result<Self, SegmentError> {
         let memory = memory.as_fd();
-        // In this order: asking a descriptor of another kind for its size may already block.
-        let seals = rustix::fs::fcntl_get_seals(memory).map_err(|_| SegmentError::NotSealed)?;
-        if !seals.contains(SealFlags::SHRINK | SealFlags::GROW) {
-            return Err(SegmentError::NotSealed);
-        }
-        // Huge pages can run out after the size is sealed, and then an access ends the process.
-        if rustix::fs::fstatfs(memory)?.f_type != TMPFS_MAGIC {
-            return Err(SegmentError::NotSealed);
-        }
-        let length = rustix::fs::fstat(memory)?.st_size;
+        let length = sealed_length(memory)?;
         let ring_size = usize::try_from(length)
             .ok()
             .and_then(|length| length.checked_sub(CONTROL))
@@ -133,12 +110,12 @@ impl Segment {
         const { assert!(2 * size_of::<Control>() <= CONTROL) }
         let control = |index: usize| {
             // SAFETY: two of them fit, as asserted, into the mapping, whose start is aligned to a page.
-            unsafe { mapping.start.cast::<Control>().add(index) }
+            unsafe { mapping.start().cast::<Control>().add(index) }
         };
         let octets = |index: usize| {
             // SAFETY: that is the size of the mapping; a ring starts at a page. It lives as long as the segment, which owns it.
             unsafe {
-                let start = mapping.start.as_ptr().add(CONTROL + index * ring_size);
+                let start = mapping.start().as_ptr().add(CONTROL + index * ring_size);
                 Octets::new(start, ring_size)
             }
         };
@@ -247,7 +224,7 @@ impl Segment {
 
     /// The size of each ring in octets.
     pub fn ring_size(&self) -> usize {
-        (self.mapping.length - CONTROL) / 2
+        (self.mapping.length() - CONTROL) / 2
     }
 }
 
@@ -256,62 +233,6 @@ impl<Side> Direction<Side> {
         // SAFETY: it lies in the mapping, which lives as long as the segment that this is part of, and consists of atomics, for
         // which every value is valid.
         unsafe { self.control.as_ref() }
-    }
-}
-
-const TMPFS_MAGIC: rustix::fs::FsWord = 0x0102_1994;
-
-/// Memory that is not what [`Segment::create`] makes.
-#[derive(Debug, thiserror::Error)]
-pub enum SegmentError {
-    /// The peer could take the memory away.
-    #[error("the peer's memory is no memfd sealed against shrinking and growing: it is not used")]
-    NotSealed,
-    /// Not the size of two rings.
-    #[error("the peer's memory of {0} octets is not of the size of a segment: it is not used")]
-    Size(i64),
-    /// It cannot be looked at or mapped.
-    #[error("the peer's memory cannot be mapped: {0}")]
-    Map(#[from] io::Error),
-}
-
-impl From<rustix::io::Errno> for SegmentError {
-    fn from(error: rustix::io::Errno) -> Self {
-        Self::Map(error.into())
-    }
-}
-
-/// Shared memory at an address of the kernel's choice; unmapped when dropped.
-struct Mapping {
-    start: NonNull<u8>,
-    length: usize,
-}
-
-impl Mapping {
-    fn new(memory: impl AsFd, length: usize) -> io::Result<Self> {
-        // SAFETY: at an address of the kernel's choice, so nothing that exists is touched.
-        let start = unsafe {
-            rustix::mm::mmap(
-                ptr::null_mut(),
-                length,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::SHARED | MapFlags::POPULATE,
-                memory,
-                0,
-            )?
-        };
-        Ok(Self {
-            start: NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?,
-            length,
-        })
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and only the segment that owns it has pointers into it.
-        // It fails for addresses only that were never mapped.
-        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.length) };
     }
 }
 

@@ -1,5 +1,8 @@
 use std::os::fd::AsRawFd;
 
+use rustix::fs::{MemfdFlags, SealFlags};
+
+use super::super::mapping::SEALS;
 use super::*;
 use crate::ThreadSpec;
 
@@ -151,10 +154,10 @@ impl Scribbler {
     }
 
     fn write(&self, word: usize, value: u64) {
-        assert!(word < self.mapping.length / 8);
+        assert!(word < self.mapping.length() / 8);
         // SAFETY: within the mapping, aligned, and atomic as all other accesses.
         unsafe {
-            let at = self.mapping.start.as_ptr().cast::<u64>().add(word);
+            let at = self.mapping.start().as_ptr().cast::<u64>().add(word);
             std::sync::atomic::AtomicU64::from_ptr(at).store(value, std::sync::atomic::Ordering::Relaxed);
         }
     }
