@@ -1,10 +1,13 @@
 use std::{sync::Arc, time::Duration};
 
 use punctual_os::SchedulingClass;
-use punctual_sched::PriorityMapping;
-use punctual_transport::Transport;
+use punctual_sched::{
+    LinearNetworkMapping, NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping,
+};
+use punctual_transport::{ProtocolPolicy, Transport};
+use punctual_types::{Priority, PriorityBand};
 
-use crate::{Limits, Orb, OrbError, orb_core::OrbCore};
+use crate::{Limits, Orb, OrbError, Peers, PriorityModel, orb_core::OrbCore, poa_defaults::PoaDefaults};
 
 /// Makes an [`Orb`].
 ///
@@ -27,8 +30,15 @@ pub struct OrbBuilder {
     pub(crate) transports: Vec<Arc<dyn Transport>>,
     /// Endpoints, and what clients are told where that is something else.
     pub(crate) listen: Vec<(String, Option<String>)>,
+    /// Which of them have a highest priority of their own.
+    pub(crate) highest_at: Vec<(usize, Priority)>,
+    pub(crate) server_protocols: ProtocolPolicy,
+    pub(crate) client_protocols: ProtocolPolicy,
     pub(crate) limits: Limits,
     pub(crate) mapping: Option<Box<dyn PriorityMapping>>,
+    pub(crate) standard_mapping: StandardMapping,
+    pub(crate) network_mapping: Box<dyn NetworkPriorityMapping>,
+    pub(crate) poa_defaults: PoaDefaults,
     pub(crate) class: SchedulingClass,
     pub(crate) lock_memory: bool,
     pub(crate) call_timeout: Option<Duration>,
@@ -39,8 +49,14 @@ impl OrbBuilder {
         Self {
             transports: Vec::new(),
             listen: Vec::new(),
+            highest_at: Vec::new(),
+            server_protocols: ProtocolPolicy::default(),
+            client_protocols: ProtocolPolicy::default(),
             limits: Limits::default(),
             mapping: None,
+            standard_mapping: StandardMapping::default(),
+            network_mapping: Box::new(LinearNetworkMapping),
+            poa_defaults: PoaDefaults::default(),
             class: SchedulingClass::Fifo,
             lock_memory: true,
             call_timeout: None,
@@ -67,6 +83,25 @@ impl OrbBuilder {
     pub fn listen(mut self, endpoint: &str) -> Self {
         self.listen.push((endpoint.to_owned(), None));
         self
+    }
+
+    /// As [`Self::listen`], for a place where nobody may propagate a higher priority, whatever adapters accept elsewhere.
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError};
+    /// use punctual_types::Priority;
+    ///
+    /// // Processes of this host may ask for every priority, the network for none above 10,000.
+    /// let socket = std::env::temp_dir().join(format!("radar-{}", std::process::id()));
+    /// let orb = Orb::builder()
+    ///     .listen(&format!("uiop://{}", socket.display()))
+    ///     .listen_up_to("iiop://127.0.0.1", Priority::new(10_000)?)
+    ///     .build()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn listen_up_to(mut self, endpoint: &str, highest_priority: Priority) -> Self {
+        self.highest_at.push((self.listen.len(), highest_priority));
+        self.listen(endpoint)
     }
 
     /// As [`Self::listen`], for a place that clients reach under another address: behind a gateway that translates addresses,
@@ -99,6 +134,61 @@ impl OrbBuilder {
     /// ```
     pub fn transport(mut self, transport: impl Transport + 'static) -> Self {
         self.transports.push(Arc::new(transport));
+        self
+    }
+
+    /// `RTCORBA::ServerProtocolPolicy` (42): which protocols references name, the preferred one first, and how the connections
+    /// that are accepted are set up. Default: all that it listens at, in the order of [`Self::listen`].
+    ///
+    /// An ORB that is not told where to listen listens over each of them. An adapter may have a policy of its own, for order
+    /// and choice; connections are set up as the ORB's says, because all adapters of a pool share them.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// # use punctual_stub::Interface;
+    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    ///
+    /// let protocols = ProtocolPolicy::new([Protocol::UIOP, Protocol::IIOP]);
+    /// let orb = Orb::builder().server_protocols(protocols.clone()).build()?;
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// let tags = doubler.as_object().ior().profiles.iter().map(|profile| profile.tag);
+    /// assert!(tags.eq([Protocol::UIOP.profile_tag, Protocol::IIOP.profile_tag]));
+    ///
+    /// // Nothing listens over Unix sockets here.
+    /// let orb = Orb::builder().listen("iiop://localhost").server_protocols(protocols).build();
+    /// assert!(matches!(orb, Err(OrbError::InvalidPolicy(_))));
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn server_protocols(mut self, protocols: ProtocolPolicy) -> Self {
+        self.server_protocols = protocols;
+        self
+    }
+
+    /// `RTCORBA::ClientProtocolPolicy` (43): which protocols calls may use, the preferred one first, and how the connections
+    /// that they open are set up. Default: all, as the reference orders them, but those that stay on this host first.
+    ///
+    /// Calls fail with INV_POLICY where the reference has none of them, or names protocols itself.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// # use punctual_stub::Interface;
+    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    /// use punctual_types::SystemExceptionKind;
+    ///
+    /// let server = Orb::builder().listen("iiop://localhost").build()?;
+    /// let doubler: DoublerRef = server.root_poa().activate(Doubler)?;
+    /// let only_unix = ProtocolPolicy::new([Protocol::UIOP]);
+    /// let client = Orb::builder().client_protocols(only_unix).build()?;
+    /// let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior())?;
+    /// assert_eq!(doubler.twice(3).unwrap_err().kind, SystemExceptionKind::InvPolicy);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn client_protocols(mut self, protocols: ProtocolPolicy) -> Self {
+        self.client_protocols = protocols;
         self
     }
 
@@ -137,6 +227,115 @@ impl OrbBuilder {
     /// ```
     pub fn priority_mapping(mut self, mapping: impl PriorityMapping + 'static) -> Self {
         self.mapping = Some(Box::new(mapping));
+        self
+    }
+
+    /// How CORBA priorities become the network's, for protocols whose properties have `enable_network_priority`: what packets
+    /// of requests and replies carry. Default: [`LinearNetworkMapping`].
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_sched::{NetworkPriority, NetworkPriorityMapping};
+    /// use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
+    /// use punctual_types::Priority;
+    ///
+    /// /// The network lets through whatever is not of the lowest priority.
+    /// struct TwoClasses;
+    ///
+    /// impl NetworkPriorityMapping for TwoClasses {
+    ///     fn to_network(&self, priority: Priority) -> NetworkPriority {
+    ///         if priority > Priority::MIN { NetworkPriority::EXPEDITED } else { NetworkPriority::BEST_EFFORT }
+    ///     }
+    /// }
+    ///
+    /// let mut properties = ProtocolProperties::default();
+    /// properties.enable_network_priority = true;
+    /// let protocols = ProtocolPolicy::new([Protocol::IIOP.with(properties)]);
+    /// let orb = Orb::builder()
+    ///     .network_priority_mapping(TwoClasses)
+    ///     .client_protocols(protocols.clone())
+    ///     .server_protocols(protocols)
+    ///     .build()?;
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn network_priority_mapping(mut self, mapping: impl NetworkPriorityMapping + 'static) -> Self {
+        self.network_mapping = Box::new(mapping);
+        self
+    }
+
+    /// How CORBA priorities become native ones, by name, over the whole scheduling class. Default: linear.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_sched::StandardMapping;
+    /// use punctual_types::{Minor, Priority};
+    ///
+    /// // From a configuration, say.
+    /// let orb = Orb::builder().standard_mapping("continuous".parse()?).build()?;
+    /// orb.current().set_priority(Priority::new(40)?)?;
+    /// // SCHED_FIFO has no 32768th priority.
+    /// let error = orb.current().set_priority(Priority::MAX).unwrap_err();
+    /// assert_eq!(error.minor, Minor::OMG_PRIORITY_UNMAPPABLE);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn standard_mapping(mut self, mapping: StandardMapping) -> Self {
+        self.mapping = None;
+        self.standard_mapping = mapping;
+        self
+    }
+
+    /// The priority model of adapters whose builders say none; [`crate::PoaBuilder::priority_model`].
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, PriorityModel};
+    /// use punctual_types::Priority;
+    ///
+    /// let model = PriorityModel::ServerDeclared(Priority::new(20_000)?);
+    /// let orb = Orb::builder().priority_model(model).build()?;
+    /// let alarms = orb.root_poa().child("alarms").build()?;
+    /// let urgent: DoublerRef = alarms.activate_with_priority(Doubler, Priority::MAX)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn priority_model(mut self, model: PriorityModel) -> Self {
+        self.poa_defaults.model = Some(model);
+        self
+    }
+
+    /// The bands of adapters whose builders say none; [`crate::PoaBuilder::priority_bands`].
+    ///
+    /// ```
+    /// # use punctual_orb::{InvalidPolicy, Orb, OrbError};
+    /// use punctual_types::{Priority, PriorityBand};
+    ///
+    /// let all = PriorityBand::new(Priority::MIN, Priority::MAX);
+    /// let orb = Orb::builder().priority_bands([all]).build()?;
+    /// let invalid = orb.root_poa().child("plain").build().err().expect("there is no model for the bands");
+    /// assert!(matches!(invalid, OrbError::InvalidPolicy(InvalidPolicy::BandsWithoutModel)));
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn priority_bands(mut self, bands: impl IntoIterator<Item = PriorityBand>) -> Self {
+        self.poa_defaults.bands = Some(bands.into_iter().collect());
+        self
+    }
+
+    /// The transform of adapters whose builders say none; [`crate::PoaBuilder::priority_transform`] has an example.
+    pub fn priority_transform(mut self, transform: impl PriorityTransform + 'static) -> Self {
+        self.poa_defaults.transform = Some(Arc::new(transform));
+        self
+    }
+
+    /// The highest priority that these peers may propagate to adapters that have no rule for them; [`Peers`] has an example.
+    pub fn accept_priorities(mut self, peers: Peers, up_to: Priority) -> Self {
+        self.poa_defaults.accepted.push((peers, up_to));
+        self
+    }
+
+    /// The highest priority that clients may propagate to adapters whose builders say none;
+    /// [`crate::PoaBuilder::highest_priority`].
+    pub fn highest_priority(mut self, priority: Priority) -> Self {
+        self.poa_defaults.highest_accepted = Some(priority);
         self
     }
 

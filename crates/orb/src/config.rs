@@ -65,7 +65,8 @@ impl Default for Limits {
 /// let alarms = orb.root_poa().child("alarms").priority_model(urgent).build()?;
 ///
 /// let the_callers = PriorityModel::ClientPropagated { default: Priority::MIN };
-/// let tracks = orb.root_poa().child("tracks").priority_model(the_callers).build()?;
+/// // What callers send is a claim; here it is believed.
+/// let tracks = orb.root_poa().child("tracks").priority_model(the_callers).highest_priority(Priority::MAX).build()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -75,8 +76,24 @@ pub enum PriorityModel {
         /// For callers that send no priority, such as ORBs without Real-time CORBA.
         default: Priority,
     },
-    /// The one declared here, whatever the caller's is.
+    /// The one declared here, whatever the caller's is; objects may have their own.
     ServerDeclared(Priority),
+}
+
+impl PriorityModel {
+    /// The priority that stands in references, `RTCORBA::PriorityModelPolicy::server_priority`.
+    ///
+    /// ```
+    /// use punctual_orb::PriorityModel;
+    /// use punctual_types::Priority;
+    ///
+    /// assert_eq!(PriorityModel::ServerDeclared(Priority::MAX).server_priority(), Priority::MAX);
+    /// ```
+    pub const fn server_priority(self) -> Priority {
+        match self {
+            Self::ClientPropagated { default: priority } | Self::ServerDeclared(priority) => priority,
+        }
+    }
 }
 
 /// What happens to a request whose priority is above the highest one accepted.
@@ -117,6 +134,6 @@ pub enum OnExcess {
     /// NO_PERMISSION.
     #[default]
     Refuse,
-    /// It runs at the highest one accepted.
+    /// It runs at the highest one accepted. On a lane above that, which keeps its priority, it is refused all the same.
     Clamp,
 }

@@ -1,9 +1,12 @@
-use std::cell::Cell;
+use std::{
+    cell::{Cell, RefCell},
+    sync::Arc,
+};
 
 use punctual_os::{Scheduling, SchedulingClass, scheduling};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use crate::{notice, orb_core::OrbCore};
+use crate::{notice, object_transform::ObjectTransform, orb_core::OrbCore};
 
 /// The calling thread, as Real-time CORBA sees it: `RTCORBA::Current`.
 ///
@@ -87,6 +90,9 @@ impl<'o> Current<'o> {
 thread_local! {
     static PRIORITY: Cell<Option<Priority>> = const { Cell::new(None) };
     static UPCALLS: Cell<u32> = const { Cell::new(0) };
+    /// Whether the priorities of this upcall's calls are transformed: then by `TRANSFORM`, which is stale otherwise.
+    static TRANSFORMS: Cell<bool> = const { Cell::new(false) };
+    static TRANSFORM: RefCell<Option<Arc<ObjectTransform>>> = const { RefCell::new(None) };
 }
 
 /// What was set on this thread.
@@ -94,31 +100,54 @@ pub(crate) fn explicit_priority() -> Option<Priority> {
     PRIORITY.get()
 }
 
-/// What calls of this thread carry: the priority set, else the native one mapped back, else the lowest.
+/// What calls of this thread carry: the priority set, else the native one mapped back, else the lowest; inside an upcall of an
+/// object with a transform, what that makes of it.
 ///
 /// A thread in an ordinary scheduling class has no native priority that could be mapped back; the lowest is what it can
-/// honestly claim. (TAO fails such calls with DATA_CONVERSION.)
-pub(crate) fn call_priority(core: &OrbCore) -> Priority {
-    explicit_priority().unwrap_or_else(|| {
+/// honestly claim. (TAO fails such calls with DATA_CONVERSION.) Fails where the transform refuses.
+pub(crate) fn call_priority(core: &OrbCore) -> Result<Priority, SystemException> {
+    let priority = explicit_priority().unwrap_or_else(|| {
         let native = scheduling::current();
         let mapped = (native.class != SchedulingClass::Other)
             .then(|| core.mapping.to_corba(native.priority))
             .flatten();
         mapped.unwrap_or(Priority::MIN)
-    })
+    });
+    if !TRANSFORMS.get() {
+        return Ok(priority);
+    }
+    // Not borrowed over the transform, which is user code.
+    let transform = TRANSFORM.with_borrow(Clone::clone);
+    transform.map_or(Ok(priority), |transform| transform.outbound(priority))
 }
 
 /// Marks the thread as inside an upcall with this CORBA priority, until the result is dropped. Its native one stays as it is.
-pub(crate) fn during_upcall(priority: Option<Priority>) -> impl Drop {
-    struct Restore(Option<Priority>);
+pub(crate) fn during_upcall(
+    priority: Option<Priority>,
+    transform: Option<&Arc<ObjectTransform>>,
+) -> impl Drop + use<> {
+    struct Restore {
+        priority: Option<Priority>,
+        transforms: bool,
+        /// What `TRANSFORM` was, where this upcall has changed it.
+        transform: Option<Option<Arc<ObjectTransform>>>,
+    }
     impl Drop for Restore {
         fn drop(&mut self) {
-            PRIORITY.set(self.0);
+            PRIORITY.set(self.priority);
+            TRANSFORMS.set(self.transforms);
+            if let Some(transform) = self.transform.take() {
+                TRANSFORM.replace(transform);
+            }
             UPCALLS.set(UPCALLS.get() - 1);
         }
     }
     UPCALLS.set(UPCALLS.get() + 1);
-    Restore(PRIORITY.replace(priority))
+    Restore {
+        priority: PRIORITY.replace(priority),
+        transforms: TRANSFORMS.replace(transform.is_some()),
+        transform: transform.map(|transform| TRANSFORM.replace(Some(Arc::clone(transform)))),
+    }
 }
 
 /// Whether the calling thread is inside an upcall.

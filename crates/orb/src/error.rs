@@ -5,6 +5,8 @@ use punctual_transport::AddressError;
 use punctual_types::{Priority, SystemException};
 use thiserror::Error;
 
+use crate::InvalidPolicy;
+
 /// Why an ORB, a thread pool, an adapter or an object could not be made.
 ///
 /// ```
@@ -52,11 +54,29 @@ pub enum OrbError {
     /// A limit or facility of the operating system.
     #[error("the operating system refused: {0}")]
     Os(#[from] io::Error),
-    /// The policies of an adapter contradict each other (`InvalidPolicy`).
-    #[error("the policies contradict each other: {0}")]
-    Policy(&'static str),
-    /// The priority has no native one under the ORB's mapping.
-    #[error("priority {0} cannot be mapped to a native one")]
+    /// The policies of an adapter contradict each other.
+    #[error(transparent)]
+    InvalidPolicy(#[from] InvalidPolicy),
+    /// The adapter's objects cannot have this priority (BAD_PARAM).
+    #[error(
+        "priority {0} is that of no lane of the adapter's pool, or in none of its bands; use one that is, or add a lane or band"
+    )]
+    PriorityNotServed(Priority),
+    /// The object has a priority already, and another one (BAD_INV_ORDER).
+    #[error(
+        "this object id has priority {has} already, so it cannot have {asked}; use the same, or another id"
+    )]
+    PriorityTaken {
+        /// What was asked for.
+        asked: Priority,
+        /// What it has, from its activation or from an earlier reference.
+        has: Priority,
+    },
+    /// The priority has no native one under the ORB's mapping (DATA_CONVERSION).
+    #[error(
+        "priority {0} has no native one under the ORB's priority mapping; choose another priority, or the `linear` mapping, \
+         which has one for each"
+    )]
     PriorityUnmappable(Priority),
     /// No reference to the object can be made.
     #[error("no reference to the object can be made: {0}")]

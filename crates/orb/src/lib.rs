@@ -3,26 +3,35 @@
 //! The path of a call is `client/` → the wire → `lane/` → `server/`; a call to an object of the same ORB goes from `client/` to
 //! `server/` directly, on the calling thread.
 
+mod accepted_priorities;
 mod builder;
 mod client;
 mod config;
 mod current;
 mod error;
+mod invalid_policy;
 mod lane;
+mod mutex;
+mod network_mark;
 mod notice;
+mod object_transform;
 mod orb;
 mod orb_core;
 mod poa;
+mod poa_defaults;
 mod profiles;
 mod receive_buffer;
 mod server;
 mod threadpool;
 
+pub use accepted_priorities::Peers;
 pub use builder::OrbBuilder;
 pub use config::{Limits, OnExcess, PriorityModel};
 pub use current::Current;
 pub use error::{OrbError, ResolveError};
+pub use invalid_policy::InvalidPolicy;
 pub use lane::LaneStatistics;
+pub use mutex::{LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound};
 pub use orb::Orb;
 pub use poa::{Poa, PoaBuilder};
 pub use threadpool::{ThreadPool, ThreadPoolBuilder};

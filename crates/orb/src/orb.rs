@@ -6,7 +6,7 @@ use punctual_stub::{Interface, ObjectRef};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    Current, OrbBuilder, OrbError, Poa, ResolveError, ThreadPoolBuilder,
+    Current, OrbBuilder, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder,
     client::{Located, Reference},
     current, lane,
     orb_core::OrbCore,
@@ -93,6 +93,28 @@ impl Orb {
     /// ```
     pub fn threadpool(&self) -> ThreadPoolBuilder {
         ThreadPoolBuilder::new(self.core())
+    }
+
+    /// Makes this the pool of adapters whose builders name none and that are made from now on: `RTCORBA::ThreadpoolPolicy` at
+    /// the ORB.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// # use punctual_stub::Interface;
+    /// let orb = Orb::builder().build()?;
+    /// let pool = orb.threadpool().build()?;
+    /// orb.set_default_threadpool(&pool);
+    /// let doubler: DoublerRef = orb.root_poa().child("numbers").build()?.activate(Doubler)?;
+    ///
+    /// let client = Orb::builder().build()?;
+    /// let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior())?;
+    /// assert_eq!(doubler.twice(3)?, 6, "without `run`");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_default_threadpool(&self, pool: &ThreadPool) {
+        self.core().poa_defaults.lock().pool = Some(Arc::clone(&pool.core));
     }
 
     /// The calling thread's priority.
@@ -290,7 +312,7 @@ impl Orb {
         Ok(())
     }
 
-    fn core(&self) -> &Arc<OrbCore> {
+    pub(crate) fn core(&self) -> &Arc<OrbCore> {
         &self.handle.core
     }
 }

@@ -12,22 +12,25 @@ use punctual_cdr::{CdrError, Ior, TaggedProfile};
 use punctual_giop::Profile;
 use punctual_os::{PiMutex, SchedulingClass, scheduling};
 use punctual_poa::{IdMap, ObjectKey, ObjectTable, SlotId, Slots};
-use punctual_sched::{LinearMapping, PriorityMapping};
+use punctual_sched::{NetworkPriorityMapping, PriorityMapping};
 use punctual_stub::{OrbContext, Servant, Target};
-use punctual_transport::{ProtocolPolicy, Transports};
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_transport::{Protocol, ProtocolPolicy, Transports};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
-    Limits, OrbBuilder, OrbError,
+    InvalidPolicy, Limits, OrbBuilder, OrbError, PriorityModel,
     client::{Endpoints, Reference},
     current,
     lane::{Lane, ListenAt},
-    poa::PoaCore,
+    mutex::Mutexes,
+    poa::{PoaCore, with_priority::id_of_slot},
+    poa_defaults::PoaDefaults,
     server::{ActiveObject, Demultiplexed},
     threadpool::PoolCore,
 };
 
-const DEFAULT_POOL: u32 = 0;
+/// The pool of the threads that call `Orb::run`.
+pub(crate) const DEFAULT_POOL: u32 = 0;
 
 /// What lanes, references and adapters share of an ORB.
 pub(crate) struct OrbCore {
@@ -36,18 +39,23 @@ pub(crate) struct OrbCore {
     boot: u64,
     pub(crate) limits: Limits,
     pub(crate) mapping: Box<dyn PriorityMapping>,
+    pub(crate) network_mapping: Box<dyn NetworkPriorityMapping>,
     pub(crate) scheduling_class: SchedulingClass,
     pub(crate) lock_memory: bool,
     pub(crate) call_timeout: Option<Duration>,
     pub(crate) transports: Transports,
     /// Where the default pool listens; lanes listen beside it.
     listen: Vec<ListenAt>,
+    pub(crate) server_protocols: ProtocolPolicy,
+    pub(crate) client_protocols: ProtocolPolicy,
     pub(crate) endpoints: Endpoints,
     objects: ObjectTable<ActiveObject>,
     activation: PiMutex<Activation>,
     /// Objects whose keys name them; lanes look in it for those only.
     ids: PiMutex<IdMap>,
     pub(crate) published: PiMutex<HashMap<Box<[u8]>, Arc<Ior>>>,
+    pub(crate) mutexes: Mutexes,
+    pub(crate) poa_defaults: PiMutex<PoaDefaults>,
     root: Arc<PoaCore>,
     default_pool: Arc<PoolCore>,
     pools: PiMutex<Vec<Arc<PoolCore>>>,
@@ -65,22 +73,11 @@ impl OrbCore {
     /// The core of an ORB with these settings. Fails where the endpoint is malformed or taken.
     pub(crate) fn new(settings: OrbBuilder) -> Result<Arc<Self>, OrbError> {
         let mut transports = Transports::standard();
-        settings
-            .transports
-            .into_iter()
-            .for_each(|transport| transports.add(transport));
-        let policy = ProtocolPolicy::default();
-        let place = |endpoint: &str, published| ListenAt::parse(&transports, endpoint, published, &policy);
-        let given: Result<Vec<_>, _> = settings
-            .listen
-            .iter()
-            .map(|(endpoint, published)| place(endpoint, published.as_deref()))
-            .collect();
-        let mut listen = given?;
-        let at_once = !listen.is_empty();
-        if !at_once {
-            listen.push(place(ANYWHERE, None)?);
+        for transport in &settings.transports {
+            transports.add(Arc::clone(transport));
         }
+        let at_once = !settings.listen.is_empty();
+        let listen = places(&transports, &settings)?;
         let name = String::from("default");
         let lane = Lane::new(name, DEFAULT_POOL, None, None, &settings.limits)?;
         if at_once {
@@ -88,6 +85,10 @@ impl OrbCore {
         }
         let (objects, slots) = ObjectTable::new();
         let pool = Arc::new(PoolCore::default_pool(lane));
+        let root = Arc::new(PoaCore::root(
+            Arc::clone(&pool),
+            settings.server_protocols.clone(),
+        ));
         Ok(Arc::new_cyclic(|own| OrbCore {
             own: Weak::clone(own),
             boot: RandomState::new().build_hasher().finish(),
@@ -99,13 +100,16 @@ impl OrbCore {
                 } else {
                     settings.class
                 };
-                Box::new(LinearMapping::new(scheduling::priority_range(class)))
+                settings.standard_mapping.over(scheduling::priority_range(class))
             }),
+            network_mapping: settings.network_mapping,
             scheduling_class: settings.class,
             lock_memory: settings.lock_memory,
             call_timeout: settings.call_timeout,
             transports,
             listen,
+            server_protocols: settings.server_protocols,
+            client_protocols: settings.client_protocols,
             endpoints: Endpoints::default(),
             objects,
             activation: PiMutex::new(Activation {
@@ -114,7 +118,9 @@ impl OrbCore {
             }),
             ids: PiMutex::new(IdMap::default()),
             published: PiMutex::new(HashMap::new()),
-            root: Arc::new(PoaCore::root(Arc::clone(&pool))),
+            mutexes: Mutexes::default(),
+            poa_defaults: PiMutex::new(settings.poa_defaults),
+            root,
             default_pool: pool,
             pools: PiMutex::new(Vec::new()),
             shut_down: AtomicBool::new(false),
@@ -148,6 +154,11 @@ impl OrbCore {
     /// Where a lane of this name listens.
     pub(crate) fn listen_beside(&self, lane: &str) -> Vec<ListenAt> {
         self.listen.iter().map(|place| place.for_lane(lane)).collect()
+    }
+
+    /// Fails where an adapter names a protocol over which the ORB does not listen.
+    pub(crate) fn check_server_protocols(&self, protocols: &ProtocolPolicy) -> Result<(), OrbError> {
+        check_acceptors(&self.listen, protocols)
     }
 
     /// Opens the acceptors of the default pool, unless they are open.
@@ -217,6 +228,7 @@ impl OrbCore {
         id: Option<&[u8]>,
         poa: &Arc<PoaCore>,
         servant: Arc<dyn Servant>,
+        priority: Option<Priority>,
     ) -> Result<Ior, OrbError> {
         self.bury();
         let mut ior = Ior::default();
@@ -228,10 +240,12 @@ impl OrbCore {
         let slot = activation.slots.activate(&self.objects, |slot| {
             let key = poa.object_key(self.boot, slot, id);
             ior = poa
-                .reference(servant.repository_id(), key)
+                .reference(servant.repository_id(), key, poa.model(priority))
                 .map_err(OrbError::Reference)?;
             Ok::<_, OrbError>(Arc::new(ActiveObject {
                 servant,
+                model: poa.model(priority),
+                transform: poa.transform(slot, id),
                 poa: Arc::clone(poa),
                 ior: ior.clone(),
             }))
@@ -241,6 +255,37 @@ impl OrbCore {
             self.ids.lock().insert(adapter.path, id, slot);
         }
         Ok(ior)
+    }
+
+    /// The priority model of the object with this id in the adapter; `None` where it is not active.
+    pub(crate) fn active_model(&self, poa: &PoaCore, id: &[u8]) -> Option<Option<PriorityModel>> {
+        let slot = self.ids.lock().get(poa.adapter(self.boot).path, id)?;
+        self.objects.enter(slot).map(|object| object.model)
+    }
+
+    /// The id of the object with this key, where it is one of the adapter's.
+    pub(crate) fn id_in(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Option<Vec<u8>> {
+        match ObjectKey::parse(key)? {
+            ObjectKey::Slot { boot, slot } => {
+                let object = (boot == self.boot).then(|| self.objects.enter(slot))??;
+                Arc::ptr_eq(&object.poa, poa).then(|| id_of_slot(slot).to_vec())
+            }
+            ObjectKey::Named { adapter, id } => (adapter == poa.adapter(self.boot)).then(|| id.to_vec()),
+        }
+    }
+
+    /// A reference to the object with this id, whether it is active or not.
+    pub(crate) fn reference(
+        &self,
+        poa: &PoaCore,
+        repository_id: &str,
+        id: &[u8],
+        priority: Option<Priority>,
+    ) -> Result<Ior, OrbError> {
+        let adapter = poa.adapter(self.boot);
+        let key = ObjectKey::Named { adapter, id }.to_octets();
+        poa.reference(repository_id, key, poa.model(priority))
+            .map_err(OrbError::Reference)
     }
 
     pub(crate) fn deactivate(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Result<(), OrbError> {
@@ -274,6 +319,7 @@ impl OrbCore {
         }
         if let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key) {
             self.ids.lock().remove(adapter.path, id);
+            poa.forget(id);
         }
         Some(slot)
     }
@@ -329,5 +375,47 @@ pub(crate) fn context_of(core: &Arc<OrbCore>) -> OrbContext {
     OrbContext(Arc::clone(core) as Arc<dyn punctual_stub::Orb>)
 }
 
-/// Where an ORB listens that was not told where.
-const ANYWHERE: &str = "iiop://localhost";
+/// Where the default pool listens: where the user says, and otherwise over each of the server's protocols.
+fn places(transports: &Transports, settings: &OrbBuilder) -> Result<Vec<ListenAt>, OrbError> {
+    let protocols = &settings.server_protocols;
+    let mut places = Vec::new();
+    for (endpoint, published) in &settings.listen {
+        places.push(ListenAt::parse(
+            transports,
+            endpoint,
+            published.as_deref(),
+            protocols,
+        )?);
+    }
+    for (place, highest) in &settings.highest_at {
+        places[*place].highest_priority = *highest;
+    }
+    if settings.listen.is_empty() {
+        let default = [Protocol::IIOP];
+        let wanted = match protocols.protocols() {
+            [] => &default[..],
+            wanted => wanted,
+        };
+        for protocol in wanted {
+            let transport = transports
+                .with_tag(protocol.profile_tag)
+                .ok_or(InvalidPolicy::ProtocolWithoutAcceptor)?;
+            places.push(ListenAt::anywhere(transport, protocol));
+        }
+    }
+    check_acceptors(&places, protocols)?;
+    Ok(places)
+}
+
+/// Every protocol that references are to name needs a place to listen at.
+fn check_acceptors(places: &[ListenAt], protocols: &ProtocolPolicy) -> Result<(), OrbError> {
+    let served = |protocol: &Protocol| {
+        let mut tags = places.iter().map(ListenAt::profile_tag);
+        tags.any(|tag| tag == protocol.profile_tag)
+    };
+    if protocols.protocols().iter().all(served) {
+        Ok(())
+    } else {
+        Err(InvalidPolicy::ProtocolWithoutAcceptor.into())
+    }
+}

@@ -1,15 +1,29 @@
-use std::sync::Arc;
+pub(crate) mod with_priority;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, atomic::AtomicU64},
+};
 
 use punctual_cdr::Ior;
 use punctual_giop::{PolicyValue, PriorityModel as WireModel};
 use punctual_os::PiMutex;
 use punctual_poa::{Adapter, IdAssignment, Lifespan, ObjectKey, SlotId};
+use punctual_sched::PriorityTransform;
 use punctual_stub::{Interface, ObjectRef, Servant, Skeleton, servant};
-use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
+use punctual_transport::ProtocolPolicy;
+use punctual_types::{Completion, Minor, Priority, PriorityBand, SystemException, SystemExceptionKind};
 
 use crate::{
-    OnExcess, OrbError, PriorityModel, ThreadPool, client::Reference, lane::Lane, orb_core::OrbCore,
-    profiles::profiles, threadpool::PoolCore,
+    InvalidPolicy, OnExcess, OrbError, Peers, PriorityModel, ThreadPool,
+    accepted_priorities::AcceptedPriorities,
+    client::Reference,
+    lane::Lane,
+    object_transform::ObjectTransform,
+    orb_core::{DEFAULT_POOL, OrbCore},
+    poa_defaults::PoaDefaults,
+    profiles::profiles,
+    threadpool::PoolCore,
 };
 
 /// An object adapter: activates servants as objects, under its policies. `PortableServer::POA`, `RTPortableServer::POA`.
@@ -41,7 +55,10 @@ impl Poa {
         }
     }
 
-    /// Starts a child adapter of this name; policies are the defaults, not this adapter's.
+    /// Starts a child adapter of this name.
+    ///
+    /// As CORBA has it, a child inherits no policy from its parent: what its builder does not say is as the ORB was built, or
+    /// the default.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -55,12 +72,12 @@ impl Poa {
         PoaBuilder {
             parent: self.clone(),
             name: name.to_owned(),
-            pool: None,
-            model: None,
+            policies: PoaDefaults::default(),
             lifespan: Lifespan::default(),
             ids: IdAssignment::default(),
-            highest_accepted: None,
             on_excess: OnExcess::default(),
+            server_protocols: ProtocolPolicy::default(),
+            client_protocols: ProtocolPolicy::default(),
         }
     }
 
@@ -87,20 +104,16 @@ impl Poa {
         R: Skeleton<S> + 'static,
         S: Send + Sync + 'static,
     {
-        if self.core.ids == IdAssignment::User {
-            return Err(OrbError::WrongPolicy(
-                "its objects have user ids: use `activate_with_id`",
-            ));
-        }
-        self.activate_servant(servant_of::<R, S>(servant), None)
+        self.core.check_system_ids()?;
+        self.activate_servant(servant_of::<R, S>(servant), None, None)
             .map(R::from_object)
     }
 
-    /// Makes `servant` the object with this id (any octets).
+    /// Makes `servant` the object with this id (any octets). Where a reference with this id was made before, it becomes good.
     ///
     /// # Errors
-    /// [`OrbError::AlreadyActive`] where the id is taken, [`OrbError::WrongPolicy`] where the adapter chooses ids itself, and
-    /// those of [`Self::activate`].
+    /// [`OrbError::AlreadyActive`] where the id is taken, [`OrbError::WrongPolicy`] where the adapter chooses ids itself and has
+    /// made no reference with this one, and those of [`Self::activate`].
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -118,12 +131,8 @@ impl Poa {
         R: Skeleton<S> + 'static,
         S: Send + Sync + 'static,
     {
-        if self.core.ids == IdAssignment::System {
-            return Err(OrbError::WrongPolicy(
-                "it chooses ids itself: build it with `user_ids`",
-            ));
-        }
-        self.activate_servant(servant_of::<R, S>(servant), Some(id.as_ref()))
+        self.core.check_id(id.as_ref())?;
+        self.activate_servant(servant_of::<R, S>(servant), Some(id.as_ref()), None)
             .map(R::from_object)
     }
 
@@ -154,10 +163,22 @@ impl Poa {
         self.orb.deactivate(&self.core, &profile.object_key)
     }
 
-    fn activate_servant(&self, servant: Arc<dyn Servant>, id: Option<&[u8]>) -> Result<ObjectRef, OrbError> {
+    /// With the object's own priority, if it has one.
+    fn activate_servant(
+        &self,
+        servant: Arc<dyn Servant>,
+        id: Option<&[u8]>,
+        priority: Option<Priority>,
+    ) -> Result<ObjectRef, OrbError> {
+        let declared = id.and_then(|id| self.core.declared(id));
+        let priority = with_priority::agreed(priority, declared)?;
         // The default pool listens when the first object needs it.
         self.orb.ensure_listening(&self.core)?;
-        let ior = self.orb.activate(id, &self.core, servant)?;
+        let ior = self.orb.activate(id, &self.core, servant, priority)?;
+        self.bind(ior)
+    }
+
+    fn bind(&self, ior: Ior) -> Result<ObjectRef, OrbError> {
         let reference = Reference::new(&self.orb, ior).map_err(OrbError::Reference)?;
         Ok(ObjectRef::new(Arc::new(reference)))
     }
@@ -193,16 +214,17 @@ where
 pub struct PoaBuilder {
     parent: Poa,
     name: String,
-    pool: Option<Arc<PoolCore>>,
-    model: Option<PriorityModel>,
+    policies: PoaDefaults,
     lifespan: Lifespan,
     ids: IdAssignment,
-    highest_accepted: Option<Priority>,
     on_excess: OnExcess,
+    server_protocols: ProtocolPolicy,
+    client_protocols: ProtocolPolicy,
 }
 
 impl PoaBuilder {
-    /// Which threads serve its objects. Default: those that call `Orb::run`.
+    /// Which threads serve its objects. Default: the ORB's default pool, which is the threads that call `Orb::run` unless it is
+    /// set.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -222,11 +244,11 @@ impl PoaBuilder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn threadpool(mut self, pool: &ThreadPool) -> Self {
-        self.pool = Some(Arc::clone(&pool.core));
+        self.policies.pool = Some(Arc::clone(&pool.core));
         self
     }
 
-    /// Whose priority requests run at. Default: none, so the pool's; a pool with lanes needs one.
+    /// Whose priority requests run at. Default: the ORB's, else none, so the pool's; a pool with lanes needs one.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError, PriorityModel};
@@ -235,30 +257,167 @@ impl PoaBuilder {
     /// let orb = Orb::builder().build()?;
     /// let pool = orb.threadpool().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
     /// let poa = |name: &str| orb.root_poa().child(name).threadpool(&pool);
-    /// assert!(matches!(poa("none").build(), Err(OrbError::Policy(_))));
+    /// assert!(matches!(poa("none").build(), Err(OrbError::InvalidPolicy(_))));
     /// poa("declared").priority_model(PriorityModel::ServerDeclared(Priority::MAX)).build()?;
     /// // No lane has this priority.
     /// let between = PriorityModel::ServerDeclared(Priority::new(100)?);
-    /// assert!(matches!(poa("between").priority_model(between).build(), Err(OrbError::Policy(_))));
+    /// assert!(matches!(poa("between").priority_model(between).build(), Err(OrbError::InvalidPolicy(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn priority_model(mut self, model: PriorityModel) -> Self {
-        self.model = Some(model);
+        self.policies.model = Some(model);
+        self
+    }
+
+    /// Divides the priorities into bands, each with connections of its own: `RTCORBA::PriorityBandedConnectionPolicy`.
+    ///
+    /// References say them, and clients use the band that their priority is in. With lanes, requests of a band go to the lanes
+    /// whose priorities are in it. Default: the ORB's, else none.
+    ///
+    /// ```
+    /// # use punctual_orb::{InvalidPolicy, Orb, OrbError, PriorityModel};
+    /// use punctual_types::{Priority, PriorityBand};
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let middle = Priority::new(16_000)?;
+    /// let pool = orb.threadpool().lane(middle, 1).lane(Priority::MAX, 1).build()?;
+    /// let bands = [PriorityBand::new(Priority::MIN, middle), PriorityBand::new(Priority::new(16_001)?, Priority::MAX)];
+    /// let poa = |name: &str| {
+    ///     let model = PriorityModel::ClientPropagated { default: middle };
+    ///     orb.root_poa().child(name).threadpool(&pool).priority_model(model)
+    /// };
+    /// poa("banded").priority_bands(bands).build()?;
+    /// // Nobody would serve the lower one.
+    /// let low = PriorityBand::new(Priority::MIN, Priority::new(100)?);
+    /// let invalid = poa("low").priority_bands([low, bands[1]]).build().err().expect("no lane");
+    /// assert!(matches!(invalid, OrbError::InvalidPolicy(InvalidPolicy::BandWithoutLane(band)) if band == low));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn priority_bands(mut self, bands: impl IntoIterator<Item = PriorityBand>) -> Self {
+        self.policies.bands = Some(bands.into_iter().collect());
+        self
+    }
+
+    /// Changes priorities that come in with requests, and those that go out with calls its servants make. Default: the ORB's,
+    /// else none.
+    ///
+    /// Only priorities that clients propagate come in; highest accepted ones are checked before. Where the transform refuses,
+    /// the request or call is INTERNAL.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, PriorityModel};
+    /// use punctual_sched::PriorityTransform;
+    /// use punctual_types::{Priority, SystemExceptionKind};
+    ///
+    /// /// Only objects whose ids begin with `fast` may be called at priorities above 100.
+    /// struct Gate;
+    ///
+    /// impl PriorityTransform for Gate {
+    ///     fn inbound(&self, priority: Priority, id: &[u8]) -> Option<Priority> {
+    ///         (priority.value() <= 100 || id.starts_with(b"fast")).then_some(priority)
+    ///     }
+    ///
+    ///     fn outbound(&self, priority: Priority, _id: &[u8]) -> Option<Priority> {
+    ///         Some(priority)
+    ///     }
+    /// }
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let poa = orb
+    ///     .root_poa()
+    ///     .child("numbers")
+    ///     .user_ids()
+    ///     .priority_model(PriorityModel::ClientPropagated { default: Priority::MIN })
+    ///     .highest_priority(Priority::MAX)
+    ///     .priority_transform(Gate)
+    ///     .build()?;
+    /// let fast: DoublerRef = poa.activate_with_id("fast doubler", Doubler)?;
+    /// let slow: DoublerRef = poa.activate_with_id("doubler", Doubler)?;
+    /// orb.current().set_priority(Priority::MAX)?;
+    /// assert_eq!(fast.twice(3)?, 6);
+    /// assert_eq!(slow.twice(3).unwrap_err().kind, SystemExceptionKind::Internal);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn priority_transform(mut self, transform: impl PriorityTransform + 'static) -> Self {
+        self.policies.transform = Some(Arc::new(transform));
+        self
+    }
+
+    /// The highest priority that these peers may propagate; the first such rule that includes a peer holds, then those of the
+    /// ORB, then [`Self::highest_priority`]. [`Peers`] has an example.
+    pub fn accept_priorities(mut self, peers: Peers, up_to: Priority) -> Self {
+        self.policies.accepted.push((peers, up_to));
         self
     }
 
     /// The highest priority that a client may propagate; [`OnExcess`] has an example. Calls within the ORB are not checked.
     ///
-    /// Default: the highest one the pool is configured with, which without lanes is its `default_priority`; for threads that
-    /// call `Orb::run` it is [`Priority::MAX`].
+    /// Default: the ORB's, else the highest one that the server's configuration names: of the bands; without bands of the
+    /// lanes; without lanes of the pool's `default_priority` and the model's own default. Where that would be 0 an adapter that
+    /// has clients' priorities propagated needs this, or [`Self::accept_priorities`].
     pub fn highest_priority(mut self, priority: Priority) -> Self {
-        self.highest_accepted = Some(priority);
+        self.policies.highest_accepted = Some(priority);
         self
     }
 
     /// What happens to requests above it. Default: they are refused. [`OnExcess`] has an example.
     pub fn on_excess(mut self, action: OnExcess) -> Self {
         self.on_excess = action;
+        self
+    }
+
+    /// `RTCORBA::ServerProtocolPolicy` (42): which protocols its references name, the preferred one first. Default: the ORB's.
+    ///
+    /// How connections are set up is the ORB's to say: see `OrbBuilder::server_protocols`.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{Orb, OrbError};
+    /// # use punctual_stub::Interface;
+    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    ///
+    /// let orb = Orb::builder().listen("iiop://localhost").listen("uiop://").build()?;
+    /// let local = ProtocolPolicy::new([Protocol::UIOP]);
+    /// let poa = orb.root_poa().child("local").server_protocols(local).build()?;
+    /// let doubler: DoublerRef = poa.activate(Doubler)?;
+    /// let profiles = &doubler.as_object().ior().profiles;
+    /// assert_eq!((profiles.len(), profiles[0].tag), (1, Protocol::UIOP.profile_tag));
+    ///
+    /// let unknown = ProtocolPolicy::new([Protocol::tagged(77)]);
+    /// let poa = orb.root_poa().child("unknown").server_protocols(unknown).build();
+    /// assert!(matches!(poa, Err(OrbError::InvalidPolicy(_))), "nothing listens for it");
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn server_protocols(mut self, protocols: ProtocolPolicy) -> Self {
+        self.server_protocols = protocols;
+        self
+    }
+
+    /// `RTCORBA::ClientProtocolPolicy` (43), told to clients in references: which protocols they may use, the preferred one
+    /// first. Default: none, so clients choose. A client that has such a policy itself gets INV_POLICY.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// # use punctual_stub::Interface;
+    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    /// use punctual_types::SystemExceptionKind;
+    ///
+    /// let server = Orb::builder().listen("iiop://localhost").build()?;
+    /// let tcp = ProtocolPolicy::new([Protocol::IIOP]);
+    /// let poa = server.root_poa().child("tcp").client_protocols(tcp.clone()).build()?;
+    /// let doubler: DoublerRef = poa.activate(Doubler)?;
+    /// let client = Orb::builder().client_protocols(tcp).build()?;
+    /// let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior())?;
+    /// assert_eq!(doubler.twice(3).unwrap_err().kind, SystemExceptionKind::InvPolicy);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn client_protocols(mut self, protocols: ProtocolPolicy) -> Self {
+        self.client_protocols = protocols;
         self
     }
 
@@ -273,7 +432,7 @@ impl PoaBuilder {
     /// let doubler: DoublerRef = poa.activate_with_id("doubler", Doubler)?;
     /// assert_eq!(doubler.twice(3)?, 6);
     /// // An id that the ORB chooses would not be the same in the next run.
-    /// assert!(matches!(orb.root_poa().child("names").persistent().build(), Err(OrbError::Policy(_))));
+    /// assert!(matches!(orb.root_poa().child("names").persistent().build(), Err(OrbError::InvalidPolicy(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn persistent(mut self) -> Self {
@@ -311,42 +470,72 @@ impl PoaBuilder {
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn build(self) -> Result<Poa, OrbError> {
-        let with_lanes = self.pool.as_ref().is_some_and(|pool| pool.with_lanes);
-        match self.model {
-            None if with_lanes => return Err(OrbError::Policy("a pool with lanes needs a priority model")),
-            Some(PriorityModel::ServerDeclared(priority)) if with_lanes => {
-                let lanes = &self.pool.as_ref().expect("has lanes").lanes;
-                if !lanes.iter().any(|lane| lane.priority == Some(priority)) {
-                    return Err(OrbError::Policy(
-                        "the priority declared by the server is none of its pool's lanes",
-                    ));
-                }
-            }
-            _ => {}
-        }
+        let orb = self.parent.orb;
+        let defaults = orb.poa_defaults.lock().clone();
+        let pool = self.policies.pool.or(defaults.pool);
+        let pool = pool.unwrap_or_else(|| orb.default_pool());
+        let model = self.policies.model.or(defaults.model);
+        let bands = self.policies.bands.or(defaults.bands);
+        let lanes: Vec<_> = pool.lanes.iter().filter_map(|lane| lane.priority).collect();
+        InvalidPolicy::check(model, bands.as_deref(), pool.with_lanes.then_some(&lanes))?;
         if self.lifespan == Lifespan::Persistent && self.ids == IdAssignment::System {
-            return Err(OrbError::Policy(
-                "persistent objects need ids that the user chooses: add `user_ids`",
-            ));
+            return Err(InvalidPolicy::PersistentSystemIds.into());
         }
-        let core = self.parent.core.add_child(&self.name, |path| {
-            let pool = self.pool.unwrap_or_else(|| self.parent.orb.default_pool());
-            PoaCore {
-                path,
-                lifespan: self.lifespan,
-                ids: self.ids,
-                model: self.model,
-                highest_accepted: self.highest_accepted.unwrap_or(pool.highest),
+        orb.check_server_protocols(&self.server_protocols)?;
+        let server_protocols = if self.server_protocols.protocols().is_empty() {
+            orb.server_protocols.clone()
+        } else {
+            self.server_protocols
+        };
+        if let Some(priority) = model.map(PriorityModel::server_priority)
+            && orb.mapping.to_native(priority).is_none()
+        {
+            return Err(OrbError::PriorityUnmappable(priority));
+        }
+        let bands = bands.unwrap_or_default();
+        let mut rules = self.policies.accepted;
+        rules.extend(defaults.accepted);
+        let explicit = self.policies.highest_accepted.or(defaults.highest_accepted);
+        let others = explicit.unwrap_or_else(|| highest_named(model, &bands, &pool));
+        let nothing_accepted = explicit.is_none() && rules.is_empty() && others == Priority::MIN;
+        if nothing_accepted
+            && !pool.with_lanes
+            && bands.is_empty()
+            && matches!(model, Some(PriorityModel::ClientPropagated { .. }))
+        {
+            return Err(InvalidPolicy::NothingAccepted.into());
+        }
+        let core = self.parent.core.add_child(&self.name, |path| PoaCore {
+            lifespan: self.lifespan,
+            ids: self.ids,
+            model,
+            bands,
+            accepted: AcceptedPriorities {
+                rules,
+                others,
                 on_excess: self.on_excess,
-                pool,
-                children: PiMutex::new(Vec::new()),
-            }
+            },
+            server_protocols,
+            client_protocols: self.client_protocols,
+            transform: self.policies.transform.or(defaults.transform),
+            ..PoaCore::new(path, pool)
         })?;
-        Ok(Poa {
-            orb: self.parent.orb,
-            core,
-        })
+        Ok(Poa { orb, core })
     }
+}
+
+/// The highest priority that the configuration of an adapter names, so that requests may be expected to have it.
+fn highest_named(model: Option<PriorityModel>, bands: &[PriorityBand], pool: &PoolCore) -> Priority {
+    if let Some(highest) = bands.iter().map(|band| band.high).max() {
+        return highest;
+    }
+    if pool.with_lanes {
+        return pool.highest;
+    }
+    let default = (pool.id != DEFAULT_POOL).then_some(pool.highest);
+    default
+        .max(model.map(PriorityModel::server_priority))
+        .unwrap_or_default()
 }
 
 /// An adapter as its objects know it.
@@ -355,26 +544,50 @@ pub(crate) struct PoaCore {
     path: String,
     lifespan: Lifespan,
     ids: IdAssignment,
-    pub(crate) model: Option<PriorityModel>,
-    pub(crate) highest_accepted: Priority,
-    pub(crate) on_excess: OnExcess,
+    model: Option<PriorityModel>,
+    /// None: each priority has its own lane, or all have the same connections.
+    bands: Vec<PriorityBand>,
+    pub(crate) accepted: AcceptedPriorities,
+    transform: Option<Arc<dyn PriorityTransform>>,
+    server_protocols: ProtocolPolicy,
+    client_protocols: ProtocolPolicy,
     pool: Arc<PoolCore>,
     children: PiMutex<Vec<Arc<PoaCore>>>,
+    /// How many ids it has chosen for references without an active object.
+    ids_made: AtomicU64,
+    /// The priorities of objects that have their own, by id: also of those that are not active.
+    declared: PiMutex<HashMap<Box<[u8]>, Priority>>,
 }
 
 const MAX_PATH: usize = 1000;
 
 impl PoaCore {
-    pub(crate) fn root(pool: Arc<PoolCore>) -> Self {
+    pub(crate) fn root(pool: Arc<PoolCore>, server_protocols: ProtocolPolicy) -> Self {
         Self {
-            path: String::new(),
+            server_protocols,
+            ..Self::new(String::new(), pool)
+        }
+    }
+
+    fn new(path: String, pool: Arc<PoolCore>) -> Self {
+        Self {
+            path,
             lifespan: Lifespan::Transient,
             ids: IdAssignment::System,
             model: None,
-            highest_accepted: Priority::MAX,
-            on_excess: OnExcess::Refuse,
+            bands: Vec::new(),
+            accepted: AcceptedPriorities {
+                rules: Vec::new(),
+                others: Priority::MIN,
+                on_excess: OnExcess::Refuse,
+            },
+            transform: None,
+            server_protocols: ProtocolPolicy::default(),
+            client_protocols: ProtocolPolicy::default(),
             pool,
             children: PiMutex::new(Vec::new()),
+            ids_made: AtomicU64::new(0),
+            declared: PiMutex::new(HashMap::new()),
         }
     }
 
@@ -402,6 +615,33 @@ impl PoaCore {
         self.pool.with_lanes
     }
 
+    /// At what its pool's threads run without a request; `None`: threads of the user's own, or lanes.
+    pub(crate) fn default_priority(&self) -> Option<Priority> {
+        (!self.pool.with_lanes && self.pool.id != DEFAULT_POOL).then_some(self.pool.highest)
+    }
+
+    /// Whether requests of this priority belong to the lane that has priority `lane`.
+    pub(crate) fn is_served_by(&self, lane: Priority, asked: Priority) -> bool {
+        lane == asked
+            || self
+                .bands
+                .iter()
+                .find(|band| band.contains(asked))
+                .is_some_and(|band| band.contains(lane))
+    }
+
+    /// The priority model of an object, which may have its own priority.
+    pub(crate) fn model(&self, priority: Option<Priority>) -> Option<PriorityModel> {
+        priority.map(PriorityModel::ServerDeclared).or(self.model)
+    }
+
+    /// What an object of this id is to be told about priorities, if anything.
+    pub(crate) fn transform(&self, slot: SlotId, id: Option<&[u8]>) -> Option<Arc<ObjectTransform>> {
+        let transform = Arc::clone(self.transform.as_ref()?);
+        let object_id = id.map_or_else(|| with_priority::id_of_slot(slot).into(), Into::into);
+        Some(Arc::new(ObjectTransform { transform, object_id }))
+    }
+
     /// The adapter in object keys.
     pub(crate) fn adapter(&self, boot: u64) -> Adapter<'_> {
         let boot = (self.lifespan == Lifespan::Transient).then_some(boot);
@@ -423,15 +663,33 @@ impl PoaCore {
         }
     }
 
-    /// A reference to an object of this adapter.
-    pub(crate) fn reference(&self, repository_id: &str, object_key: Vec<u8>) -> Result<Ior, SystemException> {
-        let endpoints = self.pool.endpoints(|lane| self.is_reached_through(lane));
+    /// A reference to an object of this adapter with this priority model.
+    pub(crate) fn reference(
+        &self,
+        repository_id: &str,
+        object_key: Vec<u8>,
+        model: Option<PriorityModel>,
+    ) -> Result<Ior, SystemException> {
+        let mut endpoints = self.pool.endpoints(|lane| self.is_reached_through(lane, model));
+        if let Some(PriorityModel::ClientPropagated { default }) = model {
+            // Clients that send no priority use the first endpoint: that of a lane for such requests.
+            let serves = |lane| Priority::new(lane).is_ok_and(|lane| self.is_served_by(lane, default));
+            endpoints.sort_by_key(|endpoint| !serves(endpoint.priority));
+        }
+        let wanted = self.server_protocols.tags();
+        if !wanted.is_empty() {
+            let position = |tag: u32| wanted.iter().position(|wanted| *wanted == tag);
+            endpoints.retain(|endpoint| position(endpoint.profile_tag()).is_some());
+            // A stable sort: within a protocol the order of the lanes stays.
+            endpoints.sort_by_key(|endpoint| position(endpoint.profile_tag()));
+        }
         if endpoints.is_empty() {
             let (kind, minor) = (SystemExceptionKind::BadParam, Minor::NO_USABLE_PROFILE);
             return Err(SystemException::new(kind, minor, Completion::No));
         }
-        let policies = self.model.map(Self::policies);
-        let profiles = profiles(&endpoints, &object_key, policies.as_deref())
+        let policies = self.policies(model);
+        let has_policies = !policies.is_empty();
+        let profiles = profiles(&endpoints, &object_key, has_policies.then_some(&policies))
             .map_err(|error| error.system_exception(Completion::No))?;
         Ok(Ior {
             type_id: repository_id.to_owned(),
@@ -439,23 +697,36 @@ impl PoaCore {
         })
     }
 
-    fn is_reached_through(&self, lane: &Lane) -> bool {
-        match self.model {
-            Some(PriorityModel::ServerDeclared(priority)) if self.pool.with_lanes => {
-                lane.priority == Some(priority)
+    fn is_reached_through(&self, lane: &Lane, model: Option<PriorityModel>) -> bool {
+        match (model, lane.priority) {
+            (Some(PriorityModel::ServerDeclared(priority)), Some(own)) => own == priority,
+            (Some(PriorityModel::ClientPropagated { .. }), Some(own)) => {
+                self.bands.is_empty() || self.bands.iter().any(|band| band.contains(own))
             }
             _ => true,
         }
     }
 
-    fn policies(model: PriorityModel) -> Vec<PolicyValue> {
-        let (model, server_priority) = match model {
-            PriorityModel::ClientPropagated { default } => (WireModel::ClientPropagated, default),
-            PriorityModel::ServerDeclared(priority) => (WireModel::ServerDeclared, priority),
-        };
-        vec![PolicyValue::PriorityModel {
-            model,
-            server_priority: server_priority.value(),
-        }]
+    /// What clients are told.
+    fn policies(&self, model: Option<PriorityModel>) -> Vec<PolicyValue> {
+        let mut policies = Vec::new();
+        if !self.bands.is_empty() {
+            let bands = self.bands.iter();
+            let bands = bands.map(|band| (band.low.value(), band.high.value()));
+            policies.push(PolicyValue::PriorityBands(bands.collect()));
+        }
+        if !self.client_protocols.protocols().is_empty() {
+            policies.push(PolicyValue::ClientProtocols(self.client_protocols.to_entries()));
+        }
+        if let Some(model) = model {
+            policies.push(PolicyValue::PriorityModel {
+                model: match model {
+                    PriorityModel::ClientPropagated { .. } => WireModel::ClientPropagated,
+                    PriorityModel::ServerDeclared(_) => WireModel::ServerDeclared,
+                },
+                server_priority: model.server_priority().value(),
+            });
+        }
+        policies
     }
 }

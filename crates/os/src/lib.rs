@@ -6,9 +6,10 @@
 //! |---|---|
 //! | Start a thread with a name, a class, a priority, CPUs and a stack | [`thread`] |
 //! | Change or read a scheduling class, a priority, CPUs | [`scheduling`], [`affinity`] |
-//! | Exclude other threads, or wait for them, without priority inversion | [`lock`], [`condvar`] |
+//! | Exclude other threads, or wait for them, without priority inversion | [`lock`], [`inheriting_lock`], [`ceiling`], [`condvar`] |
 //! | Wait for sockets and doorbells | [`poller`], [`doorbell`] |
 //! | Talk to another process through shared memory | [`shm`] |
+//! | Set what sockets have no safe way for | [`socket_option`] |
 //! | Keep memory resident | [`memory`] |
 //! | Read CPU time, sleep until a point in time | [`clock`] |
 //! | Know what the process may do, and what the machine is | [`rights`], [`machine`] |
@@ -24,9 +25,11 @@ compile_error!(
 
 pub mod affinity;
 pub mod alloc_counter;
+pub mod ceiling;
 pub mod clock;
 pub mod condvar;
 pub mod doorbell;
+pub mod inheriting_lock;
 pub mod lock;
 pub mod machine;
 pub mod memory;
@@ -37,6 +40,7 @@ pub mod rights;
 pub mod scheduling;
 pub mod shm;
 pub mod signals;
+pub mod socket_option;
 pub mod task;
 pub mod thread;
 pub mod throttling;
@@ -45,6 +49,7 @@ pub use affinity::CpuSet;
 pub use alloc_counter::CountingAllocator;
 pub use condvar::PiCondvar;
 pub use doorbell::Doorbell;
+pub use inheriting_lock::InheritingLock;
 pub use lock::{PiMutex, PiMutexGuard};
 pub use poller::{Events, Interest, Poller, Trigger};
 pub use scheduling::{Scheduling, SchedulingClass};

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use punctual_types::NativePriority;
 
-use crate::TaskId;
+use crate::{TaskId, ceiling};
 
 /// How the kernel orders the runnable threads of one CPU.
 ///
@@ -73,10 +73,20 @@ pub const fn priority_range(class: SchedulingClass) -> RangeInclusive<i16> {
 
 /// Changes class and priority of the calling thread, in one system call.
 ///
+/// While the thread holds a [ceiling](crate::ceiling) above it, the change shows when that ends.
+///
 /// # Errors
 /// `PermissionDenied`: the process has neither CAP_SYS_NICE nor an RLIMIT_RTPRIO that reaches the priority, or its
 /// control group has no real-time budget. `InvalidInput`: the priority is outside [`priority_range`].
 pub fn set_current(scheduling: Scheduling) -> io::Result<()> {
+    if ceiling::set_base(scheduling)? {
+        return Ok(());
+    }
+    apply_to_current(scheduling)
+}
+
+/// As [`set_current`], whatever ceilings the thread holds.
+pub(crate) fn apply_to_current(scheduling: Scheduling) -> io::Result<()> {
     set(0, scheduling)
 }
 

@@ -39,14 +39,19 @@
 pub use punctual_cdr::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, Ior, LongDouble, TooLong};
 pub use punctual_giop::{UrlError, ior_from_string, ior_to_string};
 pub use punctual_orb::{
-    Current, LaneStatistics, Limits, OnExcess, Orb, OrbBuilder, OrbError, Poa, PoaBuilder, PriorityModel,
-    ResolveError, ThreadPool, ThreadPoolBuilder,
+    Current, InvalidPolicy, LaneStatistics, Limits, LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound,
+    OnExcess, Orb, OrbBuilder, OrbError, Peers, Poa, PoaBuilder, PriorityModel, ResolveError, ThreadPool,
+    ThreadPoolBuilder,
 };
 pub use punctual_os::{CpuSet, SchedulingClass};
-pub use punctual_sched::{LinearMapping, PriorityMapping};
+pub use punctual_sched::{
+    ContinuousMapping, DirectMapping, LinearMapping, PriorityMapping, PriorityTransform, StandardMapping,
+    UnknownMapping,
+};
 pub use punctual_stub::{Interface, ObjectRef, Skeleton};
 pub use punctual_types::{
-    Completion, Minor, NativePriority, OutOfRange, Priority, SystemException, SystemExceptionKind,
+    Completion, Minor, NativePriority, OutOfRange, Priority, PriorityBand, SystemException,
+    SystemExceptionKind,
 };
 
 /// What most programs name.

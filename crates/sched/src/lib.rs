@@ -1,10 +1,23 @@
-//! Priority mappings: CORBA priorities to a host's own and back.
+//! Priority mappings (CORBA priorities to a host's own and back), priority transforms, and schedulability analysis.
 //!
 //! Pure: no I/O, no clock, no thread.
 #![no_std]
 
 extern crate alloc;
 
+pub mod analysis;
+mod continuous_mapping;
+mod direct_mapping;
+mod linear_mapping;
+mod network_priority;
 mod priority_mapping;
+mod priority_transform;
+mod standard_mapping;
 
-pub use priority_mapping::{LinearMapping, PriorityMapping};
+pub use continuous_mapping::ContinuousMapping;
+pub use direct_mapping::DirectMapping;
+pub use linear_mapping::LinearMapping;
+pub use network_priority::{LinearNetworkMapping, NetworkPriority, NetworkPriorityMapping};
+pub use priority_mapping::PriorityMapping;
+pub use priority_transform::PriorityTransform;
+pub use standard_mapping::{StandardMapping, UnknownMapping};

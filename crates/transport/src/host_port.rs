@@ -20,7 +20,7 @@ impl FromStr for HostPort {
             None if port.is_empty() => 0,
             None => return Err(()),
         };
-        if host.is_empty() {
+        if host.is_empty() || host.contains(|c: char| c.is_control() || c.is_whitespace()) {
             return Err(());
         }
         Ok(Self {
@@ -56,7 +56,7 @@ mod tests {
                 port: 0
             })
         );
-        for text in ["", ":1", "a:x", "[::1", "[::1]x", "a:70000"] {
+        for text in ["", ":1", "a:x", "[::1", "[::1]x", "a:70000", "a b", "a\n:1"] {
             assert_eq!(text.parse::<HostPort>(), Err(()), "{text}");
         }
     }

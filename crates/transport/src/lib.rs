@@ -3,8 +3,11 @@
 //! No thread, no buffer, no message: the ORB's lanes and callers own all three.
 
 mod address;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod host_id;
 mod host_port;
+mod peer;
 mod properties;
 mod protocol_policy;
 mod shm;
@@ -17,11 +20,12 @@ mod unix;
 
 pub use address::AddressError;
 pub use host_id::host_id;
+pub use peer::Peer;
 pub use properties::ProtocolProperties;
 pub use protocol_policy::{Protocol, ProtocolPolicy};
 pub use shm::Shm;
 pub use socket::SocketStream;
-pub use stream::{Listener, Peer, Stream};
+pub use stream::{Listener, Stream};
 pub use tcp::Tcp;
 pub use transport::{Reach, Transport};
 pub use transports::Transports;

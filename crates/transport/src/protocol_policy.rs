@@ -57,6 +57,8 @@ impl Protocol {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ProtocolPolicy {
     protocols: Vec<Protocol>,
+    /// The same in short, for those who only choose.
+    tags: Vec<u32>,
 }
 
 impl ProtocolPolicy {
@@ -65,6 +67,7 @@ impl ProtocolPolicy {
         let mut policy = Self::default();
         for protocol in protocols {
             if policy.properties(protocol.profile_tag).is_none() {
+                policy.tags.push(protocol.profile_tag);
                 policy.protocols.push(protocol);
             }
         }
@@ -74,6 +77,11 @@ impl ProtocolPolicy {
     /// In order of preference.
     pub fn protocols(&self) -> &[Protocol] {
         &self.protocols
+    }
+
+    /// The tags of their profiles, in the same order.
+    pub fn tags(&self) -> &[u32] {
+        &self.tags
     }
 
     /// How to set up the protocol with this tag; `None` where the policy does not name it.

@@ -12,10 +12,11 @@ use std::{
 use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
 use punctual_giop::TAG_PUNCTUAL_SHM;
 use punctual_os::shm::{MAX_RING_SIZE, MIN_RING_SIZE};
+use socket2::Socket;
 
 use self::handshake::Incarnation;
 use crate::{
-    AddressError, Listener, ProtocolProperties, Reach, Stream, Transport, socket,
+    AddressError, Listener, Peer, ProtocolProperties, Reach, Stream, Transport, socket,
     unix::{self, Listening},
 };
 
@@ -54,12 +55,14 @@ impl Transport for Shm {
         published: Option<&str>,
         properties: &ProtocolProperties,
     ) -> io::Result<Box<dyn Listener>> {
-        let published = published
-            .map(|published| unix::parse(SCHEME, published))
-            .transpose()?;
+        let published = published.map(parse).transpose()?;
         let listening = unix::listening(SCHEME, parse(address)?.0, &ProtocolProperties::DEFAULT)?;
-        let incarnation = Incarnation::new()?;
-        let path = unix::text(published.unwrap_or(&listening.path))?;
+        let (path, incarnation) = match published {
+            Some((path, incarnation)) => (unix::parse(SCHEME, path)?.to_owned(), incarnation),
+            None => (listening.path.clone(), None),
+        };
+        let incarnation = incarnation.map_or_else(Incarnation::new, Ok)?;
+        let path = unix::text(&path)?;
         Ok(Box::new(ShmListener {
             listening,
             published: format!("{path}{SEPARATOR}{incarnation}"),
@@ -80,7 +83,7 @@ impl Transport for Shm {
         let socket = unix::connected(path, &ProtocolProperties::DEFAULT, timeout)?;
         let left = deadline.saturating_duration_since(Instant::now());
         let accepted = handshake::accepted(&socket, incarnation, left)?;
-        Ok(Box::new(stream::connected(accepted, unix::peer(&socket))?))
+        Ok(Box::new(stream::connected(accepted, peer(&socket))?))
     }
 
     fn lane_address(&self, address: &str, lane: &str) -> String {
@@ -121,6 +124,13 @@ fn parse(address: &str) -> Result<(&str, Option<Incarnation>), AddressError> {
     Ok((path, Some(incarnation)))
 }
 
+/// Who is at the other end, asked while there is a socket.
+fn peer(socket: &Socket) -> Peer {
+    let credentials = rustix::net::sockopt::socket_peercred(socket);
+    let user = credentials.ok().map(|credentials| credentials.uid.as_raw());
+    Peer::SameHost { user }
+}
+
 fn ring_size(properties: &ProtocolProperties) -> usize {
     let asked = properties.send_buffer_size.max(properties.recv_buffer_size);
     asked.map_or(DEFAULT_RING_SIZE, |size| {
@@ -140,9 +150,9 @@ struct ShmListener {
 impl Listener for ShmListener {
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>> {
         // Of those that wait, one that cannot be served must not keep the others waiting.
-        while let Some((socket, _)) = socket::accept(&self.listening.socket)? {
+        while let Some(socket) = socket::accept(&self.listening.socket)? {
             if let Ok(offered) = handshake::offer(&socket, self.incarnation, self.ring_size) {
-                let stream = stream::accepted(offered, unix::peer(&socket));
+                let stream = stream::accepted(offered, peer(&socket));
                 return Ok(Some(Box::new(stream)));
             }
         }

@@ -5,23 +5,22 @@ use std::{
     time::{Duration, Instant},
 };
 
+use punctual_sched::NetworkPriority;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use socket2::{SockAddr, Socket};
+use socket2::Socket;
 
 use crate::{Peer, ProtocolProperties, Stream};
 
 /// A stream that is a socket, connected and of type SOCK_STREAM: TCP, Unix, or any other that a transport opens.
 pub struct SocketStream {
     socket: Socket,
-    peer: Peer,
 }
 
 impl SocketStream {
     /// Takes over a connected socket.
-    pub fn new(socket: impl Into<OwnedFd>, peer: Peer) -> Self {
+    pub fn new(socket: impl Into<OwnedFd>) -> Self {
         Self {
             socket: Socket::from(socket.into()),
-            peer,
         }
     }
 }
@@ -65,8 +64,39 @@ impl Stream for SocketStream {
         let _ = self.socket.shutdown(Shutdown::Both);
     }
 
+    fn set_network_priority(&self, priority: NetworkPriority) -> io::Result<()> {
+        let address = self.socket.local_addr()?;
+        if address.is_unix() {
+            return Ok(());
+        }
+        let ds_field = priority.ds_field().into();
+        if address.is_ipv6() {
+            self.socket.set_tclass_v6(ds_field)?;
+        }
+        // Of a socket of IPv6 as well: it may carry packets of IPv4. Sets the queue, too, so that goes last.
+        self.socket.set_tos_v4(ds_field)?;
+        self.socket.set_priority(priority.queue.into())
+    }
+
     fn peer(&self) -> Peer {
-        self.peer
+        let (Ok(own), Ok(peer)) = (self.socket.local_addr(), self.socket.peer_addr()) else {
+            // It has gone already, and gets nothing.
+            return Peer::Unknown;
+        };
+        if own.is_unix() {
+            let credentials = rustix::net::sockopt::socket_peercred(&self.socket);
+            let user = credentials.ok().map(|credentials| credentials.uid.as_raw());
+            return Peer::SameHost { user };
+        }
+        let (Some(own), Some(peer)) = (own.as_socket(), peer.as_socket()) else {
+            return Peer::Unknown;
+        };
+        let (own, peer) = (own.ip().to_canonical(), peer.ip().to_canonical());
+        if peer.is_loopback() || peer == own {
+            Peer::Loopback
+        } else {
+            Peer::Network(peer)
+        }
     }
 
     fn as_fd(&self) -> BorrowedFd<'_> {
@@ -75,12 +105,12 @@ impl Stream for SocketStream {
 }
 
 /// The next connection of a listening socket in non-blocking mode, itself in non-blocking mode.
-pub(crate) fn accept(listening: &Socket) -> io::Result<Option<(Socket, SockAddr)>> {
+pub(crate) fn accept(listening: &Socket) -> io::Result<Option<Socket>> {
     loop {
         match listening.accept() {
-            Ok((socket, peer)) => {
+            Ok((socket, _)) => {
                 socket.set_nonblocking(true)?;
-                return Ok(Some((socket, peer)));
+                return Ok(Some(socket));
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
             // The peer gave up before it was accepted: look for the next one.

@@ -1,9 +1,12 @@
 use std::{
     io,
-    net::IpAddr,
     os::fd::{AsFd, BorrowedFd},
     time::Duration,
 };
+
+use punctual_sched::NetworkPriority;
+
+use crate::Peer;
 
 /// A connection: octets in order, both ways. Threads may read and write at the same time.
 pub trait Stream: Send + Sync {
@@ -28,7 +31,12 @@ pub trait Stream: Send + Sync {
     /// Ends both directions; whoever blocks in a read or write returns.
     fn shutdown(&self);
 
-    /// Who is at the other end, as far as the system says. Default: not known.
+    /// Marks what is sent from now on. Default, for transports without packets: nothing.
+    fn set_network_priority(&self, _priority: NetworkPriority) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Who is at the other end. Asked once for each connection that is accepted.
     fn peer(&self) -> Peer {
         Peer::Unknown
     }
@@ -42,20 +50,6 @@ impl AsFd for dyn Stream + '_ {
     fn as_fd(&self) -> BorrowedFd<'_> {
         Stream::as_fd(self)
     }
-}
-
-/// Who is at the other end of a stream.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Peer {
-    /// Not known.
-    Unknown,
-    /// A process of the same host, and the user it ran as when it connected, as the kernel says.
-    SameHost {
-        /// The effective user id.
-        user: Option<u32>,
-    },
-    /// A host of the network; this one, if the address is a loopback one.
-    Network(IpAddr),
 }
 
 /// Accepts connections.

@@ -9,10 +9,11 @@ use std::{
 
 use punctual_cdr::{CdrError, Decode, Decoder, Encode, Encoder};
 use punctual_giop::TAG_INTERNET_IOP;
+use punctual_os::socket_option::set_dont_route;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use crate::{
-    AddressError, Listener, Peer, ProtocolProperties, SocketStream, Stream, Transport,
+    AddressError, Listener, ProtocolProperties, SocketStream, Stream, Transport,
     host_port::HostPort,
     socket::{self, BACKLOG},
 };
@@ -21,6 +22,7 @@ use crate::{
 ///
 /// A host name or address, IPv6 addresses in brackets; `0.0.0.0` and `[::]` are all interfaces, the latter those of IPv4 as
 /// well. Port 0, or none: any free one.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Tcp;
 
 impl Transport for Tcp {
@@ -30,6 +32,10 @@ impl Transport for Tcp {
 
     fn profile_tag(&self) -> u32 {
         TAG_INTERNET_IOP
+    }
+
+    fn default_address(&self) -> &str {
+        "localhost"
     }
 
     fn listen(
@@ -149,7 +155,9 @@ fn listening(address: SocketAddr, properties: &ProtocolProperties) -> io::Result
         // All interfaces means those of IPv4 as well.
         socket.set_only_v6(!address.ip().is_unspecified())?;
     }
+    // Those that are accepted inherit both.
     socket::set_buffers(&socket, properties)?;
+    set_dont_route(&socket, properties.dont_route)?;
     socket.bind(&SockAddr::from(address))?;
     socket.listen(BACKLOG)?;
     socket.set_nonblocking(true)?;
@@ -173,14 +181,15 @@ fn connected(
 ) -> io::Result<SocketStream> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket::set_buffers(&socket, properties)?;
+    set_dont_route(&socket, properties.dont_route)?;
     socket.connect_timeout(&SockAddr::from(address), timeout)?;
-    stream(socket, address, properties)
+    stream(socket, properties)
 }
 
-fn stream(socket: Socket, peer: SocketAddr, properties: &ProtocolProperties) -> io::Result<SocketStream> {
+fn stream(socket: Socket, properties: &ProtocolProperties) -> io::Result<SocketStream> {
     socket.set_tcp_nodelay(properties.no_delay)?;
     socket.set_keepalive(properties.keep_alive)?;
-    Ok(SocketStream::new(socket, Peer::Network(peer.ip().to_canonical())))
+    Ok(SocketStream::new(socket))
 }
 
 struct TcpListener {
@@ -192,12 +201,11 @@ struct TcpListener {
 impl Listener for TcpListener {
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>> {
         loop {
-            let Some((socket, peer)) = socket::accept(&self.socket)? else {
+            let Some(socket) = socket::accept(&self.socket)? else {
                 return Ok(None);
             };
-            // Without an address, or refusing its options: it is gone already.
-            let Some(peer) = peer.as_socket() else { continue };
-            if let Ok(stream) = stream(socket, peer, &self.properties) {
+            // One that refuses its options is gone already.
+            if let Ok(stream) = stream(socket, &self.properties) {
                 return Ok(Some(Box::new(stream)));
             }
         }

@@ -22,6 +22,11 @@ pub trait Transport: Send + Sync {
         Reach::Network
     }
 
+    /// Where an ORB listens that was told to use this transport and not where. Default: the empty text.
+    fn default_address(&self) -> &str {
+        ""
+    }
+
     /// Listens at an address. The listener says `published` to clients where that is given, for those that reach it under
     /// another address than the one it is bound to.
     ///
@@ -34,7 +39,7 @@ pub trait Transport: Send + Sync {
         properties: &ProtocolProperties,
     ) -> io::Result<Box<dyn Listener>>;
 
-    /// Connects to a published address, in blocking mode, within `timeout`.
+    /// Connects to a published address, in blocking mode, within `timeout`. May wait for the server to accept.
     ///
     /// # Errors
     /// `TimedOut`; `ConnectionRefused` where nobody listens there; anything else the system says.

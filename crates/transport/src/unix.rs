@@ -13,12 +13,11 @@ use std::{
 
 use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
 use punctual_giop::TAG_UIOP;
-use rustix::net::sockopt::socket_peercred;
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use self::socket_file::SocketFile;
 use crate::{
-    AddressError, Listener, Peer, ProtocolProperties, Reach, SocketStream, Stream, Transport,
+    AddressError, Listener, ProtocolProperties, Reach, SocketStream, Stream, Transport,
     socket::{self, BACKLOG},
 };
 
@@ -26,6 +25,7 @@ use crate::{
 ///
 /// An absolute path of at most 107 octets, or none for a new one in the directory for temporary files. The file of a server
 /// that has died is replaced; one that was shut down removes its own.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Unix;
 
 impl Transport for Unix {
@@ -64,7 +64,7 @@ impl Transport for Unix {
         timeout: Duration,
     ) -> io::Result<Box<dyn Stream>> {
         let socket = connected(parse("uiop", address)?, properties, timeout)?;
-        Ok(Box::new(stream(socket)))
+        Ok(Box::new(SocketStream::new(socket)))
     }
 
     fn lane_address(&self, address: &str, lane: &str) -> String {
@@ -178,19 +178,6 @@ pub(crate) fn text(path: &Path) -> io::Result<String> {
     text.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8"))
 }
 
-fn stream(socket: Socket) -> SocketStream {
-    let peer = peer(&socket);
-    SocketStream::new(socket, peer)
-}
-
-/// Who is at the other end of a socket.
-pub(crate) fn peer(socket: &Socket) -> Peer {
-    let user = socket_peercred(socket)
-        .ok()
-        .map(|credentials| credentials.uid.as_raw());
-    Peer::SameHost { user }
-}
-
 struct UnixListener {
     listening: Listening,
     published: String,
@@ -199,12 +186,12 @@ struct UnixListener {
 
 impl Listener for UnixListener {
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>> {
-        let Some((socket, _)) = socket::accept(&self.listening.socket)? else {
+        let Some(socket) = socket::accept(&self.listening.socket)? else {
             return Ok(None);
         };
         // Unlike TCP's, these do not inherit what the listening socket has.
         socket::set_buffers(&socket, &self.properties)?;
-        Ok(Some(Box::new(stream(socket))))
+        Ok(Some(Box::new(SocketStream::new(socket))))
     }
 
     fn shutdown(&self) {

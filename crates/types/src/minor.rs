@@ -111,6 +111,9 @@ impl Minor {
     /// Punctual: the call would wait for a thread that waits for the call.
     pub const DEADLOCK_DETECTED: Self = Self(PUNCTUAL_VMCID | 40);
 
+    /// Punctual: the server's priority transform refused the priority.
+    pub const PRIORITY_NOT_TRANSFORMED: Self = Self(PUNCTUAL_VMCID | 50);
+
     /// What the code means and what to try next, for the codes of this ORB.
     ///
     /// ```
@@ -198,6 +201,7 @@ impl Minor {
             Self::POLICY_CONFLICT => Some("the policies of the POA contradict each other"),
             Self::VALUE_NOT_REPRESENTABLE => Some("the value cannot be represented on the wire"),
             Self::DEADLOCK_DETECTED => Some("the call would wait for a thread that waits for the call"),
+            Self::PRIORITY_NOT_TRANSFORMED => Some("the server's priority transform refused the priority"),
             _ => None,
         }
     }

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, Condvar, Mutex, OnceLock,
-        atomic::{AtomicI32, Ordering},
+        atomic::{AtomicI32, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -86,6 +86,8 @@ impl Server {
     /// Activates the object in an adapter made by the test.
     pub fn with_poa(orb: Orb, pool: ThreadPool, poa: Poa) -> Self {
         let hooks = Arc::new(Hooks::default());
+        // So that noting allocates nothing.
+        hooks.journal.lock().expect("no panic").reserve(10_000);
         let servant = Servant {
             orb: orb.clone(),
             poa: poa.clone(),
@@ -213,6 +215,8 @@ impl Profile {
 pub struct Hooks {
     own: OnceLock<ProbeRef>,
     noted: AtomicI32,
+    journal: Mutex<Vec<i32>>,
+    activations: AtomicU64,
     gate: Mutex<Gate>,
     changed: Condvar,
 }
@@ -259,6 +263,16 @@ impl Hooks {
     /// The last value noted.
     pub fn noted(&self) -> i32 {
         self.noted.load(Ordering::SeqCst)
+    }
+
+    /// All values noted, in the order in which they were served.
+    pub fn journal(&self) -> Vec<i32> {
+        self.journal.lock().expect("no panic").clone()
+    }
+
+    /// How often `churn` has activated and deactivated an object.
+    pub fn activations(&self) -> u64 {
+        self.activations.load(Ordering::SeqCst)
     }
 }
 
@@ -327,6 +341,7 @@ impl conformance::Probe for Servant {
 
     fn note(&self, value: i32) -> Result<(), SystemException> {
         self.hooks.noted.store(value, Ordering::SeqCst);
+        self.hooks.journal.lock().expect("no panic").push(value);
         Ok(())
     }
 
@@ -342,6 +357,20 @@ impl conformance::Probe for Servant {
     fn retire(&self) -> Result<(), SystemException> {
         let own = self.hooks.own.get().expect("set before the first request");
         self.poa.deactivate(own).expect("active");
+        Ok(())
+    }
+
+    fn churn(&self, times: i32) -> Result<(), SystemException> {
+        for _ in 0..times {
+            let servant = Servant {
+                orb: self.orb.clone(),
+                poa: self.poa.clone(),
+                hooks: Arc::clone(&self.hooks),
+            };
+            let object: ProbeRef = self.poa.activate(servant).expect("an object");
+            self.poa.deactivate(&object).expect("active");
+            self.hooks.activations.fetch_add(1, Ordering::SeqCst);
+        }
         Ok(())
     }
 

@@ -83,7 +83,7 @@ fn messages_are_written_back_with_the_same_octets_outside_padding() {
             by_other_targets += 1;
             continue;
         }
-        let Some(ours) = rewritten(message, &header) else {
+        let Some(ours) = rewritten(message, &header, header.endian) else {
             continue;
         };
         same_octets_outside_padding(&ours, message, &capture.place, |octets| {
@@ -185,10 +185,134 @@ fn references_are_written_back_with_the_same_octets_outside_padding() {
     assert_eq!((policies, endpoints, unix_endpoints), (9, 16, 3));
 }
 
-/// `theirs` read with this crate and written again; `None` for a Fragment, which we never send.
-fn rewritten(message: &[u8], header: &MessageHeader) -> Option<Vec<u8>> {
+/// TAO's captures are little-endian: written in the other order they mean the same.
+#[test]
+fn messages_mean_the_same_in_the_other_byte_order() {
+    let mut written = 0;
+    for capture in messages() {
+        let message = capture.whole.as_deref().unwrap_or(&capture.octets);
+        let Ok(header) = MessageHeader::parse(message, usize::MAX) else {
+            continue;
+        };
+        let by_key = |target: &Target<'_>| matches!(target, Target::Key(_));
+        let is_ours = match header.message_type {
+            MessageType::Request => by_key(&RequestHeader::decode(message, &header).unwrap().0.target),
+            MessageType::LocateRequest => {
+                by_key(&LocateRequestHeader::decode(message, &header).unwrap().target)
+            }
+            // These have no content that depends on the order, or are written in the order of the machine only.
+            MessageType::CancelRequest | MessageType::CloseConnection | MessageType::MessageError => false,
+            MessageType::Fragment => false,
+            MessageType::Reply | MessageType::LocateReply => true,
+        };
+        if !is_ours {
+            continue;
+        }
+        let other = match header.endian {
+            Endian::Little => Endian::Big,
+            Endian::Big => Endian::Little,
+        };
+        let ours = rewritten(message, &header, other).unwrap();
+        let our_header = MessageHeader::parse(&ours, usize::MAX).unwrap();
+        assert_eq!(our_header.endian, other);
+        let place = &capture.place;
+        assert_eq!(meaning(&ours, &our_header), meaning(message, &header), "{place}");
+        written += 1;
+    }
+    assert_eq!(written, 273 - 2 + 248 + 31 + 31);
+}
+
+/// What the header of a message says, and what of its body this crate understands.
+fn meaning(message: &[u8], header: &MessageHeader) -> String {
+    let contexts =
+        |contexts: ServiceContexts<'_>| contexts.iter().map(meaning_of_context).collect::<Vec<_>>();
+    match header.message_type {
+        MessageType::Request => {
+            let (request, body) = RequestHeader::decode(message, header).unwrap();
+            let RequestHeader {
+                request_id,
+                response,
+                target,
+                operation,
+                ..
+            } = request;
+            let body = &message[body..];
+            let contexts = contexts(request.contexts);
+            format!("{request_id} {response:?} {target:?} {operation} {contexts:?} {body:?}")
+        }
+        MessageType::Reply => {
+            let (reply, body) = ReplyHeader::decode(message, header).unwrap();
+            let (id, status) = (reply.request_id, reply.status);
+            let contexts = contexts(reply.contexts);
+            if status == ReplyStatus::SystemException {
+                let mut decoder = Decoder::new(message, header.endian).at(body);
+                let exception = decode_system_exception(&mut decoder).unwrap();
+                return format!("{id} {contexts:?} {exception:?}");
+            }
+            format!("{id} {status:?} {contexts:?} {:?}", &message[body..])
+        }
+        MessageType::LocateRequest => format!("{:?}", LocateRequestHeader::decode(message, header).unwrap()),
+        MessageType::LocateReply => {
+            let reply = LocateReplyHeader::decode(message, header).unwrap();
+            let forward = (reply.status == LocateStatus::ObjectForward).then(|| reply.forward().unwrap());
+            format!("{} {:?} {forward:?}", reply.request_id, reply.status)
+        }
+        other => unreachable!("{other:?}"),
+    }
+}
+
+fn meaning_of_context((id, data): (u32, &[u8])) -> (u32, Vec<i64>) {
+    let values = match id {
+        CODE_SETS => {
+            let (char, wchar) = decode_code_sets(data).unwrap();
+            vec![char.into(), wchar.into()]
+        }
+        RT_CORBA_PRIORITY => vec![decode_priority(data).unwrap().into()],
+        _ => data.iter().map(|octet| (*octet).into()).collect(),
+    };
+    (id, values)
+}
+
+#[test]
+fn references_mean_the_same_in_the_other_byte_order() {
+    let mut written = 0;
+    for reference in references() {
+        let ior = ior_from_string(reference["ior"].as_str().unwrap()).unwrap();
+        for theirs in &ior.profiles {
+            let transcoded = |component: &TaggedComponent| {
+                if (component.tag, theirs.tag) == (TAO_TAG_ENDPOINTS, TAG_UIOP) {
+                    let endpoints = decode_endpoints_with(component, String::decode).unwrap();
+                    let ours = encode_endpoints_with(Endian::Big, &endpoints, String::encode).unwrap();
+                    assert_eq!(decode_endpoints_with(&ours, String::decode).unwrap(), endpoints);
+                    return;
+                }
+                let understood = Component::decode(component).unwrap();
+                let ours = understood.encode_in(Endian::Big).unwrap();
+                assert_eq!(ours.data[0], 0, "big-endian");
+                assert_eq!(Component::decode(&ours).unwrap(), understood);
+            };
+            if theirs.tag == TAG_UIOP {
+                let profile = Profile::decode_with(theirs, String::decode).unwrap();
+                let ours = profile.encode_with(Endian::Big, String::encode).unwrap();
+                assert_eq!(Profile::decode_with(&ours, String::decode).unwrap(), profile);
+                profile.components.iter().for_each(transcoded);
+            } else {
+                let profile = IiopProfile::decode(theirs).unwrap();
+                let ours = profile.encode_in(Endian::Big).unwrap();
+                assert_eq!((ours.data[0], theirs.data[0]), (0, 1));
+                assert_eq!(IiopProfile::decode(&ours).unwrap(), profile);
+                profile.components.iter().for_each(transcoded);
+            }
+            written += 1;
+        }
+    }
+    assert!(written >= REFERENCES);
+}
+
+/// `theirs` read with this crate and written again in this byte order; `None` for a Fragment, which we never send.
+fn rewritten(message: &[u8], header: &MessageHeader, endian: Endian) -> Option<Vec<u8>> {
     let mut buffer = Vec::new();
-    let (version, endian) = (header.version, header.endian);
+    let version = header.version;
     let mut writer = MessageWriter::new(
         &mut buffer,
         version,
@@ -217,7 +341,7 @@ fn rewritten(message: &[u8], header: &MessageHeader) -> Option<Vec<u8>> {
             let contexts: Vec<_> = reply.contexts.iter().map(typed_context).collect();
             encode_reply_header(encoder, version, reply.request_id, reply.status, &contexts).unwrap();
             if reply.status == ReplyStatus::SystemException {
-                let mut decoder = Decoder::new(message, endian).at(body);
+                let mut decoder = Decoder::new(message, header.endian).at(body);
                 let exception = decode_system_exception(&mut decoder).unwrap();
                 align_body(encoder, version).unwrap();
                 encode_system_exception(encoder, &exception).unwrap();

@@ -4,6 +4,7 @@ mod bad_input;
 mod captures;
 mod describe;
 mod fragments;
+mod golden;
 mod messages;
 mod properties;
 mod references;

@@ -1,6 +1,6 @@
 //! References as text, profiles, components, policies and code sets.
 
-use punctual_cdr::{CharSet, Endian, Ior, TaggedComponent, TaggedProfile};
+use punctual_cdr::{CharSet, Ior, TaggedComponent, TaggedProfile};
 use punctual_giop::*;
 
 use crate::messages::{ORDERS, an_ior};
@@ -269,75 +269,6 @@ fn components_survive() {
             }
         }
     }
-}
-
-#[test]
-fn policies_are_written_in_the_order_that_tao_reads_and_with_exactly_these_octets() {
-    let model = PolicyValue::PriorityModel {
-        model: PriorityModel::ClientPropagated,
-        server_priority: 10_922,
-    };
-    let bands = PolicyValue::PriorityBands(vec![(0, 10_922)]);
-    let protocols = PolicyValue::ClientProtocols(vec![]);
-    let other = PolicyValue::Other {
-        type_id: 37,
-        data: vec![1],
-    };
-    let component = Component::Policies(vec![
-        other.clone(),
-        model.clone(),
-        protocols.clone(),
-        bands.clone(),
-    ]);
-    let tagged = component.encode_in(Endian::Little).unwrap();
-    assert_eq!(
-        Component::decode(&tagged),
-        Ok(Component::Policies(vec![bands, protocols, model, other]))
-    );
-    #[rustfmt::skip]
-    let expected = [
-        1, 0, 0, 0, 4, 0, 0, 0,
-        45, 0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0xaa, 0x2a,
-        43, 0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
-        40, 0, 0, 0, 10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0xaa, 0x2a, 0, 0,
-        37, 0, 0, 0, 1, 0, 0, 0, 1,
-    ];
-    assert_eq!(
-        tagged,
-        TaggedComponent {
-            tag: TAG_POLICIES,
-            data: expected.into()
-        }
-    );
-}
-
-#[test]
-fn endpoints_have_exactly_these_octets() {
-    let component = Component::TaoEndpoints(vec![
-        TaoEndpoint {
-            host: "ab".into(),
-            port: 0xfffe,
-            priority: 10_922,
-        },
-        TaoEndpoint {
-            host: "c".into(),
-            port: 2809,
-            priority: -1,
-        },
-    ]);
-    #[rustfmt::skip]
-    let expected = [
-        1, 0, 0, 0, 2, 0, 0, 0,
-        3, 0, 0, 0, b'a', b'b', 0, 0, 0xfe, 0xff, 0xaa, 0x2a,
-        2, 0, 0, 0, b'c', 0, 0xf9, 0x0a, 0xff, 0xff,
-    ];
-    assert_eq!(
-        component.encode_in(Endian::Little),
-        Ok(TaggedComponent {
-            tag: 0x5441_4f02,
-            data: expected.into()
-        })
-    );
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub(super) fn call(
     let mut upcall = Upcall::new(call.operation, arguments, results, 1, two_way, pool);
     let outcome = {
         let placement = object.placement_collocated(core)?;
-        let _current = current::during_upcall(placement.current.or_else(current::explicit_priority));
+        let _current = current::during_upcall(placement.current, object.transform.as_ref());
         let _native = placement.enter();
         run_servant(&*object.servant, &mut upcall).map(|()| upcall.outcome())
     };

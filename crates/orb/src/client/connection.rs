@@ -5,15 +5,17 @@ use std::{
 
 use punctual_cdr::CharSet;
 use punctual_giop::{Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType};
-use punctual_transport::{ProtocolProperties, Stream};
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_sched::NetworkPriorityMapping;
+use punctual_transport::Stream;
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{Endpoint, route::char_set_in_force};
-use crate::{Limits, receive_buffer::ReceiveBuffer};
+use crate::{network_mark::NetworkMark, orb_core::OrbCore, receive_buffer::ReceiveBuffer};
 
 /// A connection that one thread at a time uses for one call at a time: it blocks in its own `read`.
 pub(crate) struct ClientConnection {
     stream: Box<dyn Stream>,
+    mark: NetworkMark,
     pub(super) char_set: CharSet,
     /// The code sets were negotiated and the server has not been told yet.
     pub(super) announces_code_sets: bool,
@@ -36,15 +38,16 @@ const LOOK_AFTER: Duration = Duration::from_secs(1);
 impl ClientConnection {
     pub(super) fn open(
         endpoint: &Endpoint,
-        limits: &Limits,
+        core: &OrbCore,
         deadline: Option<Instant>,
     ) -> Result<Self, SystemException> {
+        let limits = &core.limits;
         let mut timeout = limits.connect_timeout;
         if let Some(deadline) = deadline {
             timeout = timeout.min(deadline.saturating_duration_since(Instant::now()));
         }
         let stream = endpoint
-            .connect(&ProtocolProperties::default(), timeout)
+            .connect(&core.client_protocols, timeout)
             .map_err(|error| match error.kind() {
                 io::ErrorKind::TimedOut => failure(
                     SystemExceptionKind::Timeout,
@@ -68,6 +71,7 @@ impl ClientConnection {
         };
         Ok(Self {
             stream,
+            mark: NetworkMark::new(&endpoint.properties(&core.client_protocols)),
             char_set: char_set_in_force(endpoint.char_set),
             announces_code_sets: endpoint.char_set.is_some(),
             next_request_id: 0,
@@ -90,6 +94,11 @@ impl ClientConnection {
         self.seen_open = now;
         // A peer sends nothing unasked but CloseConnection; a late reply is dropped with the connection, and would be anyway.
         unused >= LOOK_AFTER && self.stream.wait_readable(Duration::ZERO).unwrap_or(true)
+    }
+
+    /// Says at which priority the next request travels.
+    pub(super) fn mark(&self, mapping: &dyn NetworkPriorityMapping, priority: Option<Priority>) {
+        self.mark.set(&*self.stream, mapping, priority);
     }
 
     pub(super) fn new_request_id(&mut self) -> u32 {

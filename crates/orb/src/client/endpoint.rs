@@ -7,7 +7,7 @@ use std::{
 
 use punctual_cdr::CharSet;
 use punctual_os::PiMutex;
-use punctual_transport::{ProtocolProperties, Stream, Transport};
+use punctual_transport::{ProtocolPolicy, ProtocolProperties, Stream, Transport};
 
 use super::connection::ClientConnection;
 
@@ -30,17 +30,16 @@ pub(crate) struct Endpoint {
 const MAX_IDLE: usize = 8;
 
 impl Endpoint {
-    /// The tag of its protocol's profiles.
-    pub(crate) fn profile_tag(&self) -> u32 {
-        self.transport.profile_tag()
+    /// How its connections are set up.
+    pub(super) fn properties(&self, policy: &ProtocolPolicy) -> ProtocolProperties {
+        let properties = policy.properties(self.transport.profile_tag());
+        properties.cloned().unwrap_or_default()
     }
 
-    pub(super) fn connect(
-        &self,
-        properties: &ProtocolProperties,
-        timeout: Duration,
-    ) -> io::Result<Box<dyn Stream>> {
-        self.transport.connect(&self.address, properties, timeout)
+    /// Connects, as the client's policy says for its protocol.
+    pub(super) fn connect(&self, policy: &ProtocolPolicy, timeout: Duration) -> io::Result<Box<dyn Stream>> {
+        self.transport
+            .connect(&self.address, &self.properties(policy), timeout)
     }
 
     pub(crate) fn take_idle(&self) -> Option<Box<ClientConnection>> {

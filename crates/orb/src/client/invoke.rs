@@ -116,7 +116,7 @@ impl Reference {
         call: &mut Call<'_>,
         deadline: Option<(Instant, Duration)>,
     ) -> Result<Attempt<()>, SystemException> {
-        let priority = self.caller_priority(route);
+        let priority = self.caller_priority(route)?;
         let (endpoint, mut connection) = self.connection(route, priority, deadline)?;
         if call.response == Response::None && connection.is_abandoned() {
             endpoint.forget_idle();
@@ -127,6 +127,7 @@ impl Reference {
             self.keep(endpoint, connection);
             return Err(error);
         }
+        connection.mark(&*self.core.network_mapping, route.network_priority(priority));
         if let Some(unsent) = self.send(endpoint, &mut connection, &frame.request)? {
             return Ok(Attempt::Again(unsent));
         }
@@ -351,7 +352,7 @@ impl Reference {
         frame: &mut CallFrame,
         deadline: Option<(Instant, Duration)>,
     ) -> Result<Attempt<bool>, SystemException> {
-        let priority = self.caller_priority(route);
+        let priority = self.caller_priority(route)?;
         let (endpoint, mut connection) = self.connection(route, priority, deadline)?;
         let request_id = connection.new_request_id();
         frame.request.clear();
@@ -401,27 +402,28 @@ impl Reference {
     }
 
     /// The priority that chooses the endpoint and travels along; asking for it may cost a system call.
-    fn caller_priority(&self, route: &Route) -> Priority {
+    fn caller_priority(&self, route: &Route) -> Result<Priority, SystemException> {
         if route.propagates_priority {
             current::call_priority(&self.core)
         } else {
-            Priority::MIN
+            Ok(Priority::MIN)
         }
     }
 
     /// This thread's connection for the priority, opened at the first of its endpoints that answers.
     fn connection<'r>(
-        &self,
+        &'r self,
         route: &'r Route,
         priority: Priority,
         deadline: Option<(Instant, Duration)>,
     ) -> Result<(&'r Arc<Endpoint>, Box<ClientConnection>), SystemException> {
         let mut failure = None;
-        for endpoint in route.endpoints(priority, None)? {
+        let protocols = &self.core.client_protocols;
+        for endpoint in route.endpoints(priority, protocols.tags())? {
             if let Some(connection) = take_connection(endpoint) {
                 return Ok((endpoint, connection));
             }
-            match ClientConnection::open(endpoint, &self.core.limits, deadline.map(|(at, _)| at)) {
+            match ClientConnection::open(endpoint, &self.core, deadline.map(|(at, _)| at)) {
                 Ok(connection) => return Ok((endpoint, Box::new(connection))),
                 Err(error) => failure = Some(error),
             }

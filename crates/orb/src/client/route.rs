@@ -5,7 +5,7 @@ use punctual_giop::{
     CodeSetComponentInfo, Component, PolicyValue, PriorityModel, Profile, TAO_TAG_ENDPOINTS, Version,
     decode_endpoints_with, negotiate,
 };
-use punctual_transport::{ProtocolPolicy, Reach, Transport, host_id};
+use punctual_transport::{Reach, Transport, host_id};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::Endpoint;
@@ -24,6 +24,8 @@ pub(crate) struct Route {
     exposes_protocols: bool,
     /// The caller's priority chooses the endpoint, and travels with the request.
     pub(crate) propagates_priority: bool,
+    /// What the server declares for the object, where it does.
+    declared_priority: Option<Priority>,
     bands: Vec<(i16, i16)>,
     /// The object is one of this ORB's: no request needs to be sent.
     pub(crate) is_local: bool,
@@ -31,6 +33,7 @@ pub(crate) struct Route {
 
 struct RoutedEndpoint {
     endpoint: Arc<Endpoint>,
+    profile_tag: u32,
     /// -1: serves all.
     priority: i16,
 }
@@ -94,6 +97,7 @@ impl Route {
             tags: vec![profile.tag],
             exposes_protocols: false,
             propagates_priority: false,
+            declared_priority: None,
             bands: Vec::new(),
         };
         for component in &profile.components {
@@ -118,8 +122,12 @@ impl Route {
                     alternates.push(iiop_address(&host, port));
                 }
                 Ok(Component::Policies(policies)) => policies.into_iter().for_each(|policy| match policy {
-                    PolicyValue::PriorityModel { model, .. } => {
+                    PolicyValue::PriorityModel {
+                        model,
+                        server_priority,
+                    } => {
                         route.propagates_priority = model == PriorityModel::ClientPropagated;
+                        route.declared_priority = Priority::new(server_priority).ok();
                     }
                     PolicyValue::PriorityBands(bands) => route.bands = bands,
                     PolicyValue::ClientProtocols(protocols) => {
@@ -137,6 +145,7 @@ impl Route {
         lanes.extend(alternates.into_iter().map(|address| (address, -1)));
         let endpoint = |(address, priority): (String, i16)| RoutedEndpoint {
             endpoint: core.endpoints.get(transport, &address, char_set),
+            profile_tag: transport.profile_tag(),
             priority,
         };
         route.endpoints = lanes.into_iter().map(endpoint).collect();
@@ -156,6 +165,7 @@ impl Route {
         }
         self.exposes_protocols |= other.exposes_protocols;
         self.propagates_priority |= other.propagates_priority;
+        self.declared_priority = self.declared_priority.or(other.declared_priority);
         if self.bands.is_empty() {
             self.bands = other.bands;
         }
@@ -164,12 +174,12 @@ impl Route {
     /// The endpoints for a caller of this priority, the preferred one first.
     ///
     /// Source: the rules that TAO's clients follow, so that the same reference leads to the same lane. Fails with INV_POLICY
-    /// where the priority has no endpoint, where `protocols` leave none, and where client and server both say which protocols
-    /// to use.
+    /// where the priority has no endpoint, where the client's `protocols` (the tags of their profiles; none: all) leave none,
+    /// and where client and server both say which protocols to use.
     pub(crate) fn endpoints<'r>(
         &'r self,
         priority: Priority,
-        protocols: Option<&'r ProtocolPolicy>,
+        protocols: &'r [u32],
     ) -> Result<impl Iterator<Item = &'r Arc<Endpoint>>, SystemException> {
         let (low, high) = if !self.propagates_priority || self.serves_all() {
             (i16::MIN, i16::MAX)
@@ -182,23 +192,25 @@ impl Route {
                 .find(|(low, high)| (*low..=*high).contains(&priority.value()));
             *band.ok_or_else(|| error(SystemExceptionKind::InvPolicy, Minor::NO_ENDPOINT_FOR_PRIORITY))?
         };
-        let chosen = protocols.map_or(&[][..], ProtocolPolicy::protocols);
-        if self.exposes_protocols && !chosen.is_empty() {
+        if self.exposes_protocols && !protocols.is_empty() {
             return Err(error(SystemExceptionKind::InvPolicy, Minor::POLICY_CONFLICT));
         }
-        let own: &[u32] = if chosen.is_empty() { &self.tags } else { &[] };
-        let tags = chosen.iter().map(|protocol| protocol.profile_tag);
+        let tags = if protocols.is_empty() {
+            &self.tags
+        } else {
+            protocols
+        };
         let mut endpoints = tags
-            .chain(own.iter().copied())
-            .flat_map(move |tag| {
-                let of_protocol = move |endpoint: &&RoutedEndpoint| endpoint.endpoint.profile_tag() == tag;
-                self.endpoints.iter().filter(of_protocol)
+            .iter()
+            .flat_map(|tag| {
+                let endpoints = self.endpoints.iter();
+                endpoints.filter(move |endpoint| endpoint.profile_tag == *tag)
             })
             .filter(move |endpoint| (low..=high).contains(&endpoint.priority))
             .map(|endpoint| &endpoint.endpoint)
             .peekable();
         if endpoints.peek().is_none() {
-            let minor = if chosen.is_empty() && !self.exposes_protocols {
+            let minor = if protocols.is_empty() && !self.exposes_protocols {
                 Minor::NO_ENDPOINT_FOR_PRIORITY
             } else {
                 Minor::NO_USABLE_PROFILE
@@ -206,6 +218,15 @@ impl Route {
             return Err(error(SystemExceptionKind::InvPolicy, minor));
         }
         Ok(endpoints)
+    }
+
+    /// At which priority the requests of a caller travel: its own or the object's. `None`: the reference has no priority model.
+    pub(crate) fn network_priority(&self, caller: Priority) -> Option<Priority> {
+        if self.propagates_priority {
+            Some(caller)
+        } else {
+            self.declared_priority
+        }
     }
 
     /// A peer without lanes, or one whose endpoints we cannot read.

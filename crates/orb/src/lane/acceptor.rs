@@ -1,6 +1,10 @@
 use std::{io, sync::Arc};
 
-use punctual_transport::{AddressError, Listener, ProtocolPolicy, ProtocolProperties, Transport, Transports};
+use punctual_transport::{
+    AddressError, Listener, Protocol, ProtocolPolicy, ProtocolProperties, Transport, Transports,
+};
+
+use punctual_types::Priority;
 
 use crate::OrbError;
 
@@ -12,6 +16,8 @@ pub(crate) struct ListenAt {
     /// What clients are told, where that is another address.
     published: Option<String>,
     properties: ProtocolProperties,
+    /// The highest priority that requests may have which come in there.
+    pub(crate) highest_priority: Priority,
 }
 
 impl ListenAt {
@@ -43,7 +49,23 @@ impl ListenAt {
             address: address.to_owned(),
             published,
             properties: properties.unwrap_or_default(),
+            highest_priority: Priority::MAX,
         })
+    }
+
+    /// Any place of this protocol.
+    pub(crate) fn anywhere(transport: &Arc<dyn Transport>, protocol: &Protocol) -> Self {
+        Self {
+            transport: Arc::clone(transport),
+            address: transport.default_address().to_owned(),
+            published: None,
+            properties: protocol.properties.clone(),
+            highest_priority: Priority::MAX,
+        }
+    }
+
+    pub(crate) fn profile_tag(&self) -> u32 {
+        self.transport.profile_tag()
     }
 
     /// The place beside it for a lane of this name.
@@ -64,6 +86,8 @@ impl ListenAt {
         Ok(Acceptor {
             transport: Arc::clone(&self.transport),
             listener,
+            properties: self.properties.clone(),
+            highest_priority: self.highest_priority,
         })
     }
 
@@ -82,6 +106,8 @@ impl ListenAt {
 pub(crate) struct Acceptor {
     pub(crate) transport: Arc<dyn Transport>,
     pub(super) listener: Box<dyn Listener>,
+    pub(super) properties: ProtocolProperties,
+    pub(super) highest_priority: Priority,
 }
 
 impl Acceptor {

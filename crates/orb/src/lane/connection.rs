@@ -7,15 +7,19 @@ use std::{
 use punctual_cdr::CharSet;
 use punctual_giop::{Version, write_close_connection, write_message_error};
 use punctual_os::{PiMutex, PiMutexGuard};
-use punctual_transport::Stream;
+use punctual_sched::NetworkPriorityMapping;
+use punctual_transport::{ProtocolProperties, Stream};
+use punctual_types::Priority;
 
 use super::inbound::Inbound;
-use crate::Limits;
+use crate::{Limits, accepted_priorities::Origin, network_mark::NetworkMark};
 
 /// One accepted connection. Several threads of the lane may serve requests of it; one at a time reads.
 pub(super) struct Connection {
     pub(super) token: u64,
+    pub(super) origin: Origin,
     stream: Box<dyn Stream>,
+    mark: NetworkMark,
     inbound: PiMutex<Inbound>,
     /// Something became readable while another thread was reading.
     again: AtomicBool,
@@ -44,10 +48,18 @@ const LATIN1: u8 = 1;
 const UTF8: u8 = 2;
 
 impl Connection {
-    pub(super) fn new(token: u64, stream: Box<dyn Stream>, limits: &Limits) -> Self {
+    pub(super) fn new(
+        token: u64,
+        stream: Box<dyn Stream>,
+        origin: Origin,
+        properties: &ProtocolProperties,
+        limits: &Limits,
+    ) -> Self {
         Self {
             token,
+            origin,
             stream,
+            mark: NetworkMark::new(properties),
             inbound: PiMutex::new(Inbound::new(limits)),
             again: AtomicBool::new(false),
             in_service: AtomicUsize::new(0),
@@ -124,6 +136,11 @@ impl Connection {
     pub(super) fn end(&self) -> bool {
         self.ended.store(true, Ordering::SeqCst);
         self.in_service.load(Ordering::SeqCst) == 0
+    }
+
+    /// Says at which priority the next reply travels.
+    pub(super) fn mark(&self, mapping: &dyn NetworkPriorityMapping, priority: Option<Priority>) {
+        self.mark.set(&*self.stream, mapping, priority);
     }
 
     /// Sends a reply. What the socket has no room for is kept and follows when it has; nobody waits.

@@ -24,7 +24,7 @@ pub(crate) use self::{
     acceptor::{Acceptor, ListenAt},
     worker::work,
 };
-use crate::{Limits, OrbError};
+use crate::{Limits, OrbError, accepted_priorities::Origin};
 
 /// Why a connection is looked at.
 #[derive(Clone, Copy)]
@@ -170,11 +170,6 @@ impl Lane {
         self.stopping.load(Ordering::Acquire)
     }
 
-    /// Whether a request of this priority should have come to this lane.
-    pub(crate) fn serves(&self, priority: Priority) -> bool {
-        self.priority.is_none_or(|own| own == priority)
-    }
-
     pub(crate) fn count_request(&self) {
         self.counters.requests.fetch_add(1, Ordering::Relaxed);
     }
@@ -224,7 +219,7 @@ impl Lane {
         for acceptor in self.acceptors() {
             loop {
                 match acceptor.listener.accept() {
-                    Ok(Some(stream)) => self.admit(stream),
+                    Ok(Some(stream)) => self.admit(stream, acceptor),
                     Ok(None) => break,
                     Err(_) => {
                         self.accept_again.store(true, Ordering::Relaxed);
@@ -235,7 +230,7 @@ impl Lane {
         }
     }
 
-    fn admit(&self, stream: Box<dyn Stream>) {
+    fn admit(&self, stream: Box<dyn Stream>, acceptor: &Acceptor) {
         let mut connections = self.connections.lock();
         if connections.len() >= self.limits.max_connections {
             drop(connections);
@@ -244,7 +239,12 @@ impl Lane {
         }
         let entry = connections.vacant_entry();
         let token = entry.key() as u64;
-        let connection = Arc::new(Connection::new(token, stream, &self.limits));
+        let origin = Origin {
+            peer: stream.peer(),
+            highest: acceptor.highest_priority,
+        };
+        let connection = Connection::new(token, stream, origin, &acceptor.properties, &self.limits);
+        let connection = Arc::new(connection);
         let added = self
             .poller
             .add(connection.stream(), token, Interest::READ_WRITE, Trigger::Edge);

@@ -29,6 +29,7 @@ pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
             arena: Arena::with_capacity(FIRST_BUFFER),
             pool: ReusePool::default(),
             orb: context_of(core),
+            served_at: None,
         },
         last: None,
     };
@@ -219,7 +220,8 @@ impl Worker<'_> {
         let answered = match header.message_type {
             MessageType::Request => {
                 lane.count_request();
-                server::answer_request(core, lane, connection.char_set(), message, header, buffers)
+                let (origin, char_set) = (connection.origin, connection.char_set());
+                server::answer_request(core, lane, origin, char_set, message, header, buffers)
             }
             MessageType::LocateRequest => {
                 server::answer_locate(core, lane, connection.char_set(), message, header, buffers)
@@ -230,7 +232,10 @@ impl Worker<'_> {
         };
         match answered {
             Ok(false) => true,
-            Ok(true) => connection.send(&buffers.reply, header.version).is_ok(),
+            Ok(true) => {
+                connection.mark(&*core.network_mapping, buffers.served_at);
+                connection.send(&buffers.reply, header.version).is_ok()
+            }
             Err(server::Unintelligible) => self.reject(connection, header.version),
         }
     }

@@ -6,12 +6,19 @@ use punctual_poa::InFlight;
 use punctual_stub::Servant;
 use punctual_types::{Completion, Minor, NativePriority, Priority, SystemException, SystemExceptionKind};
 
-use crate::{OnExcess, PriorityModel, lane::Lane, orb_core::OrbCore, poa::PoaCore};
+use crate::{
+    PriorityModel, accepted_priorities::Origin, current, lane::Lane, object_transform::ObjectTransform,
+    orb_core::OrbCore, poa::PoaCore,
+};
 
 /// An object that requests can reach.
 pub(crate) struct ActiveObject {
     pub(crate) servant: Arc<dyn Servant>,
     pub(crate) poa: Arc<PoaCore>,
+    /// Its adapter's priority model, with the object's own priority where it has one.
+    pub(crate) model: Option<PriorityModel>,
+    /// What its adapter makes of priorities that come in and go out.
+    pub(crate) transform: Option<Arc<ObjectTransform>>,
     /// As references to it are to look.
     pub(crate) ior: Ior,
 }
@@ -41,53 +48,55 @@ struct Change {
 }
 
 impl ActiveObject {
-    /// The priorities of a request that came over `lane` with this propagated priority.
+    /// The priorities of a request that came over `lane` from there with this propagated priority.
     ///
     /// Source: Real-time CORBA 1.2 and the matrix of TAO's documentation: with lanes a request runs at its lane's priority,
     /// without them the thread takes on the client's or the servant's. Fails with NO_PERMISSION for a priority above the
-    /// highest accepted one, BAD_PARAM for one that is none, DATA_CONVERSION for one without native counterpart.
+    /// highest accepted one, BAD_PARAM for one that is none, DATA_CONVERSION for one without native counterpart, INTERNAL for
+    /// one that the transform refuses.
     pub(crate) fn placement(
         &self,
         core: &OrbCore,
         lane: &Lane,
+        origin: Origin,
         propagated: Option<i16>,
     ) -> Result<Placement, SystemException> {
-        let asked = match self.poa.model {
-            None => {
-                return Ok(Placement {
-                    current: lane.priority,
-                    native: None,
-                });
-            }
-            Some(PriorityModel::ServerDeclared(priority)) => priority,
-            Some(PriorityModel::ClientPropagated { default }) => match propagated {
+        let asked = match self.model {
+            None => None,
+            Some(PriorityModel::ServerDeclared(priority)) => Some(priority),
+            Some(PriorityModel::ClientPropagated { default }) => Some(match propagated {
                 None => default,
-                Some(priority) => self.accept(lane, priority)?,
-            },
+                Some(priority) => self.accept(lane, origin, priority)?,
+            }),
         };
-        if lane.priority.is_some() {
-            if !lane.serves(asked) {
+        if let Some(own) = lane.priority {
+            if asked.is_some_and(|asked| !self.poa.is_served_by(own, asked)) {
                 lane.count_misdirected();
-                return Ok(Placement {
-                    current: lane.priority,
-                    native: None,
-                });
+                // It is not to run at a priority that it may not ask for because it came by the wrong door.
+                if own > self.poa.accepted.highest(origin) {
+                    return Err(too_high(lane));
+                }
             }
             return Ok(Placement {
-                current: Some(asked),
+                current: Some(own),
                 native: None,
             });
         }
-        let native = match lane.scheduling {
-            Some(own) if own.is_realtime() => {
-                let priority = to_native(core, asked)?;
-                Some(Change {
-                    during: Scheduling { priority, ..own },
-                    before: own,
-                })
-            }
-            // Threads in the ordinary class have none; the user's own ones, which called `run`, are the user's business.
-            _ => None,
+        let Some(asked) = asked else {
+            return Ok(Placement {
+                current: self.poa.default_priority().or_else(current::explicit_priority),
+                native: None,
+            });
+        };
+        // What the user's own threads run at, which called `run`, only the kernel knows.
+        let before = lane.scheduling.unwrap_or_else(scheduling::current);
+        let native = if before.is_realtime() {
+            let priority = to_native(core, asked)?;
+            let during = Scheduling { priority, ..before };
+            Some(Change { during, before })
+        } else {
+            // Threads in the ordinary class have no priority to change.
+            None
         };
         Ok(Placement {
             current: Some(asked),
@@ -96,8 +105,10 @@ impl ActiveObject {
     }
 
     /// The priorities of a call from a thread of the same ORB: only a declared priority without lanes changes the thread's.
+    ///
+    /// What the thread claims is not checked: it could as well set it as its own.
     pub(crate) fn placement_collocated(&self, core: &OrbCore) -> Result<Placement, SystemException> {
-        match self.poa.model {
+        match self.model {
             Some(PriorityModel::ServerDeclared(priority)) if !self.poa.has_lanes() => {
                 let during = Scheduling {
                     class: core.scheduling_class,
@@ -109,29 +120,28 @@ impl ActiveObject {
                     native: during.is_realtime().then_some(Change { during, before }),
                 })
             }
+            Some(PriorityModel::ClientPropagated { .. }) => Ok(Placement {
+                current: Some(self.transformed(current::call_priority(core)?)?),
+                native: None,
+            }),
             _ => Ok(Placement {
-                current: None,
+                current: current::explicit_priority(),
                 native: None,
             }),
         }
     }
 
-    fn accept(&self, lane: &Lane, propagated: i16) -> Result<Priority, SystemException> {
-        let refuse = |kind, minor| SystemException::new(kind, minor, Completion::No);
-        let priority =
-            Priority::new(propagated).map_err(|_| refuse(SystemExceptionKind::BadParam, Minor::NONE))?;
-        if priority <= self.poa.highest_accepted {
-            return Ok(priority);
-        }
-        match self.poa.on_excess {
-            OnExcess::Clamp => Ok(self.poa.highest_accepted),
-            OnExcess::Refuse => {
-                lane.count_refused_priority();
-                Err(refuse(
-                    SystemExceptionKind::NoPermission,
-                    Minor::PRIORITY_ABOVE_ACCEPTED,
-                ))
-            }
+    fn accept(&self, lane: &Lane, origin: Origin, propagated: i16) -> Result<Priority, SystemException> {
+        let priority = Priority::new(propagated)
+            .map_err(|_| SystemException::new(SystemExceptionKind::BadParam, Minor::NONE, Completion::No))?;
+        let accepted = self.poa.accepted.admit(origin, priority);
+        self.transformed(accepted.ok_or_else(|| too_high(lane))?)
+    }
+
+    fn transformed(&self, priority: Priority) -> Result<Priority, SystemException> {
+        match &self.transform {
+            None => Ok(priority),
+            Some(transform) => transform.inbound(priority),
         }
     }
 }
@@ -153,6 +163,12 @@ impl Placement {
         });
         Restore(changed)
     }
+}
+
+fn too_high(lane: &Lane) -> SystemException {
+    lane.count_refused_priority();
+    let (kind, minor) = (SystemExceptionKind::NoPermission, Minor::PRIORITY_ABOVE_ACCEPTED);
+    SystemException::new(kind, minor, Completion::No)
 }
 
 fn to_native(core: &OrbCore, priority: Priority) -> Result<NativePriority, SystemException> {

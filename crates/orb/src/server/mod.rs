@@ -12,6 +12,7 @@ pub(crate) use upcall::run_servant;
 
 use punctual_cdr::Arena;
 use punctual_stub::{OrbContext, ReusePool};
+use punctual_types::Priority;
 
 /// What a thread of a lane keeps from request to request.
 pub(crate) struct Buffers {
@@ -21,6 +22,8 @@ pub(crate) struct Buffers {
     pub(crate) arena: Arena,
     pub(crate) pool: ReusePool,
     pub(crate) orb: OrbContext,
+    /// The priority of the last request, for the packets of its reply.
+    pub(crate) served_at: Option<Priority>,
 }
 
 /// A message whose header cannot be read: the peer gets MessageError and loses the connection.

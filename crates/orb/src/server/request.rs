@@ -7,12 +7,13 @@ use punctual_stub::{Outcome, Upcall};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{Buffers, Demultiplexed, Unintelligible, run_servant};
-use crate::{current, lane::Lane, orb_core::OrbCore};
+use crate::{accepted_priorities::Origin, current, lane::Lane, orb_core::OrbCore};
 
 /// Serves a request and writes the reply into the buffers. `false`: none is to be sent.
 pub(crate) fn answer_request(
     core: &OrbCore,
     lane: &Lane,
+    origin: Origin,
     char_set: CharSet,
     message: &[u8],
     header: &MessageHeader,
@@ -25,9 +26,11 @@ pub(crate) fn answer_request(
         arena,
         pool,
         orb,
+        served_at,
     } = buffers;
     reply.clear();
     arena.reset();
+    *served_at = lane.priority;
     let writer = MessageWriter::new(
         reply,
         header.version,
@@ -75,13 +78,14 @@ pub(crate) fn answer_request(
         return forward(encoder, reply_header, &ior, request.response);
     }
     let placement = match propagated.map(decode_priority).transpose() {
-        Ok(priority) => object.placement(core, lane, priority),
+        Ok(priority) => object.placement(core, lane, origin, priority),
         Err(error) => Err(error.system_exception(Completion::No)),
     };
     let placement = match placement {
         Ok(placement) => placement,
         Err(exception) => return fail(encoder, reply_header, &exception, request.response),
     };
+    *served_at = placement.current;
 
     let arguments = Decoder::new(message, header.endian)
         .with_char_set(char_set)
@@ -94,7 +98,7 @@ pub(crate) fn answer_request(
     let two_way = request.response == ResponseFlags::WithTarget;
     let mut upcall = Upcall::new(request.operation, arguments, encoder, alignment, two_way, pool);
     let result = {
-        let _current = current::during_upcall(placement.current);
+        let _current = current::during_upcall(placement.current, object.transform.as_ref());
         let _native = placement.enter();
         run_servant(&*object.servant, &mut upcall)
     };

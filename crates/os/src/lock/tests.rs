@@ -46,6 +46,13 @@ fn medium_runs_after_high_because_low_inherits() {
         finishing_order(move |inside| inside(&pi.lock())),
         ["high", "medium"]
     );
+    let answering = Arc::new(crate::InheritingLock::new());
+    let order = finishing_order(move |inside| {
+        answering.lock().unwrap();
+        inside(&());
+        answering.unlock().unwrap();
+    });
+    assert_eq!(order, ["high", "medium"]);
     // The same scene without inheritance, to show that it can tell the difference.
     #[expect(clippy::disallowed_types)]
     let plain = Arc::new(std::sync::Mutex::new(()));
@@ -53,6 +60,22 @@ fn medium_runs_after_high_because_low_inherits() {
         finishing_order(move |inside| inside(&plain.lock().unwrap())),
         ["medium", "high"]
     );
+}
+
+#[test]
+fn medium_runs_after_high_because_low_runs_at_the_ceiling() {
+    if !realtime_or_skip("medium_runs_after_high_because_low_runs_at_the_ceiling") {
+        return;
+    }
+    // The lock does not inherit: only the ceiling keeps medium away.
+    #[expect(clippy::disallowed_types)]
+    let plain = Arc::new(std::sync::Mutex::new(()));
+    let order = finishing_order(move |inside| {
+        let raised = crate::ceiling::raise(NativePriority(30)).unwrap();
+        inside(&plain.lock().unwrap());
+        drop(raised);
+    });
+    assert_eq!(order, ["high", "medium"]);
 }
 
 /// Plays the classic priority inversion on one CPU: low owns the lock, high waits for it, medium wants the CPU.

@@ -1,0 +1,141 @@
+use punctual_types::{Priority, PriorityBand};
+use thiserror::Error;
+
+use crate::PriorityModel;
+
+/// Policies that an adapter cannot have together: `PortableServer::POA::InvalidPolicy`.
+///
+/// Source: Real-time CORBA 1.2, the rules for policies at `create_POA`, as TAO checks them.
+///
+/// ```
+/// use punctual_orb::{InvalidPolicy, Orb, OrbError};
+/// use punctual_types::Priority;
+///
+/// let orb = Orb::builder().build()?;
+/// let pool = orb.threadpool().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
+/// match orb.root_poa().child("rt").threadpool(&pool).build() {
+///     Err(OrbError::InvalidPolicy(invalid)) => {
+///         assert_eq!(invalid, InvalidPolicy::LanesWithoutModel);
+///         assert_eq!(invalid.policy_type(), 40);
+///         assert!(invalid.to_string().contains("add `priority_model`"));
+///     }
+///     _ => unreachable!("which lane would serve a request?"),
+/// }
+/// # Ok::<(), OrbError>(())
+/// ```
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[non_exhaustive]
+pub enum InvalidPolicy {
+    /// A pool with lanes, and nothing that says which lane a request belongs to.
+    #[error(
+        "PriorityModelPolicy is missing: a pool with lanes needs one to choose the lane; add `priority_model`"
+    )]
+    LanesWithoutModel,
+    /// Bands, and no model whose priorities they divide.
+    #[error(
+        "PriorityBandedConnectionPolicy without PriorityModelPolicy: bands divide the priorities of a model; add \
+         `priority_model` or leave out `priority_bands`"
+    )]
+    BandsWithoutModel,
+    /// Bands, but none.
+    #[error("PriorityBandedConnectionPolicy has no band; give at least one or leave out `priority_bands`")]
+    NoBands,
+    /// A band whose lowest priority is above its highest.
+    #[error(
+        "PriorityBandedConnectionPolicy: the band {0} is upside down; its first priority is the lower one"
+    )]
+    BandReversed(PriorityBand),
+    /// The priority that the server declares is in no band.
+    #[error(
+        "PriorityModelPolicy: the declared priority {0} is in no band of PriorityBandedConnectionPolicy; declare one that is, \
+         or add a band for it"
+    )]
+    DeclaredOutsideBands(Priority),
+    /// A band in which no lane would serve.
+    #[error(
+        "PriorityBandedConnectionPolicy: no lane of ThreadpoolPolicy has a priority in the band {0}; add a lane there or \
+         leave the band out"
+    )]
+    BandWithoutLane(PriorityBand),
+    /// The priority that the server declares is that of no lane.
+    #[error(
+        "PriorityModelPolicy: the declared priority {0} is that of no lane of ThreadpoolPolicy; declare a lane's or add a \
+         lane with it"
+    )]
+    DeclaredWithoutLane(Priority),
+    /// Clients propagate priorities, and the server's configuration names none above 0 that it would accept.
+    #[error(
+        "PriorityModelPolicy CLIENT_PROPAGATED without lanes accepts no priority above 0: what clients send is a claim; say \
+         how far to trust them with `highest_priority`, `accept_priorities` or `priority_bands`"
+    )]
+    NothingAccepted,
+    /// Persistent objects whose ids would be others in the next run.
+    #[error(
+        "LifespanPolicy PERSISTENT needs ids that the user chooses (IdAssignmentPolicy USER_ID): add `user_ids`"
+    )]
+    PersistentSystemIds,
+    /// References are to name a protocol that nobody listens for.
+    #[error(
+        "ServerProtocolPolicy names a protocol over which the ORB does not listen: add an endpoint of it with `listen`"
+    )]
+    ProtocolWithoutAcceptor,
+}
+
+impl InvalidPolicy {
+    /// The id of the type of the policy that is wrong or missing, such as 40 for PriorityModelPolicy.
+    ///
+    /// ```
+    /// use punctual_orb::InvalidPolicy;
+    ///
+    /// assert_eq!(InvalidPolicy::NoBands.policy_type(), 45);
+    /// ```
+    pub const fn policy_type(&self) -> u32 {
+        match self {
+            Self::LanesWithoutModel
+            | Self::DeclaredOutsideBands(_)
+            | Self::DeclaredWithoutLane(_)
+            | Self::NothingAccepted => 40,
+            Self::BandsWithoutModel | Self::NoBands | Self::BandReversed(_) | Self::BandWithoutLane(_) => 45,
+            Self::PersistentSystemIds => 17,
+            Self::ProtocolWithoutAcceptor => 42,
+        }
+    }
+
+    /// Checks priority model, bands and lanes (`None`: a pool without) against each other.
+    pub(crate) fn check(
+        model: Option<PriorityModel>,
+        bands: Option<&[PriorityBand]>,
+        lanes: Option<&[Priority]>,
+    ) -> Result<(), Self> {
+        let Some(model) = model else {
+            return match (bands, lanes) {
+                (_, Some(_)) => Err(Self::LanesWithoutModel),
+                (Some(_), None) => Err(Self::BandsWithoutModel),
+                (None, None) => Ok(()),
+            };
+        };
+        if let Some(bands) = bands {
+            if bands.is_empty() {
+                return Err(Self::NoBands);
+            }
+            if let Some(reversed) = bands.iter().find(|band| band.low > band.high) {
+                return Err(Self::BandReversed(*reversed));
+            }
+            let without_lane = |band: &&PriorityBand| {
+                lanes.is_some_and(|lanes| !lanes.iter().any(|lane| band.contains(*lane)))
+            };
+            if let Some(band) = bands.iter().find(without_lane) {
+                return Err(Self::BandWithoutLane(*band));
+            }
+        }
+        if let PriorityModel::ServerDeclared(priority) = model {
+            if bands.is_some_and(|bands| !bands.iter().any(|band| band.contains(priority))) {
+                return Err(Self::DeclaredOutsideBands(priority));
+            }
+            if lanes.is_some_and(|lanes| !lanes.contains(&priority)) {
+                return Err(Self::DeclaredWithoutLane(priority));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,301 @@
+//! The immediate priority ceiling protocol: a thread runs at a resource's ceiling for as long as it has the resource.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::marker::PhantomData;
+
+use punctual_types::NativePriority;
+
+use crate::{Scheduling, SchedulingClass, scheduling};
+
+/// Gives the calling thread at least the priority `ceiling` until the result is dropped, in whatever order results are.
+///
+/// The ceiling of a resource is the highest priority of all threads that ever use it. On one CPU no thread then waits for a
+/// resource that is taken: who could want it does not get the CPU. A thread of the ordinary class is in SCHED_FIFO meanwhile;
+/// one in SCHED_RR stays there.
+///
+/// A thread that changes its own priority meanwhile ([`scheduling::set_current`]) has the new one at the end, and now where it
+/// is above the ceiling.
+///
+/// The first one of a thread costs three system calls, a further one at most one, and ending one at most one. No allocation.
+///
+/// # Errors
+/// [`RaiseError`].
+///
+/// ```
+/// use punctual_os::{Scheduling, ceiling, scheduling};
+/// use punctual_types::NativePriority;
+///
+/// let before = scheduling::current();
+/// match ceiling::raise(NativePriority(50)) {
+///     Ok(raised) => {
+///         assert_eq!(scheduling::current(), Scheduling::fifo(NativePriority(50)));
+///         drop(raised);
+///     }
+///     Err(ceiling::RaiseError::Os(denied)) => assert_eq!(denied.kind(), std::io::ErrorKind::PermissionDenied),
+///     Err(above) => panic!("{above}"),
+/// }
+/// assert_eq!(scheduling::current(), before);
+/// ```
+pub fn raise(ceiling: NativePriority) -> Result<Raised, RaiseError> {
+    if !scheduling::priority_range(SchedulingClass::Fifo).contains(&ceiling.0) {
+        return Err(RaiseError::Os(io::ErrorKind::InvalidInput.into()));
+    }
+    HELD.with_borrow_mut(|held| {
+        if held.is_empty() {
+            held.base = scheduling::current();
+        }
+        // What the thread has by other ceilings is not its own.
+        if held.base.priority > ceiling {
+            return Err(RaiseError::AboveCeiling {
+                own: held.base.priority,
+                ceiling,
+            });
+        }
+        let before = held.effective();
+        held.add(ceiling);
+        if let Err(error) = change(before, held.effective()) {
+            held.remove(ceiling);
+            return Err(RaiseError::Os(error));
+        }
+        RAISED.set(true);
+        Ok(Raised {
+            ceiling,
+            on_this_thread: PhantomData,
+        })
+    })
+}
+
+/// A thread that runs at a ceiling; from [`raise`].
+#[derive(Debug)]
+#[must_use = "the priority is raised until this is dropped"]
+pub struct Raised {
+    ceiling: NativePriority,
+    /// It stays on the thread that it raised.
+    on_this_thread: PhantomData<*const ()>,
+}
+
+impl Drop for Raised {
+    fn drop(&mut self) {
+        // Not there any more when the thread ends: there is nobody to lower then.
+        let _ = HELD.try_with(|held| {
+            let held = &mut *held.borrow_mut();
+            let before = held.effective();
+            held.remove(self.ceiling);
+            RAISED.set(!held.is_empty());
+            // Lowering needs no right.
+            let _ = change(before, held.effective());
+        });
+    }
+}
+
+/// Why a thread was not raised to a ceiling.
+#[derive(Debug, thiserror::Error)]
+pub enum RaiseError {
+    /// Its own priority is higher: the ceiling is not what it claims to be.
+    #[error(
+        "the thread's priority {own} is above the ceiling {ceiling}; raise the ceiling to that of its highest user"
+    )]
+    AboveCeiling {
+        /// The thread's own priority, without that of ceilings.
+        own: NativePriority,
+        /// The ceiling.
+        ceiling: NativePriority,
+    },
+    /// The process has no right to the priority, or there is no such priority.
+    #[error("the operating system refused the priority of the ceiling: {0}")]
+    Os(#[from] io::Error),
+}
+
+/// Takes over a change of the thread's own scheduling while it holds ceilings; `false` where it holds none.
+pub(crate) fn set_base(base: Scheduling) -> io::Result<bool> {
+    if !RAISED.get() {
+        return Ok(false);
+    }
+    HELD.with_borrow_mut(|held| {
+        let (before, own) = (held.effective(), held.base);
+        held.base = base;
+        change(before, held.effective()).inspect_err(|_| held.base = own)?;
+        Ok(true)
+    })
+}
+
+thread_local! {
+    static RAISED: Cell<bool> = const { Cell::new(false) };
+    static HELD: RefCell<Held> = const { RefCell::new(Held::NONE) };
+}
+
+/// The ceilings that a thread holds.
+struct Held {
+    /// Its scheduling without them.
+    base: Scheduling,
+    /// How many there are of each priority.
+    counts: [u16; PRIORITIES],
+}
+
+/// 0 to 99.
+const PRIORITIES: usize = 100;
+
+impl Held {
+    const NONE: Self = Self {
+        base: Scheduling::OTHER,
+        counts: [0; PRIORITIES],
+    };
+
+    fn is_empty(&self) -> bool {
+        self.highest().is_none()
+    }
+
+    fn highest(&self) -> Option<NativePriority> {
+        let index = self.counts.iter().rposition(|count| *count > 0)?;
+        Some(NativePriority(i16::try_from(index).expect("below 100")))
+    }
+
+    /// What the thread is to run at.
+    fn effective(&self) -> Scheduling {
+        let class = match self.base.class {
+            SchedulingClass::Other => SchedulingClass::Fifo,
+            class => class,
+        };
+        match self.highest() {
+            Some(priority) if priority > self.base.priority => Scheduling { class, priority },
+            _ => self.base,
+        }
+    }
+
+    fn add(&mut self, ceiling: NativePriority) {
+        self.counts[index(ceiling)] += 1;
+    }
+
+    fn remove(&mut self, ceiling: NativePriority) {
+        self.counts[index(ceiling)] -= 1;
+    }
+}
+
+fn index(priority: NativePriority) -> usize {
+    usize::try_from(priority.0).expect("checked when it was raised")
+}
+
+fn change(before: Scheduling, after: Scheduling) -> io::Result<()> {
+    if before == after {
+        return Ok(());
+    }
+    scheduling::apply_to_current(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ThreadSpec;
+    use crate::test_support::realtime_or_skip;
+
+    /// On a thread that has this priority.
+    fn at(base: Scheduling, f: impl FnOnce() + Send + 'static) {
+        let spec = ThreadSpec::new("raised").scheduling(base);
+        spec.spawn(f).unwrap().join().unwrap();
+    }
+
+    fn fifo(priority: i16) -> Scheduling {
+        Scheduling::fifo(NativePriority(priority))
+    }
+
+    fn raise_to(priority: i16) -> Raised {
+        raise(NativePriority(priority)).unwrap()
+    }
+
+    #[test]
+    fn the_highest_ceiling_held_counts_in_any_order() {
+        if !realtime_or_skip("the_highest_ceiling_held_counts_in_any_order") {
+            return;
+        }
+        for base in [fifo(10), Scheduling::OTHER] {
+            at(base, move || {
+                let low = raise_to(20);
+                assert_eq!(scheduling::current(), fifo(20));
+                let high = raise_to(40);
+                let between = raise_to(30);
+                let twice = raise_to(40);
+                assert_eq!(scheduling::current(), fifo(40));
+                drop(low);
+                drop(high);
+                assert_eq!(scheduling::current(), fifo(40));
+                drop(twice);
+                assert_eq!(scheduling::current(), fifo(30));
+                drop(between);
+                assert_eq!(scheduling::current(), base);
+            });
+        }
+    }
+
+    #[test]
+    fn a_priority_above_the_ceiling_is_an_error_and_changes_nothing() {
+        if !realtime_or_skip("a_priority_above_the_ceiling_is_an_error_and_changes_nothing") {
+            return;
+        }
+        at(fifo(20), || {
+            let error = raise(NativePriority(19)).unwrap_err();
+            assert!(
+                error.to_string().contains("20 is above the ceiling 19"),
+                "{error}"
+            );
+            assert_eq!(scheduling::current(), fifo(20));
+            // What another ceiling gave is not its own priority.
+            let high = raise_to(40);
+            drop(raise_to(20));
+            assert_eq!(scheduling::current(), fifo(40));
+            drop(high);
+            assert_eq!(scheduling::current(), fifo(20));
+        });
+    }
+
+    #[test]
+    fn a_change_of_the_own_priority_outlives_the_ceiling() {
+        if !realtime_or_skip("a_change_of_the_own_priority_outlives_the_ceiling") {
+            return;
+        }
+        at(fifo(10), || {
+            let raised = raise_to(30);
+            scheduling::set_current(fifo(15)).unwrap();
+            assert_eq!(scheduling::current(), fifo(30));
+            scheduling::set_current(fifo(50)).unwrap();
+            assert_eq!(scheduling::current(), fifo(50), "above the ceiling it counts now");
+            scheduling::set_current(fifo(12)).unwrap();
+            assert_eq!(scheduling::current(), fifo(30));
+            drop(raised);
+            assert_eq!(scheduling::current(), fifo(12));
+        });
+    }
+
+    #[test]
+    fn round_robin_stays_round_robin() {
+        if !realtime_or_skip("round_robin_stays_round_robin") {
+            return;
+        }
+        at(Scheduling::round_robin(NativePriority(5)), || {
+            let raised = raise_to(6);
+            assert_eq!(scheduling::current(), Scheduling::round_robin(NativePriority(6)));
+            drop(raised);
+        });
+    }
+
+    #[test]
+    fn without_the_right_nothing_changes() {
+        let run = || {
+            crate::test_support::give_up_capabilities();
+            if rustix::process::getrlimit(rustix::process::Resource::Rtprio).current != Some(0) {
+                return;
+            }
+            assert!(matches!(raise(NativePriority(20)), Err(RaiseError::Os(_))));
+            assert_eq!(scheduling::current(), Scheduling::OTHER);
+            assert!(HELD.with_borrow(Held::is_empty));
+        };
+        at(Scheduling::OTHER, run);
+    }
+
+    #[test]
+    fn a_priority_that_does_not_exist_is_an_error() {
+        for wrong in [0, 100, -1] {
+            assert!(matches!(raise(NativePriority(wrong)), Err(RaiseError::Os(_))));
+        }
+    }
+}

@@ -1,0 +1,162 @@
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::*;
+use crate::{PiCondvar, PiMutex, Thread, ThreadSpec};
+
+/// Longer than any scheduling delay.
+const FOR_EVER: Duration = Duration::from_secs(100);
+
+fn spawn<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> Thread<T> {
+    ThreadSpec::new("locker").spawn(f).unwrap()
+}
+
+fn on_another_thread<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
+    spawn(f).join().unwrap()
+}
+
+#[test]
+fn counts_of_many_threads_are_not_lost() {
+    struct Shared(InheritingLock, AtomicU32);
+    let shared = Arc::new(Shared(InheritingLock::new(), AtomicU32::new(0)));
+    let add = |shared: Arc<Shared>| {
+        move || {
+            for _ in 0..5_000 {
+                assert_eq!(shared.0.lock(), Ok(Acquired::Released));
+                // Two steps, which another thread would come between.
+                let before = shared.1.load(Ordering::Relaxed);
+                shared.1.store(before + 1, Ordering::Relaxed);
+                shared.0.unlock().unwrap();
+            }
+        }
+    };
+    let threads: Vec<_> = (0..4).map(|_| spawn(add(Arc::clone(&shared)))).collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    assert_eq!(shared.1.load(Ordering::Relaxed), 20_000);
+    assert!(!shared.0.is_locked());
+}
+
+#[test]
+fn a_wait_ends_at_its_deadline_and_not_before() {
+    let lock = Arc::new(InheritingLock::new());
+    lock.lock().unwrap();
+    for wait in [0, 1, 5].map(Duration::from_millis) {
+        let other = Arc::clone(&lock);
+        let (outcome, waited) = on_another_thread(move || {
+            let began = Instant::now();
+            (other.try_lock_for(wait), began.elapsed())
+        });
+        assert_eq!(outcome, Err(Refused::TimedOut));
+        assert!(waited >= wait, "{waited:?}");
+    }
+    lock.unlock().unwrap();
+    assert_eq!(lock.try_lock_for(Duration::ZERO), Ok(Acquired::Released));
+}
+
+#[test]
+fn a_time_beyond_the_clock_is_no_limit() {
+    let lock = Arc::new(InheritingLock::new());
+    lock.lock().unwrap();
+    let other = Arc::clone(&lock);
+    let waiter = spawn(move || other.try_lock_for(Duration::MAX));
+    lock.unlock().unwrap();
+    assert_eq!(waiter.join().unwrap(), Ok(Acquired::Released));
+}
+
+#[test]
+fn only_the_owner_unlocks() {
+    let lock = Arc::new(InheritingLock::new());
+    assert_eq!(lock.unlock(), Err(NotOwner));
+    lock.lock().unwrap();
+    let other = Arc::clone(&lock);
+    assert_eq!(on_another_thread(move || other.unlock()), Err(NotOwner));
+    assert_eq!(lock.unlock(), Ok(()));
+}
+
+#[test]
+fn locking_twice_is_a_deadlock() {
+    let lock = InheritingLock::new();
+    lock.lock().unwrap();
+    assert_eq!(lock.lock(), Err(Refused::Deadlock));
+    assert_eq!(lock.try_lock_for(Duration::ZERO), Err(Refused::Deadlock));
+    assert_eq!(lock.try_lock_for(FOR_EVER), Err(Refused::Deadlock));
+    lock.unlock().unwrap();
+}
+
+#[test]
+fn a_circle_of_two_threads_is_a_deadlock() {
+    struct Shared {
+        first: InheritingLock,
+        second: InheritingLock,
+        has_second: (PiMutex<bool>, PiCondvar),
+    }
+    let shared = Arc::new(Shared {
+        first: InheritingLock::new(),
+        second: InheritingLock::new(),
+        has_second: (PiMutex::new(false), PiCondvar::new()),
+    });
+    shared.first.lock().unwrap();
+    let its = Arc::clone(&shared);
+    let other = spawn(move || {
+        its.second.lock().unwrap();
+        *its.has_second.0.lock() = true;
+        its.has_second.1.notify_one();
+        let outcome = its.first.lock();
+        let _ = its.first.unlock();
+        its.second.unlock().unwrap();
+        outcome
+    });
+    shared
+        .has_second
+        .1
+        .wait_while(&mut shared.has_second.0.lock(), |has| !*has);
+    // Whoever of the two closes the circle is told; the other one gets the lock when that one lets go.
+    let outcome = shared.second.lock();
+    if outcome.is_ok() {
+        shared.second.unlock().unwrap();
+    }
+    shared.first.unlock().unwrap();
+    let outcomes = [outcome, other.join().unwrap()];
+    assert!(outcomes.contains(&Err(Refused::Deadlock)), "{outcomes:?}");
+    assert!(outcomes.contains(&Ok(Acquired::Released)), "{outcomes:?}");
+}
+
+#[test]
+fn an_owner_that_ended_is_succeeded() {
+    // Nobody waited when it ended.
+    let lock = Arc::new(InheritingLock::new());
+    let other = Arc::clone(&lock);
+    on_another_thread(move || other.lock()).unwrap();
+    assert_eq!(lock.try_lock_for(Duration::ZERO), Ok(Acquired::Abandoned));
+    lock.unlock().unwrap();
+    assert_eq!(lock.lock(), Ok(Acquired::Released), "that is over");
+    lock.unlock().unwrap();
+}
+
+#[test]
+fn an_owner_that_ends_is_succeeded_by_the_waiter() {
+    let lock = Arc::new(InheritingLock::new());
+    let end = Arc::new((PiMutex::new(false), PiCondvar::new()));
+    let (its_lock, its_end) = (Arc::clone(&lock), Arc::clone(&end));
+    let owner = spawn(move || {
+        its_lock.lock().unwrap();
+        its_end.1.wait_while(&mut its_end.0.lock(), |end| !*end);
+    });
+    while !lock.is_locked() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let its_lock = Arc::clone(&lock);
+    let waiter = spawn(move || {
+        let outcome = its_lock.lock();
+        its_lock.unlock().unwrap();
+        outcome
+    });
+    while lock.word.load(Ordering::Relaxed) & WAITERS == 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    *end.0.lock() = true;
+    end.1.notify_all();
+    owner.join().unwrap();
+    assert_eq!(waiter.join().unwrap(), Ok(Acquired::Abandoned));
+    assert_eq!(lock.try_lock_for(FOR_EVER), Ok(Acquired::Released));
+}

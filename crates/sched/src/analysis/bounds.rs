@@ -1,0 +1,88 @@
+use super::{Task, is_deadline_monotonic};
+
+/// The share of a processor that the tasks ask for: 1 is all of it.
+///
+/// ```
+/// use punctual_sched::analysis::{Step, Task, utilization};
+///
+/// let tasks = [Task::new(10, 2).step(Step::new(0, 4)), Task::new(20, 1).step(Step::new(0, 5)).step(Step::new(1, 2))];
+/// assert_eq!(utilization(&tasks, 0), 0.65);
+/// ```
+pub fn utilization(tasks: &[Task], processor: usize) -> f64 {
+    tasks.iter().map(|task| share(task, processor)).sum()
+}
+
+fn share(task: &Task, processor: usize) -> f64 {
+    let steps = task.steps.iter().filter(|step| step.processor == processor);
+    steps.map(|step| step.wcet as f64).sum::<f64>() / task.period as f64
+}
+
+/// The utilisation up to which any `tasks` rate-monotonic tasks meet their deadlines: n (2^(1/n) - 1). 1 for no task.
+///
+/// Source: Liu and Layland, Scheduling algorithms for multiprogramming in a hard-real-time environment, 1973, theorem 5.
+/// It holds where [`bounds_apply`].
+///
+/// ```
+/// use punctual_sched::analysis::liu_layland_bound;
+///
+/// assert_eq!(liu_layland_bound(1), 1.0);
+/// assert!((liu_layland_bound(3) - 0.7798).abs() < 0.0001);
+/// ```
+pub fn liu_layland_bound(tasks: usize) -> f64 {
+    if tasks <= 1 {
+        return 1.0;
+    }
+    let n = tasks as f64;
+    // 2^(1/n) - 1 as the series of e^x - 1: there is no power without the standard library, and no difference of near equals.
+    let x = core::f64::consts::LN_2 / n;
+    let (mut sum, mut term) = (0.0, 1.0);
+    for k in 1..=30u32 {
+        term *= x / f64::from(k);
+        sum += term;
+    }
+    n * sum
+}
+
+/// The product of U + 1 over the tasks of a processor: up to 2, rate-monotonic tasks meet their deadlines.
+///
+/// Less pessimistic than [`liu_layland_bound`]. Source: Bini, Buttazzo and Buttazzo, Rate monotonic analysis: the hyperbolic
+/// bound, 2003. It holds where [`bounds_apply`].
+///
+/// ```
+/// use punctual_sched::analysis::{Step, Task, hyperbolic_product};
+///
+/// let tasks = [Task::new(4, 2).step(Step::new(0, 1)), Task::new(10, 1).step(Step::new(0, 6))];
+/// assert_eq!(hyperbolic_product(&tasks, 0), 1.25 * 1.6);
+/// ```
+pub fn hyperbolic_product(tasks: &[Task], processor: usize) -> f64 {
+    tasks.iter().map(|task| share(task, processor) + 1.0).product()
+}
+
+/// Whether the bounds by utilisation say anything about the processor: its tasks have one step, no jitter, delay, blocking or
+/// priority of a step's own, their deadlines are their periods, and shorter periods have higher priorities.
+///
+/// ```
+/// use punctual_sched::analysis::{Step, Task, bounds_apply};
+///
+/// let urgent = Task::new(10, 2).step(Step::new(0, 4));
+/// let slow = Task::new(20, 1).step(Step::new(0, 5));
+/// assert!(bounds_apply(&[urgent.clone(), slow.clone()], 0));
+/// assert!(!bounds_apply(&[urgent, slow.deadline(15)], 0));
+/// ```
+pub fn bounds_apply(tasks: &[Task], processor: usize) -> bool {
+    let here = || {
+        tasks
+            .iter()
+            .filter(|task| task.steps.iter().any(|step| step.processor == processor))
+    };
+    let is_simple = |task: &Task| {
+        let [step] = &task.steps[..] else { return false };
+        task.deadline == task.period
+            && task.jitter == 0
+            && step.blocking == 0
+            && step.delay == 0
+            && step.fixed_priority.is_none()
+    };
+    // With deadlines that are periods, deadline-monotonic is rate-monotonic.
+    here().all(is_simple) && is_deadline_monotonic(here())
+}

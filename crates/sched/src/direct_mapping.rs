@@ -1,0 +1,48 @@
+use core::ops::RangeInclusive;
+
+use punctual_types::{NativePriority, Priority};
+
+use crate::PriorityMapping;
+
+/// CORBA priorities are the native ones, as TAO's `direct` mapping has it; what the scheduling class lacks has no counterpart.
+///
+/// ```
+/// use punctual_sched::{DirectMapping, PriorityMapping};
+/// use punctual_types::{NativePriority, Priority};
+///
+/// let mapping = DirectMapping::new(1..=99);
+/// assert_eq!(mapping.to_native(Priority::new(40)?), Some(NativePriority(40)));
+/// assert_eq!(mapping.to_corba(NativePriority(40)), Some(Priority::new(40)?));
+/// assert_eq!(mapping.to_native(Priority::MAX), None);
+/// # Ok::<(), punctual_types::OutOfRange>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct DirectMapping {
+    native: RangeInclusive<i16>,
+}
+
+impl DirectMapping {
+    /// A mapping onto `native`, the lowest priority first.
+    ///
+    /// ```
+    /// use punctual_sched::{DirectMapping, PriorityMapping};
+    /// use punctual_types::Priority;
+    ///
+    /// assert_eq!(DirectMapping::new(1..=99).to_native(Priority::MIN), None, "SCHED_FIFO begins at 1");
+    /// ```
+    pub fn new(native: RangeInclusive<i16>) -> Self {
+        Self { native }
+    }
+}
+
+impl PriorityMapping for DirectMapping {
+    fn to_native(&self, priority: Priority) -> Option<NativePriority> {
+        let native = priority.value();
+        self.native.contains(&native).then_some(NativePriority(native))
+    }
+
+    fn to_corba(&self, native: NativePriority) -> Option<Priority> {
+        let priority = Priority::new(native.0).ok()?;
+        self.native.contains(&native.0).then_some(priority)
+    }
+}

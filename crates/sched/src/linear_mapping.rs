@@ -1,0 +1,76 @@
+use core::ops::RangeInclusive;
+
+use punctual_types::{NativePriority, Priority};
+
+use crate::PriorityMapping;
+
+/// Spreads 0..=32767 evenly over the native priorities of a scheduling class, as TAO's `linear` mapping does.
+///
+/// On Linux SCHED_FIFO, 1..=99: 0 → 1, 10922 → 33, 21844 → 66, 32767 → 99.
+///
+/// ```
+/// use punctual_sched::{LinearMapping, PriorityMapping};
+/// use punctual_types::{NativePriority, Priority};
+///
+/// let mapping = LinearMapping::new(1..=99);
+/// assert_eq!(mapping.to_native(Priority::MAX), Some(NativePriority(99)));
+/// assert_eq!(mapping.to_corba(NativePriority(33)).map(Priority::value), Some(10_700));
+/// assert_eq!(mapping.to_corba(NativePriority(100)), None);
+/// ```
+#[derive(Clone, Debug)]
+pub struct LinearMapping {
+    native: RangeInclusive<i16>,
+}
+
+impl LinearMapping {
+    /// A mapping onto `native`, the lowest priority first.
+    ///
+    /// Panics for an empty range.
+    ///
+    /// ```
+    /// use punctual_sched::{LinearMapping, PriorityMapping};
+    /// use punctual_types::{NativePriority, Priority};
+    ///
+    /// // Leaves the highest native priorities to the threads of the kernel.
+    /// let mapping = LinearMapping::new(1..=80);
+    /// assert_eq!(mapping.to_native(Priority::MAX), Some(NativePriority(80)));
+    /// ```
+    pub fn new(native: RangeInclusive<i16>) -> Self {
+        assert!(
+            !native.is_empty(),
+            "a priority mapping needs at least one native priority"
+        );
+        Self { native }
+    }
+
+    /// How many native priorities there are, less one.
+    fn steps(&self) -> i32 {
+        i32::from(*self.native.end()) - i32::from(*self.native.start())
+    }
+}
+
+const CORBA_RANGE: i32 = Priority::MAX.value() as i32;
+
+impl PriorityMapping for LinearMapping {
+    fn to_native(&self, priority: Priority) -> Option<NativePriority> {
+        let step = self.steps() * i32::from(priority.value()) / CORBA_RANGE;
+        i16::try_from(i32::from(*self.native.start()) + step)
+            .ok()
+            .map(NativePriority)
+    }
+
+    /// The least CORBA priority that maps to `native`.
+    fn to_corba(&self, native: NativePriority) -> Option<Priority> {
+        if !self.native.contains(&native.0) {
+            return None;
+        }
+        let step = i32::from(native.0) - i32::from(*self.native.start());
+        let priority = match self.steps() {
+            0 => 0,
+            steps => (CORBA_RANGE * step + steps - 1) / steps,
+        };
+        i16::try_from(priority)
+            .ok()
+            .and_then(|priority| Priority::new(priority).ok())
+    }
+}

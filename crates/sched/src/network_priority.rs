@@ -1,0 +1,109 @@
+use punctual_types::Priority;
+
+/// What packets say about how urgent they are.
+///
+/// ```
+/// use punctual_sched::NetworkPriority;
+///
+/// assert_eq!(NetworkPriority::EXPEDITED.dscp, 46);
+/// assert_eq!(NetworkPriority::EXPEDITED.ds_field(), 0xb8);
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct NetworkPriority {
+    /// The differentiated services code point, 0 to 63: which of the network's classes. Source: RFC 2474, RFC 4594.
+    pub dscp: u8,
+    /// SO_PRIORITY: which of this host's queues. 0 to 6; above needs the right to administrate the network.
+    pub queue: u8,
+}
+
+impl NetworkPriority {
+    /// Best effort, what packets say that nobody has marked.
+    pub const BEST_EFFORT: Self = Self { dscp: 0, queue: 0 };
+    /// Expedited forwarding: low loss, delay and jitter. Source: RFC 3246.
+    pub const EXPEDITED: Self = Self { dscp: 46, queue: 6 };
+
+    /// As it stands in the header of a packet: in the upper six bits of the octet.
+    pub const fn ds_field(self) -> u8 {
+        self.dscp << 2
+    }
+}
+
+/// Which network priority belongs to a CORBA priority: TAO's `RTCORBA::NetworkPriorityMapping`.
+///
+/// Asked on the path of calls: it must not block or allocate.
+///
+/// ```
+/// use punctual_sched::{NetworkPriority, NetworkPriorityMapping};
+/// use punctual_types::Priority;
+///
+/// /// Only what is most urgent has right of way.
+/// struct Alarms;
+///
+/// impl NetworkPriorityMapping for Alarms {
+///     fn to_network(&self, priority: Priority) -> NetworkPriority {
+///         if priority == Priority::MAX { NetworkPriority::EXPEDITED } else { NetworkPriority::BEST_EFFORT }
+///     }
+/// }
+/// ```
+pub trait NetworkPriorityMapping: Send + Sync {
+    /// The network priority of what is sent at this CORBA priority.
+    fn to_network(&self, priority: Priority) -> NetworkPriority;
+}
+
+/// Spreads CORBA priorities evenly over 21 code points, as TAO's `linear`: best effort, the class selectors 1 to 7, assured
+/// forwarding 11 to 43, expedited forwarding; and over the queues 0 to 6.
+///
+/// ```
+/// use punctual_sched::{LinearNetworkMapping, NetworkPriority, NetworkPriorityMapping};
+/// use punctual_types::Priority;
+///
+/// assert_eq!(LinearNetworkMapping.to_network(Priority::MIN), NetworkPriority::BEST_EFFORT);
+/// assert_eq!(LinearNetworkMapping.to_network(Priority::MAX), NetworkPriority::EXPEDITED);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinearNetworkMapping;
+
+const CODE_POINTS: [u8; 21] = [
+    0, // best effort
+    8, 16, 24, 32, 40, 48, 56, // CS1 to CS7
+    10, 12, 14, 18, 20, 22, 26, 28, 30, 34, 36, 38, // AF11 to AF43
+    46, // EF
+];
+const QUEUES: usize = 7;
+
+impl NetworkPriorityMapping for LinearNetworkMapping {
+    fn to_network(&self, priority: Priority) -> NetworkPriority {
+        // 0 to 32767.
+        let value = priority.value() as usize;
+        let share = |parts: usize| value * parts / (Priority::MAX.value() as usize + 1);
+        NetworkPriority {
+            dscp: CODE_POINTS[share(CODE_POINTS.len())],
+            queue: share(QUEUES) as u8,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_point_has_its_share_of_priorities() {
+        let mut seen = [0_u32; 64];
+        for value in 0..=i16::MAX {
+            let network = LinearNetworkMapping.to_network(Priority::new(value).unwrap());
+            seen[usize::from(network.dscp)] += 1;
+            assert!(network.queue <= 6);
+        }
+        for dscp in CODE_POINTS {
+            assert!((1560..=1561).contains(&seen[usize::from(dscp)]), "{dscp}");
+        }
+        assert_eq!(seen.iter().filter(|count| **count > 0).count(), 21);
+        let middle = LinearNetworkMapping.to_network(Priority::new(16_384).unwrap());
+        assert_eq!(
+            (middle.dscp, middle.queue),
+            (14, 3),
+            "the eleventh of 21, the fourth of 7"
+        );
+    }
+}

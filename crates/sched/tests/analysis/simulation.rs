@@ -1,0 +1,143 @@
+//! Runs tasks tick by tick. As plain as can be, and nothing of it is the analysis.
+
+use punctual_sched::analysis::{Step, Task};
+
+/// What the analysis knows bounds of only.
+pub struct Actual<'a> {
+    /// When each task arrives first.
+    pub phases: &'a [u64],
+    /// Between 0 and the number given.
+    pub choose: &'a mut dyn FnMut(u64) -> u64,
+}
+
+impl Actual<'_> {
+    /// All arrive together and take as long as they can.
+    pub fn worst<T>(run: impl FnOnce(Actual<'_>) -> T, tasks: usize) -> T {
+        run(Actual {
+            phases: &vec![0; tasks],
+            choose: &mut |most| most,
+        })
+    }
+}
+
+/// When each step of each task was released last: no instance overtakes the one before it.
+struct Releases(Vec<Vec<u64>>);
+
+impl Releases {
+    fn in_order(&mut self, task: usize, step: usize, wanted: u64) -> u64 {
+        let last = &mut self.0[task][step];
+        *last = wanted.max(*last);
+        *last
+    }
+}
+
+struct Job {
+    task: usize,
+    arrival: u64,
+    step: usize,
+    ready: u64,
+    remaining: u64,
+}
+
+/// The longest response of each task over this many ticks, instances that are not done by then left out.
+pub fn worst_responses(tasks: &[Task], ticks: u64, mut actual: Actual<'_>) -> Vec<u64> {
+    let processors = processors(tasks);
+    let mut worst = vec![0; tasks.len()];
+    let mut jobs: Vec<Job> = Vec::new();
+    let mut releases = Releases(tasks.iter().map(|task| vec![0; task.steps.len()]).collect());
+    for now in 0..ticks {
+        for (number, task) in tasks.iter().enumerate() {
+            if now >= actual.phases[number] && (now - actual.phases[number]).is_multiple_of(task.period) {
+                let late = (actual.choose)(task.jitter + task.steps[0].delay);
+                let remaining = (actual.choose)(task.steps[0].wcet);
+                jobs.push(Job {
+                    task: number,
+                    arrival: now,
+                    step: 0,
+                    ready: releases.in_order(number, 0, now + late),
+                    remaining,
+                });
+            }
+        }
+        end_what_takes_no_time(&mut jobs, tasks, now, &mut worst, &mut releases, &mut actual);
+        for processor in 0..processors {
+            let Some(place) = first(&jobs, tasks, processor, now) else {
+                continue;
+            };
+            jobs[place].remaining -= 1;
+            if jobs[place].remaining == 0 {
+                end(
+                    &mut jobs,
+                    place,
+                    tasks,
+                    now + 1,
+                    &mut worst,
+                    &mut releases,
+                    &mut actual,
+                );
+            }
+        }
+        // What is done at the end of a tick is done before anything arrives.
+        end_what_takes_no_time(&mut jobs, tasks, now + 1, &mut worst, &mut releases, &mut actual);
+    }
+    worst
+}
+
+/// Ends jobs without work that have the processor, and those that they let through.
+fn end_what_takes_no_time(
+    jobs: &mut Vec<Job>,
+    tasks: &[Task],
+    now: u64,
+    worst: &mut [u64],
+    releases: &mut Releases,
+    actual: &mut Actual<'_>,
+) {
+    let idle = |jobs: &Vec<Job>| {
+        let heads = (0..processors(tasks)).filter_map(|processor| first(jobs, tasks, processor, now));
+        heads.into_iter().find(|place| jobs[*place].remaining == 0)
+    };
+    while let Some(place) = idle(jobs) {
+        end(jobs, place, tasks, now, worst, releases, actual);
+    }
+}
+
+fn processors(tasks: &[Task]) -> usize {
+    let steps = tasks.iter().flat_map(|task| &task.steps);
+    steps.map(|step| step.processor + 1).max().unwrap_or(0)
+}
+
+/// The ready job of the highest priority; among equals the one that has been ready longest.
+fn first(jobs: &[Job], tasks: &[Task], processor: usize, now: u64) -> Option<usize> {
+    let step = |job: &Job| -> &Step { &tasks[job.task].steps[job.step] };
+    let priority = |job: &Job| step(job).fixed_priority.unwrap_or(tasks[job.task].priority);
+    let ready = jobs
+        .iter()
+        .enumerate()
+        .filter(|(_, job)| step(job).processor == processor && job.ready <= now);
+    ready
+        .min_by_key(|(_, job)| (core::cmp::Reverse(priority(job)), job.ready, job.arrival))
+        .map(|(place, _)| place)
+}
+
+fn end(
+    jobs: &mut Vec<Job>,
+    place: usize,
+    tasks: &[Task],
+    now: u64,
+    worst: &mut [u64],
+    releases: &mut Releases,
+    actual: &mut Actual<'_>,
+) {
+    let job = &mut jobs[place];
+    job.step += 1;
+    match tasks[job.task].steps.get(job.step) {
+        Some(step) => {
+            job.ready = releases.in_order(job.task, job.step, now + (actual.choose)(step.delay));
+            job.remaining = (actual.choose)(step.wcet);
+        }
+        None => {
+            worst[job.task] = worst[job.task].max(now - job.arrival);
+            jobs.remove(place);
+        }
+    }
+}

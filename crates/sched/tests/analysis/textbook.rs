@@ -1,0 +1,207 @@
+//! Sets of tasks with known response times. Only the numbers are taken from the books.
+
+use punctual_sched::analysis::*;
+
+/// Period, execution time, priority.
+fn tasks(rows: &[(Time, Time, i32)]) -> Vec<Task> {
+    rows.iter()
+        .map(|&(period, wcet, priority)| Task::new(period, priority).step(Step::new(0, wcet)))
+        .collect()
+}
+
+fn worst(tasks: &[Task]) -> Vec<Option<Time>> {
+    let analysis = analyse(tasks).unwrap();
+    analysis.responses.iter().map(Response::worst).collect()
+}
+
+fn some(times: &[Time]) -> Vec<Option<Time>> {
+    times.iter().copied().map(Some).collect()
+}
+
+/// Burns and Wellings, Real-Time Systems and Programming Languages, task sets A to D of the chapter on scheduling.
+#[test]
+fn burns_and_wellings() {
+    let a = tasks(&[(50, 12, 1), (40, 10, 2), (30, 10, 3)]);
+    assert_eq!(worst(&a), some(&[52, 20, 10]));
+    assert!(
+        !analyse(&a).unwrap().is_feasible(),
+        "its first task has a period of 50"
+    );
+    let b = tasks(&[(80, 32, 1), (40, 5, 2), (16, 4, 3)]);
+    assert!(analyse(&b).unwrap().is_feasible());
+    assert!(utilization(&b, 0) < liu_layland_bound(3));
+    // All of the processor, above the bound, and feasible all the same.
+    let c = tasks(&[(80, 40, 1), (40, 10, 2), (20, 5, 3)]);
+    assert_eq!(worst(&c), some(&[80, 15, 5]));
+    assert!(analyse(&c).unwrap().is_feasible() && utilization(&c, 0) > liu_layland_bound(3));
+    let d = tasks(&[(7, 3, 3), (12, 3, 2), (20, 5, 1)]);
+    assert_eq!(worst(&d), some(&[3, 6, 20]));
+}
+
+/// The same book's example of deadlines below the periods, where rate-monotonic priorities do not do.
+#[test]
+fn deadline_monotonic_does_where_rate_monotonic_does_not() {
+    let rows = [(20, 5, 3), (15, 7, 3), (10, 10, 4), (20, 20, 3)];
+    let with = |priorities: [i32; 4]| -> Vec<Task> {
+        rows.iter()
+            .zip(priorities)
+            .map(|(&(period, deadline, wcet), priority)| {
+                Task::new(period, priority)
+                    .deadline(deadline)
+                    .step(Step::new(0, wcet))
+            })
+            .collect()
+    };
+    let deadline_monotonic = with([4, 3, 2, 1]);
+    assert!(is_deadline_monotonic(&deadline_monotonic));
+    assert_eq!(worst(&deadline_monotonic), some(&[3, 6, 10, 20]));
+    assert!(analyse(&deadline_monotonic).unwrap().is_feasible());
+    let rate_monotonic = with([2, 3, 4, 1]);
+    assert!(!analyse(&rate_monotonic).unwrap().is_feasible());
+    assert_eq!(audsley(&rate_monotonic, &[1, 2, 3, 4]), Some(vec![4, 3, 2, 1]));
+}
+
+/// Lehoczky 1990, deadlines beyond the periods: the fifth instance is the latest one.
+#[test]
+fn the_latest_instance_need_not_be_the_first() {
+    let mut set = tasks(&[(70, 26, 2), (100, 62, 1)]);
+    set[1].deadline = 118;
+    assert_eq!(worst(&set), some(&[26, 118]));
+    assert!(analyse(&set).unwrap().is_feasible());
+    set[1].deadline = 117;
+    assert!(!analyse(&set).unwrap().is_feasible());
+}
+
+/// Liu and Layland 1973: the bound falls from 1 to ln 2.
+#[test]
+fn liu_and_layland() {
+    for (tasks, bound) in [
+        (0, 1.0),
+        (1, 1.0),
+        (2, 0.828_427),
+        (3, 0.779_763),
+        (4, 0.756_828),
+        (5, 0.743_492),
+        (10, 0.717_735),
+        (1_000_000, core::f64::consts::LN_2),
+    ] {
+        assert!((liu_layland_bound(tasks) - bound).abs() < 1e-6, "{tasks}");
+    }
+}
+
+#[test]
+fn the_hyperbolic_bound_accepts_what_the_other_does_not() {
+    // Harmonic or not, 1.25 * 1.6 is 2: exactly at the bound.
+    let set = tasks(&[(4, 1, 2), (10, 6, 1)]);
+    assert!(bounds_apply(&set, 0));
+    assert!(utilization(&set, 0) > liu_layland_bound(2));
+    assert!(hyperbolic_product(&set, 0) <= 2.0);
+    assert!(analyse(&set).unwrap().is_feasible());
+}
+
+#[test]
+fn bounds_say_nothing_of_sets_they_were_not_made_for() {
+    let set = || tasks(&[(4, 1, 2), (10, 6, 1)]);
+    let changes: [fn(&mut Vec<Task>); 7] = [
+        |set| set[0].jitter = 1,
+        |set| set[0].deadline = 3,
+        |set| set[1].deadline = 20,
+        |set| set[0].priority = 0,
+        |set| set[1].steps[0].blocking = 1,
+        |set| set[1].steps[0].fixed_priority = Some(1),
+        |set| set[1].steps.push(Step::new(0, 1)),
+    ];
+    for change in changes {
+        let mut set = set();
+        change(&mut set);
+        assert!(!bounds_apply(&set, 0), "{set:?}");
+    }
+    assert!(bounds_apply(&set(), 7), "nothing runs there");
+}
+
+#[test]
+fn blocking_and_jitter_add() {
+    let mut set = tasks(&[(20, 5, 2), (50, 10, 1)]);
+    set[0].steps[0].blocking = 4;
+    set[0].jitter = 3;
+    // The urgent one: 3 late, 4 blocked, 5 of its own. The other meets two of its instances: one late, one not.
+    assert_eq!(worst(&set), some(&[12, 15]));
+    set[1].steps[0].wcet = 13;
+    assert_eq!(
+        worst(&set)[1],
+        Some(23),
+        "18 is past the second arrival, 17 after a late first one"
+    );
+}
+
+#[test]
+fn equals_wait_for_each_other() {
+    let set = tasks(&[(100, 10, 1), (100, 20, 1), (100, 30, 1)]);
+    assert_eq!(worst(&set), some(&[60, 60, 60]));
+}
+
+#[test]
+fn no_work_waits_for_the_processor_all_the_same() {
+    let set = tasks(&[(10, 4, 2), (20, 0, 1), (20, 0, 3)]);
+    assert_eq!(worst(&set), some(&[4, 4, 0]));
+    assert_eq!(worst(&tasks(&[(10, 0, 1)])), some(&[0]));
+}
+
+#[test]
+fn more_than_all_of_a_processor_has_no_bound() {
+    let set = tasks(&[(10, 6, 3), (10, 5, 2), (100, 1, 1)]);
+    assert_eq!(worst(&set), [Some(6), None, None]);
+    let analysis = analyse(&set).unwrap();
+    assert_eq!(analysis.responses[1].margin(), None);
+    assert!(analysis.utilizations[0] > 1.0);
+    assert_eq!(audsley(&set, &[1, 2, 3]), None);
+    assert_eq!(one_change(&set, 1..=99), None);
+}
+
+#[test]
+fn the_largest_numbers_end_and_do_not_overflow() {
+    let set = [
+        Task::new(u64::MAX, 1).step(Step::new(0, u64::MAX).blocking(u64::MAX)),
+        Task::new(1, 2).step(Step::new(0, u64::MAX)).jitter(u64::MAX),
+        Task::new(3, i32::MAX).step(Step::new(0, 1).delay(u64::MAX)),
+        Task::new(1, i32::MIN).step(Step::new(0, 0)),
+    ];
+    let analysis = analyse(&set).unwrap();
+    assert!(!analysis.is_feasible());
+    assert_eq!(audsley(&set, &[1, 2, 3, 4]), None);
+    // All of it to the last nanosecond, in numbers that share no factor: bounded work.
+    let set = tasks(&[
+        (1_000_003, 500_001, 3),
+        (1_000_033, 500_015, 2),
+        (1_000_000_007, 1, 1),
+    ]);
+    analyse(&set).unwrap();
+}
+
+#[test]
+fn what_is_no_model_is_said() {
+    assert_eq!(
+        analyse(&[Task::new(0, 1).step(Step::new(0, 1))]),
+        Err(ModelError::NoPeriod(0))
+    );
+    assert_eq!(analyse(&[Task::new(1, 1)]), Err(ModelError::NoSteps(0)));
+    assert_eq!(audsley(&[Task::new(1, 1)], &[1]), None);
+    let nothing = analyse(&[]).unwrap();
+    assert!(nothing.is_feasible() && nothing.utilizations.is_empty());
+}
+
+#[test]
+fn one_change_prefers_the_smallest() {
+    // The long one is above the urgent one.
+    let set = tasks(&[(100, 40, 50), (10, 2, 10), (1000, 1, 1)]);
+    assert_eq!(one_change(&set, 1..=99), Some((0, 9)));
+}
+
+#[test]
+fn fewer_levels_than_tasks_is_no_assignment() {
+    let set = tasks(&[(100, 1, 0), (100, 1, 0)]);
+    assert_eq!(audsley(&set, &[5]), None);
+    assert_eq!(audsley(&set, &[5, 5]), None);
+    // The highest levels are used.
+    assert_eq!(audsley(&set, &[9, 1, 5]), Some(vec![5, 9]));
+}

@@ -1,0 +1,96 @@
+use std::{collections::HashSet, io::ErrorKind};
+
+use punctual_cdr::{Endian, TaggedProfile};
+use punctual_giop::{Profile, Version, decode_endpoints_with, encode_endpoints_with};
+
+use super::{PATIENCE, accept, connect, listen};
+use crate::{ProtocolProperties, Transport};
+
+/// An address in a profile and in the list of endpoints is read as it was written, in both byte orders, and leads to the
+/// listener.
+pub fn addresses_survive_references(transport: &dyn Transport, address: &str) {
+    let listener = listen(transport, address);
+    let published = listener.address().to_owned();
+    for endian in [Endian::Big, Endian::Little] {
+        let profile = Profile {
+            tag: transport.profile_tag(),
+            version: Version::V1_2,
+            address: published.clone(),
+            object_key: b"key".to_vec(),
+            components: Vec::new(),
+        };
+        let encoded: TaggedProfile = profile
+            .encode_with(endian, |address, encoder| {
+                transport.encode_address(address, encoder)
+            })
+            .unwrap();
+        let decoded = Profile::decode_with(&encoded, |decoder| transport.decode_address(decoder));
+        assert_eq!(decoded, Ok(profile));
+        for cut in 0..encoded.data.len() {
+            let part = TaggedProfile {
+                tag: encoded.tag,
+                data: encoded.data[..cut].to_vec(),
+            };
+            let decoded = Profile::decode_with(&part, |decoder| transport.decode_address(decoder));
+            assert!(decoded.is_err(), "a profile that ends after {cut} octets");
+        }
+        let endpoints = [(published.clone(), -1), (published.clone(), 32_767)];
+        let encoded = encode_endpoints_with(endian, &endpoints, |address, encoder| {
+            transport.encode_address(address, encoder)
+        });
+        let encoded = encoded.unwrap();
+        let decoded = decode_endpoints_with(&encoded, |decoder| transport.decode_address(decoder));
+        assert_eq!(decoded.unwrap(), endpoints);
+    }
+    drop(connect(transport, &*listener, accept));
+}
+
+/// Listeners beside each other have different addresses, and what is published instead is what they say.
+pub fn lanes_have_addresses_of_their_own(transport: &dyn Transport, address: &str) {
+    let first = listen(transport, address);
+    let mut seen = HashSet::from([first.address().to_owned()]);
+    let mut kept = Vec::new();
+    for lane in ["p1-0", "p1-32767", "p2-0"] {
+        let beside = transport.lane_address(address, lane);
+        let listener = listen(transport, &beside);
+        assert!(seen.insert(listener.address().to_owned()), "{beside} twice");
+        drop(connect(transport, &*listener, accept));
+        kept.push(listener);
+    }
+    let published = first.address().to_owned();
+    let beside = transport.lane_address(address, "p3-0");
+    let listener = transport.listen(&beside, Some(&published), &ProtocolProperties::default());
+    assert_eq!(listener.unwrap().address(), published);
+}
+
+/// As `ConnectionRefused`: never listened at, no more listened at, and in time.
+pub fn connecting_is_refused_where_nobody_listens(transport: &dyn Transport, address: &str) {
+    let listener = listen(transport, address);
+    let published = listener.address().to_owned();
+    listener.shutdown();
+    let properties = ProtocolProperties::default();
+    let refused = || {
+        let result = transport.connect(&published, &properties, PATIENCE);
+        result.err().expect("nobody listens there").kind()
+    };
+    assert_eq!(refused(), ErrorKind::ConnectionRefused, "after shutting down");
+    drop(listener);
+    assert_eq!(refused(), ErrorKind::ConnectionRefused, "after closing");
+    // What is left behind is no obstacle.
+    let again = listen(transport, address);
+    drop(connect(transport, &*again, accept));
+}
+
+/// As `InvalidInput`, with a text that says what to write: an address with a NUL or a line break is none.
+pub fn malformed_addresses_are_refused(transport: &dyn Transport, _address: &str) {
+    for address in ["\0", "\n", "no such\0address"] {
+        let listening = transport.listen(address, None, &ProtocolProperties::default());
+        let error = listening
+            .err()
+            .unwrap_or_else(|| panic!("listening at {address:?}"));
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{address:?}: {error}");
+        assert!(error.to_string().len() > 10, "{error} says nothing");
+        let connecting = transport.connect(address, &ProtocolProperties::default(), PATIENCE);
+        assert!(connecting.is_err(), "connecting to {address:?}");
+    }
+}

@@ -1,0 +1,201 @@
+use std::{
+    io::ErrorKind,
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{PATIENCE, accept, blocking, connect, listen, pair, pattern, read_exactly, write_all};
+use crate::Transport;
+
+/// Both ways, in the order in which they were written.
+pub fn octets_arrive_in_order(transport: &dyn Transport, address: &str) {
+    let (client, server) = pair(transport, address);
+    blocking(&*server);
+    for (from, to) in [(&client, &server), (&server, &client)] {
+        for length in [1, 2, 12, 100, 1000] {
+            write_all(&**from, &pattern(length, length));
+        }
+        for length in [1, 2, 12, 100, 1000] {
+            assert_eq!(read_exactly(&**to, length), pattern(length, length));
+        }
+    }
+}
+
+/// More than any buffer between the two holds, both ways at once.
+pub fn large_transfers_arrive_whole(transport: &dyn Transport, address: &str) {
+    const LENGTH: usize = 5_000_003;
+    let (client, server) = pair(transport, address);
+    blocking(&*server);
+    let (to_server, to_client) = (pattern(LENGTH, 1), pattern(LENGTH, 2));
+    thread::scope(|scope| {
+        scope.spawn(|| write_all(&*client, &to_server));
+        scope.spawn(|| write_all(&*server, &to_client));
+        let received = scope.spawn(|| read_exactly(&*server, LENGTH));
+        assert!(
+            read_exactly(&*client, LENGTH) == to_client,
+            "octets changed on their way"
+        );
+        assert!(
+            received.join().unwrap() == to_server,
+            "octets changed on their way"
+        );
+    });
+}
+
+/// A read takes what is there and waits for no more; what it has no room for stays.
+pub fn parts_are_read_as_they_come(transport: &dyn Transport, address: &str) {
+    let (client, server) = pair(transport, address);
+    blocking(&*server);
+    write_all(&*client, b"GIO");
+    let mut buffer = [0; 64];
+    assert!(server.wait_readable(PATIENCE).unwrap());
+    assert_eq!(
+        server.read(&mut buffer).unwrap(),
+        3,
+        "it does not wait until the buffer is full"
+    );
+    write_all(&*client, b"P and more");
+    assert_eq!(read_exactly(&*server, 1), b"P");
+    assert_eq!(read_exactly(&*server, 9), b" and more");
+    write_all(&*client, &pattern(300, 7));
+    let expected = pattern(300, 7);
+    for (number, octet) in expected.iter().enumerate() {
+        assert_eq!(read_exactly(&*server, 1), [*octet], "octet {number}");
+    }
+}
+
+/// An accepted stream is in non-blocking mode: it returns `WouldBlock`, reading and writing, and goes on when it can.
+pub fn non_blocking_reads_and_writes_return(transport: &dyn Transport, address: &str) {
+    let (client, server) = pair(transport, address);
+    let mut buffer = [0; 64];
+    assert_eq!(
+        server.read(&mut buffer).unwrap_err().kind(),
+        ErrorKind::WouldBlock
+    );
+    assert!(!server.wait_readable(Duration::ZERO).unwrap());
+    let chunk = pattern(60_000, 3);
+    let mut written = 0;
+    let error = loop {
+        match server.write(&chunk[written % chunk.len()..]) {
+            Ok(count) => written += count,
+            Err(error) => break error,
+        }
+        assert!(written < 1 << 30, "a gigabyte that nobody reads");
+    };
+    assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    for at in (0..written).step_by(chunk.len()) {
+        let length = chunk.len().min(written - at);
+        assert!(
+            read_exactly(&*client, length) == chunk[..length],
+            "octets changed on their way"
+        );
+    }
+    write_all(&*server, b"again");
+    assert_eq!(read_exactly(&*client, 5), b"again");
+    write_all(&*client, b"x");
+    blocking(&*server);
+    assert_eq!(read_exactly(&*server, 1), b"x", "and back in blocking mode");
+}
+
+/// A read, a write and a wait with a time-out end, and not before it has passed.
+pub fn deadlines_pass(transport: &dyn Transport, address: &str) {
+    const TIMEOUT: Duration = Duration::from_millis(60);
+    let (client, _server) = pair(transport, address);
+    let ends_in_time = |what: &str, wait: &mut dyn FnMut()| {
+        let begun = Instant::now();
+        wait();
+        let waited = begun.elapsed();
+        // The kernel counts whole ticks, and may have begun within one.
+        assert!(
+            waited + Duration::from_millis(20) >= TIMEOUT,
+            "{what} gave up after {waited:?}"
+        );
+        assert!(waited < PATIENCE, "{what} took {waited:?}");
+    };
+    client.set_timeout(Some(TIMEOUT)).unwrap();
+    ends_in_time("a read", &mut || {
+        let error = client.read(&mut [0; 8]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    });
+    ends_in_time("a fine wait", &mut || {
+        assert!(!client.wait_readable(TIMEOUT).unwrap())
+    });
+    let chunk = pattern(60_000, 3);
+    ends_in_time("writing", &mut || {
+        let mut written = 0;
+        let error = loop {
+            match client.write(&chunk) {
+                Ok(count) => written += count,
+                Err(error) => break error,
+            }
+            assert!(written < 1 << 30, "a gigabyte that nobody reads");
+        };
+        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    });
+}
+
+/// What was written before closing arrives; then reads give 0, and go on giving it.
+pub fn a_closed_stream_ends_behind_its_last_octet(transport: &dyn Transport, address: &str) {
+    for shut_down in [false, true] {
+        let (client, server) = pair(transport, address);
+        write_all(&*server, b"the end");
+        if shut_down {
+            server.shutdown();
+        }
+        drop(server);
+        assert_eq!(read_exactly(&*client, 7), b"the end");
+        for _ in 0..2 {
+            assert!(
+                client.wait_readable(PATIENCE).unwrap(),
+                "the end is something to read"
+            );
+            assert_eq!(client.read(&mut [0; 8]).unwrap(), 0);
+        }
+        // The first ones may still find room.
+        let failed = (0..100).any(|_| client.write(b"is anybody there?").is_err());
+        assert!(failed, "writing to nobody succeeds for ever");
+    }
+}
+
+/// Whoever blocks in a read returns when its own side is shut down, and when the other side is.
+pub fn shutting_down_wakes_a_blocked_reader(transport: &dyn Transport, address: &str) {
+    for own_side in [true, false] {
+        let (client, server) = pair(transport, address);
+        client.set_timeout(None).unwrap();
+        thread::scope(|scope| {
+            let reader = scope.spawn(|| client.read(&mut [0; 8]));
+            // Mostly the reader blocks by then; if it does not yet, it must not begin to.
+            thread::sleep(Duration::from_millis(20));
+            if own_side {
+                client.shutdown();
+            } else {
+                server.shutdown();
+            }
+            let result = reader.join().unwrap();
+            assert!(matches!(result, Ok(0) | Err(_)), "read {result:?}");
+        });
+    }
+}
+
+/// Each client's octets come out of its own connection only.
+pub fn many_connections_are_kept_apart(transport: &dyn Transport, address: &str) {
+    const CONNECTIONS: usize = 100;
+    let listener = listen(transport, address);
+    assert!(listener.accept().unwrap().is_none(), "accepting never blocks");
+    let connections: Vec<_> = (0..CONNECTIONS)
+        .map(|_| {
+            let (client, server) = connect(transport, &*listener, accept);
+            client.set_timeout(Some(PATIENCE)).unwrap();
+            blocking(&*server);
+            (client, server)
+        })
+        .collect();
+    for (number, (client, server)) in connections.iter().enumerate() {
+        write_all(&**client, &(number as u32).to_be_bytes());
+        write_all(&**server, &(!number as u32).to_be_bytes());
+    }
+    for (number, (client, server)) in connections.iter().enumerate().rev() {
+        assert_eq!(read_exactly(&**server, 4), (number as u32).to_be_bytes());
+        assert_eq!(read_exactly(&**client, 4), (!number as u32).to_be_bytes());
+    }
+}

@@ -1,0 +1,357 @@
+//! What must be true of a schedule beyond its syntax, and where in the text something is not.
+
+use std::fmt;
+
+use punctual::{Priority, PriorityMapping};
+use toml::de::{DeTable, DeValue};
+
+use crate::{
+    AdapterModel, Schedule, ScheduleError, Step,
+    error::list,
+    schedule::{Activity, Adapter, Object, Pool},
+};
+
+pub(crate) fn parse(file: &str, text: &str) -> Result<Schedule, ScheduleError> {
+    let schedule: Schedule = toml::from_str(text).map_err(|error| {
+        let offset = error.span().map_or(0, |span| span.start);
+        let key = key_at(text, offset);
+        ScheduleError::at(file, text, offset, key, error.message().trim().to_owned())
+    })?;
+    check(&schedule).map_err(|Problem { key, text: problem }| {
+        ScheduleError::at(file, text, offset_of(text, &key), key.to_string(), problem)
+    })?;
+    Ok(schedule)
+}
+
+/// What is wrong at a key.
+struct Problem {
+    key: Key,
+    text: String,
+}
+
+/// The way to a key: names, each with the place in its list from 0 if it is one.
+#[derive(Clone, Debug, Default)]
+struct Key(Vec<(&'static str, Option<usize>)>);
+
+impl Key {
+    fn item(&self, name: &'static str, place: usize) -> Self {
+        self.with(name, Some(place))
+    }
+
+    fn name(&self, name: &'static str) -> Self {
+        self.with(name, None)
+    }
+
+    fn with(&self, name: &'static str, place: Option<usize>) -> Self {
+        let mut way = self.0.clone();
+        way.push((name, place));
+        Self(way)
+    }
+
+    fn problem<T>(self, text: impl Into<String>) -> Result<T, Problem> {
+        Err(Problem {
+            key: self,
+            text: text.into(),
+        })
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, (name, place)) in self.0.iter().enumerate() {
+            let dot = if number > 0 { "." } else { "" };
+            write!(f, "{dot}{name}")?;
+            if let Some(place) = place {
+                write!(f, "[{}]", place + 1)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The octet at which a key's value stands, or what contains it where it is missing.
+fn offset_of(text: &str, key: &Key) -> usize {
+    let Ok(document) = DeTable::parse(text) else {
+        return 0;
+    };
+    let mut table = document.get_ref();
+    let mut offset = 0;
+    for (name, place) in &key.0 {
+        let Some(value) = table
+            .iter()
+            .find(|(key, _)| key.get_ref() == name)
+            .map(|(_, value)| value)
+        else {
+            break;
+        };
+        let value = match (place, value.get_ref()) {
+            (Some(place), DeValue::Array(items)) => match items.iter().nth(*place) {
+                Some(item) => item,
+                None => break,
+            },
+            _ => value,
+        };
+        offset = value.span().start;
+        match value.get_ref() {
+            DeValue::Table(inner) => table = inner,
+            _ => break,
+        }
+    }
+    offset
+}
+
+/// The names on the way to what stands at an octet, without places in lists.
+fn key_at(text: &str, offset: usize) -> String {
+    fn find(table: &DeTable<'_>, offset: usize, way: &mut Vec<String>) -> bool {
+        table.iter().any(|(key, value)| {
+            way.push(key.get_ref().to_string());
+            let inside = key.span().contains(&offset)
+                || match value.get_ref() {
+                    DeValue::Table(inner) => find(inner, offset, way),
+                    DeValue::Array(items) => items.iter().any(|item| match item.get_ref() {
+                        DeValue::Table(inner) => find(inner, offset, way) || item.span().contains(&offset),
+                        _ => item.span().contains(&offset),
+                    }),
+                    _ => value.span().contains(&offset),
+                };
+            if !inside {
+                way.pop();
+            }
+            inside
+        })
+    }
+    let mut way = Vec::new();
+    if let Ok(document) = DeTable::parse(text) {
+        find(document.get_ref(), offset, &mut way);
+    }
+    way.join(".")
+}
+
+fn check(schedule: &Schedule) -> Result<(), Problem> {
+    let root = Key::default();
+    if schedule.hosts.is_empty() {
+        return root.name("hosts").problem("name at least one host");
+    }
+    distinct(&schedule.hosts, |place| root.item("hosts", place))?;
+    let names =
+        |names: Vec<&String>, kind| distinct(names, |place| Key::default().item(kind, place).name("name"));
+    names(schedule.pools.iter().map(|pool| &pool.name).collect(), "pool")?;
+    names(
+        schedule.adapters.iter().map(|adapter| &adapter.name).collect(),
+        "adapter",
+    )?;
+    names(
+        schedule.objects.iter().map(|object| &object.name).collect(),
+        "object",
+    )?;
+    names(
+        schedule
+            .activities
+            .iter()
+            .map(|activity| &activity.name)
+            .collect(),
+        "activity",
+    )?;
+    let checks = Checks {
+        schedule,
+        mapping: schedule.native_mapping(),
+    };
+    for (place, pool) in schedule.pools.iter().enumerate() {
+        checks.pool(pool, &root.item("pool", place))?;
+    }
+    for (place, adapter) in schedule.adapters.iter().enumerate() {
+        checks.adapter(adapter, &root.item("adapter", place))?;
+    }
+    for (place, object) in schedule.objects.iter().enumerate() {
+        checks.object(object, &root.item("object", place))?;
+    }
+    for (place, activity) in schedule.activities.iter().enumerate() {
+        checks.activity(activity, &root.item("activity", place))?;
+    }
+    Ok(())
+}
+
+fn distinct<'a>(
+    names: impl IntoIterator<Item = &'a String>,
+    key: impl Fn(usize) -> Key,
+) -> Result<(), Problem> {
+    let mut seen: Vec<&String> = Vec::new();
+    for (place, name) in names.into_iter().enumerate() {
+        if name.is_empty() {
+            return key(place).problem("a name must not be empty");
+        }
+        if seen.contains(&name) {
+            return key(place).problem(format!("`{name}` is there twice; names must differ"));
+        }
+        seen.push(name);
+    }
+    Ok(())
+}
+
+struct Checks<'s> {
+    schedule: &'s Schedule,
+    mapping: Box<dyn PriorityMapping>,
+}
+
+impl Checks<'_> {
+    fn pool(&self, pool: &Pool, key: &Key) -> Result<(), Problem> {
+        match &pool.host {
+            Some(host) => self.host(host, key.name("host"))?,
+            None if self.schedule.hosts.len() > 1 => {
+                let hosts = list(&self.schedule.hosts);
+                return key
+                    .clone()
+                    .problem(format!("`host` is missing; there are {hosts}"));
+            }
+            None => {}
+        }
+        if pool.has_lanes() && pool.threads.is_some() {
+            return key
+                .name("threads")
+                .problem("a pool with lanes has its threads there; drop this or `lanes`");
+        }
+        if pool.has_lanes() && pool.priority.is_some() {
+            return key
+                .name("priority")
+                .problem("a pool with lanes has its priorities there; drop this or `lanes`");
+        }
+        if pool.threads == Some(0) {
+            return key.name("threads").problem("a pool needs at least 1 thread");
+        }
+        self.mapped(pool.priority, key.name("priority"))?;
+        for (place, lane) in pool.lanes.iter().enumerate() {
+            let key = key.item("lanes", place);
+            self.mapped(Some(lane.priority), key.name("priority"))?;
+            if lane.threads == 0 {
+                return key.name("threads").problem("a lane needs at least 1 thread");
+            }
+            if pool.lanes[..place]
+                .iter()
+                .any(|other| other.priority == lane.priority)
+            {
+                let text = format!(
+                    "another lane has priority {}; one lane for each priority",
+                    lane.priority
+                );
+                return key.name("priority").problem(text);
+            }
+        }
+        Ok(())
+    }
+
+    fn adapter(&self, adapter: &Adapter, key: &Key) -> Result<(), Problem> {
+        let Some(pool) = self.schedule.pool(&adapter.pool) else {
+            return self.no_pool(&adapter.pool, key.name("pool"));
+        };
+        self.mapped(Some(adapter.priority), key.name("priority"))?;
+        if adapter.model == AdapterModel::ServerDeclared {
+            served(pool, adapter.priority, key.name("priority"))?;
+        }
+        Ok(())
+    }
+
+    fn object(&self, object: &Object, key: &Key) -> Result<(), Problem> {
+        let Some(adapter) = self.schedule.adapter(&object.adapter) else {
+            let names: Vec<_> = self
+                .schedule
+                .adapters
+                .iter()
+                .map(|adapter| adapter.name.clone())
+                .collect();
+            let text = format!(
+                "no adapter is named `{}`; there are {}",
+                object.adapter,
+                list(&names)
+            );
+            return key.name("adapter").problem(text);
+        };
+        if adapter.model != AdapterModel::ServerDeclared {
+            let text = format!(
+                "requests to objects of `{}` have their clients' priorities; name an adapter whose model is \"server-declared\"",
+                adapter.name
+            );
+            return key.name("adapter").problem(text);
+        }
+        self.mapped(Some(object.priority), key.name("priority"))?;
+        let pool = self
+            .schedule
+            .pool(&adapter.pool)
+            .expect("adapters were checked before");
+        served(pool, object.priority, key.name("priority"))
+    }
+
+    fn activity(&self, activity: &Activity, key: &Key) -> Result<(), Problem> {
+        self.mapped(Some(activity.priority), key.name("priority"))?;
+        if activity.period.is_some_and(|period| period.is_zero()) {
+            return key.name("period").problem("a period must be longer than 0");
+        }
+        if activity.period.is_none() && !activity.steps.is_empty() {
+            return key
+                .clone()
+                .problem("`period` is missing; steps alone say nothing about time");
+        }
+        if activity.period.is_some() && activity.steps.is_empty() {
+            return key
+                .clone()
+                .problem("`step` is missing; say what the activity does, or drop `period`");
+        }
+        for (place, step) in activity.steps.iter().enumerate() {
+            self.step(step, &key.item("step", place))?;
+        }
+        Ok(())
+    }
+
+    fn step(&self, step: &Step, key: &Key) -> Result<(), Problem> {
+        match (&step.host, &step.pool, &step.object) {
+            (Some(host), None, None) => self.host(host, key.name("host")),
+            (None, Some(pool), None) if self.schedule.pool(pool).is_none() => self.no_pool(pool, key.name("pool")),
+            (None, None, Some(object)) if self.schedule.object(object).is_none() => {
+                let names: Vec<_> = self.schedule.objects.iter().map(|object| object.name.clone()).collect();
+                let text = format!("no object is named `{object}`; there are {}", list(&names));
+                key.name("object").problem(text)
+            }
+            (None, Some(_), None) | (None, None, Some(_)) => Ok(()),
+            _ => key.clone().problem(
+                "say where it runs with exactly one of `host` (the client's own work), `pool` and `object` (calls)",
+            ),
+        }
+    }
+
+    fn host(&self, name: &String, key: Key) -> Result<(), Problem> {
+        if self.schedule.hosts.contains(name) {
+            return Ok(());
+        }
+        key.problem(format!(
+            "no host is named `{name}`; `hosts` has {}",
+            list(&self.schedule.hosts)
+        ))
+    }
+
+    fn no_pool(&self, name: &str, key: Key) -> Result<(), Problem> {
+        let names: Vec<_> = self.schedule.pools.iter().map(|pool| pool.name.clone()).collect();
+        key.problem(format!("no pool is named `{name}`; there are {}", list(&names)))
+    }
+
+    fn mapped(&self, priority: Option<Priority>, key: Key) -> Result<(), Problem> {
+        match priority {
+            Some(priority) if self.mapping.to_native(priority).is_none() => key.problem(format!(
+                "priority {priority} has no native one (1 to 99) under the mapping \"{}\"",
+                self.schedule.mapping
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether requests of this priority find a lane.
+fn served(pool: &Pool, priority: Priority, key: Key) -> Result<(), Problem> {
+    if !pool.has_lanes() || pool.has_lane(priority) {
+        return Ok(());
+    }
+    let lanes: Vec<_> = pool.lanes.iter().map(|lane| lane.priority.to_string()).collect();
+    key.problem(format!(
+        "pool `{}` has no lane of priority {priority}; its lanes have {}",
+        pool.name,
+        lanes.join(", ")
+    ))
+}

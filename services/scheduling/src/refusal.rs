@@ -1,0 +1,106 @@
+use std::fmt;
+
+use punctual::Priority;
+
+use crate::{Place, Schedule};
+
+/// A call that the schedule's own pools would refuse, or hold up for longer than can be said.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Refusal {
+    /// No lane has the caller's priority.
+    NoLane {
+        /// The activity that calls.
+        activity: String,
+        /// The pool that it calls.
+        pool: String,
+        /// Its priority.
+        priority: Priority,
+    },
+    /// Requests run at different priorities in fewer threads than there are callers: a low one can have the thread that a high one
+    /// needs, for as long as everything in between runs.
+    FewThreads {
+        /// The pool.
+        pool: String,
+        /// How many threads it has.
+        threads: usize,
+        /// How many steps of activities it serves.
+        callers: usize,
+    },
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoLane {
+                activity,
+                pool,
+                priority,
+            } => write!(
+                f,
+                "`{activity}` calls pool `{pool}` at priority {priority}, and no lane of it has that priority: its calls would be refused"
+            ),
+            Self::FewThreads {
+                pool,
+                threads,
+                callers,
+            } => write!(
+                f,
+                "pool `{pool}` serves {callers} steps at different priorities with {threads} threads and no lanes: a low one can \
+                 have the thread that a high one needs"
+            ),
+        }
+    }
+}
+
+impl Schedule {
+    /// Everything that keeps calls from being served in bounded time, whatever the deadlines are.
+    ///
+    /// ```
+    /// use punctual::Priority;
+    /// use punctual_scheduling::Schedule;
+    ///
+    /// let mut schedule = Schedule::parse("radar.toml", include_str!("../radar.toml"))?;
+    /// assert_eq!(schedule.refusals(), []);
+    /// schedule.activities[0].priority = Priority::new(20_000)?;
+    /// assert!(schedule.refusals()[0].to_string().contains("no lane of it has that priority"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn refusals(&self) -> Vec<Refusal> {
+        let mut refusals = Vec::new();
+        for activity in &self.activities {
+            for step in &activity.steps {
+                let Some(Place::Pool(name)) = step.place() else {
+                    continue;
+                };
+                let refusal = Refusal::NoLane {
+                    activity: activity.name.clone(),
+                    pool: name.to_owned(),
+                    priority: activity.priority,
+                };
+                let is_served = self
+                    .pool(name)
+                    .is_none_or(|pool| !pool.has_lanes() || pool.has_lane(activity.priority));
+                if !is_served && !refusals.contains(&refusal) {
+                    refusals.push(refusal);
+                }
+            }
+        }
+        for pool in self.pools.iter().filter(|pool| !pool.has_lanes()) {
+            let steps = self.activities.iter().flat_map(|activity| &activity.steps);
+            let served: Vec<_> = steps
+                .filter(|step| self.pool_of(step).is_some_and(|other| other.name == pool.name))
+                .collect();
+            // At the pool's own priority requests wait for their equals, which the analysis counts.
+            let some_declared = served.iter().any(|step| step.object.is_some());
+            let threads = pool.threads.unwrap_or(1);
+            if some_declared && served.len() > threads {
+                refusals.push(Refusal::FewThreads {
+                    pool: pool.name.clone(),
+                    threads,
+                    callers: served.len(),
+                });
+            }
+        }
+        refusals
+    }
+}

@@ -1,0 +1,321 @@
+use std::{fs, path::Path, str::FromStr};
+
+use punctual::{Priority, PriorityMapping, StandardMapping};
+use serde::{Deserialize, Serialize};
+
+use crate::{ScheduleError, Span, check};
+
+/// Hosts, pools, adapters, objects and activities with their priorities, as the file has them. The crate's page shows one.
+///
+/// ```
+/// use punctual_scheduling::Schedule;
+///
+/// let schedule = Schedule::parse("radar.toml", include_str!("../radar.toml"))?;
+/// assert_eq!(schedule.activities[0].name, "track");
+/// assert_eq!(schedule.pools[0].lanes.len(), 2);
+/// assert_eq!(Schedule::parse("again.toml", &schedule.to_toml())?, schedule);
+/// # Ok::<(), punctual_scheduling::ScheduleError>(())
+/// ```
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schedule {
+    /// Computers, each with one CPU for this work. Default: `localhost`.
+    #[serde(default = "localhost")]
+    pub hosts: Vec<String>,
+    /// How CORBA priorities become native ones. Default: linear.
+    #[serde(default, with = "mapping")]
+    pub mapping: StandardMapping,
+    /// Threads that serve requests.
+    #[serde(default, rename = "pool", skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<Pool>,
+    /// Object adapters.
+    #[serde(default, rename = "adapter", skip_serializing_if = "Vec::is_empty")]
+    pub adapters: Vec<Adapter>,
+    /// Objects with a priority of their own.
+    #[serde(default, rename = "object", skip_serializing_if = "Vec::is_empty")]
+    pub objects: Vec<Object>,
+    /// What clients do.
+    #[serde(default, rename = "activity", skip_serializing_if = "Vec::is_empty")]
+    pub activities: Vec<Activity>,
+}
+
+impl Schedule {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`ScheduleError`].
+    pub fn read(file: impl AsRef<Path>) -> Result<Self, ScheduleError> {
+        let file = file.as_ref();
+        let text = fs::read_to_string(file).map_err(|error| ScheduleError::read(file, error))?;
+        Self::parse(&file.display().to_string(), &text)
+    }
+
+    /// Reads a text; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// [`ScheduleError::Invalid`].
+    pub fn parse(file: &str, text: &str) -> Result<Self, ScheduleError> {
+        check::parse(file, text)
+    }
+
+    /// The text of a file that reads as this schedule. Comments are not kept.
+    pub fn to_toml(&self) -> String {
+        toml::to_string_pretty(self).expect("a schedule holds nothing that TOML cannot say")
+    }
+
+    /// The mapping in force: over SCHED_FIFO's priorities, 1 to 99.
+    pub fn native_mapping(&self) -> Box<dyn PriorityMapping> {
+        self.mapping.over(1..=99)
+    }
+
+    /// The pool of this name. What a checked schedule names is there.
+    pub fn pool(&self, name: &str) -> Option<&Pool> {
+        self.pools.iter().find(|pool| pool.name == name)
+    }
+
+    /// The adapter of this name.
+    pub fn adapter(&self, name: &str) -> Option<&Adapter> {
+        self.adapters.iter().find(|adapter| adapter.name == name)
+    }
+
+    /// The object of this name.
+    pub fn object(&self, name: &str) -> Option<&Object> {
+        self.objects.iter().find(|object| object.name == name)
+    }
+
+    /// The pool that serves a call, if the step is one.
+    pub fn pool_of(&self, step: &Step) -> Option<&Pool> {
+        match step.place()? {
+            Place::Host(_) => None,
+            Place::Pool(name) => self.pool(name),
+            Place::Object(name) => self.pool(&self.adapter(&self.object(name)?.adapter)?.pool),
+        }
+    }
+
+    /// The host on which a step runs.
+    pub fn host_of<'a>(&'a self, step: &'a Step) -> Option<&'a str> {
+        match step.place()? {
+            Place::Host(name) => Some(name),
+            _ => self.host_of_pool(self.pool_of(step)?),
+        }
+    }
+
+    /// The host of a pool: the only one, where it names none.
+    pub fn host_of_pool<'a>(&'a self, pool: &'a Pool) -> Option<&'a str> {
+        pool.host.as_ref().or(self.hosts.first()).map(String::as_str)
+    }
+}
+
+fn localhost() -> Vec<String> {
+    vec!["localhost".to_owned()]
+}
+
+/// Threads that serve requests: `RTCORBA::create_threadpool_with_lanes`, or without.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pool {
+    /// Its name.
+    pub name: String,
+    /// Where it is. Default: the only host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// Without lanes: how many threads, at least 1. Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<usize>,
+    /// Without lanes: at which priority they serve. Default: 0.
+    #[serde(default, with = "optional_priority", skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Priority>,
+    /// Its lanes, with distinct priorities.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lanes: Vec<Lane>,
+}
+
+impl Pool {
+    /// Whether it has lanes.
+    pub fn has_lanes(&self) -> bool {
+        !self.lanes.is_empty()
+    }
+
+    /// Whether one of its lanes has this priority.
+    pub fn has_lane(&self, priority: Priority) -> bool {
+        self.lanes.iter().any(|lane| lane.priority == priority)
+    }
+}
+
+/// Threads of a pool at one priority, with connections of their own: `RTCORBA::ThreadpoolLane`.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lane {
+    /// Its priority.
+    #[serde(with = "priority")]
+    pub priority: Priority,
+    /// How many threads, at least 1.
+    pub threads: usize,
+}
+
+/// An object adapter.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Adapter {
+    /// Its name, as `create_poa` is told it.
+    pub name: String,
+    /// Which pool serves its objects.
+    pub pool: String,
+    /// Whose priority requests have.
+    pub model: AdapterModel,
+    /// That of clients that send none, or of objects that have none.
+    #[serde(with = "priority")]
+    pub priority: Priority,
+}
+
+/// Whose priority requests have: `RTCORBA::PriorityModel`.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AdapterModel {
+    /// The client's.
+    ClientPropagated,
+    /// The object's, or the adapter's.
+    ServerDeclared,
+}
+
+/// An object with a priority of its own.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Object {
+    /// Its name, as `schedule_object` is told it.
+    pub name: String,
+    /// The adapter it is in, which is server-declared.
+    pub adapter: String,
+    /// The priority of requests to it.
+    #[serde(with = "priority")]
+    pub priority: Priority,
+}
+
+/// What a client does, again and again or when something happens.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Activity {
+    /// Its name, as `schedule_activity` is told it.
+    pub name: String,
+    /// The priority of its thread and, where they propagate it, of its calls.
+    #[serde(with = "priority")]
+    pub priority: Priority,
+    /// The shortest time between two starts. Without it the analysis leaves the activity out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period: Option<Span>,
+    /// From a start to the end of its last step. Default: the period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Span>,
+    /// How late it may start. Default: 0.
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    pub jitter: Span,
+    /// What it does, one after the other.
+    #[serde(default, rename = "step", skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
+}
+
+/// Work of an activity in one place; exactly one of `host`, `pool` and `object` says where.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// In the client's own thread, on this host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// In an object that this pool serves, at the client's priority, or at the pool's where it has no lanes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
+    /// In this object, at its own priority.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
+    /// Worst-case execution time on an idle CPU, the ORB's own work included.
+    pub wcet: Span,
+    /// How long lower priorities can keep it waiting, such as for a mutex. Default: 0.
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    pub blocking: Span,
+    /// How long the message to it takes at most. Default: 0.
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    pub delay: Span,
+}
+
+impl Step {
+    /// Where it runs; `None` where that is said more than once or not at all, which no checked schedule has.
+    pub fn place(&self) -> Option<Place<'_>> {
+        match (&self.host, &self.pool, &self.object) {
+            (Some(host), None, None) => Some(Place::Host(host)),
+            (None, Some(pool), None) => Some(Place::Pool(pool)),
+            (None, None, Some(object)) => Some(Place::Object(object)),
+            _ => None,
+        }
+    }
+}
+
+/// Where a step runs, by name.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Place<'s> {
+    /// In the client's thread.
+    Host(&'s str),
+    /// In a thread of this pool.
+    Pool(&'s str),
+    /// In a thread of the pool that serves this object.
+    Object(&'s str),
+}
+
+/// Priorities as plain numbers.
+mod priority {
+    use punctual::Priority;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(priority: &Priority, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i16(priority.value())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Priority, D::Error> {
+        let number = i64::deserialize(deserializer)?;
+        let priority = i16::try_from(number)
+            .ok()
+            .and_then(|number| Priority::new(number).ok());
+        let problem = || format!("{number} is no CORBA priority; use 0 (lowest) to 32767 (highest)");
+        priority.ok_or_else(|| D::Error::custom(problem()))
+    }
+}
+
+mod optional_priority {
+    use punctual::Priority;
+    use serde::{Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        priority: &Option<Priority>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match priority {
+            Some(priority) => super::priority::serialize(priority, serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Priority>, D::Error> {
+        super::priority::deserialize(deserializer).map(Some)
+    }
+}
+
+/// Mappings by name.
+mod mapping {
+    use super::{FromStr, StandardMapping};
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(
+        mapping: &StandardMapping,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(mapping)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<StandardMapping, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        StandardMapping::from_str(&name).map_err(D::Error::custom)
+    }
+}

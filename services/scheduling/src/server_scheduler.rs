@@ -1,0 +1,151 @@
+use std::collections::HashMap;
+
+use punctual::{Orb, Poa, PoaBuilder, Priority, PriorityModel, Skeleton, ThreadPool};
+
+use crate::{Adapter, AdapterModel, Schedule, SchedulingError, UnknownName};
+
+/// Makes pools, adapters and objects as a schedule says: `RTCosScheduling::ServerScheduler`.
+///
+/// The server of the file on the crate's page, on host `radar`:
+///
+/// ```
+/// use punctual::{Orb, prelude::*};
+/// use punctual_scheduling::{Schedule, ServerScheduler};
+/// # use punctual::rt::*;
+/// # struct Siren;
+/// # struct SirenRef(ObjectRef);
+/// # impl Interface for SirenRef {
+/// #     const REPOSITORY_ID: &'static str = "IDL:Siren:1.0";
+/// #     const SUPPORTED_IDS: &'static [&'static str] = &["IDL:Siren:1.0"];
+/// #     fn from_object(object: ObjectRef) -> Self { Self(object) }
+/// #     fn as_object(&self) -> &ObjectRef { &self.0 }
+/// # }
+/// # impl Skeleton<Siren> for SirenRef {
+/// #     fn dispatch(_: &Siren, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> { Err(upcall.unknown_operation()) }
+/// # }
+///
+/// let schedule = Schedule::parse("radar.toml", include_str!("../radar.toml"))?;
+/// let orb = Orb::builder().standard_mapping(schedule.mapping).build()?;
+/// let scheduler = ServerScheduler::new(&orb, &schedule, "radar")?;
+/// let alarms = scheduler.create_poa(&orb.root_poa(), "alarms")?;
+/// let siren: SirenRef = scheduler.schedule_object(&alarms, "siren", Siren)?;
+/// assert!(scheduler.create_poa(&orb.root_poa(), "alarm").is_err(), "the file has no such adapter");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ServerScheduler {
+    schedule: Schedule,
+    host: String,
+    /// By name; those of the host.
+    pools: HashMap<String, ThreadPool>,
+}
+
+impl ServerScheduler {
+    /// Starts the pools that the schedule has on this host.
+    ///
+    /// # Errors
+    /// [`SchedulingError::UnknownName`] for a host that the schedule does not have; [`SchedulingError::Orb`] where a pool cannot
+    /// be started.
+    pub fn new(orb: &Orb, schedule: &Schedule, host: &str) -> Result<Self, SchedulingError> {
+        if !schedule.hosts.iter().any(|other| other == host) {
+            return Err(unknown("host", host, schedule.hosts.iter()).into());
+        }
+        let mut pools = HashMap::new();
+        let here = |pool: &&crate::Pool| schedule.host_of_pool(pool) == Some(host);
+        for pool in schedule.pools.iter().filter(here) {
+            let builder = orb.threadpool();
+            let builder = if pool.has_lanes() {
+                let lanes = pool.lanes.iter();
+                lanes.fold(builder, |builder, lane| builder.lane(lane.priority, lane.threads))
+            } else {
+                builder
+                    .threads(pool.threads.unwrap_or(1))
+                    .default_priority(pool.priority.unwrap_or(Priority::MIN))
+            };
+            pools.insert(pool.name.clone(), builder.build()?);
+        }
+        Ok(Self {
+            schedule: schedule.clone(),
+            host: host.to_owned(),
+            pools,
+        })
+    }
+
+    /// Makes the adapter of this name a child of `parent`, with its pool and priority model.
+    ///
+    /// # Errors
+    /// [`SchedulingError::UnknownName`]; [`SchedulingError::Elsewhere`] for an adapter of another host; [`SchedulingError::Orb`].
+    pub fn create_poa(&self, parent: &Poa, name: &str) -> Result<Poa, SchedulingError> {
+        self.create_poa_with(parent, name, |builder| builder)
+    }
+
+    /// As [`Self::create_poa`], with further policies, such as `user_ids`.
+    ///
+    /// # Errors
+    /// Those of [`Self::create_poa`].
+    pub fn create_poa_with(
+        &self,
+        parent: &Poa,
+        name: &str,
+        policies: impl FnOnce(PoaBuilder) -> PoaBuilder,
+    ) -> Result<Poa, SchedulingError> {
+        let adapter = self.adapter(name)?;
+        let pool = self.pools.get(&adapter.pool).ok_or_else(|| {
+            let pool = self.schedule.pool(&adapter.pool);
+            let host = pool
+                .and_then(|pool| self.schedule.host_of_pool(pool))
+                .unwrap_or_default();
+            SchedulingError::Elsewhere(format!(
+                "adapter `{name}` is served by pool `{}` on host `{host}`, and this is `{}`",
+                adapter.pool, self.host
+            ))
+        })?;
+        let model = match adapter.model {
+            AdapterModel::ClientPropagated => PriorityModel::ClientPropagated {
+                default: adapter.priority,
+            },
+            AdapterModel::ServerDeclared => PriorityModel::ServerDeclared(adapter.priority),
+        };
+        let builder = policies(parent.child(name));
+        Ok(builder.threadpool(pool).priority_model(model).build()?)
+    }
+
+    /// Activates `servant` as the object of this name, at its priority.
+    ///
+    /// The CORBA operation takes an object that is active; here activation and priority are one step, so that no request comes
+    /// between them.
+    ///
+    /// # Errors
+    /// [`SchedulingError::UnknownName`]; [`SchedulingError::Orb`] where `poa` is not the object's adapter and does not serve its priority.
+    pub fn schedule_object<R, S>(&self, poa: &Poa, name: &str, servant: S) -> Result<R, SchedulingError>
+    where
+        R: Skeleton<S> + 'static,
+        S: Send + Sync + 'static,
+    {
+        let objects = &self.schedule.objects;
+        let object = self
+            .schedule
+            .object(name)
+            .ok_or_else(|| unknown("object", name, objects.iter().map(|object| &object.name)))?;
+        Ok(poa.activate_with_priority(servant, object.priority)?)
+    }
+
+    /// The pool of this name, where it is on this host.
+    pub fn pool(&self, name: &str) -> Option<&ThreadPool> {
+        self.pools.get(name)
+    }
+
+    fn adapter(&self, name: &str) -> Result<&Adapter, UnknownName> {
+        let adapters = &self.schedule.adapters;
+        self.schedule
+            .adapter(name)
+            .ok_or_else(|| unknown("adapter", name, adapters.iter().map(|adapter| &adapter.name)))
+    }
+}
+
+fn unknown<'a>(kind: &'static str, name: &str, known: impl Iterator<Item = &'a String>) -> UnknownName {
+    UnknownName {
+        kind,
+        name: name.to_owned(),
+        known: known.cloned().collect(),
+    }
+}

@@ -1,0 +1,194 @@
+//! What the service advises for schedules that miss deadlines.
+
+use punctual_scheduling::{Advice, Refusal, Schedule};
+
+fn schedule(text: &str) -> Schedule {
+    Schedule::parse("f.toml", text).unwrap()
+}
+
+fn advice(text: &str) -> Option<Advice> {
+    let schedule = schedule(text);
+    assert!(!schedule.is_feasible(), "nothing to advise");
+    let advice = Advice::for_schedule(&schedule);
+    if let Some(advice) = &advice {
+        assert!(advice.schedule.is_feasible());
+        assert!(!advice.changes.is_empty());
+        // It can be written and read.
+        assert_eq!(&self::schedule(&advice.schedule.to_toml()), &advice.schedule);
+    }
+    advice
+}
+
+/// Two clients on one host of a server on another, whose pool is described by the argument.
+fn two_clients(pool: &str) -> String {
+    format!(
+        r#"
+        hosts = ["clients", "server"]
+        [[pool]]
+        name = "work"
+        host = "server"
+        {pool}
+        [[activity]]
+        name = "urgent"
+        priority = 30000
+        period = "10 ms"
+        deadline = "5 ms"
+        step = [{{ host = "clients", wcet = "100 us" }}, {{ pool = "work", wcet = "2 ms" }}]
+        [[activity]]
+        name = "slow"
+        priority = 100
+        period = "100 ms"
+        step = [{{ host = "clients", wcet = "100 us" }}, {{ pool = "work", wcet = "40 ms" }}]
+        "#
+    )
+}
+
+#[test]
+fn a_pool_at_one_priority_gets_lanes() {
+    let advice = advice(&two_clients("threads = 4")).unwrap();
+    assert_eq!(
+        advice.changes,
+        ["give pool `work` lanes of priorities 100, 30000 in place of its threads"]
+    );
+    assert_eq!(advice.schedule.pools[0].lanes.len(), 2);
+}
+
+#[test]
+fn a_missing_lane_is_added() {
+    let text = two_clients("lanes = [{ priority = 100, threads = 2 }]");
+    let refusals = schedule(&text).refusals();
+    assert!(
+        matches!(&refusals[..], [Refusal::NoLane { activity, .. }] if activity == "urgent"),
+        "{refusals:?}"
+    );
+    let advice = advice(&text).unwrap();
+    assert_eq!(
+        advice.changes,
+        ["add a lane of priority 30000 with 1 thread to pool `work`"]
+    );
+}
+
+#[test]
+fn wrong_priorities_are_changed_with_their_lanes() {
+    let text = two_clients("lanes = [{ priority = 100, threads = 1 }, { priority = 30000, threads = 1 }]");
+    let swapped = text
+        .replace(
+            "priority = 30000\n        period",
+            "priority = 100\n        period",
+        )
+        .replacen(
+            "priority = 100\n        period = \"100 ms\"",
+            "priority = 30000\n        period = \"100 ms\"",
+            1,
+        );
+    let advice = advice(&swapped).unwrap();
+    assert!(
+        advice.changes[0].contains("the priority of `"),
+        "{:?}",
+        advice.changes
+    );
+    assert!(
+        advice
+            .changes
+            .iter()
+            .any(|change| change.starts_with("add a lane")),
+        "{:?}",
+        advice.changes
+    );
+}
+
+#[test]
+fn several_priorities_are_changed_where_one_does_not_do() {
+    // Ranks reversed: three tasks that only fit with the shortest deadline first.
+    let text = r#"
+        [[activity]]
+        name = "a"
+        priority = 100
+        period = "10 ms"
+        deadline = "2 ms"
+        step = [{ host = "localhost", wcet = "2 ms" }]
+        [[activity]]
+        name = "b"
+        priority = 10000
+        period = "20 ms"
+        deadline = "6 ms"
+        step = [{ host = "localhost", wcet = "4 ms" }]
+        [[activity]]
+        name = "c"
+        priority = 20000
+        period = "40 ms"
+        deadline = "20 ms"
+        step = [{ host = "localhost", wcet = "10 ms" }]
+    "#;
+    let advice = advice(text).unwrap();
+    let priorities: Vec<_> = advice
+        .schedule
+        .activities
+        .iter()
+        .map(|activity| activity.priority)
+        .collect();
+    assert!(
+        priorities[0] > priorities[1] && priorities[1] > priorities[2],
+        "{priorities:?}"
+    );
+    assert!(advice.changes.len() >= 2, "{:?}", advice.changes);
+}
+
+#[test]
+fn few_threads_for_declared_priorities_are_refused() {
+    let text = r#"
+        [[pool]]
+        name = "work"
+        threads = 1
+        [[adapter]]
+        name = "rt"
+        pool = "work"
+        model = "server-declared"
+        priority = 0
+        [[object]]
+        name = "low"
+        adapter = "rt"
+        priority = 10
+        [[object]]
+        name = "high"
+        adapter = "rt"
+        priority = 30000
+        [[activity]]
+        name = "a"
+        priority = 1
+        period = "1 s"
+        step = [{ object = "low", wcet = "1 ms" }]
+        [[activity]]
+        name = "b"
+        priority = 1
+        period = "1 s"
+        step = [{ object = "high", wcet = "1 ms" }]
+    "#;
+    let refusals = schedule(text).refusals();
+    assert!(
+        matches!(
+            refusals[..],
+            [Refusal::FewThreads {
+                threads: 1,
+                callers: 2,
+                ..
+            }]
+        ),
+        "{refusals:?}"
+    );
+    let advice = advice(text).unwrap();
+    assert!(
+        advice.changes[0].contains("lanes of priorities 0, 10, 30000"),
+        "{:?}",
+        advice.changes
+    );
+    assert!(schedule(&text.replace("threads = 1", "threads = 2")).is_feasible());
+}
+
+#[test]
+fn nothing_helps_where_a_host_is_asked_for_too_much() {
+    assert_eq!(
+        advice(&two_clients("threads = 1").replace("40 ms", "90 ms")),
+        None
+    );
+}

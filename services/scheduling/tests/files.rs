@@ -1,0 +1,287 @@
+//! What files may say, and what errors say about those that do not.
+
+use punctual_scheduling::{Advice, Model, Schedule, ScheduleError};
+
+const COMPLETE: &str = include_str!("../radar.toml");
+
+fn error(text: &str) -> String {
+    Schedule::parse("f.toml", text).unwrap_err().to_string()
+}
+
+#[test]
+fn the_complete_example_is_feasible_and_survives_being_written() {
+    let schedule = Schedule::parse("radar.toml", COMPLETE).unwrap();
+    assert!(schedule.is_feasible());
+    assert_eq!(
+        Advice::for_schedule(&schedule),
+        None,
+        "there is nothing to change"
+    );
+    let again = Schedule::parse("again.toml", &schedule.to_toml()).unwrap();
+    assert_eq!(again, schedule);
+}
+
+#[test]
+fn an_empty_file_is_an_empty_schedule() {
+    let schedule = Schedule::parse("f.toml", "").unwrap();
+    assert_eq!(schedule.hosts, ["localhost"]);
+    assert!(Model::of(&schedule).tasks.is_empty());
+    assert_eq!(Schedule::parse("f.toml", &schedule.to_toml()).unwrap(), schedule);
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let error = Schedule::read("no/such/file.toml").unwrap_err();
+    assert!(matches!(error, ScheduleError::Read { .. }));
+    assert!(
+        error
+            .to_string()
+            .starts_with("no/such/file.toml cannot be read: "),
+        "{error}"
+    );
+}
+
+/// A line of the complete example in place of another, and what the error says. Every one names line and key, and what would do.
+#[test]
+fn errors_name_the_place_and_what_would_be_valid() {
+    let table: &[(&str, &str, &str, &str)] = &[
+        (
+            "hosts = [\"console\", \"radar\"]",
+            "hosts = []",
+            "hosts: ",
+            "at least one host",
+        ),
+        (
+            "hosts = [\"console\", \"radar\"]",
+            "hosts = [\"radar\", \"radar\"]",
+            "hosts[2]: ",
+            "there twice",
+        ),
+        (
+            "mapping = \"linear\"",
+            "mapping = \"log\"",
+            "mapping: ",
+            "use `linear`, `direct` or `continuous`",
+        ),
+        (
+            "mapping = \"linear\"",
+            "maping = \"linear\"",
+            "maping: ",
+            "expected one of `hosts`, `mapping`, `pool`",
+        ),
+        (
+            "mapping = \"linear\"",
+            "mapping = \"direct\"",
+            "pool[1].lanes[1].priority: ",
+            "has no native one (1 to 99)",
+        ),
+        (
+            "name = \"archive\"",
+            "name = \"tracks\"",
+            "pool[2].name: ",
+            "`tracks` is there twice",
+        ),
+        (
+            "name = \"archive\"",
+            "name = \"\"",
+            "pool[2].name: ",
+            "must not be empty",
+        ),
+        (
+            "threads = 2",
+            "threads = 0",
+            "pool[2].threads: ",
+            "at least 1 thread",
+        ),
+        ("threads = 2", "threads = -2", "pool.threads: ", "expected usize"),
+        (
+            "threads = 2",
+            "lanes = [{ priority = 1, threads = 1 }]",
+            "pool[2].priority: ",
+            "drop this or `lanes`",
+        ),
+        (
+            "priority = 100",
+            "priority = 100\nlanes = [{ priority = 1, threads = 1 }]",
+            "pool[2].threads: ",
+            "drop this",
+        ),
+        (
+            "{ priority = 10922, threads = 1 }",
+            "{ priority = 32767, threads = 1 }",
+            "pool[1].lanes[2].priority: ",
+            "one lane for each priority",
+        ),
+        (
+            "{ priority = 10922, threads = 1 }",
+            "{ priority = 10922, threads = 0 }",
+            "pool[1].lanes[1].threads: ",
+            "at least 1 thread",
+        ),
+        (
+            "{ priority = 10922, threads = 1 }",
+            "{ priority = 10922 }",
+            "pool.lanes",
+            "missing field `threads`",
+        ),
+        (
+            "priority = 100",
+            "priority = 32768",
+            "pool.priority: ",
+            "use 0 (lowest) to 32767 (highest)",
+        ),
+        (
+            "priority = 100",
+            "priority = -1",
+            "pool.priority: ",
+            "use 0 (lowest) to 32767 (highest)",
+        ),
+        (
+            "host = \"radar\"\nthreads",
+            "threads",
+            "pool[2]: ",
+            "`host` is missing; there are `console`, `radar`",
+        ),
+        (
+            "host = \"radar\"\nthreads",
+            "host = \"rader\"\nthreads",
+            "pool[2].host: ",
+            "`hosts` has `console`, `radar`",
+        ),
+        (
+            "pool = \"tracks\"\nmodel = \"client",
+            "pool = \"track\"\nmodel = \"client",
+            "adapter[1].pool: ",
+            "there are `tracks`, `archive`",
+        ),
+        (
+            "model = \"client-propagated\"",
+            "model = \"client\"",
+            "adapter.model: ",
+            "`client-propagated`",
+        ),
+        (
+            "priority = 10922\n\n# An object",
+            "priority = 5\n\n# An object",
+            "adapter[2].priority: ",
+            "its lanes have 10922, 32767",
+        ),
+        (
+            "adapter = \"alarms\"",
+            "adapter = \"alarm\"",
+            "object[1].adapter: ",
+            "there are `tracks`, `alarms`",
+        ),
+        (
+            "adapter = \"alarms\"",
+            "adapter = \"tracks\"",
+            "object[1].adapter: ",
+            "\"server-declared\"",
+        ),
+        (
+            "priority = 32767\n\n# What a client",
+            "priority = 1\n\n# What a client",
+            "object[1].priority: ",
+            "no lane of priority 1",
+        ),
+        (
+            "period = \"10 ms\"",
+            "period = \"10\"",
+            "activity.period: ",
+            "such as \"10 ms\"",
+        ),
+        (
+            "period = \"10 ms\"",
+            "period = 10",
+            "activity.period: ",
+            "a span of time with its unit",
+        ),
+        (
+            "period = \"10 ms\"",
+            "period = \"0 ms\"",
+            "activity[1].period: ",
+            "longer than 0",
+        ),
+        ("period = \"10 ms\"", "", "activity[1]: ", "`period` is missing"),
+        (
+            "priority = 0\n",
+            "priority = 0\nperiod = \"1 s\"\n",
+            "activity[3]: ",
+            "`step` is missing",
+        ),
+        (
+            "{ host = \"console\", wcet = \"500 us\" }",
+            "{ wcet = \"500 us\" }",
+            "activity[1].step[1]: ",
+            "exactly one of",
+        ),
+        (
+            "{ host = \"console\", wcet = \"500 us\" }",
+            "{ host = \"radar\", pool = \"tracks\", wcet = \"5 us\" }",
+            "activity[1].step[1]: ",
+            "exactly one of",
+        ),
+        (
+            "{ host = \"console\", wcet = \"500 us\" }",
+            "{ host = \"konsole\", wcet = \"5 us\" }",
+            "activity[1].step[1].host: ",
+            "`hosts` has",
+        ),
+        (
+            "{ pool = \"tracks\", wcet = \"5 ms\"",
+            "{ pool = \"trakcs\", wcet = \"5 ms\"",
+            "activity[2].step[2].pool: ",
+            "there are `tracks`, `archive`",
+        ),
+        (
+            "{ object = \"siren\"",
+            "{ object = \"sirene\"",
+            "activity[2].step[3].object: ",
+            "there are `siren`",
+        ),
+        (
+            "{ host = \"console\", wcet = \"500 us\" }",
+            "{ host = \"console\" }",
+            "activity.step",
+            "missing field `wcet`",
+        ),
+        (
+            "mapping = \"linear\"",
+            "mapping = \"linear",
+            "",
+            "invalid basic string",
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (line, instead, key, valid) in table {
+        assert!(COMPLETE.contains(line), "{line}");
+        let text = COMPLETE.replacen(line, instead, 1);
+        let error = error(&text);
+        let (place, rest) = error.split_once(": ").unwrap();
+        let numbers: Vec<usize> = place
+            .split(':')
+            .skip(1)
+            .map(|number| number.parse().unwrap())
+            .collect();
+        let changed = COMPLETE[..COMPLETE.find(line).unwrap()].matches('\n').count() + 1;
+        // A list's or table's own line may be above or below the changed one.
+        let is_near = numbers[0].abs_diff(changed) <= 8 && numbers[1] > 0;
+        if !is_near || !rest.starts_with(key) || !error.contains(valid) {
+            wrong.push(format!(
+                "{instead}: wanted {key}..{valid} near line {changed}, got {error}"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_line_is_the_values() {
+    let error = error(
+        "[[activity]]\nname = \"a\"\npriority = 1\nperiod = \"1 ms\"\nstep = [\n  { host = \"x\", wcet = \"1 us\" },\n]\n",
+    );
+    assert!(
+        error.starts_with("f.toml:6:12: activity[1].step[1].host: "),
+        "{error}"
+    );
+}
