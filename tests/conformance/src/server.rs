@@ -44,6 +44,8 @@ pub struct Setup {
     pub model: Option<PriorityModel>,
     /// Of the pool's threads.
     pub class: SchedulingClass,
+    /// Where the ORB listens.
+    pub listen: &'static [&'static str],
 }
 
 impl Default for Setup {
@@ -53,15 +55,20 @@ impl Default for Setup {
             pool: |pool| pool,
             model: None,
             class: SchedulingClass::Other,
+            listen: &["iiop://127.0.0.1:0"],
         }
     }
 }
 
 impl Setup {
-    /// Starts a server on 127.0.0.1.
+    /// Starts a server.
     pub fn start(self) -> Server {
-        let orb = Orb::builder()
-            .listen("iiop://127.0.0.1:0")
+        let listening = Orb::builder();
+        let listening = self
+            .listen
+            .iter()
+            .fold(listening, |builder, endpoint| builder.listen(endpoint));
+        let orb = listening
             .limits(self.limits)
             .scheduling_class(self.class)
             .lock_memory(false)
