@@ -44,6 +44,7 @@ mod encapsulation;
 mod error;
 mod fragment;
 mod header;
+mod invocation_policies;
 mod locate;
 mod message;
 mod policy;
@@ -68,6 +69,7 @@ pub use component::{
 pub use error::{CodeSetIncompatible, FragmentError, HeaderError, UrlError};
 pub use fragment::{Assembled, FragmentAssembler, FragmentLimits};
 pub use header::{Framing, HEADER_SIZE, MessageHeader, MessageType, next_message};
+pub use invocation_policies::{InvocationPolicies, decode_invocation_policies};
 pub use locate::{
     LocateReplyHeader, LocateRequestHeader, LocateStatus, encode_locate_reply, encode_locate_request,
 };
@@ -77,8 +79,8 @@ pub use message::{
 };
 pub use policy::{PolicyValue, PriorityModel};
 pub use profile::{
-    IiopProfile, Profile, TAG_DIOP, TAG_INTERNET_IOP, TAG_MULTIPLE_COMPONENTS, TAG_PUNCTUAL_SHM, TAG_SHMIOP, TAG_UIOP,
-    decode_multiple_components, encode_multiple_components,
+    IiopProfile, Profile, TAG_DIOP, TAG_INTERNET_IOP, TAG_MULTIPLE_COMPONENTS, TAG_PUNCTUAL_SHM, TAG_SHMIOP,
+    TAG_UIOP, decode_multiple_components, encode_multiple_components,
 };
 pub use protocol::{ProtocolEntry, ProtocolProperties};
 pub use reply::{
@@ -92,5 +94,5 @@ pub use service_context::{
 };
 pub use tagged_list::TaggedEntries;
 pub use target::{AddressingDisposition, IorView, ProfileView, Target};
-pub use url::{DEFAULT_IIOP_PORT, IiopAddress, ObjectUrl, ior_from_string, ior_to_string};
+pub use url::{DEFAULT_IIOP_PORT, IiopAddress, ObjectUrl, UrlAddress, ior_from_string, ior_to_string};
 pub use version::Version;

@@ -6,7 +6,7 @@ use core::fmt;
 use punctual_cdr::{CdrError, Decode, Decoder, Encode, Encoder, encode_encapsulation};
 
 use crate::{
-    encapsulation,
+    InvocationPolicies, encapsulation,
     tagged_list::{TaggedEntries, TaggedList},
 };
 
@@ -88,6 +88,8 @@ pub enum ServiceContext<'a> {
     },
     /// [`RT_CORBA_PRIORITY`]: the CORBA priority of the caller.
     Priority(i16),
+    /// [`INVOCATION_POLICIES`]: when the request is stale.
+    InvocationPolicies(InvocationPolicies),
     /// Any other, or one to be echoed as it came.
     Raw {
         /// Which context.
@@ -107,6 +109,10 @@ impl Encode for ServiceContext<'_> {
             Self::Priority(priority) => {
                 RT_CORBA_PRIORITY.encode(encoder)?;
                 encode_encapsulation(encoder, |inner| priority.encode(inner))
+            }
+            Self::InvocationPolicies(policies) => {
+                INVOCATION_POLICIES.encode(encoder)?;
+                encode_encapsulation(encoder, |inner| policies.encode(inner))
             }
             Self::Raw { id, data } => (id, data).encode(encoder),
         }

@@ -24,7 +24,7 @@ pub enum ObjectUrl {
     /// `corbaloc:` with addresses: any of them has the object with this key.
     Corbaloc {
         /// At least one, in order of preference.
-        addresses: Vec<IiopAddress>,
+        addresses: Vec<UrlAddress>,
         /// The octets of the key; may be empty.
         key: Vec<u8>,
     },
@@ -36,6 +36,22 @@ pub enum ObjectUrl {
 }
 
 /// One address of a `corbaloc:`.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub enum UrlAddress {
+    /// `iiop:`, or nothing in front of the `:`.
+    Iiop(IiopAddress),
+    /// One of another protocol, `PROTOCOL:[major.minor@]ADDRESS`.
+    Other {
+        /// In lower case.
+        protocol: String,
+        /// The highest version to speak; 1.0 where the text says none.
+        version: Version,
+        /// Whatever an address is in this protocol. In the text, `/`, `,`, `@` and all that is not for URLs stand as `%xx`.
+        address: String,
+    },
+}
+
+/// One IIOP address of a `corbaloc:`.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct IiopAddress {
     /// The highest version to speak; 1.0 where the text says none, as the specification asks.
@@ -69,15 +85,36 @@ impl fmt::Display for ObjectUrl {
             Self::Ior(ior) => f.write_str(&ior_to_string(ior)),
             Self::Corbaloc { addresses, key } => {
                 f.write_str("corbaloc:")?;
-                for (index, IiopAddress { version, host, port }) in addresses.iter().enumerate() {
-                    let comma = if index == 0 { "" } else { "," };
-                    let (open, close) = if host.contains(':') { ("[", "]") } else { ("", "") };
-                    write!(f, "{comma}iiop:{version}@{open}{host}{close}:{port}")?;
+                for (index, address) in addresses.iter().enumerate() {
+                    f.write_str(if index == 0 { "" } else { "," })?;
+                    address.fmt(f)?;
                 }
                 f.write_str("/")?;
                 key.iter().try_for_each(|octet| write_escaped(f, *octet))
             }
             Self::Rir { name } => write!(f, "corbaloc:rir:/{name}"),
+        }
+    }
+}
+
+impl fmt::Display for UrlAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Iiop(IiopAddress { version, host, port }) => {
+                let (open, close) = if host.contains(':') { ("[", "]") } else { ("", "") };
+                write!(f, "iiop:{version}@{open}{host}{close}:{port}")
+            }
+            Self::Other {
+                protocol,
+                version,
+                address,
+            } => {
+                write!(f, "{protocol}:{version}@")?;
+                address.bytes().try_for_each(|octet| match octet {
+                    b'/' | b',' | b'@' => write!(f, "%{octet:02x}"),
+                    _ => write_escaped(f, octet),
+                })
+            }
         }
     }
 }
@@ -166,24 +203,39 @@ fn corbaloc(rest: &str) -> Result<ObjectUrl, UrlError> {
         });
     }
     let mut known = Vec::new();
-    let mut unknown = None;
     for address in addresses.split(',') {
         if strip_scheme(address, "rir:").is_some() {
             return Err(UrlError::BadRir);
         }
-        match strip_scheme(address, "iiop:").or_else(|| address.strip_prefix(':')) {
-            Some(address) => known.push(iiop_address(address)?),
-            // Another ORB may know the protocol: one address that is known is enough.
-            None => unknown = unknown.or(Some(address)),
-        }
+        known.push(
+            match strip_scheme(address, "iiop:").or_else(|| address.strip_prefix(':')) {
+                Some(address) => UrlAddress::Iiop(iiop_address(address)?),
+                None => other_address(address)?,
+            },
+        );
     }
-    match unknown {
-        Some(address) if known.is_empty() => Err(UrlError::UnknownProtocol(excerpt(address))),
-        _ => Ok(ObjectUrl::Corbaloc {
-            addresses: known,
-            key,
-        }),
-    }
+    Ok(ObjectUrl::Corbaloc {
+        addresses: known,
+        key,
+    })
+}
+
+/// `protocol:[major.minor@]address`
+fn other_address(text: &str) -> Result<UrlAddress, UrlError> {
+    let unknown = || UrlError::UnknownProtocol(excerpt(text));
+    let (protocol, rest) = text.split_once(':').ok_or_else(unknown)?;
+    let (version, address) = match rest.split_once('@') {
+        Some((version, rest)) => (iiop_version(version)?, rest),
+        None => (Version::V1_0, rest),
+    };
+    let address = unescape(address)
+        .ok()
+        .and_then(|octets| String::from_utf8(octets).ok());
+    Ok(UrlAddress::Other {
+        protocol: protocol.to_ascii_lowercase(),
+        version,
+        address: address.ok_or_else(unknown)?,
+    })
 }
 
 /// `[major.minor@]host[:port]`

@@ -4,6 +4,7 @@ use punctual_os::SchedulingClass;
 use punctual_sched::{
     LinearNetworkMapping, NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping,
 };
+use punctual_stub::PolicyOverrides;
 use punctual_transport::{ProtocolPolicy, Transport};
 use punctual_types::{Priority, PriorityBand};
 
@@ -33,7 +34,6 @@ pub struct OrbBuilder {
     /// Which of them have a highest priority of their own.
     pub(crate) highest_at: Vec<(usize, Priority)>,
     pub(crate) server_protocols: ProtocolPolicy,
-    pub(crate) client_protocols: ProtocolPolicy,
     pub(crate) limits: Limits,
     pub(crate) mapping: Option<Box<dyn PriorityMapping>>,
     pub(crate) standard_mapping: StandardMapping,
@@ -41,7 +41,7 @@ pub struct OrbBuilder {
     pub(crate) poa_defaults: PoaDefaults,
     pub(crate) class: SchedulingClass,
     pub(crate) lock_memory: bool,
-    pub(crate) call_timeout: Option<Duration>,
+    pub(crate) policies: PolicyOverrides,
 }
 
 impl OrbBuilder {
@@ -51,7 +51,6 @@ impl OrbBuilder {
             listen: Vec::new(),
             highest_at: Vec::new(),
             server_protocols: ProtocolPolicy::default(),
-            client_protocols: ProtocolPolicy::default(),
             limits: Limits::default(),
             mapping: None,
             standard_mapping: StandardMapping::default(),
@@ -59,11 +58,11 @@ impl OrbBuilder {
             poa_defaults: PoaDefaults::default(),
             class: SchedulingClass::Fifo,
             lock_memory: true,
-            call_timeout: None,
+            policies: PolicyOverrides::new(),
         }
     }
 
-    /// Adds a place where it listens: `iiop://HOST:PORT`, `uiop://PATH`, or an endpoint of a transport of your own.
+    /// Adds a place where it listens: `iiop://HOST:PORT`, `uiop://PATH`, `shmiop://PATH`, or an endpoint of a transport of your own.
     ///
     /// References name all places of all protocols. Default: `iiop://localhost:0`, opened when the first object needs it.
     /// Lanes listen beside each place: at free ports of the same host, at the path with the lane's name behind it.
@@ -122,7 +121,7 @@ impl OrbBuilder {
         self
     }
 
-    /// Adds a transport, for [`Self::listen`] and for references that name it; TCP and Unix domain sockets are there.
+    /// Adds a transport, for [`Self::listen`] and for references that name it; TCP, Unix domain sockets and shared memory are there.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -188,7 +187,7 @@ impl OrbBuilder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn client_protocols(mut self, protocols: ProtocolPolicy) -> Self {
-        self.client_protocols = protocols;
+        self.policies = self.policies.client_protocols(protocols);
         self
     }
 
@@ -367,10 +366,10 @@ impl OrbBuilder {
         self
     }
 
-    /// The deadline of each call, counted from its start, unless its reference has another; TIMEOUT when it passes.
+    /// The deadline of each call, counted from its start, unless its reference or thread has another; TIMEOUT when it passes.
     ///
-    /// Default: none, so a call waits for ever for a server that is connected and does not answer. A call to an object of the
-    /// same ORB runs on the calling thread, and no deadline ends it.
+    /// Default: none, so a call waits for ever for a server that is connected and does not answer. It is the one policy of the
+    /// ORB that has a place here; [`Orb::set_policies`] sets all, and [`PolicyOverrides::roundtrip_timeout`] says the details.
     ///
     /// ```
     /// # use punctual_orb::{Orb, ResolveError};
@@ -389,7 +388,7 @@ impl OrbBuilder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
-        self.call_timeout = Some(timeout);
+        self.policies = self.policies.roundtrip_timeout(timeout);
         self
     }
 

@@ -21,8 +21,13 @@ pub struct Limits {
     pub max_message_size: usize,
     /// Connections of one lane; a further one is closed at once. Default 1024.
     pub max_connections: usize,
-    /// Connections one calling thread keeps open, over all ORBs. Default 64.
+    /// Connections one calling thread that serves no lane keeps open, over all ORBs. Default 64.
     pub max_connections_per_thread: usize,
+    /// Connections that the threads of one lane, or all threads that serve none, have open to servers at a time. Default 1024.
+    ///
+    /// Past it the one that was unused for longest is closed: of those that threads of the lane have opened or ended threads
+    /// have left, else of the calling thread's own. Where none is unused, calls that need another fail with IMP_LIMIT.
+    pub max_client_connections: usize,
     /// Fragmented messages under way on one connection. Default 4.
     pub max_fragmented_messages: usize,
     /// How long a client may take from the first octet of a message to its last; replies have the deadline of their call.
@@ -44,6 +49,7 @@ impl Default for Limits {
             max_message_size: 8 << 20,
             max_connections: 1024,
             max_connections_per_thread: 64,
+            max_client_connections: 1024,
             max_fragmented_messages: 4,
             message_completion: Duration::from_secs(30),
             max_nesting: 64,

@@ -4,9 +4,10 @@ use std::{
 };
 
 use punctual_os::{Scheduling, SchedulingClass, scheduling};
+use punctual_stub::PolicyOverrides;
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use crate::{notice, object_transform::ObjectTransform, orb_core::OrbCore};
+use crate::{client, notice, object_transform::ObjectTransform, orb_core::OrbCore};
 
 /// The calling thread, as Real-time CORBA sees it: `RTCORBA::Current`.
 ///
@@ -85,6 +86,42 @@ impl<'o> Current<'o> {
         PRIORITY.set(Some(priority));
         Ok(())
     }
+
+    /// Sets the client policies of this thread's calls, `CORBA::PolicyCurrent`, in place of those set before.
+    ///
+    /// References that set policies themselves go before them, and they go before the ORB's. As the priority, they belong to
+    /// the thread: they hold for all ORBs of the program. An upcall starts with none.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use std::time::Duration;
+    ///
+    /// use punctual_stub::PolicyOverrides;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let prompt = PolicyOverrides::new().roundtrip_timeout(Duration::from_millis(20));
+    /// orb.current().set_policies(prompt.clone());
+    /// assert_eq!(orb.current().policies(), prompt);
+    /// # orb.current().set_policies(PolicyOverrides::new());
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn set_policies(&self, policies: PolicyOverrides) {
+        client::set_of_thread(policies);
+    }
+
+    /// The client policies that were set for this thread.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_stub::PolicyOverrides;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// assert_eq!(orb.current().policies(), PolicyOverrides::new());
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn policies(&self) -> PolicyOverrides {
+        client::of_thread()
+    }
 }
 
 thread_local! {
@@ -128,6 +165,7 @@ pub(crate) fn during_upcall(
 ) -> impl Drop + use<> {
     struct Restore {
         priority: Option<Priority>,
+        policies: Option<Box<client::ThreadScope>>,
         transforms: bool,
         /// What `TRANSFORM` was, where this upcall has changed it.
         transform: Option<Option<Arc<ObjectTransform>>>,
@@ -135,6 +173,7 @@ pub(crate) fn during_upcall(
     impl Drop for Restore {
         fn drop(&mut self) {
             PRIORITY.set(self.priority);
+            client::swap_scope(self.policies.take());
             TRANSFORMS.set(self.transforms);
             if let Some(transform) = self.transform.take() {
                 TRANSFORM.replace(transform);
@@ -145,6 +184,7 @@ pub(crate) fn during_upcall(
     UPCALLS.set(UPCALLS.get() + 1);
     Restore {
         priority: PRIORITY.replace(priority),
+        policies: client::swap_scope(None),
         transforms: TRANSFORMS.replace(transform.is_some()),
         transform: transform.map(|transform| TRANSFORM.replace(Some(Arc::clone(transform)))),
     }

@@ -38,6 +38,9 @@ pub enum OrbError {
     /// The ORB's table of objects is full.
     #[error("no more objects can be activated: the table is full")]
     Full,
+    /// The policies of an adapter contradict each other.
+    #[error(transparent)]
+    InvalidPolicy(#[from] InvalidPolicy),
     /// The socket could not be opened.
     #[error("cannot listen at {address}: {source}")]
     Listen {
@@ -54,9 +57,6 @@ pub enum OrbError {
     /// A limit or facility of the operating system.
     #[error("the operating system refused: {0}")]
     Os(#[from] io::Error),
-    /// The policies of an adapter contradict each other.
-    #[error(transparent)]
-    InvalidPolicy(#[from] InvalidPolicy),
     /// The adapter's objects cannot have this priority (BAD_PARAM).
     #[error(
         "priority {0} is that of no lane of the adapter's pool, or in none of its bands; use one that is, or add a lane or band"

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use punctual_cdr::Ior;
-use punctual_giop::{IiopAddress, IiopProfile, ObjectUrl, TAG_INTERNET_IOP};
-use punctual_stub::{Interface, ObjectRef};
+use punctual_cdr::{Endian, Ior};
+use punctual_giop::{IiopAddress, ObjectUrl, Profile, UrlAddress, UrlError, Version};
+use punctual_stub::{Interface, ObjectRef, PolicyOverrides};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
@@ -117,7 +117,41 @@ impl Orb {
         self.core().poa_defaults.lock().pool = Some(Arc::clone(&pool.core));
     }
 
-    /// The calling thread's priority.
+    /// Sets the client policies of all calls of the ORB, `ORBPolicyManager::set_policy_overrides`, in place of those set before.
+    ///
+    /// Threads and references that set policies themselves go before them. They hold for calls from now on; calls under
+    /// way are not changed.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use std::time::Duration;
+    ///
+    /// use punctual_stub::PolicyOverrides;
+    ///
+    /// let orb = Orb::builder().call_timeout(Duration::from_secs(2)).build()?;
+    /// let patient = PolicyOverrides::new().roundtrip_timeout(None);
+    /// orb.set_policies(patient.clone());
+    /// assert_eq!(orb.policies(), patient);
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn set_policies(&self, policies: PolicyOverrides) {
+        self.core().policies.set(policies);
+    }
+
+    /// What was set last by [`Self::set_policies`] or at first by the builder.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_stub::PolicyOverrides;
+    ///
+    /// assert_eq!(Orb::builder().build()?.policies(), PolicyOverrides::new());
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn policies(&self) -> PolicyOverrides {
+        self.core().policies.get()
+    }
+
+    /// The calling thread's priority and policies.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -133,7 +167,7 @@ impl Orb {
     }
 
     /// Makes the object reachable as `corbaloc:iiop:1.2@HOST:PORT/NAME`, HOST and PORT being those the ORB listens at, and
-    /// returns that text.
+    /// returns that text. Of an ORB that does not listen over IIOP it names the other protocols.
     ///
     /// A client that resolves it gets the object's whole reference, endpoints of lanes and policies included. A name
     /// published before is replaced. NAME may be any text without a NUL; what URLs do not allow is escaped.
@@ -157,13 +191,17 @@ impl Orb {
         core.listen()?;
         let ior = Arc::new(reference.as_object().ior().clone());
         core.published.lock().insert(name.as_bytes().into(), ior);
-        let mut acceptors = core.default_lane().acceptors().iter();
-        let iiop = acceptors.find(|acceptor| acceptor.transport.profile_tag() == TAG_INTERNET_IOP);
-        let address = iiop.ok_or(OrbError::ShutDown)?.address();
-        let url: Result<ObjectUrl, _> = format!("corbaloc:iiop:1.2@{address}").parse();
-        let Ok(ObjectUrl::Corbaloc { addresses, .. }) = url else {
-            return Err(OrbError::ShutDown);
-        };
+        let acceptors = core.default_lane().acceptors();
+        let urls = acceptors.iter().map(|acceptor| {
+            let (scheme, address) = (acceptor.transport.scheme(), acceptor.address());
+            url_address(scheme, address)
+        });
+        let (mut addresses, others): (Vec<_>, Vec<_>) =
+            urls.partition(|address| matches!(address, UrlAddress::Iiop(_)));
+        // What every ORB understands, if there is such a thing; the reference itself names the others.
+        if addresses.is_empty() {
+            addresses = others;
+        }
         let key = name.as_bytes().to_vec();
         Ok(ObjectUrl::Corbaloc { addresses, key }.to_string())
     }
@@ -218,7 +256,9 @@ impl Orb {
     pub fn resolve_object(&self, text: &str) -> Result<ObjectRef, ResolveError> {
         let (ior, complete) = match text.parse::<ObjectUrl>()? {
             ObjectUrl::Ior(ior) => (ior, true),
-            ObjectUrl::Corbaloc { addresses, key } => (corbaloc_reference(&addresses, &key)?, false),
+            ObjectUrl::Corbaloc { addresses, key } => {
+                (corbaloc_reference(self.core(), &addresses, &key)?, false)
+            }
             ObjectUrl::Rir { name } => return Err(ResolveError::UnknownInitialReference(name)),
         };
         if ior.is_nil() {
@@ -317,23 +357,56 @@ impl Orb {
     }
 }
 
+/// An address of ours as it stands in `corbaloc:`.
+fn url_address(scheme: &str, address: &str) -> UrlAddress {
+    if scheme == "iiop" {
+        let url = format!("corbaloc:iiop:1.2@{address}").parse();
+        if let Ok(ObjectUrl::Corbaloc { mut addresses, .. }) = url {
+            return addresses.remove(0);
+        }
+    }
+    UrlAddress::Other {
+        protocol: scheme.to_owned(),
+        version: Version::V1_2,
+        address: address.to_owned(),
+    }
+}
+
 /// A reference with nothing but addresses and a key: enough to ask the object for its real one.
-fn corbaloc_reference(addresses: &[IiopAddress], key: &[u8]) -> Result<Ior, SystemException> {
-    let profiles: Result<Vec<_>, _> = addresses
-        .iter()
-        .map(|address| {
-            let IiopAddress { version, host, port } = address.clone();
-            IiopProfile {
-                version,
-                host,
-                port,
-                object_key: key.to_vec(),
-                components: Vec::new(),
+///
+/// Fails where the ORB has none of the protocols.
+fn corbaloc_reference(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> Result<Ior, ResolveError> {
+    let mut profiles = Vec::new();
+    for url in addresses {
+        let (scheme, version, address) = match url {
+            UrlAddress::Iiop(IiopAddress { version, host, port }) => {
+                let (open, close) = if host.contains(':') { ("[", "]") } else { ("", "") };
+                ("iiop", *version, &format!("{open}{host}{close}:{port}"))
             }
-            .encode()
-        })
-        .collect();
-    let profiles = profiles.map_err(|error| error.system_exception(Completion::No))?;
+            UrlAddress::Other {
+                protocol,
+                version,
+                address,
+            } => (protocol.as_str(), *version, address),
+        };
+        let Some(transport) = core.transports.with_scheme(scheme) else {
+            continue;
+        };
+        let profile = Profile {
+            tag: transport.profile_tag(),
+            version,
+            address,
+            object_key: key.to_vec(),
+            components: Vec::new(),
+        };
+        let profile = profile.encode_with(Endian::NATIVE, |address, encoder| {
+            transport.encode_address(address, encoder)
+        });
+        profiles.push(profile.map_err(|error| error.system_exception(Completion::No))?);
+    }
+    if profiles.is_empty() {
+        return Err(UrlError::UnknownProtocol(addresses[0].to_string()).into());
+    }
     Ok(Ior {
         type_id: String::new(),
         profiles,

@@ -19,7 +19,7 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 
 use crate::{
     InvalidPolicy, Limits, OrbBuilder, OrbError, PriorityModel,
-    client::{Endpoints, Reference},
+    client::{ConnectionCache, Endpoints, OrbPolicies, Reference},
     current,
     lane::{Lane, ListenAt},
     mutex::Mutexes,
@@ -42,12 +42,14 @@ pub(crate) struct OrbCore {
     pub(crate) network_mapping: Box<dyn NetworkPriorityMapping>,
     pub(crate) scheduling_class: SchedulingClass,
     pub(crate) lock_memory: bool,
-    pub(crate) call_timeout: Option<Duration>,
+    /// Of the ORB's scope.
+    pub(crate) policies: OrbPolicies,
+    /// Of calls that no lane's thread makes.
+    pub(crate) connections: Arc<ConnectionCache>,
     pub(crate) transports: Transports,
     /// Where the default pool listens; lanes listen beside it.
     listen: Vec<ListenAt>,
     pub(crate) server_protocols: ProtocolPolicy,
-    pub(crate) client_protocols: ProtocolPolicy,
     pub(crate) endpoints: Endpoints,
     objects: ObjectTable<ActiveObject>,
     activation: PiMutex<Activation>,
@@ -92,6 +94,8 @@ impl OrbCore {
         Ok(Arc::new_cyclic(|own| OrbCore {
             own: Weak::clone(own),
             boot: RandomState::new().build_hasher().finish(),
+            connections: ConnectionCache::new(settings.limits.max_client_connections),
+            policies: OrbPolicies::new(settings.policies),
             limits: settings.limits,
             mapping: settings.mapping.unwrap_or_else(|| {
                 // Threads in the ordinary class have no priority to map to; calls carry the CORBA one all the same.
@@ -105,11 +109,9 @@ impl OrbCore {
             network_mapping: settings.network_mapping,
             scheduling_class: settings.class,
             lock_memory: settings.lock_memory,
-            call_timeout: settings.call_timeout,
             transports,
             listen,
             server_protocols: settings.server_protocols,
-            client_protocols: settings.client_protocols,
             endpoints: Endpoints::default(),
             objects,
             activation: PiMutex::new(Activation {

@@ -5,16 +5,14 @@ use std::{
     io,
     os::fd::OwnedFd,
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
-use punctual_cdr::{CdrError, Decoder, Encoder};
 use punctual_giop::{Component, PolicyValue, TAG_INTERNET_IOP, TAG_POLICIES, TAG_UIOP};
 use punctual_orb::{Orb, OrbError, PriorityModel};
 use punctual_os::socket_option::dont_route;
 use punctual_stub::Interface;
 use punctual_transport::{
-    Listener, Protocol, ProtocolPolicy, ProtocolProperties, Reach, Stream, Tcp, Transport, Unix,
+    Layer, Layered, Protocol, ProtocolPolicy, ProtocolProperties, Side, Stream, Tcp, Unix,
 };
 use punctual_types::{Priority, SystemExceptionKind};
 use rustix::net::sockopt;
@@ -25,128 +23,46 @@ mod doubler {
 }
 use doubler::{Doubler, DoublerRef};
 
-/// A transport that keeps a descriptor of every stream it makes, to look at its options.
-#[derive(Clone)]
-struct Watched<T> {
-    inner: Arc<T>,
+/// Keeps a descriptor of every stream, to look at its options.
+#[derive(Clone, Default)]
+struct Watch {
     connected: Arc<Mutex<Vec<OwnedFd>>>,
     accepted: Arc<Mutex<Vec<OwnedFd>>>,
 }
 
-impl<T: Transport> Watched<T> {
-    fn new(inner: T) -> Self {
-        Self {
-            inner: Arc::new(inner),
-            connected: Arc::default(),
-            accepted: Arc::default(),
-        }
-    }
-
+impl Watch {
     fn connections(&self) -> usize {
         self.connected.lock().unwrap().len()
     }
 }
 
-struct WatchedListener {
-    inner: Box<dyn Listener>,
-    accepted: Arc<Mutex<Vec<OwnedFd>>>,
-}
-
-impl Listener for WatchedListener {
-    fn accept(&self) -> io::Result<Option<Box<dyn Stream>>> {
-        let stream = self.inner.accept()?;
-        if let Some(stream) = &stream {
-            self.accepted
-                .lock()
-                .unwrap()
-                .push((**stream).as_fd().try_clone_to_owned()?);
-        }
-        Ok(stream)
-    }
-
-    fn shutdown(&self) {
-        self.inner.shutdown();
-    }
-
-    fn address(&self) -> &str {
-        self.inner.address()
-    }
-
-    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
-        self.inner.as_fd()
-    }
-}
-
-impl<T: Transport> Transport for Watched<T> {
-    fn scheme(&self) -> &str {
-        self.inner.scheme()
-    }
-
-    fn profile_tag(&self) -> u32 {
-        self.inner.profile_tag()
-    }
-
-    fn reach(&self) -> Reach {
-        self.inner.reach()
-    }
-
-    fn default_address(&self) -> &str {
-        self.inner.default_address()
-    }
-
-    fn listen(
-        &self,
-        address: &str,
-        published: Option<&str>,
-        properties: &ProtocolProperties,
-    ) -> io::Result<Box<dyn Listener>> {
-        let inner = self.inner.listen(address, published, properties)?;
-        Ok(Box::new(WatchedListener {
-            inner,
-            accepted: Arc::clone(&self.accepted),
-        }))
-    }
-
-    fn connect(
-        &self,
-        address: &str,
-        properties: &ProtocolProperties,
-        timeout: Duration,
-    ) -> io::Result<Box<dyn Stream>> {
-        let stream = self.inner.connect(address, properties, timeout)?;
-        self.connected
+impl Layer for Watch {
+    fn wrap(&self, stream: Box<dyn Stream>, side: Side) -> io::Result<Box<dyn Stream>> {
+        let streams = match side {
+            Side::Client => &self.connected,
+            Side::Server => &self.accepted,
+        };
+        streams
             .lock()
             .unwrap()
             .push((*stream).as_fd().try_clone_to_owned()?);
         Ok(stream)
     }
-
-    fn lane_address(&self, address: &str, lane: &str) -> String {
-        self.inner.lane_address(address, lane)
-    }
-
-    fn encode_address(&self, address: &str, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
-        self.inner.encode_address(address, encoder)
-    }
-
-    fn decode_address(&self, decoder: &mut Decoder<'_>) -> Result<String, CdrError> {
-        self.inner.decode_address(decoder)
-    }
 }
 
 /// A server with one pool and an object, over TCP and Unix sockets.
 struct Served {
-    tcp: Watched<Tcp>,
-    unix: Watched<Unix>,
+    tcp: Watch,
+    unix: Watch,
     orb: Orb,
     doubler: DoublerRef,
 }
 
 fn serve(protocols: ProtocolPolicy, exposed: ProtocolPolicy) -> Served {
-    let (tcp, unix) = (Watched::new(Tcp), Watched::new(Unix));
+    let (tcp, unix) = (Watch::default(), Watch::default());
     let orb = Orb::builder()
-        .transport(tcp.clone())
-        .transport(unix.clone())
+        .transport(Layered::new(Tcp, tcp.clone()))
+        .transport(Layered::new(Unix, unix.clone()))
         .listen("iiop://127.0.0.1")
         .listen("uiop://")
         .server_protocols(protocols)
@@ -171,10 +87,10 @@ fn serve(protocols: ProtocolPolicy, exposed: ProtocolPolicy) -> Served {
 
 /// Calls with this policy; how many connections over TCP and over Unix sockets it took.
 fn call(server: &Served, protocols: ProtocolPolicy) -> Result<(usize, usize), SystemExceptionKind> {
-    let (tcp, unix) = (Watched::new(Tcp), Watched::new(Unix));
+    let (tcp, unix) = (Watch::default(), Watch::default());
     let client = Orb::builder()
-        .transport(tcp.clone())
-        .transport(unix.clone())
+        .transport(Layered::new(Tcp, tcp.clone()))
+        .transport(Layered::new(Unix, unix.clone()))
         .client_protocols(protocols)
         .build()
         .unwrap();
@@ -302,9 +218,9 @@ fn properties_reach_the_sockets_of_both_sides() {
     );
 
     let server = serve(set_up.clone(), none());
-    let tcp = Watched::new(Tcp);
+    let tcp = Watch::default();
     let client = Orb::builder()
-        .transport(tcp.clone())
+        .transport(Layered::new(Tcp, tcp.clone()))
         .client_protocols(set_up)
         .build()
         .unwrap();
@@ -337,9 +253,9 @@ fn requests_and_replies_carry_the_network_priority_of_their_lane() {
     let mut properties = ProtocolProperties::default();
     properties.enable_network_priority = true;
     let marked = only(Protocol::IIOP.with(properties));
-    let server_tcp = Watched::new(Tcp);
+    let server_tcp = Watch::default();
     let server = Orb::builder()
-        .transport(server_tcp.clone())
+        .transport(Layered::new(Tcp, server_tcp.clone()))
         .server_protocols(marked.clone())
         .build()
         .unwrap();
@@ -359,9 +275,9 @@ fn requests_and_replies_carry_the_network_priority_of_their_lane() {
     let lanes: DoublerRef = build("lanes", &pool).activate(Doubler).unwrap();
     let plain: DoublerRef = build("plain", &plain).activate(Doubler).unwrap();
 
-    let tcp = Watched::new(Tcp);
+    let tcp = Watch::default();
     let client = Orb::builder()
-        .transport(tcp.clone())
+        .transport(Layered::new(Tcp, tcp.clone()))
         .client_protocols(marked)
         .build()
         .unwrap();

@@ -148,3 +148,89 @@ fn malformed_paths_are_said_as_such() {
         assert!(error.to_string().contains(problem), "{error}");
     }
 }
+
+#[test]
+fn published_names_are_found_over_unix_sockets() {
+    let server = Orb::builder().listen("uiop://").build().unwrap();
+    let pool = server.threadpool().build().unwrap();
+    let poa = server
+        .root_poa()
+        .child("numbers")
+        .threadpool(&pool)
+        .build()
+        .unwrap();
+    let doubler: DoublerRef = poa.activate(Doubler).unwrap();
+    let url = server.publish("Doubler", &doubler).unwrap();
+    assert!(url.starts_with("corbaloc:uiop:1.2@%2f"), "{url}");
+    std::thread::scope(|scope| {
+        scope.spawn(|| server.run());
+        let client = Orb::builder().build().unwrap();
+        let doubler: DoublerRef = client.resolve(&url).unwrap();
+        assert_eq!(doubler.twice(21).unwrap(), 42);
+        let error = client
+            .resolve_object("corbaloc:carrier-pigeon:loft/Doubler")
+            .err()
+            .unwrap();
+        assert!(error.to_string().contains("names no known protocol"), "{error}");
+        server.shutdown();
+    });
+}
+
+#[test]
+fn all_interfaces_of_ipv6_are_those_of_ipv4_as_well() {
+    let server = Orb::builder()
+        .listen_as("iiop://[::]", "iiop://localhost")
+        .build()
+        .unwrap();
+    let pool = server.threadpool().build().unwrap();
+    let poa = server
+        .root_poa()
+        .child("numbers")
+        .threadpool(&pool)
+        .build()
+        .unwrap();
+    let doubler: DoublerRef = poa.activate(Doubler).unwrap();
+    assert_eq!(elsewhere(&doubler).twice(21).unwrap(), 42, "by name");
+    let profile = &doubler.as_object().ior().profiles[0];
+    let profile = punctual_giop::IiopProfile::decode(profile).unwrap();
+    assert_eq!(profile.host, "localhost");
+    for host in ["127.0.0.1", "::1"] {
+        let mut ior = doubler.as_object().ior().clone();
+        let host = host.to_owned();
+        ior.profiles[0] = punctual_giop::IiopProfile {
+            host,
+            ..profile.clone()
+        }
+        .encode()
+        .unwrap();
+        let client = Orb::builder().build().unwrap();
+        let doubler: DoublerRef = client.resolve(&punctual_giop::ior_to_string(&ior)).unwrap();
+        assert_eq!(doubler.twice(21).unwrap(), 42);
+    }
+}
+
+#[test]
+fn references_of_another_host_do_not_lead_to_a_socket_of_this_one() {
+    let server = Orb::builder().listen("uiop://").build().unwrap();
+    let pool = server.threadpool().build().unwrap();
+    let poa = server
+        .root_poa()
+        .child("numbers")
+        .threadpool(&pool)
+        .build()
+        .unwrap();
+    let doubler: DoublerRef = poa.activate(Doubler).unwrap();
+    let mut ior = doubler.as_object().ior().clone();
+    let here = punctual_transport::host_id().unwrap();
+    let data = &mut ior.profiles[0].data;
+    let at = data
+        .windows(here.len())
+        .position(|part| part == here)
+        .expect("it says where it is");
+    data[at] ^= 1;
+    let client = Orb::builder().build().unwrap();
+    let error = client
+        .resolve::<DoublerRef>(&punctual_giop::ior_to_string(&ior))
+        .unwrap_err();
+    assert!(error.to_string().contains("TRANSIENT"), "{error}");
+}

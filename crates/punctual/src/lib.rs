@@ -45,10 +45,11 @@ pub use punctual_orb::{
 };
 pub use punctual_os::{CpuSet, SchedulingClass};
 pub use punctual_sched::{
-    ContinuousMapping, DirectMapping, LinearMapping, PriorityMapping, PriorityTransform, StandardMapping,
-    UnknownMapping,
+    ContinuousMapping, DirectMapping, LinearMapping, LinearNetworkMapping, NetworkPriority,
+    NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping, UnknownMapping,
 };
-pub use punctual_stub::{Interface, ObjectRef, Skeleton};
+pub use punctual_stub::{Interface, ObjectRef, PoliciesInForce, PolicyConflict, PolicyOverrides, Skeleton};
+pub use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use punctual_types::{
     Completion, Minor, NativePriority, OutOfRange, Priority, PriorityBand, SystemException,
     SystemExceptionKind,
@@ -69,6 +70,26 @@ pub mod prelude {
         Completion, Interface, ObjectRef, Orb, OrbError, Poa, Priority, PriorityModel, ResolveError,
         SystemException, SystemExceptionKind, ThreadPool,
     };
+}
+
+/// Transports: how octets get from one ORB to another, and what a transport of one's own needs.
+///
+/// [`Tcp`](transport::Tcp) and [`Unix`](transport::Unix) are there; `OrbBuilder::transport` adds others.
+/// `examples/03-transport-of-your-own` is one.
+///
+/// ```
+/// use punctual::{Orb, transport::{Layered, Tcp, Trace}};
+///
+/// // TCP as before, and a record of what goes over it.
+/// let trace = Trace::new(1000);
+/// let orb = Orb::builder().transport(Layered::new(Tcp, trace.clone())).build()?;
+/// assert_eq!(trace.traffic().connections, 0);
+/// # Ok::<(), punctual::OrbError>(())
+/// ```
+pub mod transport {
+    pub use punctual_cdr::{CdrError, Decode, Decoder, Encode, Encoder};
+    pub use punctual_sched::NetworkPriority;
+    pub use punctual_transport::*;
 }
 
 /// What generated code names; nothing here is for use by hand.

@@ -1,11 +1,11 @@
 // A runtime as small as the examples of this crate need: the object is behind the reference, in the same thread.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use punctual_cdr::{Decode, Decoder, Encode, Encoder, Endian, Ior, TaggedProfile};
 use punctual_stub::{
-    Call, ObjectRef, Orb, OrbContext, Outcome, Phase, Response, ReusePool, Servant, Skeleton, Target, Upcall,
-    servant,
+    Call, ObjectRef, Orb, OrbContext, Outcome, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response,
+    ReusePool, Servant, Skeleton, Target, Upcall, servant,
 };
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
@@ -82,8 +82,16 @@ impl Target for Local {
         Ok(true)
     }
 
-    fn with_timeout(&self, _: Option<Duration>) -> Arc<dyn Target> {
+    fn with_policies(&self, _: PolicyOverrides) -> Arc<dyn Target> {
         Arc::new(self.clone())
+    }
+
+    fn policies_in_force(&self) -> PoliciesInForce {
+        PoliciesInForce::default()
+    }
+
+    fn inconsistent_policies(&self) -> Vec<PolicyConflict> {
+        Vec::new()
     }
 }
 

@@ -6,6 +6,7 @@
 mod exception;
 mod interface;
 mod object_ref;
+mod policies;
 mod reset;
 mod target;
 mod upcall;
@@ -13,6 +14,7 @@ mod upcall;
 pub use exception::{OperationError, UserException};
 pub use interface::{Interface, Servant, Skeleton, servant};
 pub use object_ref::ObjectRef;
+pub use policies::{PoliciesInForce, PolicyConflict, PolicyOverrides};
 pub use reset::{Reset, ReusePool};
 pub use target::{Call, Orb, OrbContext, Phase, Response, Target};
 pub use upcall::{Outcome, Upcall};

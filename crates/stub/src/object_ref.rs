@@ -8,7 +8,10 @@ use std::{
 use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, FromIor, HasIor, Ior};
 use punctual_types::{CORBA_OBJECT, Minor, SystemException, SystemExceptionKind};
 
-use crate::{Call, Interface, OperationError, OrbContext, Phase, Response, Target};
+use crate::{
+    Call, Interface, OperationError, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides,
+    Response, Target,
+};
 
 /// A reference to an object, here or anywhere: `CORBA::Object`. Never nil; nil is `None`.
 ///
@@ -38,10 +41,12 @@ impl ObjectRef {
     /// For runtimes; users get references from adapters, from the ORB and from calls.
     ///
     /// ```
-    /// use std::{sync::Arc, time::Duration};
+    /// use std::sync::Arc;
     ///
     /// use punctual_cdr::Ior;
-    /// use punctual_stub::{Call, ObjectRef, OrbContext, Target};
+    /// use punctual_stub::{
+    ///     Call, ObjectRef, OrbContext, PoliciesInForce, PolicyConflict, PolicyOverrides, Target,
+    /// };
     /// use punctual_types::{Completion, SystemException, SystemExceptionKind};
     ///
     /// struct Unreachable(Ior);
@@ -59,8 +64,14 @@ impl ObjectRef {
     ///     fn locate(&self) -> Result<bool, SystemException> {
     ///         Ok(false)
     ///     }
-    ///     fn with_timeout(&self, _: Option<Duration>) -> Arc<dyn Target> {
+    ///     fn with_policies(&self, _: PolicyOverrides) -> Arc<dyn Target> {
     ///         Arc::new(Self(self.0.clone()))
+    ///     }
+    ///     fn policies_in_force(&self) -> PoliciesInForce {
+    ///         PoliciesInForce::default()
+    ///     }
+    ///     fn inconsistent_policies(&self) -> Vec<PolicyConflict> {
+    ///         Vec::new()
     ///     }
     /// }
     /// let object = ObjectRef::new(Arc::new(Unreachable(Ior::default())));
@@ -241,9 +252,12 @@ impl ObjectRef {
         if maximum == 0 { hash } else { hash % maximum }
     }
 
-    /// Asks where the object is and opens the connection for this thread's priority, so that the first call does not have to.
+    /// Explicit binding, `_validate_connection`: asks where the object is and opens what this thread's calls at its present
+    /// priority need, so that the first one does not have to.
     ///
-    /// Fails with OBJECT_NOT_EXIST where it does not exist.
+    /// Connections belong to the calling thread: each thread, and each priority that leads to another lane or band, is bound by
+    /// itself. Fails with OBJECT_NOT_EXIST where the object does not exist, and with INV_POLICY where the policies in force let
+    /// no call through; [`Self::inconsistent_policies`] then says which.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -267,10 +281,61 @@ impl ObjectRef {
         ))
     }
 
-    /// The same object with a deadline for each call, counted from its start: TIMEOUT when it passes.
+    /// Every policy that lets no call of this thread through, with the rule it breaks; empty where all agree.
     ///
-    /// A call to an object of the same ORB runs on the calling thread, and no deadline ends it.
-    /// From 50 ms on, waiting costs nothing extra and ends up to two kernel ticks late; below, one system call more.
+    /// It asks nobody: policies of a place that the object is forwarded to are known after the first call or
+    /// [`Self::validate_connection`].
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// for conflict in doubler.as_object().inconsistent_policies() {
+    ///     eprintln!("{conflict}");
+    /// }
+    /// ```
+    pub fn inconsistent_policies(&self) -> Vec<PolicyConflict> {
+        self.target.inconsistent_policies()
+    }
+
+    /// The same object, called under these policies, `_set_policy_overrides`; where they say nothing, this reference's stay.
+    ///
+    /// The result is a reference of its own: with a private connection it has another one than `self`.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// use punctual_stub::PolicyOverrides;
+    ///
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// let own = PolicyOverrides::new().private_connection(true);
+    /// let doubler: DoublerRef = doubler.as_object().with_policies(own).unchecked();
+    /// assert_eq!(doubler.twice(4)?, 8);
+    /// # Ok::<(), punctual_types::SystemException>(())
+    /// ```
+    pub fn with_policies(&self, overrides: PolicyOverrides) -> Self {
+        Self::new(self.target.with_policies(overrides))
+    }
+
+    /// The policies that a call of this thread would be under, `_get_client_policy`.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// assert!(!doubler.as_object().policies_in_force().private_connection);
+    /// ```
+    pub fn policies_in_force(&self) -> PoliciesInForce {
+        self.target.policies_in_force()
+    }
+
+    /// The same object with a deadline for each call, counted from its start: [`PolicyOverrides::roundtrip_timeout`].
     ///
     /// `None` takes the deadline away.
     ///
@@ -289,7 +354,7 @@ impl ObjectRef {
     /// # Ok::<(), punctual_types::SystemException>(())
     /// ```
     pub fn with_timeout(&self, timeout: impl Into<Option<Duration>>) -> Self {
-        Self::new(self.target.with_timeout(timeout.into()))
+        self.with_policies(PolicyOverrides::new().roundtrip_timeout(timeout))
     }
 
     /// A two-way call; `perform` writes the arguments, perhaps more than once, and reads the results.

@@ -1,7 +1,9 @@
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use punctual_cdr::{CdrError, Decoder, Encoder, Ior};
 use punctual_types::SystemException;
+
+use crate::{PoliciesInForce, PolicyConflict, PolicyOverrides};
 
 /// Where a reference leads: the runtime's side of an [`ObjectRef`](crate::ObjectRef).
 pub trait Target: Send + Sync {
@@ -21,8 +23,14 @@ pub trait Target: Send + Sync {
     /// `false`: the object does not exist.
     fn locate(&self) -> Result<bool, SystemException>;
 
-    /// The same object with a deadline for each call, counted from its start; `None` waits for ever.
-    fn with_timeout(&self, timeout: Option<Duration>) -> Arc<dyn Target>;
+    /// The same object, called under these policies; where they say nothing, under those that this one has.
+    fn with_policies(&self, overrides: PolicyOverrides) -> Arc<dyn Target>;
+
+    /// The policies that a call of this thread would be under.
+    fn policies_in_force(&self) -> PoliciesInForce;
+
+    /// Why a call of this thread would end with INV_POLICY; empty where it would not.
+    fn inconsistent_policies(&self) -> Vec<PolicyConflict>;
 }
 
 /// One call, as generated code hands it to a [`Target`].

@@ -25,9 +25,9 @@ pub use self::{
         what_is_full_is_writable_again_when_it_was_read, what_waits_to_be_accepted_is_heard,
     },
     streams::{
-        a_closed_stream_ends_behind_its_last_octet, deadlines_pass, large_transfers_arrive_whole,
-        many_connections_are_kept_apart, non_blocking_reads_and_writes_return, octets_arrive_in_order,
-        parts_are_read_as_they_come, shutting_down_wakes_a_blocked_reader,
+        a_closed_stream_ends_behind_its_last_octet, a_new_stream_has_no_deadline, deadlines_pass,
+        large_transfers_arrive_whole, many_connections_are_kept_apart, non_blocking_reads_and_writes_return,
+        octets_arrive_in_order, parts_are_read_as_they_come, shutting_down_wakes_a_blocked_reader,
     },
 };
 use crate::{Listener, ProtocolProperties, Stream, Transport};
@@ -51,6 +51,7 @@ macro_rules! conformance_tests {
             parts_are_read_as_they_come
             non_blocking_reads_and_writes_return
             deadlines_pass
+            a_new_stream_has_no_deadline
             a_closed_stream_ends_behind_its_last_octet
             shutting_down_wakes_a_blocked_reader
             many_connections_are_kept_apart

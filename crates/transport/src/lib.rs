@@ -7,6 +7,7 @@ mod address;
 pub mod conformance;
 mod host_id;
 mod host_port;
+mod layer;
 mod peer;
 mod properties;
 mod protocol_policy;
@@ -20,6 +21,7 @@ mod unix;
 
 pub use address::AddressError;
 pub use host_id::host_id;
+pub use layer::{FaultInjector, Faults, Layer, Layered, Side, Trace, TraceEvent, TraceRecord, Traffic};
 pub use peer::Peer;
 pub use properties::ProtocolProperties;
 pub use protocol_policy::{Protocol, ProtocolPolicy};

@@ -27,7 +27,8 @@ pub struct ProtocolProperties {
 }
 
 impl ProtocolProperties {
-    pub(crate) const DEFAULT: Self = Self {
+    /// What [`Default`] says, for constants.
+    pub const DEFAULT: Self = Self {
         send_buffer_size: None,
         recv_buffer_size: None,
         keep_alive: true,

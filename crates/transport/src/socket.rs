@@ -7,7 +7,7 @@ use std::{
 
 use punctual_sched::NetworkPriority;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use socket2::Socket;
+use socket2::{SockAddr, Socket};
 
 use crate::{Peer, ProtocolProperties, Stream};
 
@@ -44,19 +44,11 @@ impl Stream for SocketStream {
     }
 
     fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
-        let deadline = Instant::now() + timeout;
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let timeout = Timespec {
-                tv_sec: left.as_secs() as i64,
-                tv_nsec: left.subsec_nanos().into(),
-            };
-            match poll(&mut [PollFd::new(&self.socket, PollFlags::IN)], Some(&timeout)) {
-                Ok(ready) => return Ok(ready > 0),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+        wait_for(&self.socket, PollFlags::IN, timeout)
+    }
+
+    fn wait_writable(&self, timeout: Duration) -> io::Result<bool> {
+        wait_for(&self.socket, PollFlags::OUT, timeout)
     }
 
     fn shutdown(&self) {
@@ -101,6 +93,40 @@ impl Stream for SocketStream {
 
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
+    }
+}
+
+/// Connects a socket in blocking mode, for which it waits on the high-resolution timer.
+pub(crate) fn connect(socket: &Socket, address: &SockAddr, timeout: Duration) -> io::Result<()> {
+    let under_way = Some(rustix::io::Errno::INPROGRESS.raw_os_error());
+    socket.set_nonblocking(true)?;
+    match socket.connect(address) {
+        Err(error) if error.raw_os_error() == under_way => {
+            if !wait_for(socket, PollFlags::OUT, timeout)? {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            if let Some(error) = socket.take_error()? {
+                return Err(error);
+            }
+        }
+        at_once => at_once?,
+    }
+    socket.set_nonblocking(false)
+}
+
+fn wait_for(socket: &Socket, event: PollFlags, timeout: Duration) -> io::Result<bool> {
+    let deadline = Instant::now() + timeout;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let timeout = Timespec {
+            tv_sec: left.as_secs() as i64,
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        match poll(&mut [PollFd::new(socket, event)], Some(&timeout)) {
+            Ok(ready) => return Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
 }
 

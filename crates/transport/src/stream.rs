@@ -1,6 +1,7 @@
 use std::{
     io,
     os::fd::{AsFd, BorrowedFd},
+    thread,
     time::Duration,
 };
 
@@ -27,6 +28,14 @@ pub trait Stream: Send + Sync {
 
     /// Waits at most this long, on the high-resolution timer, for something to read; `false` where nothing came.
     fn wait_readable(&self, timeout: Duration) -> io::Result<bool>;
+
+    /// Waits at most this long for room to write; `false` where none came.
+    ///
+    /// Default: a millisecond at most, and says that there may be room. Transports that can wait for it should.
+    fn wait_writable(&self, timeout: Duration) -> io::Result<bool> {
+        thread::sleep(timeout.min(Duration::from_millis(1)));
+        Ok(true)
+    }
 
     /// Ends both directions; whoever blocks in a read or write returns.
     fn shutdown(&self);

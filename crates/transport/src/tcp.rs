@@ -182,7 +182,7 @@ fn connected(
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket::set_buffers(&socket, properties)?;
     set_dont_route(&socket, properties.dont_route)?;
-    socket.connect_timeout(&SockAddr::from(address), timeout)?;
+    socket::connect(&socket, &SockAddr::from(address), timeout)?;
     stream(socket, properties)
 }
 

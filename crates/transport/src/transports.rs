@@ -30,12 +30,16 @@ impl Transports {
         self.0.iter().find(|transport| transport.profile_tag() == tag)
     }
 
+    /// The one whose endpoints begin with this scheme.
+    pub fn with_scheme(&self, scheme: &str) -> Option<&Arc<dyn Transport>> {
+        self.0.iter().find(|transport| transport.scheme() == scheme)
+    }
+
     /// Splits an endpoint, `SCHEME://ADDRESS`, into the transport and the address.
     pub fn endpoint<'e>(&self, endpoint: &'e str) -> Result<(&Arc<dyn Transport>, &'e str), AddressError> {
-        let known = endpoint.split_once("://").and_then(|(scheme, address)| {
-            let transport = self.0.iter().find(|transport| transport.scheme() == scheme);
-            transport.map(|transport| (transport, address))
-        });
+        let known = endpoint
+            .split_once("://")
+            .and_then(|(scheme, address)| Some((self.with_scheme(scheme)?, address)));
         known.ok_or_else(|| {
             let schemes: Vec<_> = self.0.iter().map(|transport| transport.scheme()).collect();
             let hint = format!(

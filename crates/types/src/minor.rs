@@ -110,7 +110,24 @@ impl Minor {
     pub const VALUE_NOT_REPRESENTABLE: Self = Self(PUNCTUAL_VMCID | 39);
     /// Punctual: the call would wait for a thread that waits for the call.
     pub const DEADLOCK_DETECTED: Self = Self(PUNCTUAL_VMCID | 40);
-
+    /// Punctual: as many connections are open as are allowed and all are in use; raise `max_client_connections`.
+    pub const CLIENT_CONNECTIONS_EXHAUSTED: Self = Self(PUNCTUAL_VMCID | 60);
+    /// Punctual: the request could not be sent before the deadline of the call; nobody reads at the other end, or the network is slow.
+    pub const REQUEST_TIMED_OUT: Self = Self(PUNCTUAL_VMCID | 61);
+    /// Punctual: client and reference both have priority bands; take one of them away.
+    pub const BANDS_ON_BOTH_SIDES: Self = Self(PUNCTUAL_VMCID | 62);
+    /// Punctual: priority bands need a reference with a priority model; give the server's adapter one.
+    pub const BANDS_WITHOUT_PRIORITY_MODEL: Self = Self(PUNCTUAL_VMCID | 63);
+    /// Punctual: the lowest priority of a band is above its highest; swap them.
+    pub const BAND_MALFORMED: Self = Self(PUNCTUAL_VMCID | 64);
+    /// Punctual: the priority lies in none of the priority bands; set another priority on this thread, or add a band.
+    pub const PRIORITY_OUTSIDE_BANDS: Self = Self(PUNCTUAL_VMCID | 65);
+    /// Punctual: no lane of the server has a priority in the band; choose bands that hold at least one lane each.
+    pub const NO_ENDPOINT_IN_BAND: Self = Self(PUNCTUAL_VMCID | 66);
+    /// Punctual: client and reference both name protocols; take one of them away.
+    pub const PROTOCOLS_ON_BOTH_SIDES: Self = Self(PUNCTUAL_VMCID | 67);
+    /// Punctual: the reference has no profile of the protocols that the client allows.
+    pub const NO_PROTOCOL_ALLOWED: Self = Self(PUNCTUAL_VMCID | 68);
     /// Punctual: the server's priority transform refused the priority.
     pub const PRIORITY_NOT_TRANSFORMED: Self = Self(PUNCTUAL_VMCID | 50);
 
@@ -201,6 +218,31 @@ impl Minor {
             Self::POLICY_CONFLICT => Some("the policies of the POA contradict each other"),
             Self::VALUE_NOT_REPRESENTABLE => Some("the value cannot be represented on the wire"),
             Self::DEADLOCK_DETECTED => Some("the call would wait for a thread that waits for the call"),
+            Self::CLIENT_CONNECTIONS_EXHAUSTED => Some(
+                "as many connections are open as are allowed and all are in use; raise `max_client_connections`",
+            ),
+            Self::REQUEST_TIMED_OUT => Some(
+                "the request could not be sent before the deadline of the call; nobody reads at the other end, or the network is slow",
+            ),
+            Self::BANDS_ON_BOTH_SIDES => {
+                Some("client and reference both have priority bands; take one of them away")
+            }
+            Self::BANDS_WITHOUT_PRIORITY_MODEL => {
+                Some("priority bands need a reference with a priority model; give the server's adapter one")
+            }
+            Self::BAND_MALFORMED => Some("the lowest priority of a band is above its highest; swap them"),
+            Self::PRIORITY_OUTSIDE_BANDS => Some(
+                "the priority lies in none of the priority bands; set another priority on this thread, or add a band",
+            ),
+            Self::NO_ENDPOINT_IN_BAND => Some(
+                "no lane of the server has a priority in the band; choose bands that hold at least one lane each",
+            ),
+            Self::PROTOCOLS_ON_BOTH_SIDES => {
+                Some("client and reference both name protocols; take one of them away")
+            }
+            Self::NO_PROTOCOL_ALLOWED => {
+                Some("the reference has no profile of the protocols that the client allows")
+            }
             Self::PRIORITY_NOT_TRANSFORMED => Some("the server's priority transform refused the priority"),
             _ => None,
         }

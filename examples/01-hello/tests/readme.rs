@@ -1,20 +1,19 @@
 //! Runs the commands of the README in two terminals' stead, and compares what they print with what it shows.
 
-use std::{
-    io::{BufRead, BufReader},
-    process::{Child, Command, Stdio},
-};
+mod terminal;
+
+use terminal::{Server, blocks_of, command};
 
 const README: &str = include_str!("../README.md");
 
 #[test]
 fn readme_does_what_it_says() {
-    let commands = blocks("sh");
-    let [server, client] = &commands[..] else {
+    let commands = blocks_of(README, "sh");
+    let [server, client] = commands[..] else {
         panic!("the README should show two commands, and shows {commands:?}");
     };
-    let shown = blocks("text");
-    let [greeting_at, greeting] = &shown[..] else {
+    let shown = blocks_of(README, "text");
+    let [greeting_at, greeting] = shown[..] else {
         panic!("the README should show two outputs, and shows {shown:?}");
     };
 
@@ -24,13 +23,8 @@ fn readme_does_what_it_says() {
     assert_eq!(failure.status.code(), Some(1), "{said}");
     assert!(said.contains("is the server running?"), "{said}");
 
-    let mut server = Server(command(server).stdout(Stdio::piped()).spawn().unwrap());
-    let mut line = String::new();
-    BufReader::new(server.0.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    // It is written once connections are accepted.
-    assert_eq!(line.trim_end(), greeting_at);
+    let server = Server::start(server);
+    assert_eq!(server.first_line, greeting_at);
 
     let answer = command(client).output().unwrap();
     let said = String::from_utf8_lossy(&answer.stderr);
@@ -53,11 +47,11 @@ fn sources_are_as_short_as_promised() {
 #[test]
 fn front_page_shows_these_sources() {
     const FRONT_PAGE: &str = include_str!("../../../README.md");
-    let [idl] = &blocks_of(FRONT_PAGE, "idl")[..] else {
+    let [idl] = blocks_of(FRONT_PAGE, "idl")[..] else {
         panic!("the front page should show one interface");
     };
     assert_eq!(idl, include_str!("../idl/hello.idl").trim());
-    let [server, client] = &blocks_of(FRONT_PAGE, "rust")[..] else {
+    let [server, client] = blocks_of(FRONT_PAGE, "rust")[..] else {
         panic!("the front page should show a server and a client");
     };
     let shown = include_str!("../src/bin/server.rs");
@@ -67,39 +61,5 @@ fn front_page_shows_these_sources() {
             .lines()
             .any(|other| other.trim() == line.trim());
         assert!(there, "the client has no line `{line}`");
-    }
-}
-
-/// What stands in the README's code blocks of this kind.
-fn blocks(kind: &str) -> Vec<String> {
-    blocks_of(README, kind)
-}
-
-fn blocks_of(page: &str, kind: &str) -> Vec<String> {
-    let start = format!("```{kind}\n");
-    page.split(&start)
-        .skip(1)
-        .map(|rest| rest.split("```").next().unwrap_or(rest).trim().to_owned())
-        .collect()
-}
-
-/// A line of the README as a command at the root of the workspace.
-fn command(line: &str) -> Command {
-    let mut words = line.split_whitespace();
-    let program = words.next().expect("a command has a first word");
-    let mut command = Command::new(program);
-    command
-        .args(words)
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    command
-}
-
-/// Ended with the test, however that ends. Cargo has made way for the program by then, so it is the server itself.
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }

@@ -85,7 +85,7 @@ fn offset_of(text: &str, key: &Key) -> usize {
             break;
         };
         let value = match (place, value.get_ref()) {
-            (Some(place), DeValue::Array(items)) => match items.iter().nth(*place) {
+            (Some(place), DeValue::Array(items)) => match items.get(*place) {
                 Some(item) => item,
                 None => break,
             },

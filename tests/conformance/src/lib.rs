@@ -4,6 +4,8 @@
 //! octet by octet, without the ORB's own encoder, so that both cannot be wrong in the same way.
 
 pub mod peer;
+pub mod real_time;
+pub mod recorder;
 pub mod server;
 pub mod wire;
 

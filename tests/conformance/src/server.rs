@@ -9,8 +9,8 @@ use std::{
 };
 
 use punctual::{
-    Ior, Limits, Orb, Poa, PriorityModel, SchedulingClass, SystemException, ThreadPool, ThreadPoolBuilder,
-    ior_to_string,
+    Ior, Limits, Orb, Poa, Priority, PriorityModel, SchedulingClass, SystemException, ThreadPool,
+    ThreadPoolBuilder, ior_to_string,
 };
 use punctual_cdr::TaggedProfile;
 use punctual_os::{TaskId, alloc_counter, scheduling};
@@ -113,12 +113,24 @@ impl Server {
 
     /// Activates another object in the same adapter.
     pub fn another(&self) -> ProbeRef {
-        let servant = Servant {
+        self.poa.activate(self.servant()).expect("an object")
+    }
+
+    /// Activates another object in the same adapter, with a priority of its own.
+    pub fn another_with_priority(&self, priority: Priority) -> ProbeRef {
+        let servant = self.servant();
+        self.poa
+            .activate_with_priority(servant, priority)
+            .expect("an object")
+    }
+
+    /// Another servant that shares the hooks.
+    pub fn servant(&self) -> Servant {
+        Servant {
             orb: self.orb.clone(),
             poa: self.poa.clone(),
             hooks: Arc::clone(&self.hooks),
-        };
-        self.poa.activate(servant).expect("an object")
+        }
     }
 
     /// The object's key.
@@ -283,7 +295,8 @@ impl Hooks {
     }
 }
 
-struct Servant {
+/// What serves the calls.
+pub struct Servant {
     orb: Orb,
     poa: Poa,
     hooks: Arc<Hooks>,
@@ -401,6 +414,10 @@ impl conformance::Probe for Servant {
     fn corba_priority(&self) -> Result<i16, SystemException> {
         let own = self.orb.current().priority();
         Ok(own.map_or(-1, |priority| priority.value()))
+    }
+
+    fn corba_priority_of(&self, next: Option<ProbeRef>) -> Result<i16, SystemException> {
+        next.expect("a reference").corba_priority()
     }
 
     fn thread(&self) -> Result<i32, SystemException> {

@@ -1,6 +1,11 @@
 //! No heap allocation per call after warm-up: on the calling thread, on the lane's, and for calls inside one ORB.
 
-use punctual::{Orb, Priority, PriorityModel, SchedulingClass};
+use std::time::Duration;
+
+use punctual::{
+    Orb, Peers, PolicyOverrides, Priority, PriorityBand, PriorityModel, PriorityTransform, Protocol,
+    ProtocolPolicy, SchedulingClass,
+};
 use punctual_conformance::{
     conformance::{Longs, ProbeRef},
     server::{self, Server, Setup},
@@ -100,7 +105,42 @@ fn calls_over_a_connection_allocate_nothing() {
 fn nor_do_calls_with_a_deadline() {
     let (server, client) = (Server::start(), server::client());
     let probe = server.reference_for(&client);
-    assert_none(probe.with_timeout(std::time::Duration::from_secs(5)).unchecked());
+    assert_none(probe.with_timeout(Duration::from_secs(5)).unchecked());
+}
+
+/// Every client policy at once, set at each of the three scopes.
+#[test]
+fn nor_do_calls_under_policies() {
+    let policies = PolicyOverrides::new()
+        .priority_bands([PriorityBand::new(Priority::MIN, Priority::MAX)])
+        .private_connection(true)
+        .client_protocols(ProtocolPolicy::new([Protocol::IIOP]))
+        .roundtrip_timeout(Duration::from_secs(5))
+        .request_timeout(Duration::from_secs(4))
+        .connection_timeout(Duration::from_secs(3))
+        .sends_deadlines(true);
+    let setup = Setup {
+        model: Some(PriorityModel::ClientPropagated {
+            default: Priority::MIN,
+        }),
+        pool: |pool| pool.default_priority(Priority::MAX),
+        ..Setup::default()
+    };
+    let server = setup.start();
+    let client = Orb::builder()
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    client.current().set_priority(Priority::MIN).unwrap();
+    let probe = server.reference_for(&client);
+    client.set_policies(policies.clone());
+    assert_none(probe.clone());
+    client.current().set_policies(policies.clone());
+    assert_none(probe.clone());
+    client.current().set_policies(PolicyOverrides::new());
+    client.set_policies(PolicyOverrides::new());
+    assert_none(probe.with_policies(policies).unchecked());
 }
 
 #[test]
@@ -126,6 +166,53 @@ fn nor_do_calls_that_carry_a_priority_into_a_lane() {
     client.current().set_priority(Priority::MAX).unwrap();
     assert_none(server.reference_for(&client));
     assert_eq!(server.pool.statistics()[0].1.requests, 0);
+}
+
+/// Every step there is between a propagated priority and its servant: rules by peer, a transform, the thread's priority.
+#[test]
+fn nor_do_calls_whose_priorities_are_checked_transformed_and_taken_on() {
+    struct Add;
+    impl PriorityTransform for Add {
+        fn inbound(&self, priority: Priority, _: &[u8]) -> Option<Priority> {
+            Priority::new(priority.value() + 1).ok()
+        }
+
+        fn outbound(&self, priority: Priority, _: &[u8]) -> Option<Priority> {
+            Some(priority)
+        }
+    }
+    let orb = Orb::builder()
+        .listen("iiop://127.0.0.1:0")
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    let pool = orb.threadpool().build().unwrap();
+    let model = PriorityModel::ClientPropagated {
+        default: Priority::MIN,
+    };
+    let poa = orb
+        .root_poa()
+        .child("rt")
+        .threadpool(&pool)
+        .priority_model(model)
+        .accept_priorities(Peers::Remote, Priority::MIN)
+        .accept_priorities(Peers::SameHost, Priority::MAX)
+        .priority_transform(Add)
+        .build()
+        .unwrap();
+    let server = Server::with_poa(orb, pool, poa);
+    let client = Orb::builder()
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    client
+        .current()
+        .set_priority(Priority::new(500).unwrap())
+        .unwrap();
+    let remote = server.reference_for(&client);
+    assert_eq!(remote.corba_priority(), Ok(501));
+    assert_none(remote);
 }
 
 #[test]

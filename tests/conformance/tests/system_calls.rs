@@ -1,8 +1,12 @@
 //! The system calls of one call, as the kernel counts them.
 
-use punctual::{Orb, Priority, PriorityModel, SchedulingClass};
+use punctual::{
+    Orb, PolicyOverrides, Priority, PriorityBand, PriorityModel, Protocol, ProtocolPolicy,
+    ProtocolProperties, SchedulingClass,
+};
 use punctual_conformance::{
     conformance::ProbeRef,
+    real_time::realtime_or_skip,
     server::{self, Server, Setup},
 };
 use punctual_os::{
@@ -60,6 +64,38 @@ fn a_coarse_deadline_costs_nothing() {
     assert_within_budget("deadline", &probe.unchecked());
 }
 
+/// Bands, a private connection, and time-outs that the server is told: set at each of the three scopes.
+#[test]
+fn nor_do_policies() {
+    let setup = Setup {
+        model: Some(PriorityModel::ClientPropagated {
+            default: Priority::MIN,
+        }),
+        pool: |pool| pool.default_priority(Priority::MAX),
+        ..Setup::default()
+    };
+    let server = setup.start();
+    let client = Orb::builder()
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    client.current().set_priority(Priority::MIN).unwrap();
+    let policies = PolicyOverrides::new()
+        .priority_bands([PriorityBand::new(Priority::MIN, Priority::MAX)])
+        .private_connection(true)
+        .roundtrip_timeout(std::time::Duration::from_secs(5))
+        .sends_deadlines(true);
+    let probe = server.reference_for(&client);
+    let own: ProbeRef = probe.with_policies(policies.clone()).unchecked();
+    assert_within_budget("of the reference", &own);
+    client.current().set_policies(policies.clone());
+    assert_within_budget("of the thread", &probe);
+    client.current().set_policies(PolicyOverrides::new());
+    client.set_policies(policies);
+    assert_within_budget("of the ORB", &probe);
+}
+
 #[test]
 fn nor_does_a_priority_that_selects_a_lane() {
     let setup = Setup {
@@ -81,6 +117,28 @@ fn nor_does_a_priority_that_selects_a_lane() {
     assert!(low == 0 && high > 0, "{low} {high}");
 }
 
+/// Without lanes the thread takes on the request's priority and goes back: two more.
+#[test]
+fn a_priority_without_lanes_costs_two_more_there() {
+    if !realtime_or_skip() {
+        return;
+    }
+    let setup = Setup {
+        model: Some(PriorityModel::ServerDeclared(Priority::MIN)),
+        pool: |pool| pool.default_priority(Priority::MAX),
+        class: SchedulingClass::Fifo,
+        ..Setup::default()
+    };
+    let server = setup.start();
+    match count(&server.reference_for(&server::client())) {
+        Ok((client, thread)) => {
+            assert_eq!(client, 2 * CALLS);
+            assert!((4 * CALLS..=5 * CALLS + 1).contains(&thread), "{thread}");
+        }
+        Err(error) => eprintln!("SKIPPED: {error}"),
+    }
+}
+
 #[test]
 fn calls_inside_one_orb_cost_none() {
     let server = Server::start();
@@ -93,4 +151,60 @@ fn calls_inside_one_orb_cost_none() {
     (0..CALLS).for_each(|_| assert_eq!(probe.twice(1), Ok(2)));
     counter.disable().unwrap();
     assert_eq!(counter.read().unwrap() - 1, 0);
+}
+
+/// A server that listens at `endpoint`, with an ordinary thread.
+fn server_at(endpoint: &str, protocols: ProtocolPolicy) -> Server {
+    let orb = Orb::builder()
+        .listen(endpoint)
+        .server_protocols(protocols)
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    let low = Priority::MIN;
+    let pool = orb
+        .threadpool()
+        .lane(low, 1)
+        .lane(Priority::MAX, 1)
+        .build()
+        .unwrap();
+    let model = PriorityModel::ClientPropagated { default: low };
+    let poa = orb
+        .root_poa()
+        .child("probes")
+        .threadpool(&pool)
+        .priority_model(model)
+        .build()
+        .unwrap();
+    Server::with_poa(orb, pool, poa)
+}
+
+fn client_with(protocols: ProtocolPolicy) -> Orb {
+    let client = Orb::builder()
+        .client_protocols(protocols)
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    client.current().set_priority(Priority::MAX).unwrap();
+    client
+}
+
+#[test]
+fn unix_sockets_cost_as_many() {
+    let unix = ProtocolPolicy::new([Protocol::UIOP]);
+    let server = server_at("uiop://", unix.clone());
+    let client = client_with(unix);
+    assert_within_budget("unix", &server.reference_for(&client));
+}
+
+#[test]
+fn nor_does_a_network_priority_that_stays_the_same() {
+    let mut properties = ProtocolProperties::default();
+    properties.enable_network_priority = true;
+    let marked = ProtocolPolicy::new([Protocol::IIOP.with(properties)]);
+    let server = server_at("iiop://127.0.0.1:0", marked.clone());
+    let client = client_with(marked);
+    assert_within_budget("network priority", &server.reference_for(&client));
 }

@@ -1,12 +1,9 @@
-use std::{
-    sync::{Arc, Mutex, Weak},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex, Weak};
 
 use punctual_cdr::{Arena, CharSet, Decode, Decoder, Encode, Encoder, Endian, Ior, TaggedProfile};
 use punctual_stub::{
-    Call, ObjectRef, Orb, OrbContext, Outcome, Phase, Response, ReusePool, Servant, Skeleton, Target, Upcall,
-    servant,
+    Call, ObjectRef, Orb, OrbContext, Outcome, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides,
+    Response, ReusePool, Servant, Skeleton, Target, Upcall, servant,
 };
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
@@ -164,11 +161,19 @@ impl Target for MemoryTarget {
         Ok(true)
     }
 
-    fn with_timeout(&self, _: Option<Duration>) -> Arc<dyn Target> {
+    fn with_policies(&self, _: PolicyOverrides) -> Arc<dyn Target> {
         Arc::new(Self {
             orb: self.orb.clone(),
             itself: self.itself.clone(),
             ior: self.ior.clone(),
         })
+    }
+
+    fn policies_in_force(&self) -> PoliciesInForce {
+        PoliciesInForce::default()
+    }
+
+    fn inconsistent_policies(&self) -> Vec<PolicyConflict> {
+        Vec::new()
     }
 }

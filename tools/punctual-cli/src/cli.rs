@@ -6,7 +6,9 @@ use clap::{Args, Parser, Subcommand};
 
 use punctual_scenarios::{cubit, demo};
 
-/// Punctual, a Real-time CORBA ORB: see what it does, measure it, compile IDL.
+use crate::plan;
+
+/// Punctual, a Real-time CORBA ORB: see what it does, measure it, compile IDL, plan deadlines.
 #[derive(Debug, Parser)]
 #[command(name = "punctual", version, arg_required_else_help = true, after_help = START)]
 pub struct Cli {
@@ -29,6 +31,12 @@ pub enum Command {
     /// Check IDL, or compile it to Rust
     #[command(subcommand)]
     Idl(Idl),
+    /// Find out whether all deadlines are met, and which priorities and lanes would do
+    ///
+    /// Reads what activities do on which hosts, how long and how often; bounds the response time of each, end to end over all
+    /// hosts (response-time analysis, with jitter handed on along chains of calls); and shows the margin to its deadline.
+    #[command(verbatim_doc_comment, after_help = PLAN)]
+    Plan(plan::Options),
 }
 
 #[derive(Debug, Subcommand)]
@@ -104,7 +112,8 @@ const START: &str = "\
 Start with:
   punctual demo                       see lanes at work
   punctual bench cubit                what one call costs here
-  punctual idl check idl/track.idl    is this IDL right?";
+  punctual idl check idl/track.idl    is this IDL right?
+  punctual plan radar.toml            are all deadlines met?";
 
 const DEMO: &str = "\
 Examples:
@@ -139,6 +148,37 @@ Examples:
   punctual idl compile -I idl/common idl/track.idl --runtime-path ::my_runtime::rt
 
 Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read or written, or the command line was wrong.";
+
+const PLAN: &str = "\
+A file, in short (the documentation of the crate punctual-scheduling has every key):
+  hosts = [\"console\", \"radar\"]
+
+  [[pool]]
+  name = \"tracks\"
+  host = \"radar\"
+  lanes = [{ priority = 10922, threads = 1 }, { priority = 32767, threads = 1 }]
+
+  [[activity]]
+  name = \"track\"
+  priority = 32767
+  period = \"10 ms\"
+  deadline = \"8 ms\"
+  step = [
+    { host = \"console\", wcet = \"500 us\" },
+    { pool = \"tracks\", wcet = \"1.5 ms\", delay = \"200 us\", blocking = \"50 us\" },
+  ]
+
+Spans of time are a number and a unit: ns, us, ms, s, min. Each host has one CPU for this work, under SCHED_FIFO.
+wcet is the worst-case execution time on an idle CPU, delay the longest that the message to the step takes, blocking how
+long lower priorities can hold what it needs.
+
+Examples:
+  punctual plan radar.toml
+  punctual plan radar.toml --lanes radar-lanes.toml --json plan.json
+
+--lanes writes the same kind of file, with what makes an infeasible one feasible; the ORB reads it (ServerScheduler).
+
+Exit code: 0 every deadline is met; 1 one is not, or a call would not be served; 2 the file could not be read.";
 
 #[cfg(test)]
 mod tests {

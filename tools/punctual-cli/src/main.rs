@@ -2,6 +2,7 @@
 
 mod cli;
 mod idl;
+mod plan;
 
 use std::process::ExitCode;
 
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         Command::Bench(Bench::List) => list_benchmarks(),
         Command::Bench(Bench::Cubit(options)) => cubit::run(&options),
         Command::Idl(command) => idl::run(&command),
+        Command::Plan(options) => plan::run(&options),
     }
 }
 

@@ -5,6 +5,7 @@ mod captures;
 mod describe;
 mod fragments;
 mod golden;
+mod invocation_policies;
 mod messages;
 mod properties;
 mod references;

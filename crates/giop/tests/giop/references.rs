@@ -13,7 +13,10 @@ fn addresses(text: &str) -> Vec<(Version, String, u16)> {
     match url(text).unwrap() {
         ObjectUrl::Corbaloc { addresses, .. } => addresses
             .into_iter()
-            .map(|address| (address.version, address.host, address.port))
+            .map(|address| match address {
+                UrlAddress::Iiop(address) => (address.version, address.host, address.port),
+                UrlAddress::Other { version, address, .. } => (version, address, 0),
+            })
             .collect(),
         other => panic!("{other:?}"),
     }
@@ -50,9 +53,26 @@ fn corbaloc_addresses_are_read() {
         [
             (v, "a".into(), 1),
             (v, "b".into(), 2),
+            (v, "c".into(), 0),
             (Version::V1_2, "::".into(), 2809)
         ]
     );
+}
+
+#[test]
+fn addresses_of_other_protocols_are_written_as_they_are_read() {
+    let address = UrlAddress::Other {
+        protocol: "uiop".into(),
+        version: Version::V1_2,
+        address: "/run/a@b,c d.sock".into(),
+    };
+    let corbaloc = ObjectUrl::Corbaloc {
+        addresses: vec![address],
+        key: b"Tracker".to_vec(),
+    };
+    let text = corbaloc.to_string();
+    assert_eq!(text, "corbaloc:uiop:1.2@%2frun%2fa%40b%2cc%20d.sock/Tracker");
+    assert_eq!(url(&text).unwrap(), corbaloc);
 }
 
 #[test]
@@ -89,8 +109,9 @@ fn bad_texts_are_refused_with_the_reason() {
         ("corbaname::radar#x", UnknownScheme("corbaname::radar#x".into())),
         ("IO\u{20ac}:00", UnknownScheme("IO\u{20ac}:00".into())),
         ("corbaloc:", UnknownProtocol("".into())),
-        ("corbaloc:iop:radar/K", UnknownProtocol("iop:radar".into())),
-        ("corbaloc:radar:2809/K", UnknownProtocol("radar:2809".into())),
+        ("corbaloc:radar/K", UnknownProtocol("radar".into())),
+        ("corbaloc:uiop:%zz/K", UnknownProtocol("uiop:%zz".into())),
+        ("corbaloc:uiop:2.0@x/K", BadVersion("2.0".into())),
         ("corbaloc:rir:radar/K", BadRir),
         ("corbaloc::radar,rir:/K", BadRir),
         ("corbaloc::2.0@radar/K", BadVersion("2.0".into())),

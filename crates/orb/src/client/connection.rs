@@ -1,20 +1,36 @@
 use std::{
     io,
+    sync::{Arc, Weak},
     time::{Duration, Instant},
 };
 
 use punctual_cdr::CharSet;
-use punctual_giop::{Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType};
+use punctual_giop::{
+    Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType, Version,
+    write_close_connection,
+};
 use punctual_sched::NetworkPriorityMapping;
-use punctual_transport::Stream;
+use punctual_transport::{ProtocolPolicy, Stream};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use super::{Endpoint, route::char_set_in_force};
-use crate::{network_mark::NetworkMark, orb_core::OrbCore, receive_buffer::ReceiveBuffer};
+use super::{
+    Endpoint,
+    connection_cache::{Band, ConnectionKey, Identity, Permit},
+    deadline::{Deadline, Deadlines},
+    route::char_set_in_force,
+};
+use crate::{Limits, network_mark::NetworkMark, receive_buffer::ReceiveBuffer};
 
 /// A connection that one thread at a time uses for one call at a time: it blocks in its own `read`.
 pub(crate) struct ClientConnection {
     stream: Box<dyn Stream>,
+    endpoint: Arc<Endpoint>,
+    /// The reference it serves alone.
+    owner: Option<Weak<Identity>>,
+    band: Option<Band>,
+    /// Of GIOP, spoken by the reference that opened it.
+    version: Version,
+    permit: Permit,
     mark: NetworkMark,
     pub(super) char_set: CharSet,
     /// The code sets were negotiated and the server has not been told yet.
@@ -26,28 +42,38 @@ pub(crate) struct ClientConnection {
     assembled: Option<Vec<u8>>,
     max_message_size: usize,
     /// As last set on the stream.
-    timeout: Option<Duration>,
+    waiting: Waiting,
     /// When it was last seen to be open, or used by a oneway call.
     seen_open: Instant,
+}
+
+/// How the stream waits.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Waiting {
+    /// In reads and writes themselves, for ever or as long as the kernel's coarse time-out.
+    Blocking(Option<Duration>),
+    /// On the high-resolution timer; reads and writes return at once.
+    Fine,
 }
 
 /// From here on the kernel's coarse socket time-out is fine enough.
 const COARSE: Duration = Duration::from_millis(50);
 const LOOK_AFTER: Duration = Duration::from_secs(1);
+/// How long to wait at a time where nothing limits it.
+const WHILE: Duration = Duration::from_secs(3600);
 
 impl ClientConnection {
     pub(super) fn open(
-        endpoint: &Endpoint,
-        core: &OrbCore,
-        deadline: Option<Instant>,
+        key: &ConnectionKey<'_>,
+        permit: Permit,
+        version: Version,
+        protocols: &ProtocolPolicy,
+        limits: &Limits,
+        timeout: Duration,
     ) -> Result<Self, SystemException> {
-        let limits = &core.limits;
-        let mut timeout = limits.connect_timeout;
-        if let Some(deadline) = deadline {
-            timeout = timeout.min(deadline.saturating_duration_since(Instant::now()));
-        }
+        let endpoint = key.endpoint;
         let stream = endpoint
-            .connect(&core.client_protocols, timeout)
+            .connect(protocols, timeout)
             .map_err(|error| match error.kind() {
                 io::ErrorKind::TimedOut => failure(
                     SystemExceptionKind::Timeout,
@@ -71,7 +97,12 @@ impl ClientConnection {
         };
         Ok(Self {
             stream,
-            mark: NetworkMark::new(&endpoint.properties(&core.client_protocols)),
+            endpoint: Arc::clone(endpoint),
+            owner: key.owner.map(Arc::downgrade),
+            band: key.band,
+            version,
+            permit,
+            mark: NetworkMark::new(&endpoint.properties(protocols)),
             char_set: char_set_in_force(endpoint.char_set),
             announces_code_sets: endpoint.char_set.is_some(),
             next_request_id: 0,
@@ -79,9 +110,52 @@ impl ClientConnection {
             fragments: FragmentAssembler::new(fragments),
             assembled: None,
             max_message_size: limits.max_message_size,
-            timeout: None,
+            waiting: Waiting::Blocking(None),
             seen_open: Instant::now(),
         })
+    }
+
+    /// Whether calls of this kind may share it.
+    pub(super) fn is_for(&self, key: &ConnectionKey<'_>) -> bool {
+        let owner = self.owner.as_ref().map(Weak::as_ptr);
+        Arc::ptr_eq(&self.endpoint, key.endpoint)
+            && self.band == key.band
+            && owner == key.owner.map(Arc::as_ptr)
+    }
+
+    /// Whether the same calls may share either.
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
+        let owner = |connection: &Self| connection.owner.as_ref().map(Weak::as_ptr);
+        self.leads_to(&other.endpoint) && self.band == other.band && owner(self) == owner(other)
+    }
+
+    pub(super) fn leads_to(&self, endpoint: &Arc<Endpoint>) -> bool {
+        Arc::ptr_eq(&self.endpoint, endpoint)
+    }
+
+    /// Whether what it was opened for is gone: the reference that it served alone, or the ORB or lane.
+    pub(super) fn is_orphan(&self) -> bool {
+        self.permit.is_void() || self.owner.as_ref().is_some_and(|owner| owner.strong_count() == 0)
+    }
+
+    pub(super) fn endpoint(&self) -> &Arc<Endpoint> {
+        &self.endpoint
+    }
+
+    pub(super) fn permit(&self) -> &Permit {
+        &self.permit
+    }
+
+    /// Ends it in good order, where no call uses it. Never blocks.
+    pub(super) fn close(self: Box<Self>) {
+        // Before GIOP 1.2 it is the server's to say so.
+        if self.version < Version::V1_2 || self.stream.set_nonblocking(true).is_err() {
+            return;
+        }
+        let mut message = Vec::new();
+        write_close_connection(&mut message, self.version);
+        // A peer that has gone, or does not read, will see the end of the stream.
+        let _ = self.stream.write(&message);
     }
 
     /// Whether the peer has closed it, or broken it off, while it was unused.
@@ -107,54 +181,95 @@ impl ClientConnection {
         id
     }
 
-    /// Sets how long the coming writes and reads may take. No system call where it is what it was.
-    pub(super) fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        // Below, `receive` waits with the fine timer first; this is its safety net for writes.
-        let timeout = timeout.map(|timeout| timeout.max(COARSE));
-        if self.timeout != timeout {
-            self.stream.set_timeout(timeout)?;
-            self.timeout = timeout;
+    /// Sets how the coming writes and reads wait. No system call where it is what it was.
+    pub(super) fn wait_until(&mut self, deadlines: &Deadlines) -> io::Result<()> {
+        let waiting = match deadlines.shortest() {
+            Some(shortest) if shortest < COARSE => Waiting::Fine,
+            coarse => Waiting::Blocking(coarse),
+        };
+        if self.waiting == waiting {
+            return Ok(());
         }
+        let was_fine = self.waiting == Waiting::Fine;
+        match waiting {
+            Waiting::Fine => self.stream.set_nonblocking(true)?,
+            Waiting::Blocking(timeout) => {
+                if was_fine {
+                    self.stream.set_nonblocking(false)?;
+                }
+                self.stream.set_timeout(timeout)?;
+            }
+        }
+        self.waiting = waiting;
         Ok(())
     }
 
     /// Sends a whole message. `Completion::No` in the error where not one octet of it has left.
-    pub(super) fn send(&mut self, message: &[u8]) -> Result<(), SystemException> {
+    pub(super) fn send(&mut self, message: &[u8], deadline: Option<Deadline>) -> Result<(), SystemException> {
+        match self.stream.write(message) {
+            Ok(sent) if sent == message.len() => Ok(()),
+            first => self.send_rest(message, first, deadline),
+        }
+    }
+
+    /// There was not room for all of it, or the peer has gone.
+    #[cold]
+    fn send_rest(
+        &mut self,
+        message: &[u8],
+        mut written: io::Result<usize>,
+        deadline: Option<Deadline>,
+    ) -> Result<(), SystemException> {
         let mut sent = 0;
-        while sent < message.len() {
-            match self.stream.write(&message[sent..]) {
+        loop {
+            match written {
                 Ok(count) => sent += count,
-                Err(error) => {
-                    let completed = if sent == 0 {
-                        Completion::No
-                    } else {
-                        Completion::Maybe
-                    };
-                    return Err(if error.kind() == io::ErrorKind::WouldBlock {
-                        failure(SystemExceptionKind::Timeout, Minor::WRITE_FAILED, completed)
-                    } else {
-                        failure(SystemExceptionKind::CommFailure, Minor::WRITE_FAILED, completed)
-                    });
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => {
+                    return Err(not_sent(
+                        SystemExceptionKind::CommFailure,
+                        Minor::WRITE_FAILED,
+                        sent,
+                    ));
                 }
             }
+            if sent == message.len() {
+                return Ok(());
+            }
+            let broken = |_| not_sent(SystemExceptionKind::CommFailure, Minor::WRITE_FAILED, sent);
+            if let Some(deadline) = deadline {
+                let left = deadline.left();
+                if left.is_zero() {
+                    return Err(not_sent(
+                        SystemExceptionKind::Timeout,
+                        Minor::REQUEST_TIMED_OUT,
+                        sent,
+                    ));
+                }
+                // From here on by the clock: the stream's own time-out would start anew with each write.
+                if self.waiting != Waiting::Fine {
+                    self.stream.set_nonblocking(true).map_err(broken)?;
+                    self.waiting = Waiting::Fine;
+                }
+                self.stream.wait_writable(left).map_err(broken)?;
+            } else if self.waiting == Waiting::Fine {
+                self.stream.wait_writable(WHILE).map_err(broken)?;
+            }
+            written = self.stream.write(&message[sent..]);
         }
-        Ok(())
     }
 
     /// Waits for the next message, put together if it came in fragments; then [`Self::message`] and [`Self::consume`].
     ///
-    /// `deadline` with the time-out it was made from. Fails with TIMEOUT, COMM_FAILURE, or MARSHAL for what is no GIOP.
-    pub(super) fn receive(
-        &mut self,
-        deadline: Option<(Instant, Duration)>,
-    ) -> Result<MessageHeader, SystemException> {
+    /// Fails with TIMEOUT, COMM_FAILURE, or MARSHAL for what is no GIOP.
+    pub(super) fn receive(&mut self, deadline: Option<Deadline>) -> Result<MessageHeader, SystemException> {
         let malformed = failure(
             SystemExceptionKind::Marshal,
             Minor::REPLY_MALFORMED,
             Completion::Maybe,
         );
         // The first wait may last the whole time-out, for which the stream is set; later ones only what is left.
-        let mut first = true;
+        let mut fine = self.waiting == Waiting::Fine;
         loop {
             match self.buffer.framing() {
                 Ok(Framing::Complete(header)) => {
@@ -171,18 +286,21 @@ impl ClientConnection {
                     }
                 }
                 Ok(Framing::Partial { needed }) => {
-                    if let Some((deadline, timeout)) = deadline {
-                        let left = deadline.saturating_duration_since(Instant::now());
-                        let fine = timeout < COARSE || !first;
-                        if left.is_zero() || fine && !self.stream.wait_readable(left).map_err(|_| lost())? {
+                    if fine || deadline.is_some() {
+                        let left = deadline.map_or(WHILE, |deadline| deadline.left());
+                        if left.is_zero() {
                             return Err(timed_out());
                         }
+                        if fine && !self.stream.wait_readable(left).map_err(|_| lost())? {
+                            continue;
+                        }
                     }
-                    first = false;
+                    fine |= deadline.is_some();
                     match self.buffer.read(&*self.stream, needed) {
                         Ok((0, _)) => return Err(lost()),
                         Ok(_) => {}
-                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(timed_out()),
+                        // The stream's time-out, which may be the shorter one for the request: how much is left, says the clock.
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                         Err(_) => return Err(lost()),
                     }
                 }
@@ -235,6 +353,15 @@ fn timed_out() -> SystemException {
         Minor::REPLY_TIMED_OUT,
         Completion::Maybe,
     )
+}
+
+fn not_sent(kind: SystemExceptionKind, minor: Minor, sent: usize) -> SystemException {
+    let completed = if sent == 0 {
+        Completion::No
+    } else {
+        Completion::Maybe
+    };
+    failure(kind, minor, completed)
 }
 
 fn failure(kind: SystemExceptionKind, minor: Minor, completed: Completion) -> SystemException {

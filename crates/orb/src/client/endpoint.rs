@@ -9,9 +9,7 @@ use punctual_cdr::CharSet;
 use punctual_os::PiMutex;
 use punctual_transport::{ProtocolPolicy, ProtocolProperties, Stream, Transport};
 
-use super::connection::ClientConnection;
-
-/// An address that requests are sent to, with the connections to it that no thread uses at the moment.
+/// An address that requests are sent to.
 ///
 /// The code set is part of it because it is agreed upon once per connection.
 pub(crate) struct Endpoint {
@@ -19,15 +17,7 @@ pub(crate) struct Endpoint {
     address: String,
     /// What was negotiated for text; `None`: the reference said nothing, so nothing is announced and text is ISO-8859-1.
     pub(crate) char_set: Option<CharSet>,
-    /// Left by threads that ended.
-    #[expect(
-        clippy::vec_box,
-        reason = "connections pass from thread to cache and back on every call: as pointers"
-    )]
-    idle: PiMutex<Vec<Box<ClientConnection>>>,
 }
-
-const MAX_IDLE: usize = 8;
 
 impl Endpoint {
     /// How its connections are set up.
@@ -40,24 +30,6 @@ impl Endpoint {
     pub(super) fn connect(&self, policy: &ProtocolPolicy, timeout: Duration) -> io::Result<Box<dyn Stream>> {
         self.transport
             .connect(&self.address, &self.properties(policy), timeout)
-    }
-
-    pub(crate) fn take_idle(&self) -> Option<Box<ClientConnection>> {
-        self.idle.lock().pop()
-    }
-
-    /// Closes the kept ones: the server has closed one in good order, so it will have closed these as well.
-    pub(crate) fn forget_idle(&self) {
-        let forgotten = std::mem::take(&mut *self.idle.lock());
-        drop(forgotten);
-    }
-
-    /// Keeps a connection for the next thread, or drops it where enough are kept.
-    pub(crate) fn keep_idle(&self, connection: Box<ClientConnection>) {
-        let mut idle = self.idle.lock();
-        if idle.len() < MAX_IDLE {
-            idle.push(connection);
-        }
     }
 }
 
@@ -94,7 +66,6 @@ impl Endpoints {
             transport: Arc::clone(transport),
             address: address.to_owned(),
             char_set,
-            idle: PiMutex::new(Vec::new()),
         });
         known.insert(key, Arc::downgrade(&endpoint));
         endpoint

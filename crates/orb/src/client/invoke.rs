@@ -1,22 +1,30 @@
 use std::{
     sync::Arc,
-    time::{Duration, Instant},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use arc_swap::ArcSwapOption;
 use punctual_cdr::{Decode, Decoder, Endian, Ior};
 use punctual_giop::{
-    LocateReplyHeader, LocateStatus, MessageHeader, MessageType, MessageWriter, OutgoingRequest, ReplyHeader,
-    ReplyStatus, ResponseFlags, ServiceContext, UTF_16, begin_body, char_set_id, decode_system_exception,
-    encode_locate_request, encode_request, end_body,
+    InvocationPolicies, LocateReplyHeader, LocateStatus, MessageHeader, MessageType, MessageWriter,
+    OutgoingRequest, ReplyHeader, ReplyStatus, ResponseFlags, ServiceContext, UTF_16, begin_body,
+    char_set_id, decode_system_exception, encode_locate_request, encode_request, end_body,
 };
-use punctual_stub::{Call, OrbContext, Phase, Response, Target};
+use punctual_stub::{
+    Call, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response, Target,
+};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
-    Endpoint, Route, collocated,
+    Route, collocated,
     connection::{ClientConnection, is_orderly_close},
-    thread_state::{CallFrame, keep_connection, take_connection, with_frame},
+    connection_cache::{ConnectionKey, Identity},
+    deadline::{Deadline, Deadlines},
+    policies::ReferencePolicies,
+    thread_state::{
+        CallFrame, close_orphans, forget_connections, keep_connection, permit_connection, take_connection,
+        with_frame,
+    },
 };
 use crate::{
     current,
@@ -32,7 +40,14 @@ pub(crate) struct Reference {
     route: Arc<Route>,
     /// Where the object said it is; forgotten when it cannot be reached there.
     forwarded: ArcSwapOption<Route>,
-    timeout: Option<Duration>,
+    policies: ReferencePolicies,
+}
+
+/// What holds for all attempts of one call.
+#[derive(Clone, Copy)]
+struct Terms<'c> {
+    policies: &'c PoliciesInForce,
+    deadlines: Deadlines,
 }
 
 /// The answer to a request, still in its connection's buffer.
@@ -54,15 +69,26 @@ enum Attempt<R> {
 impl Reference {
     /// Fails where the reference cannot be used: see [`Route::new`].
     pub(crate) fn new(core: &Arc<OrbCore>, ior: Ior) -> Result<Self, SystemException> {
-        let route = Route::new(&ior, core)?;
-        Ok(Self {
+        let route = Arc::new(Route::new(&ior, core)?);
+        let overrides = PolicyOverrides::new();
+        Ok(Self::of_route(core, Arc::new(ior), route, None, overrides))
+    }
+
+    fn of_route(
+        core: &Arc<OrbCore>,
+        ior: Arc<Ior>,
+        route: Arc<Route>,
+        forwarded: Option<Arc<Route>>,
+        overrides: PolicyOverrides,
+    ) -> Self {
+        Self {
             core: Arc::clone(core),
             orb: context_of(core),
-            ior: Arc::new(ior),
-            route: Arc::new(route),
-            forwarded: ArcSwapOption::empty(),
-            timeout: core.call_timeout,
-        })
+            ior,
+            route,
+            forwarded: ArcSwapOption::new(forwarded),
+            policies: ReferencePolicies::new(overrides, &core.policies),
+        }
     }
 
     /// Tries, and follows forwards and orderly closes, until `attempt` is done or a limit is reached.
@@ -114,57 +140,70 @@ impl Reference {
         route: &Route,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        deadline: Option<(Instant, Duration)>,
+        terms: Terms<'_>,
     ) -> Result<Attempt<()>, SystemException> {
         let priority = self.caller_priority(route)?;
-        let (endpoint, mut connection) = self.connection(route, priority, deadline)?;
+        let mut connection = self.connection(route, priority, terms)?;
         if call.response == Response::None && connection.is_abandoned() {
-            endpoint.forget_idle();
+            self.forget(&connection);
             return Ok(Attempt::Again(closed()));
         }
-        let request_id = connection.new_request_id();
-        if let Err(error) = self.encode(route, priority, frame, call, &connection, request_id) {
-            self.keep(endpoint, connection);
-            return Err(error);
-        }
+        let request_id = match self.encode(route, priority, terms, frame, call, &mut connection) {
+            Ok(id) => id,
+            Err(error) => {
+                self.keep(connection);
+                return Err(error);
+            }
+        };
         connection.mark(&*self.core.network_mapping, route.network_priority(priority));
-        if let Some(unsent) = self.send(endpoint, &mut connection, &frame.request)? {
+        if let Some(unsent) = self.send(&mut connection, &frame.request, terms)? {
             return Ok(Attempt::Again(unsent));
         }
         connection.announces_code_sets = false;
         if call.response == Response::None {
-            self.keep(endpoint, connection);
+            self.keep(connection);
             return Ok(Attempt::Done(()));
         }
-        let answer = self.receive(endpoint, connection, MessageType::Reply, request_id, deadline)?;
+        let reply = terms.deadlines.reply;
+        let answer = self.receive(connection, MessageType::Reply, request_id, reply)?;
         let Some((mut connection, arrived)) = answer else {
             return Ok(Attempt::Again(closed()));
         };
         let attempt = self.decode_reply(&connection, &arrived, call);
         connection.consume(&arrived.header);
-        self.keep(endpoint, connection);
+        self.keep(connection);
         attempt
     }
 
+    /// Writes the request into the frame; returns its id.
     fn encode(
         &self,
         route: &Route,
         priority: Priority,
+        terms: Terms<'_>,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        connection: &ClientConnection,
-        request_id: u32,
-    ) -> Result<(), SystemException> {
+        connection: &mut ClientConnection,
+    ) -> Result<u32, SystemException> {
+        let request_id = connection.new_request_id();
         let priority = ServiceContext::Priority(priority.value());
         let code_sets = ServiceContext::CodeSets {
             char: char_set_id(connection.char_set),
             wchar: UTF_16,
         };
-        let contexts: &[_] = match (route.propagates_priority, connection.announces_code_sets) {
+        let contexts: &[_] = match (route.propagates_priority(), connection.announces_code_sets) {
             (true, true) => &[priority, code_sets],
             (true, false) => &[priority],
             (false, true) => &[code_sets],
             (false, false) => &[],
+        };
+        let mut extended = [priority; 3];
+        let contexts = if terms.policies.sends_deadlines && terms.deadlines.request.is_some() {
+            extended[..contexts.len()].copy_from_slice(contexts);
+            extended[contexts.len()] = ServiceContext::InvocationPolicies(terms.invocation_policies());
+            &extended[..=contexts.len()]
+        } else {
+            contexts
         };
         let request = OutgoingRequest {
             request_id,
@@ -194,23 +233,24 @@ impl Reference {
                 Ok(())
             })
             .and_then(|()| writer.finish())
-            .map_err(|error| error.system_exception(Completion::No))
+            .map_err(|error| error.system_exception(Completion::No))?;
+        Ok(request_id)
     }
 
     /// Sends a message. `Some`: the server had closed the connection and nothing has left, which says nothing about this call.
     fn send(
         &self,
-        endpoint: &Endpoint,
         connection: &mut ClientConnection,
         message: &[u8],
+        terms: Terms<'_>,
     ) -> Result<Option<SystemException>, SystemException> {
-        connection.set_timeout(self.timeout).map_err(|_| broken())?;
-        match connection.send(message) {
+        connection.wait_until(&terms.deadlines).map_err(|_| broken())?;
+        match connection.send(message, terms.deadlines.request) {
             Ok(()) => Ok(None),
             Err(error)
                 if error.completed == Completion::No && error.kind == SystemExceptionKind::CommFailure =>
             {
-                endpoint.forget_idle();
+                self.forget(connection);
                 Ok(Some(error))
             }
             Err(error) => Err(error),
@@ -220,30 +260,35 @@ impl Reference {
     /// As [`Self::await_reply`], and decides what becomes of the connection where no reply comes.
     fn receive(
         &self,
-        endpoint: &Arc<Endpoint>,
         mut connection: Box<ClientConnection>,
         wanted: MessageType,
         request_id: u32,
-        deadline: Option<(Instant, Duration)>,
+        deadline: Option<Deadline>,
     ) -> Result<Option<(Box<ClientConnection>, Arrived)>, SystemException> {
         match self.await_reply(&mut connection, wanted, request_id, deadline) {
             Ok(Some(arrived)) => Ok(Some((connection, arrived))),
             Ok(None) => {
-                endpoint.forget_idle();
+                self.forget(&connection);
                 Ok(None)
             }
             Err(error) => {
                 // A late reply is recognised by its id and dropped, so the connection stays good.
                 if error.kind == SystemExceptionKind::Timeout {
-                    self.keep(endpoint, connection);
+                    self.keep(connection);
                 }
                 Err(error)
             }
         }
     }
 
-    fn keep(&self, endpoint: &Arc<Endpoint>, connection: Box<ClientConnection>) {
-        keep_connection(endpoint, connection, self.core.limits.max_connections_per_thread);
+    fn keep(&self, connection: Box<ClientConnection>) {
+        keep_connection(connection, self.core.limits.max_connections_per_thread);
+    }
+
+    /// The server has closed this one, so it will have closed those to the same place that nobody uses.
+    #[cold]
+    fn forget(&self, connection: &ClientConnection) {
+        forget_connections(connection.endpoint(), &self.core.connections);
     }
 
     /// Waits for the reply to a request; `None` where the peer closed the connection in good order, without handling it.
@@ -252,7 +297,7 @@ impl Reference {
         connection: &mut ClientConnection,
         wanted: MessageType,
         request_id: u32,
-        deadline: Option<(Instant, Duration)>,
+        deadline: Option<Deadline>,
     ) -> Result<Option<Arrived>, SystemException> {
         loop {
             let header = connection.receive(deadline)?;
@@ -350,10 +395,10 @@ impl Reference {
         &self,
         route: &Route,
         frame: &mut CallFrame,
-        deadline: Option<(Instant, Duration)>,
+        terms: Terms<'_>,
     ) -> Result<Attempt<bool>, SystemException> {
         let priority = self.caller_priority(route)?;
-        let (endpoint, mut connection) = self.connection(route, priority, deadline)?;
+        let mut connection = self.connection(route, priority, terms)?;
         let request_id = connection.new_request_id();
         frame.request.clear();
         let mut writer = MessageWriter::new(
@@ -367,16 +412,11 @@ impl Reference {
         encode_locate_request(writer.encoder(), route.version, request_id, &route.object_key)
             .and_then(|()| writer.finish())
             .map_err(|error| error.system_exception(Completion::No))?;
-        if let Some(unsent) = self.send(endpoint, &mut connection, &frame.request)? {
+        if let Some(unsent) = self.send(&mut connection, &frame.request, terms)? {
             return Ok(Attempt::Again(unsent));
         }
-        let answer = self.receive(
-            endpoint,
-            connection,
-            MessageType::LocateReply,
-            request_id,
-            deadline,
-        )?;
+        let reply = terms.deadlines.reply;
+        let answer = self.receive(connection, MessageType::LocateReply, request_id, reply)?;
         let Some((mut connection, Arrived { header, .. })) = answer else {
             return Ok(Attempt::Again(closed()));
         };
@@ -397,46 +437,72 @@ impl Reference {
             })
         });
         connection.consume(&header);
-        self.keep(endpoint, connection);
+        self.keep(connection);
         reply.map_err(|error| error.system_exception(Completion::No))?
     }
 
     /// The priority that chooses the endpoint and travels along; asking for it may cost a system call.
     fn caller_priority(&self, route: &Route) -> Result<Priority, SystemException> {
-        if route.propagates_priority {
+        if route.propagates_priority() {
             current::call_priority(&self.core)
         } else {
             Ok(Priority::MIN)
         }
     }
 
-    /// This thread's connection for the priority, opened at the first of its endpoints that answers.
-    fn connection<'r>(
-        &'r self,
-        route: &'r Route,
+    /// A connection for calls of this priority, opened at the first of its endpoints that answers.
+    fn connection(
+        &self,
+        route: &Route,
         priority: Priority,
-        deadline: Option<(Instant, Duration)>,
-    ) -> Result<(&'r Arc<Endpoint>, Box<ClientConnection>), SystemException> {
+        terms: Terms<'_>,
+    ) -> Result<Box<ClientConnection>, SystemException> {
+        let policies = terms.policies;
+        let owner = policies.private_connection.then_some(&self.policies.identity);
+        let band = route.band(priority, policies)?;
         let mut failure = None;
-        let protocols = &self.core.client_protocols;
-        for endpoint in route.endpoints(priority, protocols.tags())? {
-            if let Some(connection) = take_connection(endpoint) {
-                return Ok((endpoint, connection));
+        for endpoint in route.endpoints(priority, band, policies)? {
+            let key = ConnectionKey {
+                endpoint,
+                owner,
+                band,
+            };
+            if let Some(connection) = take_connection(&key, &self.core.connections) {
+                return Ok(connection);
             }
-            match ClientConnection::open(endpoint, &self.core, deadline.map(|(at, _)| at)) {
-                Ok(connection) => return Ok((endpoint, Box::new(connection))),
+            match self.open(&key, route, terms) {
+                Ok(connection) => return Ok(connection),
                 Err(error) => failure = Some(error),
             }
         }
         Err(failure.unwrap_or_else(broken))
     }
 
+    #[cold]
+    fn open(
+        &self,
+        key: &ConnectionKey<'_>,
+        route: &Route,
+        terms: Terms<'_>,
+    ) -> Result<Box<ClientConnection>, SystemException> {
+        let limits = &self.core.limits;
+        let mut timeout = terms
+            .policies
+            .connection_timeout
+            .unwrap_or(limits.connect_timeout);
+        if let Some(deadline) = terms.deadlines.request {
+            timeout = timeout.min(deadline.left());
+        }
+        let permit = permit_connection(&self.core.connections)?;
+        let protocols = &terms.policies.client_protocols;
+        ClientConnection::open(key, permit, route.version, protocols, limits, timeout).map(Box::new)
+    }
+
     /// Asks where the object is, without going on to where it is forwarded.
     pub(crate) fn locate_once(&self) -> Result<Located, SystemException> {
-        let deadline = self.deadline();
-        with_frame(self.core.limits.max_nested_calls, |frame| {
+        self.under_terms(|terms, frame| {
             self.deliver(|route| {
-                Ok(match self.locate_anywhere(route, frame, deadline)? {
+                Ok(match self.locate_anywhere(route, frame, terms)? {
                     Attempt::Done(true) => Attempt::Done(Located::Here),
                     Attempt::Done(false) => Attempt::Done(Located::Nowhere),
                     Attempt::Forward(ior) => Attempt::Done(Located::There(ior)),
@@ -450,16 +516,76 @@ impl Reference {
         &self,
         route: &Route,
         frame: &mut CallFrame,
-        deadline: Option<(Instant, Duration)>,
+        terms: Terms<'_>,
     ) -> Result<Attempt<bool>, SystemException> {
         if route.is_local {
+            self.check_locally(route, terms)?;
             return Ok(Attempt::Done(collocated::locate(&self.core, route)));
         }
-        self.locate_remotely(route, frame, deadline)
+        self.locate_remotely(route, frame, terms)
     }
 
-    fn deadline(&self) -> Option<(Instant, Duration)> {
-        self.timeout.map(|timeout| (Instant::now() + timeout, timeout))
+    /// Runs a call under the policies in force, its time-outs counted from now, with buffers of its own.
+    fn under_terms<R>(
+        &self,
+        call: impl FnOnce(Terms<'_>, &mut CallFrame) -> Result<R, SystemException>,
+    ) -> Result<R, SystemException> {
+        let policies = self.policies.in_force(&self.core.policies);
+        let terms = Terms {
+            deadlines: Deadlines::start(&policies),
+            policies: &policies,
+        };
+        with_frame(self.core.limits.max_nested_calls, |frame| call(terms, frame))
+    }
+
+    fn call_locally(
+        &self,
+        route: &Route,
+        frame: &mut CallFrame,
+        call: &mut Call<'_>,
+        terms: Terms<'_>,
+    ) -> Result<Attempt<()>, SystemException> {
+        self.check_locally(route, terms)?;
+        collocated::call(&self.core, &self.orb, route, frame, call)?;
+        if call.response == Response::WithTarget {
+            terms.deadlines.check_completed()?;
+        }
+        Ok(Attempt::Done(()))
+    }
+
+    /// Without a connection too, a call that policies forbid is not made.
+    fn check_locally(&self, route: &Route, terms: Terms<'_>) -> Result<(), SystemException> {
+        if route.has_no_rules(terms.policies) {
+            return Ok(());
+        }
+        let priority = self.caller_priority(route)?;
+        route.band(priority, terms.policies).map(|_| ())
+    }
+}
+
+impl Terms<'_> {
+    /// The time-outs as they travel, the absolute ones by this host's clock.
+    fn invocation_policies(&self) -> InvocationPolicies {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let Deadlines { request, reply } = self.deadlines;
+        let request = request.filter(|_| self.policies.request_timeout.is_some());
+        InvocationPolicies {
+            request_end: request.map(|deadline| now + deadline.left()),
+            reply_end: reply.map(|deadline| now + deadline.left()),
+            relative_request: self.policies.request_timeout,
+            relative_roundtrip: self.policies.roundtrip_timeout,
+        }
+    }
+}
+
+/// Private connections close with their reference.
+impl Drop for Reference {
+    fn drop(&mut self) {
+        // Whoever else knows the identity: connections, and threads with policies of their own.
+        if Arc::weak_count(&self.policies.identity) > 0 {
+            self.policies.identity = Arc::new(Identity);
+            close_orphans(&self.core.connections);
+        }
     }
 }
 
@@ -480,34 +606,42 @@ impl Target for Reference {
     }
 
     fn invoke(&self, call: &mut Call<'_>) -> Result<(), SystemException> {
-        let deadline = self.deadline();
-        with_frame(self.core.limits.max_nested_calls, |frame| {
+        self.under_terms(|terms, frame| {
             self.deliver(|route| {
                 if route.is_local {
-                    collocated::call(&self.core, &self.orb, route, frame, call).map(Attempt::Done)
+                    self.call_locally(route, frame, call, terms)
                 } else {
-                    self.call_remotely(route, frame, call, deadline)
+                    self.call_remotely(route, frame, call, terms)
                 }
             })
         })
     }
 
     fn locate(&self) -> Result<bool, SystemException> {
-        let deadline = self.deadline();
-        with_frame(self.core.limits.max_nested_calls, |frame| {
-            self.deliver(|route| self.locate_anywhere(route, frame, deadline))
-        })
+        self.under_terms(|terms, frame| self.deliver(|route| self.locate_anywhere(route, frame, terms)))
     }
 
-    fn with_timeout(&self, timeout: Option<Duration>) -> Arc<dyn Target> {
-        Arc::new(Self {
-            core: Arc::clone(&self.core),
-            orb: self.orb.clone(),
-            ior: Arc::clone(&self.ior),
-            route: Arc::clone(&self.route),
-            forwarded: ArcSwapOption::new(self.forwarded.load_full()),
-            timeout,
-        })
+    fn with_policies(&self, overrides: PolicyOverrides) -> Arc<dyn Target> {
+        Arc::new(Self::of_route(
+            &self.core,
+            Arc::clone(&self.ior),
+            Arc::clone(&self.route),
+            self.forwarded.load_full(),
+            overrides.within(&self.policies.overrides),
+        ))
+    }
+
+    fn policies_in_force(&self) -> PoliciesInForce {
+        PoliciesInForce::clone(&self.policies.in_force(&self.core.policies))
+    }
+
+    fn inconsistent_policies(&self) -> Vec<PolicyConflict> {
+        let forwarded = self.forwarded.load_full();
+        let route = forwarded.as_ref().unwrap_or(&self.route);
+        let policies = self.policies.in_force(&self.core.policies);
+        // Where the thread's own has no CORBA priority, calls fail for another reason.
+        let priority = self.caller_priority(route).unwrap_or(Priority::MIN);
+        route.conflicts(priority, &policies)
     }
 }
 

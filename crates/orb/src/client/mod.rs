@@ -1,12 +1,19 @@
 //! The calling side: from a typed call to the octets of a request, and back.
 
+mod binding_rules;
 mod collocated;
 mod connection;
+mod connection_cache;
+mod deadline;
 mod endpoint;
 mod invoke;
+mod policies;
 mod route;
 mod thread_state;
 
+pub(crate) use connection_cache::ConnectionCache;
 pub(crate) use endpoint::{Endpoint, Endpoints};
 pub(crate) use invoke::{Located, Reference};
+pub(crate) use policies::{OrbPolicies, ThreadScope, of_thread, set_of_thread, swap_scope};
 pub(crate) use route::Route;
+pub(crate) use thread_state::use_connections_of;

@@ -5,10 +5,11 @@ use punctual_giop::{
     CodeSetComponentInfo, Component, PolicyValue, PriorityModel, Profile, TAO_TAG_ENDPOINTS, Version,
     decode_endpoints_with, negotiate,
 };
+use punctual_stub::PoliciesInForce;
 use punctual_transport::{Reach, Transport, host_id};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use super::Endpoint;
+use super::{Endpoint, connection_cache::Band};
 use crate::{orb_core::OrbCore, profiles::TAG_HOST};
 
 /// What a reference says about how to reach its object.
@@ -21,12 +22,11 @@ pub(crate) struct Route {
     /// The tags of the protocols, in that order.
     tags: Vec<u32>,
     /// The server says which protocols to use, so the client may not.
-    exposes_protocols: bool,
-    /// The caller's priority chooses the endpoint, and travels with the request.
-    pub(crate) propagates_priority: bool,
-    /// What the server declares for the object, where it does.
-    declared_priority: Option<Priority>,
-    bands: Vec<(i16, i16)>,
+    pub(super) exposes_protocols: bool,
+    /// Whose priority a request runs at, and the server's, where the reference says.
+    pub(super) model: Option<(PriorityModel, i16)>,
+    /// Those that the reference has itself.
+    pub(super) bands: Vec<Band>,
     /// The object is one of this ORB's: no request needs to be sent.
     pub(crate) is_local: bool,
 }
@@ -96,8 +96,7 @@ impl Route {
             endpoints: Vec::new(),
             tags: vec![profile.tag],
             exposes_protocols: false,
-            propagates_priority: false,
-            declared_priority: None,
+            model: None,
             bands: Vec::new(),
         };
         for component in &profile.components {
@@ -125,10 +124,7 @@ impl Route {
                     PolicyValue::PriorityModel {
                         model,
                         server_priority,
-                    } => {
-                        route.propagates_priority = model == PriorityModel::ClientPropagated;
-                        route.declared_priority = Priority::new(server_priority).ok();
-                    }
+                    } => route.model = Some((model, server_priority)),
                     PolicyValue::PriorityBands(bands) => route.bands = bands,
                     PolicyValue::ClientProtocols(protocols) => {
                         route.exposes_protocols = !protocols.is_empty();
@@ -164,8 +160,7 @@ impl Route {
             (true, _) => {}
         }
         self.exposes_protocols |= other.exposes_protocols;
-        self.propagates_priority |= other.propagates_priority;
-        self.declared_priority = self.declared_priority.or(other.declared_priority);
+        self.model = self.model.or(other.model);
         if self.bands.is_empty() {
             self.bands = other.bands;
         }
@@ -173,33 +168,21 @@ impl Route {
 
     /// The endpoints for a caller of this priority, the preferred one first.
     ///
-    /// Source: the rules that TAO's clients follow, so that the same reference leads to the same lane. Fails with INV_POLICY
-    /// where the priority has no endpoint, where the client's `protocols` (the tags of their profiles; none: all) leave none,
-    /// and where client and server both say which protocols to use.
+    /// Source: the rules that TAO's clients follow, so that the same reference leads to the same lane. `band` is what
+    /// [`Self::band`] says. Fails with INV_POLICY where the priority or the band has no endpoint.
     pub(crate) fn endpoints<'r>(
         &'r self,
         priority: Priority,
-        protocols: &'r [u32],
+        band: Option<Band>,
+        policies: &'r PoliciesInForce,
     ) -> Result<impl Iterator<Item = &'r Arc<Endpoint>>, SystemException> {
-        let (low, high) = if !self.propagates_priority || self.serves_all() {
+        let (low, high) = if !self.propagates_priority() || self.serves_all() {
             (i16::MIN, i16::MAX)
-        } else if self.bands.is_empty() {
-            (priority.value(), priority.value())
         } else {
-            let band = self
-                .bands
-                .iter()
-                .find(|(low, high)| (*low..=*high).contains(&priority.value()));
-            *band.ok_or_else(|| error(SystemExceptionKind::InvPolicy, Minor::NO_ENDPOINT_FOR_PRIORITY))?
+            band.unwrap_or((priority.value(), priority.value()))
         };
-        if self.exposes_protocols && !protocols.is_empty() {
-            return Err(error(SystemExceptionKind::InvPolicy, Minor::POLICY_CONFLICT));
-        }
-        let tags = if protocols.is_empty() {
-            &self.tags
-        } else {
-            protocols
-        };
+        let chosen = policies.client_protocols.tags();
+        let tags = if chosen.is_empty() { &self.tags } else { chosen };
         let mut endpoints = tags
             .iter()
             .flat_map(|tag| {
@@ -210,22 +193,40 @@ impl Route {
             .map(|endpoint| &endpoint.endpoint)
             .peekable();
         if endpoints.peek().is_none() {
-            let minor = if protocols.is_empty() && !self.exposes_protocols {
-                Minor::NO_ENDPOINT_FOR_PRIORITY
+            let minor = if band.is_some() {
+                Minor::NO_ENDPOINT_IN_BAND
             } else {
-                Minor::NO_USABLE_PROFILE
+                Minor::NO_ENDPOINT_FOR_PRIORITY
             };
             return Err(error(SystemExceptionKind::InvPolicy, minor));
         }
         Ok(endpoints)
     }
 
+    /// Whether the caller's priority chooses the endpoint, and travels with the request.
+    pub(crate) fn propagates_priority(&self) -> bool {
+        matches!(self.model, Some((PriorityModel::ClientPropagated, _)))
+    }
+
+    /// Whether an endpoint is reached by the protocol whose profiles have this tag.
+    pub(super) fn has_protocol(&self, profile_tag: u32) -> bool {
+        self.endpoints
+            .iter()
+            .any(|endpoint| endpoint.profile_tag == profile_tag)
+    }
+
+    /// Whether the reference names protocols, and none of them is one of ours.
+    pub(super) fn has_no_protocol(&self) -> bool {
+        !self.tags.iter().any(|tag| self.has_protocol(*tag))
+    }
+
     /// At which priority the requests of a caller travel: its own or the object's. `None`: the reference has no priority model.
     pub(crate) fn network_priority(&self, caller: Priority) -> Option<Priority> {
-        if self.propagates_priority {
+        if self.propagates_priority() {
             Some(caller)
         } else {
-            self.declared_priority
+            let (_, declared) = self.model?;
+            Priority::new(declared).ok()
         }
     }
 

@@ -24,7 +24,7 @@ pub(crate) use self::{
     acceptor::{Acceptor, ListenAt},
     worker::work,
 };
-use crate::{Limits, OrbError, accepted_priorities::Origin};
+use crate::{Limits, OrbError, accepted_priorities::Origin, client::ConnectionCache};
 
 /// Why a connection is looked at.
 #[derive(Clone, Copy)]
@@ -60,6 +60,8 @@ pub(crate) struct Lane {
     accept_again: AtomicBool,
     limits: Limits,
     counters: Counters,
+    /// The connections of calls that its threads make.
+    calls: Arc<ConnectionCache>,
 }
 
 #[derive(Default)]
@@ -131,6 +133,7 @@ impl Lane {
             accept_again: AtomicBool::new(false),
             limits: limits.clone(),
             counters: Counters::default(),
+            calls: ConnectionCache::new(limits.max_client_connections),
         })
     }
 

@@ -12,6 +12,7 @@ use punctual_stub::ReusePool;
 
 use super::{ACCEPTOR, BELL, Lane, Wake, connection::Connection, inbound::Next};
 use crate::{
+    client,
     orb_core::{OrbCore, context_of},
     server::{self, Buffers},
 };
@@ -33,9 +34,12 @@ pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
         },
         last: None,
     };
+    let calls = client::use_connections_of(&lane.calls);
     worker.run();
+    drop(calls);
     if lane.threads.fetch_sub(1, Ordering::AcqRel) == 1 {
         lane.close_all();
+        lane.calls.clear();
     }
 }
 

@@ -5,7 +5,7 @@ use std::{
 };
 
 use super::{PATIENCE, accept, blocking, connect, listen, pair, pattern, read_exactly, write_all};
-use crate::Transport;
+use crate::{ProtocolProperties, Transport};
 
 /// Both ways, in the order in which they were written.
 pub fn octets_arrive_in_order(transport: &dyn Transport, address: &str) {
@@ -131,6 +131,43 @@ pub fn deadlines_pass(transport: &dyn Transport, address: &str) {
             assert!(written < 1 << 30, "a gigabyte that nobody reads");
         };
         assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    });
+}
+
+/// How long connecting may take says nothing about what comes later.
+pub fn a_new_stream_has_no_deadline(transport: &dyn Transport, address: &str) {
+    const TIMEOUT: Duration = Duration::from_millis(100);
+    let listener = listen(transport, address);
+    let properties = ProtocolProperties::default();
+    let client = transport
+        .connect(listener.address(), &properties, TIMEOUT)
+        .unwrap();
+    let server = accept(&*listener);
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let chunk = pattern(60_000, 3);
+            loop {
+                if let Err(error) = client.write(&chunk) {
+                    return error.kind();
+                }
+            }
+        });
+        let reader = scope.spawn(|| client.read(&mut [0; 8]));
+        thread::sleep(TIMEOUT * 3);
+        let early = (writer.is_finished(), reader.is_finished());
+        server.shutdown();
+        client.shutdown();
+        assert_ne!(
+            writer.join().unwrap(),
+            ErrorKind::WouldBlock,
+            "writing had a deadline"
+        );
+        let read = reader.join().unwrap();
+        assert!(
+            !matches!(&read, Err(error) if error.kind() == ErrorKind::WouldBlock),
+            "reading had a deadline"
+        );
+        assert_eq!(early, (false, false), "writing and reading ended by themselves");
     });
 }
 

@@ -430,13 +430,14 @@ fn forwards_in_a_circle_end() {
         scope.spawn(|| {
             let mut peer = listener.accept();
             (0..4).for_each(|_| drop(answer(&mut peer, forward_to(listener.port))));
+            assert_eq!(peer.receive().unwrap().message_type, CLOSE_CONNECTION);
             assert!(peer.is_closed());
         });
         let circle = SystemException::new(Kind::Transient, Minor::TOO_MANY_FORWARDS, Completion::No);
-        // On a thread of its own, so that its connection ends with it.
+        // On a thread of its own, so that its connection ends with it and the ORB.
         scope.spawn(move || {
             assert_eq!(probe.twice(21), Err(circle));
-            drop(probe);
+            drop((probe, orb));
         });
     });
 }

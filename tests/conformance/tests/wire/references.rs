@@ -295,8 +295,12 @@ fn the_priority_selects_the_endpoint() {
             }
             for (at, place) in *calls {
                 orb.current().set_priority(priority(*at)).unwrap();
-                let none =
-                    SystemException::new(Kind::InvPolicy, Minor::NO_ENDPOINT_FOR_PRIORITY, Completion::No);
+                let minor = match bands.iter().find(|(low, high)| (*low..=*high).contains(at)) {
+                    Some(_) => Minor::NO_ENDPOINT_IN_BAND,
+                    None if bands.is_empty() => Minor::NO_ENDPOINT_FOR_PRIORITY,
+                    None => Minor::PRIORITY_OUTSIDE_BANDS,
+                };
+                let none = SystemException::new(Kind::InvPolicy, minor, Completion::No);
                 assert_eq!(
                     probe.twice(1),
                     place.map(|place| place as i32).ok_or(none),

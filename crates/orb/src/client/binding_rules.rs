@@ -1,0 +1,158 @@
+//! Which combinations of the client's policies and those of a reference let calls through.
+//!
+//! Source: Real-time CORBA 1.2, clause 5; where it leaves a choice, what TAO's clients do.
+
+use punctual_giop::PriorityModel;
+use punctual_stub::{PoliciesInForce, PolicyConflict};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
+
+use super::{Route, connection_cache::Band};
+
+const PRIORITY_MODEL: u32 = 40;
+const CLIENT_PROTOCOL: u32 = 43;
+const PRIORITY_BANDED_CONNECTION: u32 = 45;
+
+impl Route {
+    /// The band that a call of this priority belongs to; `None` where neither side has bands.
+    ///
+    /// Fails with INV_POLICY and the reason where policies contradict each other.
+    pub(super) fn band(
+        &self,
+        priority: Priority,
+        policies: &PoliciesInForce,
+    ) -> Result<Option<Band>, SystemException> {
+        if self.has_no_rules(policies) {
+            return Ok(None);
+        }
+        let banding = Banding {
+            route: self,
+            priority: self.effective(priority),
+            policies,
+        };
+        match RULES.iter().find_map(|rule| rule(&banding)) {
+            None => Ok(banding.band()),
+            Some(PolicyConflict { reason, .. }) => Err(SystemException::new(
+                SystemExceptionKind::InvPolicy,
+                reason,
+                Completion::No,
+            )),
+        }
+    }
+
+    /// Whether no policy needs a look: the case of most calls.
+    pub(super) fn has_no_rules(&self, policies: &PoliciesInForce) -> bool {
+        policies.priority_bands.is_empty()
+            && self.bands.is_empty()
+            && policies.client_protocols.protocols().is_empty()
+            && !self.exposes_protocols
+    }
+
+    /// All that [`Self::band`] and [`Self::endpoints`] would find wrong, one after the other.
+    pub(super) fn conflicts(&self, priority: Priority, policies: &PoliciesInForce) -> Vec<PolicyConflict> {
+        let banding = Banding {
+            route: self,
+            priority: self.effective(priority),
+            policies,
+        };
+        let mut conflicts: Vec<_> = RULES.iter().filter_map(|rule| rule(&banding)).collect();
+        if conflicts.is_empty()
+            && let Err(SystemException { minor, .. }) = self.endpoints(priority, banding.band(), policies)
+        {
+            let policy_type = if minor == Minor::NO_ENDPOINT_IN_BAND {
+                PRIORITY_BANDED_CONNECTION
+            } else {
+                PRIORITY_MODEL
+            };
+            conflicts.push(PolicyConflict {
+                policy_type,
+                reason: minor,
+            });
+        }
+        conflicts
+    }
+
+    /// The priority that bands are about: the caller's, or the one the server has declared.
+    fn effective(&self, caller: Priority) -> i16 {
+        match self.model {
+            Some((PriorityModel::ServerDeclared, declared)) => declared,
+            _ => caller.value(),
+        }
+    }
+}
+
+/// A call as far as rules look at it.
+struct Banding<'b> {
+    route: &'b Route,
+    priority: i16,
+    policies: &'b PoliciesInForce,
+}
+
+impl Banding<'_> {
+    fn bands(&self) -> impl Iterator<Item = Band> {
+        let own = self.policies.priority_bands.iter();
+        own.map(|band| (band.low.value(), band.high.value()))
+            .chain(self.route.bands.iter().copied())
+    }
+
+    /// The first that holds the priority.
+    fn band(&self) -> Option<Band> {
+        self.bands()
+            .find(|(low, high)| (*low..=*high).contains(&self.priority))
+    }
+}
+
+type Rule = fn(&Banding<'_>) -> Option<PolicyConflict>;
+
+/// In the order in which a call notices them.
+const RULES: [Rule; 6] = [
+    |call| {
+        let both = !call.policies.priority_bands.is_empty() && !call.route.bands.is_empty();
+        both.then_some(banded(Minor::BANDS_ON_BOTH_SIDES))
+    },
+    |call| {
+        let alone = call.route.model.is_none() && call.bands().next().is_some();
+        alone.then_some(banded(Minor::BANDS_WITHOUT_PRIORITY_MODEL))
+    },
+    // A reference may say what it likes: a band without priorities holds none.
+    |call| {
+        let swapped = call
+            .policies
+            .priority_bands
+            .iter()
+            .any(|band| band.low > band.high);
+        swapped.then_some(banded(Minor::BAND_MALFORMED))
+    },
+    |call| {
+        let outside = call.band().is_none() && call.bands().next().is_some();
+        outside.then_some(banded(Minor::PRIORITY_OUTSIDE_BANDS))
+    },
+    |call| {
+        let both = !call.policies.client_protocols.protocols().is_empty() && call.route.exposes_protocols;
+        both.then_some(protocol(Minor::PROTOCOLS_ON_BOTH_SIDES))
+    },
+    |call| {
+        let allowed = call.policies.client_protocols.protocols();
+        let none = if allowed.is_empty() {
+            call.route.has_no_protocol()
+        } else {
+            !allowed
+                .iter()
+                .any(|protocol| call.route.has_protocol(protocol.profile_tag))
+        };
+        none.then_some(protocol(Minor::NO_PROTOCOL_ALLOWED))
+    },
+];
+
+fn banded(reason: Minor) -> PolicyConflict {
+    PolicyConflict {
+        policy_type: PRIORITY_BANDED_CONNECTION,
+        reason,
+    }
+}
+
+fn protocol(reason: Minor) -> PolicyConflict {
+    PolicyConflict {
+        policy_type: CLIENT_PROTOCOL,
+        reason,
+    }
+}

@@ -1,0 +1,188 @@
+use std::{
+    mem,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use punctual_os::PiMutex;
+
+use super::{Endpoint, connection::ClientConnection};
+
+/// The open connections of the threads of one lane, or of all threads of an ORB that serve none.
+///
+/// Threads of a lane find theirs here. Other threads keep them to themselves, without a lock on the way of a call, and leave
+/// them here when they end.
+pub(crate) struct ConnectionCache {
+    limit: usize,
+    open: AtomicUsize,
+    unused: PiMutex<Unused>,
+}
+
+/// Which calls a connection is for: what they have to agree in to share one.
+///
+/// Source: the key of TAO's connection cache, the endpoint's address with the policies that forbid sharing.
+pub(crate) struct ConnectionKey<'r> {
+    pub(crate) endpoint: &'r Arc<Endpoint>,
+    /// The reference that it belongs to, where it is private.
+    pub(crate) owner: Option<&'r Arc<Identity>>,
+    pub(crate) band: Option<Band>,
+}
+
+/// What tells one reference from another.
+pub(crate) struct Identity;
+
+/// The lowest and the highest priority of a band, as references have them.
+pub(crate) type Band = (i16, i16);
+
+impl ConnectionCache {
+    pub(crate) fn new(limit: usize) -> Arc<Self> {
+        Arc::new(Self {
+            limit,
+            open: AtomicUsize::new(0),
+            unused: PiMutex::new(Unused::default()),
+        })
+    }
+
+    /// The right to have one more connection open; `None` where so many are.
+    pub(super) fn permit(self: &Arc<Self>) -> Option<Permit> {
+        let counted = self
+            .open
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| {
+                (open < self.limit).then_some(open + 1)
+            });
+        counted.ok().map(|_| Permit(Arc::downgrade(self)))
+    }
+
+    pub(super) fn take(&self, key: &ConnectionKey<'_>) -> Option<Box<ClientConnection>> {
+        self.unused.lock().take(key)
+    }
+
+    /// Keeps a connection for any thread's next call.
+    pub(super) fn keep(&self, connection: Box<ClientConnection>) {
+        self.unused.lock().keep(connection);
+    }
+
+    /// As [`Self::keep`], from a thread that ends; closes it where many to the same place are unused already.
+    pub(super) fn leave(&self, connection: Box<ClientConnection>) {
+        let mut unused = self.unused.lock();
+        if unused.alike(&connection) < MAX_LEFT {
+            unused.keep(connection);
+        } else {
+            drop(unused);
+            connection.close();
+        }
+    }
+
+    /// The connection that was unused for longest.
+    pub(super) fn take_oldest(&self) -> Option<Box<ClientConnection>> {
+        self.unused.lock().take_oldest(|_| true)
+    }
+
+    /// Drops those to a server that has closed one of them in good order, so it will have closed all.
+    pub(super) fn forget(&self, endpoint: &Arc<Endpoint>) {
+        let forgotten = self
+            .unused
+            .lock()
+            .remove(|connection| connection.leads_to(endpoint));
+        drop(forgotten);
+    }
+
+    /// Closes those whose reference is gone.
+    pub(super) fn sweep(&self) {
+        let orphans = self.unused.lock().remove(ClientConnection::is_orphan);
+        drop(orphans);
+    }
+
+    /// Closes all that are unused.
+    pub(crate) fn clear(&self) {
+        let all = mem::take(&mut *self.unused.lock());
+        drop(all);
+    }
+}
+
+/// Unused ones to the same place that ended threads may leave.
+const MAX_LEFT: usize = 8;
+
+/// One of the connections that a cache may have open.
+pub(super) struct Permit(Weak<ConnectionCache>);
+
+impl Permit {
+    /// The cache that counts it, unless its lane or ORB is gone.
+    pub(super) fn cache(&self) -> Option<Arc<ConnectionCache>> {
+        self.0.upgrade()
+    }
+
+    /// Whether that is gone.
+    pub(super) fn is_void(&self) -> bool {
+        self.0.strong_count() == 0
+    }
+
+    pub(super) fn is_of(&self, cache: &Arc<ConnectionCache>) -> bool {
+        self.0.as_ptr() == Arc::as_ptr(cache)
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if let Some(cache) = self.0.upgrade() {
+            cache.open.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Connections that no call uses, the longest unused first.
+#[derive(Default)]
+#[expect(
+    clippy::vec_box,
+    reason = "connections pass to calls and back every time: as pointers"
+)]
+pub(super) struct Unused(Vec<Box<ClientConnection>>);
+
+impl Unused {
+    pub(super) fn take(&mut self, key: &ConnectionKey<'_>) -> Option<Box<ClientConnection>> {
+        let position = self.0.iter().rposition(|connection| connection.is_for(key))?;
+        if position + 1 == self.0.len() {
+            return self.0.pop();
+        }
+        // Not `swap_remove`: the order says which one has been unused for longest.
+        Some(self.0.remove(position))
+    }
+
+    pub(super) fn keep(&mut self, connection: Box<ClientConnection>) {
+        self.0.push(connection);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn take_oldest(
+        &mut self,
+        among: impl Fn(&ClientConnection) -> bool,
+    ) -> Option<Box<ClientConnection>> {
+        let position = self.0.iter().position(|connection| among(connection))?;
+        Some(self.0.remove(position))
+    }
+
+    /// Those that are meant, to be closed by dropping them.
+    pub(super) fn remove(&mut self, is_meant: impl Fn(&ClientConnection) -> bool) -> Self {
+        Self(self.0.extract_if(.., |connection| is_meant(connection)).collect())
+    }
+
+    fn alike(&self, connection: &ClientConnection) -> usize {
+        self.0.iter().filter(|other| other.is_alike(connection)).count()
+    }
+
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Box<ClientConnection>> {
+        self.0.drain(..)
+    }
+}
+
+/// In good order: their servers learn that nothing more will come.
+impl Drop for Unused {
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(ClientConnection::close);
+    }
+}

@@ -1,0 +1,67 @@
+use std::time::{Duration, Instant};
+
+use punctual_stub::PoliciesInForce;
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+/// Until when a call's request must have been sent and its reply be back.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Deadlines {
+    /// RelativeRequestTimeout or what is left by [`Self::reply`], whichever ends earlier.
+    pub(super) request: Option<Deadline>,
+    /// RelativeRoundtripTimeout.
+    pub(super) reply: Option<Deadline>,
+}
+
+/// A point in time, and how long it was until then at first.
+#[derive(Clone, Copy)]
+pub(super) struct Deadline {
+    pub(super) at: Instant,
+    pub(super) within: Duration,
+}
+
+impl Deadlines {
+    /// Counted from now. Reads the clock only where a time-out is in force.
+    pub(super) fn start(policies: &PoliciesInForce) -> Self {
+        let (request, roundtrip) = (policies.request_timeout, policies.roundtrip_timeout);
+        if request.is_none() && roundtrip.is_none() {
+            return Self::default();
+        }
+        let now = Instant::now();
+        let deadline = |within: Duration| {
+            // What no clock can say is for ever.
+            now.checked_add(within).map(|at| Deadline { at, within })
+        };
+        let reply = roundtrip.and_then(deadline);
+        let request = match (request, roundtrip) {
+            (Some(request), Some(roundtrip)) => deadline(request.min(roundtrip)),
+            (Some(request), None) => deadline(request),
+            (None, _) => reply,
+        };
+        Self { request, reply }
+    }
+
+    /// The shortest of them.
+    pub(super) fn shortest(&self) -> Option<Duration> {
+        // The one for the request is never longer than the one for the reply.
+        self.request.map(|deadline| deadline.within)
+    }
+
+    /// Fails with TIMEOUT where a call that ran on this thread, and could not be ended, took longer than it should have.
+    pub(super) fn check_completed(&self) -> Result<(), SystemException> {
+        match self.reply {
+            Some(deadline) if deadline.left().is_zero() => Err(SystemException::new(
+                SystemExceptionKind::Timeout,
+                Minor::REPLY_TIMED_OUT,
+                Completion::Yes,
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Deadline {
+    /// Zero once it has passed.
+    pub(super) fn left(&self) -> Duration {
+        self.at.saturating_duration_since(Instant::now())
+    }
+}

@@ -1,0 +1,176 @@
+//! The scopes of client policies: the ORB, the calling thread, the reference.
+
+use std::{
+    cell::RefCell,
+    ops::Deref,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use arc_swap::{ArcSwap, Guard};
+use punctual_os::PiMutex;
+use punctual_stub::{PoliciesInForce, PolicyOverrides};
+
+use super::connection_cache::Identity;
+
+/// The overrides of an ORB.
+pub(crate) struct OrbPolicies {
+    /// Counts the changes, so that references notice them.
+    generation: AtomicU64,
+    overrides: PiMutex<PolicyOverrides>,
+}
+
+impl OrbPolicies {
+    pub(crate) fn new(overrides: PolicyOverrides) -> Self {
+        Self {
+            generation: AtomicU64::new(0),
+            overrides: PiMutex::new(overrides),
+        }
+    }
+
+    pub(crate) fn set(&self, overrides: PolicyOverrides) {
+        *self.overrides.lock() = overrides;
+        self.generation.fetch_add(1, Ordering::Release);
+    }
+
+    pub(crate) fn get(&self) -> PolicyOverrides {
+        self.overrides.lock().clone()
+    }
+
+    fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+}
+
+/// The overrides of one reference, and what they come to.
+pub(super) struct ReferencePolicies {
+    pub(super) overrides: PolicyOverrides,
+    /// For threads without overrides.
+    merged: ArcSwap<Merged>,
+    /// Of the reference, also what its private connections are known by.
+    pub(super) identity: Arc<Identity>,
+}
+
+/// All scopes in one, as of some generation of the ORB's.
+pub(super) struct Merged {
+    generation: u64,
+    policies: PoliciesInForce,
+}
+
+impl Deref for Merged {
+    type Target = PoliciesInForce;
+
+    fn deref(&self) -> &PoliciesInForce {
+        &self.policies
+    }
+}
+
+impl ReferencePolicies {
+    pub(super) fn new(overrides: PolicyOverrides, orb: &OrbPolicies) -> Self {
+        let merged = Merged::new(&overrides, orb, None);
+        Self {
+            overrides,
+            merged: ArcSwap::from_pointee(merged),
+            identity: Arc::new(Identity),
+        }
+    }
+
+    /// What a call of this thread is under. Merged again only after a change.
+    pub(super) fn in_force(&self, orb: &OrbPolicies) -> Guard<Arc<Merged>> {
+        let generation = orb.generation();
+        let of_thread = SCOPE.with_borrow_mut(|scope| {
+            let scope = scope.as_deref_mut()?;
+            Some(scope.merged_with(self, orb, generation))
+        });
+        if let Some(merged) = of_thread {
+            return Guard::from_inner(merged);
+        }
+        let merged = self.merged.load();
+        if merged.generation == generation {
+            return merged;
+        }
+        self.merged
+            .store(Arc::new(Merged::new(&self.overrides, orb, None)));
+        self.merged.load()
+    }
+}
+
+impl Merged {
+    fn new(reference: &PolicyOverrides, orb: &OrbPolicies, thread: Option<&PolicyOverrides>) -> Self {
+        // The number first: should the ORB's change meanwhile, the next call merges again.
+        let generation = orb.generation();
+        let mut overrides = reference.clone();
+        if let Some(thread) = thread {
+            overrides = overrides.within(thread);
+        }
+        let policies = overrides.within(&orb.overrides.lock()).in_force();
+        Self { generation, policies }
+    }
+}
+
+/// The overrides of the calling thread, and what they come to for the references it calls.
+pub(crate) struct ThreadScope {
+    overrides: PolicyOverrides,
+    merged: Vec<(Weak<Identity>, Arc<Merged>)>,
+}
+
+thread_local! {
+    static SCOPE: RefCell<Option<Box<ThreadScope>>> = const { RefCell::new(None) };
+}
+
+/// References whose policies a thread with overrides remembers; calls through more of them merge again and again.
+const MAX_MERGED: usize = 256;
+
+impl ThreadScope {
+    fn merged_with(
+        &mut self,
+        reference: &ReferencePolicies,
+        orb: &OrbPolicies,
+        generation: u64,
+    ) -> Arc<Merged> {
+        let identity = Arc::as_ptr(&reference.identity);
+        let known = self.merged.iter().position(|(of, _)| of.as_ptr() == identity);
+        if let Some(position) = known {
+            let (_, merged) = &self.merged[position];
+            if merged.generation == generation {
+                return Arc::clone(merged);
+            }
+            self.merged.swap_remove(position);
+        }
+        self.merged.retain(|(of, _)| of.strong_count() > 0);
+        if self.merged.len() == MAX_MERGED {
+            self.merged.remove(0);
+        }
+        let merged = Arc::new(Merged::new(&reference.overrides, orb, Some(&self.overrides)));
+        self.merged
+            .push((Arc::downgrade(&reference.identity), Arc::clone(&merged)));
+        merged
+    }
+}
+
+/// Sets the overrides of the calling thread.
+pub(crate) fn set_of_thread(overrides: PolicyOverrides) {
+    let scope = (overrides != PolicyOverrides::new()).then(|| {
+        Box::new(ThreadScope {
+            overrides,
+            merged: Vec::new(),
+        })
+    });
+    SCOPE.set(scope);
+}
+
+/// The overrides of the calling thread.
+pub(crate) fn of_thread() -> PolicyOverrides {
+    SCOPE.with_borrow(|scope| {
+        scope
+            .as_ref()
+            .map_or_else(PolicyOverrides::new, |scope| scope.overrides.clone())
+    })
+}
+
+/// Puts other overrides in the place of the thread's, and returns what was there: an upcall starts with none.
+pub(crate) fn swap_scope(scope: Option<Box<ThreadScope>>) -> Option<Box<ThreadScope>> {
+    SCOPE.replace(scope)
+}

@@ -1,0 +1,236 @@
+use std::{
+    io,
+    os::fd::{AsFd, BorrowedFd},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    thread,
+    time::Duration,
+};
+
+use punctual_os::{Doorbell, Interest, Poller, Trigger};
+use punctual_sched::NetworkPriority;
+
+use super::{Layer, Side};
+use crate::{Peer, Stream};
+
+/// What a [`FaultInjector`] does, each as a share of 1,000 of the occasions. Default: nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Faults {
+    /// The same seed does the same to the same reads and writes of the same connections, counted from the first one.
+    pub seed: u64,
+    /// Connecting fails as if nobody listened.
+    pub refuse_per_mille: u16,
+    /// Reads get at most 16 octets, writes take at most as many.
+    pub short_per_mille: u16,
+    /// Reads and writes begin later, by [`Self::delay`].
+    pub delay_per_mille: u16,
+    /// How much later.
+    pub delay: Duration,
+    /// Connections break after this many octets, both directions together.
+    pub cut_after: Option<u64>,
+}
+
+/// Makes a transport as bad as a network can be, in a way that can be repeated.
+///
+/// ```
+/// use std::{io::ErrorKind, time::Duration};
+///
+/// use punctual_transport::{FaultInjector, Faults, Layered, ProtocolProperties, Tcp, Transport};
+///
+/// let faults = Faults { cut_after: Some(5), ..Faults::default() };
+/// let tcp = Layered::new(Tcp, FaultInjector::new(faults));
+/// let properties = ProtocolProperties::default();
+/// let listener = tcp.listen("127.0.0.1:0", None, &properties)?;
+/// let client = tcp.connect(listener.address(), &properties, Duration::from_secs(5))?;
+/// assert_eq!(client.write(b"hello, world")?, 5);
+/// assert_eq!(client.write(b", world").unwrap_err().kind(), ErrorKind::BrokenPipe);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct FaultInjector {
+    faults: Faults,
+    connects: Dice,
+    connections: AtomicU64,
+}
+
+impl FaultInjector {
+    /// Injects these.
+    pub fn new(faults: Faults) -> Self {
+        Self {
+            faults,
+            connects: Dice::new(faults.seed),
+            connections: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Layer for FaultInjector {
+    fn connecting(&self, _address: &str) -> io::Result<()> {
+        if self.connects.hits(self.faults.refuse_per_mille) {
+            return Err(io::ErrorKind::ConnectionRefused.into());
+        }
+        Ok(())
+    }
+
+    fn wrap(&self, stream: Box<dyn Stream>, _side: Side) -> io::Result<Box<dyn Stream>> {
+        let number = self.connections.fetch_add(1, Ordering::Relaxed) + 1;
+        let waiting = if self.faults.short_per_mille > 0 {
+            Some(Waiting::new(&*stream)?)
+        } else {
+            None
+        };
+        let dice = |direction| Dice::new(self.faults.seed ^ (number << 1 | direction) << 32);
+        Ok(Box::new(Faulty {
+            stream,
+            waiting,
+            faults: self.faults,
+            reads: dice(0),
+            writes: dice(1),
+            passed: AtomicU64::new(0),
+            cut: AtomicBool::new(false),
+        }))
+    }
+}
+
+/// Numbers that look like chance, the same for the same seed. Source: Steele, Lea, Flood 2014 (SplitMix64).
+struct Dice(AtomicU64);
+
+impl Dice {
+    fn new(seed: u64) -> Self {
+        Self(AtomicU64::new(seed))
+    }
+
+    fn roll(&self) -> u64 {
+        const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+        let state = self.0.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
+        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    fn hits(&self, per_mille: u16) -> bool {
+        per_mille > 0 && self.roll() % 1000 < per_mille.into()
+    }
+
+    /// 1 to 16, and less than `length` where that is more than 1: shorter than most messages.
+    fn shorten(&self, length: usize, per_mille: u16) -> usize {
+        if length > 1 && self.hits(per_mille) {
+            1 + self.roll() as usize % (length - 1).min(16)
+        } else {
+            length
+        }
+    }
+}
+
+/// A waiting place around a stream: a short read leaves something in the stream that the kernel would not tell of again.
+struct Waiting {
+    poller: Poller,
+    bell: Doorbell,
+}
+
+impl Waiting {
+    fn new(stream: &dyn Stream) -> io::Result<Self> {
+        let (poller, bell) = (Poller::new()?, Doorbell::new()?);
+        poller.add(stream, 0, Interest::READ_WRITE, Trigger::Level)?;
+        poller.add(&bell, 1, Interest::READ, Trigger::Level)?;
+        Ok(Self { poller, bell })
+    }
+}
+
+struct Faulty {
+    stream: Box<dyn Stream>,
+    waiting: Option<Waiting>,
+    faults: Faults,
+    reads: Dice,
+    writes: Dice,
+    /// Octets, both directions.
+    passed: AtomicU64,
+    cut: AtomicBool,
+}
+
+impl Faulty {
+    fn delay(&self, dice: &Dice) {
+        if dice.hits(self.faults.delay_per_mille) {
+            thread::sleep(self.faults.delay);
+        }
+    }
+
+    /// How many of `length` octets may pass before the cut.
+    fn allowed(&self, length: usize) -> usize {
+        let Some(limit) = self.faults.cut_after else {
+            return length;
+        };
+        let left = limit.saturating_sub(self.passed.load(Ordering::Relaxed));
+        length.min(usize::try_from(left).unwrap_or(usize::MAX))
+    }
+
+    fn cut(&self, kind: io::ErrorKind) -> io::Error {
+        self.cut.store(true, Ordering::Relaxed);
+        self.stream.shutdown();
+        kind.into()
+    }
+}
+
+impl Stream for Faulty {
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.delay(&self.reads);
+        if let Some(waiting) = &self.waiting {
+            waiting.bell.drain()?;
+        }
+        let room = self.allowed(buffer.len());
+        if room == 0 && !buffer.is_empty() || self.cut.load(Ordering::Relaxed) {
+            return Err(self.cut(io::ErrorKind::ConnectionReset));
+        }
+        let short = self.reads.shorten(room, self.faults.short_per_mille);
+        let count = self.stream.read(&mut buffer[..short])?;
+        if short < buffer.len() && count == short {
+            // There may be more, and who waits has to hear of it.
+            if let Some(waiting) = &self.waiting {
+                waiting.bell.ring()?;
+            }
+        }
+        self.passed.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+
+    fn write(&self, octets: &[u8]) -> io::Result<usize> {
+        self.delay(&self.writes);
+        let allowed = self.allowed(octets.len());
+        if allowed == 0 && !octets.is_empty() || self.cut.load(Ordering::Relaxed) {
+            return Err(self.cut(io::ErrorKind::BrokenPipe));
+        }
+        let short = self.writes.shorten(allowed, self.faults.short_per_mille);
+        let count = self.stream.write(&octets[..short])?;
+        self.passed.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+
+    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        self.stream.set_nonblocking(nonblocking)
+    }
+
+    fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        self.stream.set_timeout(timeout)
+    }
+
+    fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
+        self.stream.wait_readable(timeout)
+    }
+
+    fn shutdown(&self) {
+        self.stream.shutdown();
+    }
+
+    fn set_network_priority(&self, priority: NetworkPriority) -> io::Result<()> {
+        self.stream.set_network_priority(priority)
+    }
+
+    fn peer(&self) -> Peer {
+        self.stream.peer()
+    }
+
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match &self.waiting {
+            Some(waiting) => waiting.poller.as_fd(),
+            None => (*self.stream).as_fd(),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What the tests of all examples share: the README's commands in the terminals' stead.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::{Child, Command, Stdio},
+};
+
+/// What stands in a page's code blocks of this kind.
+pub fn blocks_of<'p>(page: &'p str, kind: &str) -> Vec<&'p str> {
+    let start = format!("```{kind}\n");
+    page.split(&start)
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap_or(rest).trim())
+        .collect()
+}
+
+/// A line of a README as a command at the root of the workspace.
+pub fn command(line: &str) -> Command {
+    let mut words = line.split_whitespace();
+    let program = words.next().expect("a command has a first word");
+    let mut command = Command::new(program);
+    command
+        .args(words)
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    command
+}
+
+/// Ended with the test, however that ends. Cargo has made way for the program by then, so it is the server itself.
+pub struct Server {
+    child: Child,
+    /// What it says first, which is once connections are accepted.
+    pub first_line: String,
+}
+
+impl Server {
+    /// Runs a line of a README, and waits until it says something.
+    pub fn start(line: &str) -> Self {
+        let mut child = command(line).stdout(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        // From here on it is ended in any case.
+        let mut server = Self {
+            child,
+            first_line: String::new(),
+        };
+        said.read_line(&mut server.first_line).unwrap();
+        server.first_line.truncate(server.first_line.trim_end().len());
+        server
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,153 @@
+//! Programs that know names only: what their threads, pools and objects get from the file.
+
+mod doubler {
+    include!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../crates/stub/doc/doubler.rs"
+    ));
+}
+
+use doubler::{Doubler, DoublerRef};
+use punctual::{Orb, OrbError, Priority, rt::Interface};
+use punctual_os::{SchedulingClass, scheduling};
+use punctual_scheduling::{ClientScheduler, Schedule, SchedulingError, ServerScheduler};
+
+fn schedule() -> Schedule {
+    Schedule::parse("radar.toml", include_str!("../radar.toml")).unwrap()
+}
+
+fn orb() -> Orb {
+    Orb::builder()
+        .listen("iiop://127.0.0.1")
+        .lock_memory(false)
+        .standard_mapping(schedule().mapping)
+        .build()
+        .unwrap()
+}
+
+/// On a thread of its own, whose priority may change.
+fn on_a_thread<T: Send>(f: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| scope.spawn(f).join().unwrap())
+}
+
+/// Requests that the lane of this priority has served.
+fn served(scheduler: &ServerScheduler, pool: &str, priority: i16) -> u64 {
+    let lanes = scheduler.pool(pool).unwrap().statistics();
+    let lane = lanes
+        .iter()
+        .find(|(own, _)| own.is_some_and(|own| own.value() == priority));
+    lane.unwrap().1.requests
+}
+
+#[test]
+fn an_activity_is_the_threads_priority_and_its_calls() {
+    let (server, client) = (orb(), orb());
+    let pools = ServerScheduler::new(&server, &schedule(), "radar").unwrap();
+    let poa = pools.create_poa(&server.root_poa(), "tracks").unwrap();
+    let doubler: DoublerRef = poa.activate(Doubler).unwrap();
+    let ior = doubler.as_object().to_ior();
+    on_a_thread(|| {
+        let activities = ClientScheduler::new(&client, &schedule());
+        let doubler: DoublerRef = client.resolve(&ior).unwrap();
+        for (name, priority, native) in [("track", 32767, 99), ("display", 10922, 33)] {
+            activities.schedule_activity(name).unwrap();
+            assert_eq!(client.current().priority().unwrap().value(), priority);
+            let own = scheduling::current();
+            if own.class == SchedulingClass::Other {
+                eprintln!("SKIPPED the native priority of `{name}`: no real-time rights");
+            } else {
+                assert_eq!(own.priority.0, native);
+            }
+            let before = served(&pools, "tracks", priority);
+            assert_eq!(doubler.twice(21), Ok(42));
+            assert_eq!(served(&pools, "tracks", priority), before + 1);
+        }
+    });
+}
+
+#[test]
+fn an_unknown_activity_changes_nothing_and_is_told_the_known_ones() {
+    let client = orb();
+    on_a_thread(|| {
+        let activities = ClientScheduler::new(&client, &schedule());
+        activities.schedule_activity("maintenance").unwrap();
+        let error = activities.schedule_activity("Track").unwrap_err();
+        assert!(matches!(&error, SchedulingError::UnknownName(unknown) if unknown.name == "Track"));
+        assert_eq!(
+            error.to_string(),
+            "the schedule has no activity `Track`; it has `display`, `maintenance`, `track`"
+        );
+        assert_eq!(client.current().priority(), Ok(Priority::MIN));
+    });
+}
+
+#[test]
+fn an_object_is_served_at_its_own_priority_whatever_the_clients() {
+    let (server, client) = (orb(), orb());
+    let pools = ServerScheduler::new(&server, &schedule(), "radar").unwrap();
+    let alarms = pools.create_poa(&server.root_poa(), "alarms").unwrap();
+    let siren: DoublerRef = pools.schedule_object(&alarms, "siren", Doubler).unwrap();
+    let other: DoublerRef = alarms.activate(Doubler).unwrap();
+    let (siren, other) = (siren.as_object().to_ior(), other.as_object().to_ior());
+    on_a_thread(|| {
+        client.current().set_priority(Priority::new(5).unwrap()).unwrap();
+        let call = |ior: &str| assert_eq!(client.resolve::<DoublerRef>(ior).unwrap().twice(4), Ok(8));
+        call(&siren);
+        assert_eq!(
+            (served(&pools, "tracks", 32767), served(&pools, "tracks", 10922)),
+            (1, 0)
+        );
+        call(&other);
+        assert_eq!(
+            (served(&pools, "tracks", 32767), served(&pools, "tracks", 10922)),
+            (1, 1)
+        );
+    });
+}
+
+#[test]
+fn pools_are_those_of_the_host() {
+    let orb = orb();
+    let radar = ServerScheduler::new(&orb, &schedule(), "radar").unwrap();
+    assert_eq!(radar.pool("archive").unwrap().statistics().len(), 1);
+    assert_eq!(radar.pool("tracks").unwrap().statistics().len(), 2);
+    let console = ServerScheduler::new(&orb, &schedule(), "console").unwrap();
+    assert!(console.pool("tracks").is_none());
+    let error = console.create_poa(&orb.root_poa(), "tracks").err().unwrap();
+    assert!(matches!(error, SchedulingError::Elsewhere(_)));
+    assert!(
+        error
+            .to_string()
+            .contains("on host `radar`, and this is `console`"),
+        "{error}"
+    );
+    let unknown = ServerScheduler::new(&orb, &schedule(), "rader").err().unwrap();
+    assert_eq!(
+        unknown.to_string(),
+        "the schedule has no host `rader`; it has `console`, `radar`"
+    );
+}
+
+#[test]
+fn unknown_adapters_and_objects_are_errors_and_so_is_the_wrong_adapter() {
+    let orb = orb();
+    let pools = ServerScheduler::new(&orb, &schedule(), "radar").unwrap();
+    let unknown = pools.create_poa(&orb.root_poa(), "track").err().unwrap();
+    assert_eq!(
+        unknown.to_string(),
+        "the schedule has no adapter `track`; it has `tracks`, `alarms`"
+    );
+    let tracks = pools.create_poa(&orb.root_poa(), "tracks").unwrap();
+    let unknown = pools.schedule_object::<DoublerRef, _>(&tracks, "bell", Doubler);
+    assert!(matches!(unknown, Err(SchedulingError::UnknownName(_))));
+    let wrong = pools.schedule_object::<DoublerRef, _>(&tracks, "siren", Doubler);
+    assert!(matches!(
+        wrong,
+        Err(SchedulingError::Orb(OrbError::WrongPolicy(_)))
+    ));
+    let again = pools.create_poa(&orb.root_poa(), "tracks");
+    assert!(matches!(
+        again,
+        Err(SchedulingError::Orb(OrbError::AdapterName(_)))
+    ));
+}

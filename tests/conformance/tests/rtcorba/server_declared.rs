@@ -1,0 +1,95 @@
+//! The server declares priorities, of an adapter and of single objects: TAO's `Server_Declared`.
+
+use punctual::{Orb, PriorityModel, ThreadPoolBuilder};
+use punctual_conformance::{
+    conformance::ProbeRef,
+    real_time::{HIGH, LOW, MIDDLE, RealTime, class, native, ordinary_client, priority, realtime_or_skip},
+    server::{Server, Setup},
+};
+
+fn server(realtime: bool, pool: fn(ThreadPoolBuilder) -> ThreadPoolBuilder) -> Server {
+    let setup = Setup {
+        model: Some(PriorityModel::ServerDeclared(priority(LOW))),
+        pool,
+        class: class(realtime),
+        ..Setup::default()
+    };
+    setup.start()
+}
+
+/// Calls at several priorities of the client's; the object's is the one that holds.
+fn assert_runs_at(client: &Orb, probe: &ProbeRef, declared: i16, realtime: bool) {
+    assert_eq!(RealTime::of(probe).model, Some((1, declared)));
+    let remote: ProbeRef = client.resolve(&probe.to_ior()).unwrap();
+    for clients in [0, MIDDLE, HIGH] {
+        client.current().set_priority(priority(clients)).unwrap();
+        assert_eq!(remote.corba_priority(), Ok(declared));
+        let expected = if realtime { native(declared) } else { -1 };
+        assert_eq!(remote.native_priority(), Ok(expected));
+        assert_eq!(client.current().priority().unwrap(), priority(clients));
+    }
+}
+
+#[test]
+fn objects_run_at_the_priority_of_the_adapter_or_their_own() {
+    let realtime = realtime_or_skip();
+    let client = ordinary_client();
+    let server = server(realtime, |pool| pool.default_priority(priority(MIDDLE)));
+    assert_runs_at(&client, &server.probe, LOW, realtime);
+    for own in [0, LOW, 12_345, HIGH] {
+        assert_runs_at(
+            &client,
+            &server.another_with_priority(priority(own)),
+            own,
+            realtime,
+        );
+    }
+}
+
+#[test]
+fn with_lanes_a_reference_has_only_the_endpoint_of_its_lane() {
+    let realtime = realtime_or_skip();
+    let client = ordinary_client();
+    let server = server(realtime, |pool| {
+        pool.lane(priority(HIGH), 1)
+            .lane(priority(LOW), 1)
+            .lane(priority(MIDDLE), 1)
+    });
+    let mut ports = Vec::new();
+    for own in [LOW, MIDDLE, HIGH] {
+        let probe = server.another_with_priority(priority(own));
+        let said = RealTime::of(&probe);
+        assert_eq!(said.endpoints, [own]);
+        ports.push(said.ports[0]);
+        assert_runs_at(&client, &probe, own, realtime);
+    }
+    ports.sort_unstable();
+    ports.dedup();
+    assert_eq!(ports.len(), 3, "each lane has its own acceptor");
+    for (_, seen) in server.pool.statistics() {
+        assert_eq!((seen.requests, seen.misdirected), (6, 0));
+    }
+}
+
+/// References that are made before their objects.
+#[test]
+fn a_reference_made_before_its_object_leads_to_it() {
+    let realtime = realtime_or_skip();
+    let client = ordinary_client();
+    let server = server(realtime, |pool| {
+        pool.lane(priority(HIGH), 1).lane(priority(LOW), 1)
+    });
+    let early: ProbeRef = server.poa.create_reference_with_priority(priority(HIGH)).unwrap();
+    let remote: ProbeRef = client.resolve(&early.to_ior()).unwrap();
+    let error = remote.twice(1).unwrap_err();
+    assert_eq!(error.kind, punctual::SystemExceptionKind::ObjectNotExist);
+    let id = server.poa.id_of(&early).unwrap();
+    let active: ProbeRef = server.poa.activate_with_id(&id, server.servant()).unwrap();
+    assert_eq!(active.to_ior(), early.to_ior());
+    assert_runs_at(&client, &early, HIGH, realtime);
+    let plain: ProbeRef = server.poa.create_reference().unwrap();
+    assert_eq!(RealTime::of(&plain).model, Some((1, LOW)));
+    assert_ne!(server.poa.id_of(&plain).unwrap(), id);
+    server.poa.deactivate(&active).unwrap();
+    assert!(remote.twice(1).is_err());
+}

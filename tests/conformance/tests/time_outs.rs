@@ -1,0 +1,403 @@
+//! Time-outs: when connecting, sending, waiting and receiving; fine ones and coarse ones; and what is left behind.
+
+use std::{
+    net::{SocketAddr, TcpStream},
+    thread,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use punctual::{
+    Completion, Limits, Minor, Orb, PolicyOverrides, SystemException, SystemExceptionKind as Kind,
+};
+use punctual_conformance::{
+    conformance::{Longs, ProbeRef},
+    peer::Listener,
+    recorder::{Recorder, resolve},
+    server::{Server, client, client_with, reference},
+    wire::{COMMON, Reader},
+};
+use socket2::{Domain, Socket, Type};
+
+/// Below the socket's own time-outs, and above.
+const FINE: Duration = Duration::from_millis(8);
+const COARSE: Duration = Duration::from_millis(60);
+const LONG: Duration = Duration::from_secs(30);
+
+fn to(orb: &Orb, port: u16) -> ProbeRef {
+    resolve(orb, &reference([1, 2], port, b"timed", &[]))
+}
+
+fn under(probe: &ProbeRef, policies: PolicyOverrides) -> ProbeRef {
+    probe.with_policies(policies).unchecked()
+}
+
+fn timed_out(minor: Minor, completed: Completion) -> SystemException {
+    SystemException::new(Kind::Timeout, minor, completed)
+}
+
+/// A time-out ends nothing early. How late it ends is the machine's, but not minutes.
+fn ends_after<R>(timeout: Duration, call: impl FnOnce() -> R) -> R {
+    let started = Instant::now();
+    let result = call();
+    assert!(
+        started.elapsed() >= timeout,
+        "{:?} early",
+        timeout - started.elapsed()
+    );
+    assert!(started.elapsed() < LONG, "it is another time-out that ended it");
+    result
+}
+
+/// A host that drops what asks for a connection: its queue is full.
+struct Unresponsive {
+    port: u16,
+    _listener: Socket,
+    _queue: Vec<TcpStream>,
+}
+
+impl Unresponsive {
+    fn start() -> Self {
+        let listener = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        listener
+            .bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into())
+            .unwrap();
+        listener.listen(0).unwrap();
+        let address = listener.local_addr().unwrap().as_socket().unwrap();
+        let mut queue = Vec::new();
+        while let Ok(waiting) = TcpStream::connect_timeout(&address, Duration::from_millis(200)) {
+            queue.push(waiting);
+            assert!(queue.len() < 100, "the queue does not fill");
+        }
+        Self {
+            port: address.port(),
+            _listener: listener,
+            _queue: queue,
+        }
+    }
+}
+
+#[test]
+fn connecting_ends_with_the_shortest_of_all_time_outs() {
+    let host = Unresponsive::start();
+    let policies = PolicyOverrides::new;
+    let rows = [
+        ("connection", COARSE, LONG, policies().connection_timeout(COARSE)),
+        ("round trip", COARSE, LONG, policies().roundtrip_timeout(COARSE)),
+        ("fine round trip", FINE, LONG, policies().roundtrip_timeout(FINE)),
+        ("request", COARSE, LONG, policies().request_timeout(COARSE)),
+        ("the ORB's limit", COARSE, COARSE, policies()),
+        (
+            "connection in place of the limit",
+            COARSE,
+            FINE,
+            policies().connection_timeout(COARSE),
+        ),
+        (
+            "the limit again",
+            COARSE,
+            COARSE,
+            policies().connection_timeout(None).roundtrip_timeout(LONG),
+        ),
+        (
+            "request before connection",
+            FINE,
+            LONG,
+            policies()
+                .request_timeout(FINE)
+                .connection_timeout(LONG)
+                .roundtrip_timeout(LONG),
+        ),
+    ];
+    for (name, timeout, limit, policies) in rows {
+        println!("{name}");
+        let mut limits = Limits::default();
+        limits.connect_timeout = limit;
+        let orb = client_with(limits);
+        let probe = under(&to(&orb, host.port), policies);
+        let late = timed_out(Minor::CONNECT_TIMED_OUT, Completion::No);
+        assert_eq!(ends_after(timeout, || probe.twice(1)), Err(late));
+        assert_eq!(
+            ends_after(timeout, || probe.note(1)),
+            Err(late),
+            "oneways connect as well"
+        );
+        assert_eq!(ends_after(timeout, || probe.validate_connection()), Err(late));
+    }
+}
+
+/// Nobody reads, and the request is larger than what the kernel keeps.
+#[test]
+fn sending_ends_with_the_time_out() {
+    let huge: Longs = vec![7; 16 << 20];
+    let policies = PolicyOverrides::new;
+    let rows = [
+        ("fine", FINE, policies().roundtrip_timeout(FINE)),
+        ("coarse", COARSE, policies().roundtrip_timeout(COARSE)),
+        ("the request's, fine", FINE, policies().request_timeout(FINE)),
+        (
+            "the request's, before the round trip's",
+            COARSE,
+            policies().request_timeout(COARSE).roundtrip_timeout(LONG),
+        ),
+    ];
+    for (name, timeout, policies) in rows {
+        println!("{name}");
+        let mut limits = Limits::default();
+        limits.max_message_size = 128 << 20;
+        let (listener, orb) = (Listener::open(), client_with(limits));
+        let probe = under(&to(&orb, listener.port), policies);
+        let late = timed_out(Minor::REQUEST_TIMED_OUT, Completion::Maybe);
+        assert_eq!(ends_after(timeout, || probe.reverse(&huge)), Err(late));
+        // Half a request is on the connection, so it is of no more use.
+        let plain = to(&orb, listener.port);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                drop(listener.accept());
+                let mut second = listener.accept();
+                let id = second.receive().unwrap().request().id;
+                second.send(&COMMON.reply(id, 0, |body| body.i32(42)));
+            });
+            assert_eq!(plain.twice(21), Ok(42));
+        });
+    }
+}
+
+#[test]
+fn waiting_ends_with_the_time_out_and_the_late_reply_is_dropped() {
+    for timeout in [FINE, COARSE] {
+        let (listener, orb) = (Listener::open(), client());
+        let plain = to(&orb, listener.port);
+        let hasty = under(&plain, PolicyOverrides::new().roundtrip_timeout(timeout));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut peer = listener.accept();
+                let late = [(); 3].map(|()| peer.receive().unwrap().request().id);
+                let last = peer.receive().unwrap().request().id;
+                // One of them comes in two parts: a header alone is not worth a reply either.
+                let replies: Vec<_> = late.map(|id| COMMON.reply(id, 0, |body| body.i32(666))).concat();
+                let (first, rest) = replies.split_at(20);
+                peer.send(first);
+                peer.send(rest);
+                peer.send(&COMMON.reply(last, 0, |body| body.i32(42)));
+            });
+            let late = timed_out(Minor::REPLY_TIMED_OUT, Completion::Maybe);
+            for _ in 0..3 {
+                assert_eq!(ends_after(timeout, || hasty.twice(1)), Err(late));
+            }
+            assert_eq!(plain.twice(21), Ok(42), "its own reply, on the same connection");
+        });
+    }
+}
+
+/// A reply that starts in time and does not end in time.
+#[test]
+fn receiving_ends_with_the_time_out() {
+    for timeout in [FINE, COARSE] {
+        let (listener, orb) = (Listener::open(), client());
+        let plain = to(&orb, listener.port);
+        let hasty = under(&plain, PolicyOverrides::new().roundtrip_timeout(timeout));
+        thread::scope(|scope| {
+            let (said, server) = std::sync::mpsc::channel();
+            scope.spawn(move || {
+                let mut peer = listener.accept();
+                let first = peer.receive().unwrap().request().id;
+                let reply = COMMON.reply(first, 0, |body| body.i32(666));
+                peer.send(&reply[..15]);
+                server.recv().unwrap();
+                peer.send(&reply[15..]);
+                let second = peer.receive().unwrap().request().id;
+                peer.send(&COMMON.reply(second, 0, |body| body.i32(42)));
+            });
+            let late = timed_out(Minor::REPLY_TIMED_OUT, Completion::Maybe);
+            assert_eq!(ends_after(timeout, || hasty.twice(1)), Err(late));
+            said.send(()).unwrap();
+            assert_eq!(plain.twice(21), Ok(42));
+        });
+    }
+}
+
+/// RelativeRequestTimeout ends with the request: the reply may come later, and the socket's own time-out does not end it.
+#[test]
+fn a_request_time_out_does_not_limit_the_reply() {
+    for timeout in [FINE, COARSE] {
+        let (listener, orb) = (Listener::open(), client());
+        let probe = under(
+            &to(&orb, listener.port),
+            PolicyOverrides::new().request_timeout(timeout),
+        );
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut peer = listener.accept();
+                let id = peer.receive().unwrap().request().id;
+                // Time itself is what is tested; longer than the kernel's ticks make of the time-out.
+                thread::sleep(timeout * 3);
+                peer.send(&COMMON.reply(id, 0, |body| body.i32(42)));
+            });
+            assert_eq!(probe.twice(21), Ok(42));
+        });
+    }
+}
+
+/// Another class of time-out on the same connection, with every call.
+#[test]
+fn classes_may_change_from_call_to_call() {
+    let (server, orb) = (Recorder::start(), client());
+    let plain = server.reference(&orb, &[]);
+    let policies = PolicyOverrides::new;
+    let probes = [
+        plain.clone(),
+        under(&plain, policies().roundtrip_timeout(LONG)),
+        under(&plain, policies().roundtrip_timeout(Duration::from_millis(49))),
+        under(&plain, policies().request_timeout(LONG)),
+        under(&plain, policies().roundtrip_timeout(Duration::MAX)),
+    ];
+    for first in 0..probes.len() {
+        for second in &probes {
+            // A call with a fine time-out may run into it on a slow machine; it is the others that must not notice.
+            let _ = probes[first].twice(1);
+            if second.policies_in_force().roundtrip_timeout != Some(Duration::from_millis(49)) {
+                assert_eq!(second.twice(1), Ok(42));
+            }
+        }
+    }
+    assert_eq!(server.connections(), 1);
+}
+
+/// The scopes: a reference's before the thread's before the ORB's.
+#[test]
+fn the_nearest_time_out_counts() {
+    let listener = Listener::open();
+    let orb = Orb::builder()
+        .lock_memory(false)
+        .call_timeout(FINE)
+        .build()
+        .unwrap();
+    let policies = |timeout: Option<Duration>| PolicyOverrides::new().roundtrip_timeout(timeout);
+    let probe = to(&orb, listener.port);
+    let in_force = || probe.policies_in_force().roundtrip_timeout;
+    let late = Err(timed_out(Minor::REPLY_TIMED_OUT, Completion::Maybe));
+    assert_eq!(
+        (ends_after(FINE, || probe.twice(1)), in_force()),
+        (late, Some(FINE))
+    );
+    orb.set_policies(policies(Some(COARSE)));
+    assert_eq!(
+        (ends_after(COARSE, || probe.twice(1)), in_force()),
+        (late, Some(COARSE))
+    );
+    orb.current().set_policies(policies(Some(FINE)));
+    assert_eq!(
+        (ends_after(FINE, || probe.twice(1)), in_force()),
+        (late, Some(FINE))
+    );
+    let other = thread::scope(|scope| scope.spawn(in_force).join()).unwrap();
+    assert_eq!(other, Some(COARSE), "another thread's are its own");
+    let own = probe.with_timeout(COARSE);
+    assert_eq!(own.policies_in_force().roundtrip_timeout, Some(COARSE));
+    assert_eq!(own.with_timeout(None).policies_in_force().roundtrip_timeout, None);
+    orb.current().set_policies(policies(None));
+    assert_eq!(in_force(), None);
+    orb.current().set_policies(PolicyOverrides::new());
+    orb.set_policies(PolicyOverrides::new());
+    assert_eq!(in_force(), None);
+}
+
+/// Nothing ends a call that runs on the caller's own thread; but it is told that it took too long, and that it happened.
+#[test]
+fn a_collocated_call_that_took_too_long_has_happened() {
+    let server = Server::start();
+    let hasty = under(
+        &server.probe,
+        PolicyOverrides::new().roundtrip_timeout(Duration::from_millis(1)),
+    );
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            server.hooks.await_at_gate(1);
+            thread::sleep(Duration::from_millis(2));
+            server.hooks.open_gate();
+        });
+        let late = timed_out(Minor::REPLY_TIMED_OUT, Completion::Yes);
+        assert_eq!(hasty.wait_at_gate(1), Err(late));
+    });
+    let patient = under(&hasty, PolicyOverrides::new().roundtrip_timeout(LONG));
+    assert_eq!(patient.wait_at_gate(2), Ok(2));
+    assert_eq!(
+        under(&hasty, PolicyOverrides::new().roundtrip_timeout(None)).twice(1),
+        Ok(2)
+    );
+}
+
+/// What an upcall calls is under the servant's policies, not under its collocated caller's.
+#[test]
+fn an_upcall_starts_without_its_callers_policies() {
+    let (server, slow) = (Server::start(), Recorder::start());
+    let inner = slow.reference(&server.orb, &[]);
+    let told = PolicyOverrides::new()
+        .roundtrip_timeout(LONG)
+        .sends_deadlines(true);
+    server.orb.current().set_policies(told);
+    assert_eq!(server.probe.forward(Some(&inner), 1), Ok(42));
+    assert_eq!(inner.twice(1), Ok(42));
+    server.orb.current().set_policies(PolicyOverrides::new());
+    let told: Vec<_> = slow.seen().iter().map(|seen| seen.context(7).is_some()).collect();
+    assert_eq!(told, [false, true]);
+}
+
+/// The time-outs travel where that is asked for: as the time that is left, and as a point in time.
+#[test]
+fn the_server_is_told_where_a_policy_asks_for_it() {
+    let (server, orb) = (Recorder::start(), client());
+    let plain = server.reference(&orb, &[]);
+    let told = PolicyOverrides::new().sends_deadlines(true);
+    let both = told
+        .clone()
+        .request_timeout(Duration::from_secs(1))
+        .roundtrip_timeout(LONG);
+    let calls: [(&str, PolicyOverrides, &[u32]); 5] = [
+        (
+            "not asked for",
+            PolicyOverrides::new().roundtrip_timeout(LONG),
+            &[],
+        ),
+        ("nothing to tell", told.clone(), &[]),
+        ("round trip", told.clone().roundtrip_timeout(LONG), &[30, 32]),
+        ("request", told.clone().request_timeout(LONG), &[28, 31]),
+        ("both", both, &[28, 30, 31, 32]),
+    ];
+    for (name, policies, expected) in calls {
+        let before = SystemTime::now();
+        assert_eq!(under(&plain, policies.clone()).twice(1), Ok(42));
+        let after = SystemTime::now();
+        let Some(data) = server.seen().last().unwrap().context(7) else {
+            assert!(expected.is_empty(), "{name}");
+            continue;
+        };
+        let mut list = Reader::encapsulation(&data);
+        let policies = policies.in_force();
+        let mut ids = Vec::new();
+        for (id, value) in list.contexts() {
+            ids.push(id);
+            let timeout = match id {
+                28 | 31 => policies.request_timeout,
+                _ => policies.roundtrip_timeout,
+            };
+            let timeout = timeout.unwrap();
+            let octets: [u8; 8] = value[8..16].try_into().unwrap();
+            let units = u64::from_ne_bytes(octets);
+            if id >= 31 {
+                assert_eq!(u128::from(units) * 100, timeout.as_nanos(), "{name}: {id}");
+            } else {
+                let since_1970 = Duration::from_nanos((units - 122_192_928_000_000_000) * 100);
+                let end = UNIX_EPOCH + since_1970;
+                // To 100 ns, downwards.
+                assert!(
+                    end + Duration::from_nanos(100) >= before + timeout,
+                    "{name}: {id}"
+                );
+                assert!(end <= after + timeout, "{name}: {id}");
+                assert_eq!(value.len(), 24);
+            }
+        }
+        assert_eq!(ids, expected, "{name}");
+    }
+}

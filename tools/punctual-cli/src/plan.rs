@@ -1,0 +1,342 @@
+//! `punctual plan`: whether the activities of a schedule meet their deadlines, and what would make them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::Args;
+use punctual_harness::{Claim, MachineFacts, Outcome, Row};
+use punctual_os::affinity;
+use punctual_report::Table;
+use punctual_sched::analysis::{self, Analysis};
+use punctual_scheduling::{Activity, Advice, Model, Place, Refusal, Schedule, Step};
+use serde_json::{Map, Value};
+
+/// What to look at, and where results go.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// The schedule: hosts, pools, adapters, objects and activities with their periods and steps
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Write the schedule with the lanes and priorities that meet all deadlines to this file, for the ORB
+    #[arg(long, value_name = "FILE")]
+    pub lanes: Option<PathBuf>,
+    /// Also write everything as JSON to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(options: &Options) -> ExitCode {
+    match plan(options) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(text) => {
+            eprintln!("error: {text}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether the schedule is feasible.
+fn plan(options: &Options) -> Result<bool, String> {
+    let schedule = Schedule::read(&options.file).map_err(|error| error.to_string())?;
+    let plan = Plan::of(&schedule);
+    if plan.model.tasks.is_empty() {
+        return Err(format!(
+            "{} has nothing to plan: no activity has `period` and `step`",
+            options.file.display()
+        ));
+    }
+    plan.print();
+    if let Some(file) = &options.json {
+        plan.outcome(&options.file)
+            .write(file)
+            .map_err(|error| error.to_string())?;
+        println!("JSON: {}", file.display());
+    }
+    if let Some(file) = &options.lanes {
+        plan.write_lanes(file, &options.file)?;
+    }
+    Ok(plan.is_feasible())
+}
+
+struct Plan<'s> {
+    schedule: &'s Schedule,
+    model: Model,
+    analysis: Analysis,
+    refusals: Vec<Refusal>,
+    advice: Option<Advice>,
+}
+
+impl<'s> Plan<'s> {
+    fn of(schedule: &'s Schedule) -> Self {
+        let model = Model::of(schedule);
+        Self {
+            schedule,
+            analysis: model.analyse(),
+            model,
+            refusals: schedule.refusals(),
+            advice: Advice::for_schedule(schedule),
+        }
+    }
+
+    fn is_feasible(&self) -> bool {
+        self.refusals.is_empty() && self.analysis.is_feasible()
+    }
+
+    fn planned(&self) -> impl Iterator<Item = (usize, &'s Activity)> {
+        let places = self.model.activities.iter().enumerate();
+        places.map(|(task, place)| (task, &self.schedule.activities[*place]))
+    }
+
+    fn left_out(&self) -> impl Iterator<Item = &'s Activity> {
+        self.schedule
+            .activities
+            .iter()
+            .filter(|activity| activity.period.is_none())
+    }
+
+    fn print(&self) {
+        println!(
+            "{}",
+            table(
+                self.activity_rows(),
+                &[
+                    ("activity", "activity"),
+                    ("priority", "priority"),
+                    ("native_priority", "native"),
+                    ("period_ms", "period (ms)"),
+                    ("deadline_ms", "deadline (ms)"),
+                    ("response_ms", "response (ms)"),
+                    ("margin_ms", "margin (ms)"),
+                    ("verdict", "verdict"),
+                ]
+            )
+        );
+        println!();
+        let hosts = [
+            ("host", "host"),
+            ("utilization_percent", "utilisation (%)"),
+            ("rate_monotonic_bound_percent", "rate-monotonic bound (%)"),
+            ("hyperbolic_product", "hyperbolic (≤ 2)"),
+        ];
+        println!("{}", table(self.host_rows(), &hosts));
+        println!();
+        for activity in self.left_out() {
+            println!("Left out, for it has no period: `{}`", activity.name);
+        }
+        for refusal in &self.refusals {
+            println!("{refusal}.");
+        }
+        if self.is_feasible() {
+            println!("Feasible: every deadline is met.");
+            return;
+        }
+        println!("Not feasible: {}.", self.reason());
+        match &self.advice {
+            Some(advice) => {
+                println!("It would be, with this:");
+                advice.changes.iter().for_each(|change| println!("  - {change}"));
+            }
+            None => println!(
+                "No lanes and no priorities were found that would do: something has to take less time, come less often or move \
+                 to another host."
+            ),
+        }
+    }
+
+    fn reason(&self) -> String {
+        let hosts = self.schedule.hosts.iter().zip(&self.analysis.utilizations);
+        let overloaded = hosts.filter(|(_, used)| **used > 1.0).map(|(host, used)| {
+            let percent = used * 100.0;
+            format!("host `{host}` is asked for {percent:.0} % of its CPU")
+        });
+        let late = self.planned().filter_map(|(task, activity)| {
+            let response = &self.analysis.responses[task];
+            if response.is_in_time() {
+                return None;
+            }
+            Some(match response.margin() {
+                Some(margin) => format!(
+                    "`{}` can be {} late",
+                    activity.name,
+                    Schedule::span(margin.unsigned_abs())
+                ),
+                None => format!("`{}` can be late without bound", activity.name),
+            })
+        });
+        let refused = (!self.refusals.is_empty()).then(|| String::from("not all calls are served"));
+        overloaded
+            .chain(late)
+            .chain(refused)
+            .collect::<Vec<_>>()
+            .join("; ")
+    }
+
+    fn activity_rows(&self) -> Vec<Row> {
+        let mapping = self.schedule.native_mapping();
+        let row = |(task, activity): (usize, &Activity)| {
+            let (response, task) = (&self.analysis.responses[task], &self.model.tasks[task]);
+            let verdict = match response.worst() {
+                Some(_) if response.is_in_time() => "in time",
+                Some(_) => "late",
+                None => "late without bound",
+            };
+            let native = mapping.to_native(activity.priority).map(|native| native.0);
+            Row::new()
+                .with("kind", "activity")
+                .with("activity", activity.name.as_str())
+                .with("priority", activity.priority.value())
+                .with("native_priority", native)
+                .with("period_ms", milliseconds(task.period))
+                .with("deadline_ms", milliseconds(task.deadline))
+                .with("response_ms", response.worst().map(milliseconds))
+                .with("margin_ms", response.margin().map(|margin| margin as f64 / 1e6))
+                .with("verdict", verdict)
+        };
+        self.planned().map(row).collect()
+    }
+
+    fn step_rows(&self) -> Vec<Row> {
+        let steps = |(task, activity): (usize, &'s Activity)| {
+            let ends = self.analysis.responses[task].steps.clone();
+            let steps = activity.steps.iter().zip(ends).enumerate();
+            steps.map(|(number, (step, end))| self.step_row(activity, number, step, end))
+        };
+        self.planned().flat_map(steps).collect()
+    }
+
+    fn step_row(&self, activity: &Activity, number: usize, step: &Step, end: Option<u64>) -> Row {
+        let object = match step.place() {
+            Some(Place::Object(name)) => Some(name),
+            _ => None,
+        };
+        Row::new()
+            .with("kind", "step")
+            .with("activity", activity.name.as_str())
+            .with("step", number + 1)
+            .with("host", self.schedule.host_of(step))
+            .with("pool", self.schedule.pool_of(step).map(|pool| pool.name.as_str()))
+            .with("object", object)
+            .with("wcet_ms", milliseconds(step.wcet.nanoseconds()))
+            .with("blocking_ms", milliseconds(step.blocking.nanoseconds()))
+            .with("delay_ms", milliseconds(step.delay.nanoseconds()))
+            .with("ends_after_ms", end.map(milliseconds))
+    }
+
+    fn host_rows(&self) -> Vec<Row> {
+        let tasks = &self.model.tasks;
+        let row = |(processor, host): (usize, &String)| {
+            let here = tasks
+                .iter()
+                .filter(|task| task.steps.iter().any(|step| step.processor == processor))
+                .count();
+            let applies = here > 0 && analysis::bounds_apply(tasks, processor);
+            let bound = applies.then(|| analysis::liu_layland_bound(here) * 100.0);
+            let product = applies.then(|| analysis::hyperbolic_product(tasks, processor));
+            Row::new()
+                .with("kind", "host")
+                .with("host", host.as_str())
+                .with("activities", here)
+                .with(
+                    "utilization_percent",
+                    analysis::utilization(tasks, processor) * 100.0,
+                )
+                .with("rate_monotonic_bound_percent", bound)
+                .with("hyperbolic_product", product)
+        };
+        self.schedule.hosts.iter().enumerate().map(row).collect()
+    }
+
+    fn outcome(&self, file: &Path) -> Outcome {
+        let mut outcome = Outcome::new("plan", MachineFacts::read(&affinity::current()));
+        let source = file.display().to_string();
+        outcome.parameter("file", source.as_str());
+        outcome.parameter("mapping", self.schedule.mapping.to_string());
+        let changes = self.advice.iter().flat_map(|advice| &advice.changes);
+        let changes = changes.map(|change| Row::new().with("kind", "change").with("text", change.as_str()));
+        let rows = [
+            self.activity_rows(),
+            self.step_rows(),
+            self.host_rows(),
+            changes.collect(),
+        ];
+        rows.into_iter().flatten().for_each(|row| outcome.row(row));
+        for (task, activity) in self.planned() {
+            let response = &self.analysis.responses[task];
+            let worst = response.worst().map_or(f64::NAN, milliseconds);
+            outcome.claim(Claim::at_most(
+                format!("deadline.{}", activity.name),
+                format!(
+                    "`{}` is done at most so many milliseconds after it starts",
+                    activity.name
+                ),
+                source.as_str(),
+                worst,
+                milliseconds(response.deadline),
+            ));
+        }
+        outcome.claim(Claim::new(
+            "refusals",
+            "every call finds a lane or a thread",
+            source.as_str(),
+            self.refusals.len(),
+            0,
+            self.refusals.is_empty(),
+        ));
+        for activity in self.left_out() {
+            let id = format!("deadline.{}", activity.name);
+            outcome.skip(
+                Some(&id),
+                format!("activity `{}`", activity.name),
+                "it has no period",
+            );
+        }
+        outcome
+    }
+
+    fn write_lanes(&self, file: &Path, source: &Path) -> Result<(), String> {
+        let (schedule, changes) = match &self.advice {
+            Some(advice) => (&advice.schedule, &advice.changes[..]),
+            None if self.is_feasible() => (self.schedule, &[][..]),
+            None => {
+                eprintln!(
+                    "{} was not written: there is nothing feasible to write",
+                    file.display()
+                );
+                return Ok(());
+            }
+        };
+        let mut text = format!(
+            "# From {}, by `punctual plan`: every deadline is met.\n",
+            source.display()
+        );
+        for change in changes {
+            text += &format!("# Changed: {change}\n");
+        }
+        text += "\n";
+        text += &schedule.to_toml();
+        fs::write(file, text)
+            .map_err(|error| format!("cannot write {}: {error}; does its folder exist?", file.display()))?;
+        println!("Lanes: {}", file.display());
+        Ok(())
+    }
+}
+
+fn milliseconds(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 / 1e6
+}
+
+fn table(rows: Vec<Row>, columns: &[(&str, &str)]) -> String {
+    let rows: Vec<Map<String, Value>> = rows
+        .into_iter()
+        .filter_map(|row| match serde_json::to_value(row) {
+            Ok(Value::Object(fields)) => Some(fields),
+            _ => None,
+        })
+        .collect();
+    Table::of(&rows).columns(columns).to_text()
+}
