@@ -33,6 +33,10 @@ pub struct Limits {
     /// How long a client may take from the first octet of a message to its last; replies have the deadline of their call.
     /// Default 30 s.
     pub message_completion: Duration,
+    /// How long a server keeps a connection over which nothing comes; it is then closed in good order (CloseConnection), at most
+    /// as long again later. Connections that a thread of a lane with [`crate::LaneWait::Blocking`] has for itself are kept.
+    /// Default: `None`, for ever.
+    pub connection_idle: Option<Duration>,
     /// Levels of nested values of recursive types. Default 64.
     pub max_nesting: u16,
     /// Forwards of one call from place to place. Default 8.
@@ -52,6 +56,7 @@ impl Default for Limits {
             max_client_connections: 1024,
             max_fragmented_messages: 4,
             message_completion: Duration::from_secs(30),
+            connection_idle: None,
             max_nesting: 64,
             max_forwards: 8,
             max_nested_calls: 32,

@@ -2,7 +2,7 @@ use std::io;
 
 use punctual_giop::UrlError;
 use punctual_transport::AddressError;
-use punctual_types::{Priority, SystemException};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 use thiserror::Error;
 
 use crate::InvalidPolicy;
@@ -54,9 +54,18 @@ pub enum OrbError {
         "the object is not active in this adapter; the reference must come from `activate` of the same adapter"
     )]
     NotActive,
+    /// The operation waits for upcalls to end, and was called inside one.
+    #[error("this waits for upcalls to end, and so must not be called inside one; call it on another thread")]
+    InUpcall,
+    /// The thread pool has been destroyed, or its ORB is gone (`RTCORBA::RTORB::InvalidThreadpool`).
+    #[error("the thread pool is not there any more; make another one with `Orb::threadpool`")]
+    InvalidThreadPool,
     /// A limit or facility of the operating system.
     #[error("the operating system refused: {0}")]
     Os(#[from] io::Error),
+    /// Adapters, named here, use the thread pool.
+    #[error("the thread pool is used by the adapters {0}; destroy them first, with `Poa::destroy`")]
+    PoolInUse(String),
     /// The adapter's objects cannot have this priority (BAD_PARAM).
     #[error(
         "priority {0} is that of no lane of the adapter's pool, or in none of its bands; use one that is, or add a lane or band"
@@ -84,12 +93,59 @@ pub enum OrbError {
     /// The ORB has been shut down.
     #[error("the ORB has been shut down")]
     ShutDown,
-    /// A pool or lane without threads, or two lanes with one priority.
-    #[error("a thread pool needs lanes with distinct priorities and at least one thread each: {0}")]
-    ThreadPool(&'static str),
+    /// A thread could not be started.
+    #[error(
+        "thread `{name}` could not be started: {source}; ask for fewer threads or smaller stacks, or raise the limits \
+         (`ulimit -u`, `ulimit -l`, the control group's `pids.max`)"
+    )]
+    Thread {
+        /// Its name: pool, priority, number.
+        name: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Settings of a thread pool that contradict each other or themselves: which, and the rule.
+    #[error("a thread pool cannot be like this: {0}")]
+    ThreadPool(String),
     /// The operation does not fit the adapter's policies (`WrongPolicy`).
     #[error("the adapter's policies do not allow this: {0}")]
     WrongPolicy(&'static str),
+}
+
+impl OrbError {
+    /// The system exception that CORBA has for it, for code that speaks in these.
+    ///
+    /// Source: what TAO raises in `create_threadpool` and `create_POA` for the same mistakes.
+    ///
+    /// ```
+    /// use punctual_orb::Orb;
+    /// use punctual_types::SystemExceptionKind;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let no_threads = orb.threadpool().threads(0).build().err().expect("a pool needs threads");
+    /// assert_eq!(no_threads.system_exception().kind, SystemExceptionKind::BadParam);
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn system_exception(&self) -> SystemException {
+        use SystemExceptionKind as Kind;
+        let (kind, minor) = match self {
+            Self::PriorityUnmappable(_) => (Kind::DataConversion, Minor::OMG_PRIORITY_UNMAPPABLE),
+            Self::Thread { .. } => (Kind::Internal, Minor::NONE),
+            Self::Os(_) | Self::Listen { .. } => (Kind::NoResources, Minor::NONE),
+            Self::Full => (Kind::ImpLimit, Minor::NONE),
+            Self::ShutDown => (Kind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN),
+            Self::InUpcall => (Kind::BadInvOrder, Minor::OMG_WOULD_DEADLOCK),
+            Self::AlreadyActive | Self::NotActive | Self::PoolInUse(_) => (Kind::BadInvOrder, Minor::NONE),
+            Self::InvalidPolicy(_) | Self::WrongPolicy(_) => (Kind::InvPolicy, Minor::NONE),
+            Self::PriorityNotServed(_) => (Kind::BadParam, Minor::NONE),
+            Self::PriorityTaken { .. } => (Kind::BadInvOrder, Minor::NONE),
+            Self::Reference(exception) => return *exception,
+            Self::Address(_) | Self::AdapterName(_) | Self::ThreadPool(_) | Self::InvalidThreadPool => {
+                (Kind::BadParam, Minor::NONE)
+            }
+        };
+        SystemException::new(kind, minor, Completion::No)
+    }
 }
 
 /// Why a text could not be turned into a usable reference.

@@ -34,4 +34,4 @@ pub use lane::LaneStatistics;
 pub use mutex::{LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound};
 pub use orb::Orb;
 pub use poa::{Poa, PoaBuilder};
-pub use threadpool::{ThreadPool, ThreadPoolBuilder};
+pub use threadpool::{LaneSpec, LaneWait, ThreadLife, ThreadPool, ThreadPoolBuilder};

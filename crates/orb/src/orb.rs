@@ -303,7 +303,7 @@ impl Orb {
     /// ```
     pub fn run(&self) {
         let core = self.core();
-        lane::work(core.default_lane(), core);
+        lane::work_on_calling_thread(core.default_lane(), core);
         core.end();
     }
 

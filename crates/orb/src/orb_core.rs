@@ -21,7 +21,7 @@ use crate::{
     InvalidPolicy, Limits, OrbBuilder, OrbError, PriorityModel,
     client::{ConnectionCache, Endpoints, OrbPolicies, Reference},
     current,
-    lane::{Lane, ListenAt},
+    lane::{CrewPlan, Lane, ListenAt},
     mutex::Mutexes,
     poa::{PoaCore, with_priority::id_of_slot},
     poa_defaults::PoaDefaults,
@@ -81,7 +81,7 @@ impl OrbCore {
         let at_once = !settings.listen.is_empty();
         let listen = places(&transports, &settings)?;
         let name = String::from("default");
-        let lane = Lane::new(name, DEFAULT_POOL, None, None, &settings.limits)?;
+        let lane = Lane::new(name, DEFAULT_POOL, None, CrewPlan::default(), &settings.limits)?;
         if at_once {
             lane.listen(&listen)?;
         }
@@ -141,7 +141,7 @@ impl OrbCore {
         Arc::clone(&self.default_pool)
     }
 
-    pub(crate) fn default_lane(&self) -> &Lane {
+    pub(crate) fn default_lane(&self) -> &Arc<Lane> {
         &self.default_pool.lanes[0]
     }
 
@@ -151,6 +151,10 @@ impl OrbCore {
         if self.is_shut_down() {
             pool.stop();
         }
+    }
+
+    pub(crate) fn forget_pool(&self, pool: &Arc<PoolCore>) {
+        self.pools.lock().retain(|other| !Arc::ptr_eq(other, pool));
     }
 
     /// Where a lane of this name listens.
@@ -235,6 +239,9 @@ impl OrbCore {
         self.bury();
         let mut ior = Ior::default();
         let mut activation = self.activation.lock();
+        if poa.is_closed() {
+            return Err(OrbError::NotActive);
+        }
         let adapter = poa.adapter(self.boot);
         if id.is_some_and(|id| self.ids.lock().get(adapter.path, id).is_some()) {
             return Err(OrbError::AlreadyActive);
@@ -302,6 +309,33 @@ impl OrbCore {
             // Dropped here, outside the lock: the servant's destructor is user code.
             if dead.is_some() {
                 return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Ends all objects of these adapters, and waits for the requests inside them. Not inside an upcall.
+    pub(crate) fn deactivate_all(&self, adapters: &[Arc<PoaCore>]) {
+        let mut ending = {
+            let mut activation = self.activation.lock();
+            adapters.iter().for_each(|poa| poa.close());
+            let is_theirs = |object: &ActiveObject| adapters.iter().any(|poa| Arc::ptr_eq(poa, &object.poa));
+            let mut ids = self.ids.lock();
+            adapters
+                .iter()
+                .for_each(|poa| ids.remove_all(poa.adapter(self.boot).path));
+            activation.slots.deactivate_all(&self.objects, is_theirs)
+        };
+        loop {
+            let mut dead = Vec::new();
+            ending.retain(|index| {
+                let object = self.activation.lock().slots.reclaim(&self.objects, *index);
+                object.map(|object| dead.push(object)).is_none()
+            });
+            // Outside the lock: destructors of servants are user code.
+            drop(dead);
+            if ending.is_empty() {
+                return;
             }
             std::thread::sleep(Duration::from_millis(1));
         }

@@ -1,8 +1,12 @@
+mod destroy;
 pub(crate) mod with_priority;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, atomic::AtomicU64},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
 };
 
 use punctual_cdr::Ior;
@@ -553,6 +557,8 @@ pub(crate) struct PoaCore {
     client_protocols: ProtocolPolicy,
     pool: Arc<PoolCore>,
     children: PiMutex<Vec<Arc<PoaCore>>>,
+    /// It has been destroyed: nothing is activated in it any more.
+    closed: AtomicBool,
     /// How many ids it has chosen for references without an active object.
     ids_made: AtomicU64,
     /// The priorities of objects that have their own, by id: also of those that are not active.
@@ -586,6 +592,7 @@ impl PoaCore {
             client_protocols: ProtocolPolicy::default(),
             pool,
             children: PiMutex::new(Vec::new()),
+            closed: AtomicBool::new(false),
             ids_made: AtomicU64::new(0),
             declared: PiMutex::new(HashMap::new()),
         }
@@ -603,8 +610,23 @@ impl PoaCore {
             return Err(OrbError::AdapterName(name.to_owned()));
         }
         let child = Arc::new(make(path));
+        if child.pool.is_destroyed() {
+            return Err(OrbError::InvalidThreadPool);
+        }
+        if self.is_closed() {
+            return Err(OrbError::NotActive);
+        }
         children.push(Arc::clone(&child));
         Ok(child)
+    }
+
+    /// Lets nothing be activated in it any more.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
     }
 
     pub(crate) fn pool_id(&self) -> u32 {

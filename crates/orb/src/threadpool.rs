@@ -1,18 +1,18 @@
-use std::{
-    io,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
+mod lane_spec;
+
+use std::sync::{
+    Arc, Weak,
+    atomic::{AtomicBool, AtomicU32, Ordering},
 };
 
-use punctual_os::{CpuSet, Granted, PiMutex, Scheduling, SchedulingClass, Thread, ThreadSpec};
+use punctual_os::{CpuSet, Scheduling, SchedulingClass, ThreadSpec};
 use punctual_transport::Transport;
 use punctual_types::Priority;
 
+pub use self::lane_spec::{LaneSpec, LaneWait, ThreadLife};
 use crate::{
-    LaneStatistics, OrbError,
-    lane::{self, Lane},
+    LaneStatistics, OrbError, current,
+    lane::{self, CrewPlan, Lane},
     notice,
     orb_core::OrbCore,
 };
@@ -33,6 +33,7 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct ThreadPool {
+    orb: Weak<OrbCore>,
     pub(crate) core: Arc<PoolCore>,
 }
 
@@ -43,7 +44,8 @@ impl ThreadPool {
     /// # use punctual_orb::{LaneStatistics, Orb};
     /// let orb = Orb::builder().build()?;
     /// let pool = orb.threadpool().build()?;
-    /// assert_eq!(pool.statistics(), [(None, LaneStatistics::default())]);
+    /// let (priority, LaneStatistics { requests, threads, busy, .. }) = pool.statistics()[0];
+    /// assert_eq!((priority, requests, threads, busy), (None, 0, 1, 0));
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn statistics(&self) -> Vec<(Option<Priority>, LaneStatistics)> {
@@ -52,6 +54,43 @@ impl ThreadPool {
             .iter()
             .map(|lane| (lane.priority, lane.statistics()))
             .collect()
+    }
+
+    /// Ends the pool: what its threads are serving is finished, its clients are taken leave of in good order (CloseConnection),
+    /// its threads are joined, its sockets closed. `RTCORBA::RTORB::destroy_threadpool`.
+    ///
+    /// Waits without a deadline for upcalls under way.
+    ///
+    /// # Errors
+    /// [`OrbError::PoolInUse`] as long as an adapter uses it: end that with [`crate::Poa::destroy`] first.
+    /// [`OrbError::InvalidThreadPool`] where it has been destroyed before, or its ORB is gone. [`OrbError::InUpcall`] inside an
+    /// upcall, which would wait for itself.
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError};
+    /// let orb = Orb::builder().build()?;
+    /// let pool = orb.threadpool().threads(2).build()?;
+    /// let poa = orb.root_poa().child("numbers").threadpool(&pool).build()?;
+    /// match pool.destroy() {
+    ///     Err(OrbError::PoolInUse(adapters)) => assert_eq!(adapters, "numbers"),
+    ///     _ => unreachable!(),
+    /// }
+    /// poa.destroy()?;
+    /// pool.destroy()?;
+    /// assert!(matches!(pool.destroy(), Err(OrbError::InvalidThreadPool)));
+    /// let late = orb.root_poa().child("late").threadpool(&pool).build();
+    /// assert!(matches!(late, Err(OrbError::InvalidThreadPool)));
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn destroy(&self) -> Result<(), OrbError> {
+        if current::is_in_upcall() {
+            return Err(OrbError::InUpcall);
+        }
+        let orb = self.orb.upgrade().ok_or(OrbError::InvalidThreadPool)?;
+        orb.remove_pool(&self.core)?;
+        self.core.stop();
+        self.core.join();
+        Ok(())
     }
 
     /// Whether every thread runs in the real-time class it was configured with.
@@ -91,12 +130,10 @@ impl ThreadPool {
 /// ```
 pub struct ThreadPoolBuilder {
     orb: Arc<OrbCore>,
-    lanes: Vec<(Priority, usize)>,
-    threads: usize,
-    default_priority: Priority,
-    stack_bytes: usize,
-    affinity: Option<CpuSet>,
-    class: SchedulingClass,
+    lanes: Vec<LaneSpec>,
+    /// Of a pool without lanes; with lanes, what they do not say themselves.
+    plain: LaneSpec,
+    borrowing: bool,
 }
 
 impl ThreadPoolBuilder {
@@ -104,11 +141,8 @@ impl ThreadPoolBuilder {
         Self {
             orb: Arc::clone(orb),
             lanes: Vec::new(),
-            threads: 1,
-            default_priority: Priority::MIN,
-            stack_bytes: ThreadSpec::DEFAULT_STACK_BYTES,
-            affinity: None,
-            class: orb.scheduling_class,
+            plain: LaneSpec::new(Priority::MIN).scheduling_class(orb.scheduling_class),
+            borrowing: false,
         }
     }
 
@@ -123,38 +157,89 @@ impl ThreadPoolBuilder {
     /// assert!(matches!(twice, Err(OrbError::ThreadPool(_))), "their priorities must differ");
     /// # Ok::<(), OrbError>(())
     /// ```
-    pub fn lane(mut self, priority: Priority, threads: usize) -> Self {
-        self.lanes.push((priority, threads));
+    pub fn lane(self, priority: Priority, threads: usize) -> Self {
+        self.lane_with(LaneSpec::new(priority).threads(threads))
+    }
+
+    /// Adds a lane of which there is more to say; [`LaneSpec`] has an example.
+    pub fn lane_with(mut self, lane: LaneSpec) -> Self {
+        self.lanes.push(lane);
+        self
+    }
+
+    /// Whether threads of lower lanes serve requests of a lane whose own threads, dynamic ones included, are all in upcalls. At
+    /// that lane's priority, and with its buffers. Default: no.
+    ///
+    /// Costs a lane, for each request that leaves none of its threads waiting, one system call for each lower lane; and a helper
+    /// three, with a change of priority. At most 5 lanes, none of which waits by [`LaneWait::Blocking`].
+    ///
+    /// Source: `allow_borrowing` of `RTCORBA::RTORB::create_threadpool_with_lanes`.
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError};
+    /// use punctual_types::Priority;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let pool = orb
+    ///     .threadpool()
+    ///     .lane(Priority::MIN, 2)
+    ///     .lane(Priority::MAX, 1)
+    ///     .allow_borrowing(true)
+    ///     .build()?;
+    /// assert_eq!(pool.statistics()[1].1.borrowed, 0);
+    /// assert!(orb.threadpool().allow_borrowing(true).build().is_err(), "from whom?");
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn allow_borrowing(mut self, allow: bool) -> Self {
+        self.borrowing = allow;
         self
     }
 
     /// For a pool without lanes: how many threads. Default 1.
     pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = threads;
+        self.plain.threads = threads;
+        self
+    }
+
+    /// For a pool without lanes: how many threads more there may be; see [`LaneSpec::dynamic_threads`]. Default 0.
+    pub fn dynamic_threads(mut self, at_most: usize) -> Self {
+        self.plain.dynamic_threads = at_most;
+        self
+    }
+
+    /// For a pool without lanes: how long its dynamic threads live. Default: as long as the pool.
+    pub fn dynamic_life(mut self, life: ThreadLife) -> Self {
+        self.plain.dynamic_life = life;
+        self
+    }
+
+    /// For a pool without lanes: where its threads wait. Default: [`LaneWait::Polled`].
+    pub fn wait(mut self, wait: LaneWait) -> Self {
+        self.plain.wait = wait;
         self
     }
 
     /// For a pool without lanes: the priority at which its threads wait and read. Default 0.
     pub fn default_priority(mut self, priority: Priority) -> Self {
-        self.default_priority = priority;
+        self.plain.priority = priority;
         self
     }
 
-    /// Octets of each thread's stack, touched before the thread serves. Default 2 MiB.
+    /// Octets of each thread's stack, touched before the thread serves; 0: the default. Default 2 MiB.
     pub fn stack_bytes(mut self, bytes: usize) -> Self {
-        self.stack_bytes = bytes;
+        self.plain.stack_bytes = Some(bytes);
         self
     }
 
     /// The CPUs its threads may run on. Default: those of the thread that builds it.
     pub fn affinity(mut self, cpus: CpuSet) -> Self {
-        self.affinity = Some(cpus);
+        self.plain.affinity = Some(cpus);
         self
     }
 
     /// The scheduling class of its threads. Default: the ORB's, which is SCHED_FIFO unless the ORB was built otherwise.
     pub fn scheduling_class(mut self, class: SchedulingClass) -> Self {
-        self.class = class;
+        self.plain.class = Some(class);
         self
     }
 
@@ -163,8 +248,9 @@ impl ThreadPoolBuilder {
     /// Where the process has no right to real-time scheduling they run in the ordinary class, and standard error says so once.
     ///
     /// # Errors
-    /// [`OrbError::ThreadPool`] for lanes of equal priority or without threads, [`OrbError::PriorityUnmappable`],
-    /// [`OrbError::ShutDown`], and [`OrbError::Os`] or [`OrbError::Listen`] where the system refuses a thread or socket.
+    /// [`OrbError::ThreadPool`] for settings that contradict each other or themselves, [`OrbError::PriorityUnmappable`],
+    /// [`OrbError::Thread`] where the system refuses a thread, [`OrbError::Listen`] and [`OrbError::Os`] where it refuses a
+    /// socket or descriptor, [`OrbError::ShutDown`].
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError};
@@ -178,93 +264,103 @@ impl ThreadPoolBuilder {
         if self.orb.is_shut_down() {
             return Err(OrbError::ShutDown);
         }
-        let mut layout = self.lanes.clone();
-        layout.sort_by_key(|(priority, _)| *priority);
-        if layout.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-            return Err(OrbError::ThreadPool("two lanes have the same priority"));
-        }
-        if layout.iter().any(|(_, threads)| *threads == 0) || layout.is_empty() && self.threads == 0 {
-            return Err(OrbError::ThreadPool("a lane has no thread"));
-        }
-        let with_lanes = !layout.is_empty();
-        if !with_lanes {
-            layout.push((self.default_priority, self.threads));
-        }
+        let layout = self.layout()?;
+        let with_lanes = !self.lanes.is_empty();
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         let mut lanes = Vec::new();
-        for (priority, _) in &layout {
-            let native = self
-                .orb
-                .mapping
-                .to_native(*priority)
-                .ok_or(OrbError::PriorityUnmappable(*priority))?;
-            let scheduling = match self.class {
-                SchedulingClass::Other => Scheduling::OTHER,
-                class => Scheduling {
-                    class,
-                    priority: native,
-                },
-            };
+        for spec in &layout {
             // The kernel keeps 15 octets of a thread's name: pool, lane's priority, thread.
-            let name = format!("p{id}-{priority}");
+            let name = format!("p{id}-{}", spec.priority);
             let places = self.orb.listen_beside(&name);
-            let lane = Lane::new(
-                name,
-                id,
-                with_lanes.then_some(*priority),
-                Some(scheduling),
-                &self.orb.limits,
-            )?;
+            let priority = with_lanes.then_some(spec.priority);
+            let lane = Lane::new(name, id, priority, self.crew(spec)?, &self.orb.limits)?;
             lane.listen(&places)?;
             lanes.push(Arc::new(lane));
         }
+        if self.borrowing {
+            lane::let_borrow(&lanes, &self.orb)?;
+        }
         notice::enter_realtime(self.orb.lock_memory);
-        let (threads, failure) = self.spawn(&lanes, &layout);
-        let highest = layout.last().map_or(Priority::MIN, |(priority, _)| *priority);
-        let realtime = threads.iter().all(|thread| thread.granted() == Granted::RealTime);
-        let threads = PiMutex::new(threads);
+        let started: Result<Vec<bool>, _> = lanes.iter().map(|lane| lane::start(lane, &self.orb)).collect();
         let core = Arc::new(PoolCore {
             id,
-            lanes,
             with_lanes,
-            highest,
-            realtime,
-            threads,
+            highest: layout.last().map_or(Priority::MIN, |lane| lane.priority),
+            realtime: matches!(&started, Ok(lanes) if lanes.iter().all(|realtime| *realtime)),
+            lanes,
+            destroyed: AtomicBool::new(false),
         });
-        if let Some(error) = failure {
+        if let Err(error) = started {
             core.stop();
             core.join();
-            return Err(error.into());
+            return Err(error);
         }
-        if !realtime && self.class != SchedulingClass::Other {
+        let ordinary = |lane: &LaneSpec| lane.class == Some(SchedulingClass::Other);
+        if !core.realtime && !layout.iter().any(ordinary) {
             notice::realtime_denied();
         }
         self.orb.add_pool(&core);
-        Ok(ThreadPool { core })
+        Ok(ThreadPool {
+            orb: Arc::downgrade(&self.orb),
+            core,
+        })
     }
 
-    /// The threads of all lanes, and why there are no more of them where one could not be started.
-    fn spawn(
-        &self,
-        lanes: &[Arc<Lane>],
-        layout: &[(Priority, usize)],
-    ) -> (Vec<Thread<()>>, Option<io::Error>) {
-        let mut threads = Vec::new();
-        for (lane, (_, count)) in lanes.iter().zip(layout) {
-            for number in 0..*count {
-                let spec = ThreadSpec::new(format!("{}.{number}", lane.name))
-                    .scheduling(lane.scheduling.unwrap_or(Scheduling::OTHER))
-                    .affinity(self.affinity.clone())
-                    .stack_bytes(self.stack_bytes)
-                    .prefault(true);
-                let (orb, lane) = (Arc::clone(&self.orb), Arc::clone(lane));
-                match spec.spawn(move || lane::work(&lane, &orb)) {
-                    Ok(thread) => threads.push(thread),
-                    Err(error) => return (threads, Some(error)),
-                }
-            }
+    /// The lanes, complete and without contradictions, the lowest first; the one lane of a pool without lanes.
+    fn layout(&self) -> Result<Vec<LaneSpec>, OrbError> {
+        let mut layout = self.lanes.clone();
+        layout.sort_by_key(|lane| lane.priority);
+        let mut neighbours = layout.windows(2);
+        if let Some([lane, _]) = neighbours.find(|pair| pair[0].priority == pair[1].priority) {
+            return Err(OrbError::ThreadPool(format!(
+                "lane {}: another lane has the same priority; give each lane its own, or one lane the threads of both",
+                lane.priority
+            )));
         }
-        (threads, None)
+        let broken = |rule: &str| Err(OrbError::ThreadPool(format!("`allow_borrowing`: {rule}")));
+        if self.borrowing && layout.len() < 2 {
+            return broken(
+                "threads are lent from lane to lane, and this pool has fewer than two; add lanes or leave it out",
+            );
+        }
+        if self.borrowing && layout.iter().any(|lane| lane.wait == LaneWait::Blocking) {
+            return broken(
+                "a lane whose `wait` is `Blocking` cannot lend or borrow threads; let it be `Polled`",
+            );
+        }
+        if layout.is_empty() {
+            layout.push(self.plain.clone());
+            self.plain.validate("the pool")?;
+        }
+        for lane in &self.lanes {
+            lane.validate(&format!("lane {}", lane.priority))?;
+        }
+        Ok(layout
+            .into_iter()
+            .map(|lane| lane.completed(&self.plain))
+            .collect())
+    }
+
+    /// What the threads of a lane are like.
+    fn crew(&self, lane: &LaneSpec) -> Result<CrewPlan, OrbError> {
+        let native = self.orb.mapping.to_native(lane.priority);
+        let priority = native.ok_or(OrbError::PriorityUnmappable(lane.priority))?;
+        let scheduling = match lane.class.unwrap_or(self.orb.scheduling_class) {
+            SchedulingClass::Other => Scheduling::OTHER,
+            class => Scheduling { class, priority },
+        };
+        let thread = ThreadSpec::new("")
+            .scheduling(scheduling)
+            .affinity(lane.affinity.clone())
+            .stack_bytes(lane.stack_bytes.unwrap_or(ThreadSpec::DEFAULT_STACK_BYTES))
+            .prefault(true);
+        Ok(CrewPlan {
+            thread: Some(thread),
+            threads: lane.threads,
+            dynamic_threads: lane.dynamic_threads,
+            dynamic_life: lane.dynamic_life,
+            wait: lane.wait,
+        })
     }
 }
 
@@ -277,7 +373,7 @@ pub(crate) struct PoolCore {
     /// The highest priority configured.
     pub(crate) highest: Priority,
     realtime: bool,
-    threads: PiMutex<Vec<Thread<()>>>,
+    destroyed: AtomicBool,
 }
 
 impl PoolCore {
@@ -289,7 +385,7 @@ impl PoolCore {
             with_lanes: false,
             highest: Priority::MAX,
             realtime: false,
-            threads: PiMutex::new(Vec::new()),
+            destroyed: AtomicBool::new(false),
         }
     }
 
@@ -299,9 +395,17 @@ impl PoolCore {
 
     /// Waits for the threads to end. Not on one of them.
     pub(crate) fn join(&self) {
-        let threads = std::mem::take(&mut *self.threads.lock());
-        // A thread that panicked has said so; the others are to be waited for all the same.
-        threads.into_iter().for_each(|thread| drop(thread.join()));
+        self.lanes.iter().for_each(|lane| lane.join());
+    }
+
+    /// Says whether it was marked before.
+    pub(crate) fn set_destroyed(&self, destroyed: bool) -> bool {
+        self.destroyed.swap(destroyed, Ordering::SeqCst)
+    }
+
+    /// Whether [`ThreadPool::destroy`] has ended it.
+    pub(crate) fn is_destroyed(&self) -> bool {
+        self.destroyed.load(Ordering::SeqCst)
     }
 
     /// The endpoints of the lanes for which `wanted` holds, as references carry them.

@@ -102,7 +102,9 @@ impl Poller {
         Ok(epoll::delete(&self.epoll, source)?)
     }
 
-    /// As [`Self::wait`] for one event, which needs no place to put it; `None` after the timeout.
+    /// As [`wait`](Self::wait), for one event, which it gives; `None` after the timeout.
+    ///
+    /// What several threads wait for in one place should be fetched so: what one does not fetch, another one can.
     ///
     /// # Errors
     /// As there.

@@ -59,6 +59,11 @@ impl Gate {
         true
     }
 
+    /// Lets nobody in any more, whatever the generation; `false` if it was closed.
+    pub(crate) fn close_if_open(&self) -> bool {
+        self.0.fetch_or(CLOSED, Ordering::AcqRel) & CLOSED == 0
+    }
+
     /// Lets nobody in any more, whatever the generation.
     pub(crate) fn close_any(&self) {
         self.0.fetch_or(CLOSED, Ordering::AcqRel);

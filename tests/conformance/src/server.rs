@@ -116,6 +116,11 @@ impl Server {
         self.poa.activate(self.servant()).expect("an object")
     }
 
+    /// Activates another object in another adapter.
+    pub fn another_in(&self, poa: &Poa) -> ProbeRef {
+        poa.activate(self.servant()).expect("an object")
+    }
+
     /// Activates another object in the same adapter, with a priority of its own.
     pub fn another_with_priority(&self, priority: Priority) -> ProbeRef {
         let servant = self.servant();

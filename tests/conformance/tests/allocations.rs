@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use punctual::{
-    Orb, Peers, PolicyOverrides, Priority, PriorityBand, PriorityModel, PriorityTransform, Protocol,
-    ProtocolPolicy, SchedulingClass,
+    LaneWait, Orb, Peers, PolicyOverrides, Priority, PriorityBand, PriorityModel, PriorityTransform,
+    Protocol, ProtocolPolicy, SchedulingClass,
 };
 use punctual_conformance::{
     conformance::{Longs, ProbeRef},
@@ -166,6 +166,54 @@ fn nor_do_calls_that_carry_a_priority_into_a_lane() {
     client.current().set_priority(Priority::MAX).unwrap();
     assert_none(server.reference_for(&client));
     assert_eq!(server.pool.statistics()[0].1.requests, 0);
+}
+
+/// The lane's own thread is in an upcall all the while, and a lower lane's thread serves.
+#[test]
+fn nor_do_calls_that_a_borrowed_thread_serves() {
+    let low = Priority::new(10_922).unwrap();
+    let mut setup = Setup {
+        model: Some(PriorityModel::ClientPropagated { default: low }),
+        ..Setup::default()
+    };
+    setup.pool = |pool| {
+        pool.lane(Priority::MIN, 1)
+            .lane(Priority::MAX, 1)
+            .allow_borrowing(true)
+    };
+    let server = setup.start();
+    let clients = [(); 2].map(|()| {
+        Orb::builder()
+            .scheduling_class(SchedulingClass::Other)
+            .lock_memory(false)
+            .build()
+            .unwrap()
+    });
+    let busy = server.reference_for(&clients[0]);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            clients[0].current().set_priority(Priority::MAX).unwrap();
+            assert_eq!(busy.wait_at_gate(1), Ok(1));
+        });
+        server.hooks.await_at_gate(1);
+        clients[1].current().set_priority(Priority::MAX).unwrap();
+        assert_none(server.reference_for(&clients[1]));
+        let [(_, low), (_, high)] = server.pool.statistics()[..] else {
+            panic!("two lanes");
+        };
+        assert_eq!((low.requests, high.borrowed), (0, high.requests - 1));
+        server.hooks.open_gate();
+    });
+}
+
+#[test]
+fn nor_do_calls_to_a_lane_that_blocks_in_read() {
+    let setup = Setup {
+        pool: |pool| pool.wait(LaneWait::Blocking),
+        ..Setup::default()
+    };
+    let server = setup.start();
+    assert_none(server.reference_for(&server::client()));
 }
 
 /// Every step there is between a propagated priority and its servant: rules by peer, a transform, the thread's priority.

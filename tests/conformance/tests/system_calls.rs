@@ -117,6 +117,37 @@ fn nor_does_a_priority_that_selects_a_lane() {
     assert!(low == 0 && high > 0, "{low} {high}");
 }
 
+/// Each request leaves nobody waiting in its lane of one thread: that arms the lane below, unless it is armed still.
+#[test]
+fn a_lane_that_may_borrow_pays_one_for_each_lane_below() {
+    let setup = Setup {
+        model: Some(PriorityModel::ClientPropagated {
+            default: Priority::MIN,
+        }),
+        pool: |pool| {
+            pool.lane(Priority::MIN, 1)
+                .lane(Priority::MAX, 1)
+                .allow_borrowing(true)
+        },
+        ..Setup::default()
+    };
+    let server = setup.start();
+    let client = Orb::builder()
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    client.current().set_priority(Priority::MAX).unwrap();
+    let probe = server.reference_for(&client);
+    match count(&probe) {
+        Ok((client, lane)) => {
+            assert_eq!(client, 2 * CALLS, "the client");
+            assert!((2 * CALLS..=4 * CALLS + 1).contains(&lane), "the lane, {lane}");
+        }
+        Err(error) => eprintln!("SKIPPED a_lane_that_may_borrow_pays_one_for_each_lane_below: {error}"),
+    }
+}
+
 /// Without lanes the thread takes on the request's priority and goes back: two more.
 #[test]
 fn a_priority_without_lanes_costs_two_more_there() {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, thread};
 
-use punctual::{Priority, PriorityModel};
+use punctual::{LaneSpec, LaneWait, Priority, PriorityModel};
 use punctual_conformance::{
     peer::wait_until,
     server::{Server, Setup, client},
@@ -34,7 +34,18 @@ fn there_are_the_configured_threads_and_no_others() {
         pool: |pool| pool.threads(3).default_priority(Priority::MAX),
         ..Setup::default()
     };
-    let servers = [lanes.start(), plain.start()];
+    // In a blocking lane one more accepts; dynamic ones come when they are needed.
+    let others = Setup {
+        model: Some(PriorityModel::ClientPropagated {
+            default: Priority::MIN,
+        }),
+        pool: |pool| {
+            pool.lane_with(LaneSpec::new(Priority::MAX).wait(LaneWait::Blocking))
+                .lane_with(LaneSpec::new(Priority::MIN).dynamic_threads(1))
+        },
+        ..Setup::default()
+    };
+    let servers = [lanes.start(), plain.start(), others.start()];
     let client = client();
     let mut expected = before.clone();
     // Pool, priority, thread.
@@ -45,6 +56,9 @@ fn there_are_the_configured_threads_and_no_others() {
         "p2-32767.0",
         "p2-32767.1",
         "p2-32767.2",
+        "p3-0.0",
+        "p3-32767.0",
+        "p3-32767.poll",
     ];
     expected.extend(configured.map(|name| (name.to_owned(), 1)));
     assert_eq!(names(), expected, "pools started, nothing called");
@@ -62,6 +76,10 @@ fn there_are_the_configured_threads_and_no_others() {
     // An ended thread is listed a moment longer; a hidden one would stay.
     wait_until("callers have ended", || !names().contains_key("caller"));
     assert_eq!(names(), expected, "after calls of all kinds");
-    drop::<[Server; 2]>(servers);
+    let low = servers[2].reference_for(&client);
+    assert_eq!([low.twice(1), low.twice(2)], [Ok(2), Ok(4)]);
+    expected.insert("p3-0.1".into(), 1);
+    assert_eq!(names(), expected, "the dynamic one");
+    drop::<[Server; 3]>(servers);
     wait_until("all have ended", || names() == before);
 }

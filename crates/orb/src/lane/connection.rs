@@ -1,7 +1,7 @@
 use std::{
     io,
     sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use punctual_cdr::CharSet;
@@ -32,6 +32,12 @@ pub(super) struct Connection {
     congested: AtomicBool,
     /// Its lane has let go of it.
     closed: AtomicBool,
+    /// CloseConnection has been said.
+    leave_taken: AtomicBool,
+    /// A thread blocks in `read` for it; it is in no waiting place.
+    dedicated: AtomicBool,
+    /// A message came since [`Self::set_unused`].
+    used: AtomicBool,
     /// What was negotiated for text; see [`Self::char_set`].
     char_set: AtomicU8,
 }
@@ -70,6 +76,9 @@ impl Connection {
             }),
             congested: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            leave_taken: AtomicBool::new(false),
+            dedicated: AtomicBool::new(false),
+            used: AtomicBool::new(true),
             char_set: AtomicU8::new(UNKNOWN),
         }
     }
@@ -94,6 +103,34 @@ impl Connection {
             // It may have let go just before it could see the mark.
             self.inbound.try_lock()
         })
+    }
+
+    /// The right to read, if nobody has it; whoever has it is not told.
+    pub(super) fn try_claim(&self) -> Option<PiMutexGuard<'_, Inbound>> {
+        self.inbound.try_lock()
+    }
+
+    /// As [`Self::claim`] for the thread that has it for itself: others hold the claim for a moment at most.
+    pub(super) fn wait_for_claim(&self) -> PiMutexGuard<'_, Inbound> {
+        self.inbound.lock()
+    }
+
+    pub(super) fn set_dedicated(&self) {
+        self.dedicated.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_dedicated(&self) -> bool {
+        self.dedicated.load(Ordering::SeqCst)
+    }
+
+    /// Whether a request of it is being served.
+    pub(super) fn is_in_service(&self) -> bool {
+        self.in_service.load(Ordering::SeqCst) > 0
+    }
+
+    /// Whether a thread is writing to it.
+    pub(super) fn is_sending(&self) -> bool {
+        self.outbound.try_lock().is_none()
     }
 
     /// Whether somebody failed to claim it since: to be asked after letting go of the claim.
@@ -122,6 +159,7 @@ impl Connection {
 
     /// Counts a request that will be served; while the claim is held.
     pub(super) fn enter(&self) {
+        self.used.store(true, Ordering::Relaxed);
         self.in_service.fetch_add(1, Ordering::SeqCst);
     }
 
@@ -195,6 +233,23 @@ impl Connection {
         self.congested.load(Ordering::SeqCst)
     }
 
+    pub(super) fn set_unused(&self) {
+        self.used.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether nothing came since [`Self::set_unused`], nothing is there now, and no reply is owed.
+    pub(super) fn is_unused(&self) -> bool {
+        // Who reads it uses it; that includes a thread that has it for itself.
+        let Some(inbound) = self.inbound.try_lock() else {
+            return false;
+        };
+        !self.used.load(Ordering::Relaxed)
+            && !self.is_in_service()
+            && !self.is_congested()
+            && inbound.is_empty()
+            && !matches!(self.stream.wait_readable(Duration::ZERO), Ok(true))
+    }
+
     /// How much of a message there is.
     pub(super) fn progress(&self, late_before: Instant) -> Progress {
         // Who reads from it now may begin a message.
@@ -215,6 +270,9 @@ impl Connection {
 
     /// Says CloseConnection: nothing that is outstanding will be handled.
     pub(super) fn say_close(&self) {
+        if self.leave_taken.swap(true, Ordering::SeqCst) {
+            return;
+        }
         let version = self.outbound.lock().version;
         self.last_words(write_close_connection, version);
     }

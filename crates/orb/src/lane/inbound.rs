@@ -67,7 +67,17 @@ impl Inbound {
 
     /// Whether there is, or may be, something for [`Self::next`] without waiting.
     pub(super) fn has_more(&self) -> bool {
-        !self.drained || matches!(self.buffer.framing(), Ok(Framing::Complete(_)))
+        !self.drained || self.has_whole_message()
+    }
+
+    /// Whether nothing waits for the rest of a message.
+    pub(super) fn is_empty(&self) -> bool {
+        self.buffer.received().is_empty() && self.begun().is_none()
+    }
+
+    /// Whether [`Self::next`] finds a message without reading.
+    pub(super) fn has_whole_message(&self) -> bool {
+        matches!(self.buffer.framing(), Ok(Framing::Complete(_)))
     }
 
     /// Puts the next message into `message`, whose memory is exchanged for it, and into `fragment_starts` where fragments of

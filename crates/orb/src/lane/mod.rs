@@ -1,17 +1,23 @@
 //! Lanes: threads of one priority with everything they need to receive and serve requests, shared with no other lane.
 
 mod acceptor;
+mod blocking;
+mod borrowing;
 mod connection;
+mod crew;
 mod inbound;
+mod inspection;
+mod occupancy;
+mod statistics;
 mod worker;
 
 use std::{
     collections::VecDeque,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use punctual_os::{Doorbell, Interest, PiMutex, Poller, Scheduling, Trigger};
@@ -19,12 +25,17 @@ use punctual_transport::Stream;
 use punctual_types::Priority;
 use slab::Slab;
 
-use self::connection::{Connection, Progress};
+pub use self::statistics::LaneStatistics;
 pub(crate) use self::{
     acceptor::{Acceptor, ListenAt},
-    worker::work,
+    borrowing::let_borrow,
+    crew::{CrewPlan, start},
+    worker::work_on_calling_thread,
 };
-use crate::{Limits, OrbError, accepted_priorities::Origin, client::ConnectionCache};
+use self::{
+    blocking::Blocking, borrowing::Borrowing, connection::Connection, crew::Crew, statistics::Counters,
+};
+use crate::{Limits, OrbError, accepted_priorities::Origin, client::ConnectionCache, orb_core::OrbCore};
 
 /// Why a connection is looked at.
 #[derive(Clone, Copy)]
@@ -35,7 +46,10 @@ struct Wake {
     look: bool,
 }
 
-/// An acceptor, a waiting place and the connections of one lane. The threads are those that [`work`] on it.
+/// An acceptor, a waiting place, the connections and the threads of one lane.
+///
+/// Its threads are leader and followers: of those that wait, the kernel wakes one for one event, and while that thread reads and
+/// serves, the next one is the leader. Nobody hands a token on, which would cost each request a wake-up more.
 pub(crate) struct Lane {
     pub(crate) name: String,
     /// Which pool it belongs to; 0 is the ORB's default one.
@@ -44,11 +58,14 @@ pub(crate) struct Lane {
     pub(crate) priority: Option<Priority>,
     /// What its threads run as, and go back to after an upcall at another priority. `None`: threads of the user's own.
     pub(crate) scheduling: Option<Scheduling>,
-    /// How many threads work on it.
-    threads: AtomicUsize,
+    crew: Crew,
     /// One for each place it listens at; all of them have the token `ACCEPTOR`.
     acceptors: OnceLock<Vec<Acceptor>>,
-    poller: Poller,
+    poller: Arc<Poller>,
+    /// Set where its pool lets lanes borrow.
+    borrowing: OnceLock<Borrowing>,
+    /// For a lane whose threads block in `read`.
+    blocking: Option<Blocking>,
     bell: Doorbell,
     stopping: AtomicBool,
     connections: PiMutex<Slab<Arc<Connection>>>,
@@ -56,6 +73,8 @@ pub(crate) struct Lane {
     ready: PiMutex<VecDeque<(Arc<Connection>, Wake)>>,
     /// A connection may be in the middle of a message: then somebody looks after its time-out.
     incomplete: AtomicBool,
+    /// When idle connections were last looked for.
+    idle_inspected: PiMutex<Instant>,
     /// The acceptor failed for want of descriptors: try again.
     accept_again: AtomicBool,
     limits: Limits,
@@ -64,72 +83,41 @@ pub(crate) struct Lane {
     calls: Arc<ConnectionCache>,
 }
 
-#[derive(Default)]
-struct Counters {
-    requests: AtomicU64,
-    misdirected: AtomicU64,
-    refused_priorities: AtomicU64,
-    refused_connections: AtomicU64,
-    protocol_errors: AtomicU64,
-}
-
-/// What a lane has seen since it was made.
-///
-/// ```
-/// use punctual_orb::{LaneStatistics, Orb};
-/// use punctual_types::Priority;
-///
-/// let orb = Orb::builder().build()?;
-/// let pool = orb.threadpool().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
-/// for (priority, LaneStatistics { requests, misdirected, .. }) in pool.statistics() {
-///     assert_eq!((requests, misdirected), (0, 0), "nobody has called lane {priority:?}");
-/// }
-/// # Ok::<(), punctual_orb::OrbError>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct LaneStatistics {
-    /// Requests received, those included that no servant got: refused, forwarded, or for objects that do not exist.
-    pub requests: u64,
-    /// Requests whose propagated priority belongs to another lane: the client cannot read our endpoints, or forges.
-    pub misdirected: u64,
-    /// Requests refused for a priority above the highest accepted one.
-    pub refused_priorities: u64,
-    /// Connections closed because the lane had its limit of them.
-    pub refused_connections: u64,
-    /// Connections closed because what came over them was not GIOP, or too large, or never complete.
-    pub protocol_errors: u64,
-    /// Connections now open.
-    pub connections: usize,
-}
-
 const ACCEPTOR: u64 = u64::MAX;
 const BELL: u64 = u64::MAX - 1;
+/// Lanes above that ask for help, downwards from here.
+const FIRST_ABOVE: u64 = u64::MAX - 2;
+/// Below it are connections.
+const LAST_ABOVE: u64 = u64::MAX - 15;
 
 impl Lane {
     pub(crate) fn new(
         name: String,
         pool: u32,
         priority: Option<Priority>,
-        scheduling: Option<Scheduling>,
+        crew: CrewPlan,
         limits: &Limits,
     ) -> Result<Self, OrbError> {
-        let poller = Poller::new()?;
+        let poller = Arc::new(Poller::new()?);
+        let crew = Crew::new(crew);
         let bell = Doorbell::new()?;
         poller.add(&bell, BELL, Interest::READ, Trigger::Level)?;
         Ok(Self {
             name,
             pool,
             priority,
-            scheduling,
-            threads: AtomicUsize::new(0),
+            scheduling: crew.scheduling(),
+            blocking: crew.is_blocking().then(|| Blocking::new(crew.planned())),
+            crew,
             acceptors: OnceLock::new(),
             poller,
+            borrowing: OnceLock::new(),
             bell,
             stopping: AtomicBool::new(false),
             connections: PiMutex::new(Slab::with_capacity(16)),
             ready: PiMutex::new(VecDeque::with_capacity(16)),
             incomplete: AtomicBool::new(false),
+            idle_inspected: PiMutex::new(Instant::now()),
             accept_again: AtomicBool::new(false),
             limits: limits.clone(),
             counters: Counters::default(),
@@ -161,59 +149,65 @@ impl Lane {
 
     /// Lets its threads end after the upcalls they are in.
     pub(crate) fn stop(&self) {
-        self.stopping.store(true, Ordering::Release);
+        self.stopping.store(true, Ordering::SeqCst);
         // Level-triggered and never drained from now on: every thread sees it.
         let _ = self.bell.ring();
-        if self.threads.load(Ordering::Acquire) == 0 {
+        if let Some(blocking) = &self.blocking {
+            blocking.stop(self);
+        }
+        if self.crew.occupancy.threads() == 0 {
             self.close_all();
         }
     }
 
-    pub(crate) fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Acquire)
+    /// Waits for its threads to end. Not on one of them.
+    pub(crate) fn join(&self) {
+        if let Some(blocking) = &self.blocking {
+            blocking.end_writes(self);
+        }
+        self.crew.join_all();
     }
 
-    pub(crate) fn count_request(&self) {
-        self.counters.requests.fetch_add(1, Ordering::Relaxed);
+    /// Whether another thread might take what this one leaves in the waiting place.
+    fn is_shared(&self) -> bool {
+        self.blocking.is_none() && self.crew.occupancy.threads() > 1
+            || self.borrowing.get().is_some_and(Borrowing::has_helpers)
+    }
+
+    /// Gets threads from elsewhere: for whoever leaves nobody waiting.
+    fn reinforce(self: &Arc<Self>, core: &Arc<OrbCore>) {
+        if self.crew.may_grow() {
+            crew::grow(self, core);
+            if !self.crew.occupancy.is_exhausted() {
+                return;
+            }
+        }
+        borrowing::call_for_help(self);
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
     }
 
     pub(crate) fn count_misdirected(&self) {
-        self.counters.misdirected.fetch_add(1, Ordering::Relaxed);
+        self.counters.misdirected.add_one();
     }
 
     pub(crate) fn count_refused_priority(&self) {
-        self.counters.refused_priorities.fetch_add(1, Ordering::Relaxed);
+        self.counters.refused_priorities.add_one();
     }
 
     fn count_protocol_error(&self) {
-        self.counters.protocol_errors.fetch_add(1, Ordering::Relaxed);
+        self.counters.protocol_errors.add_one();
     }
 
     pub(crate) fn statistics(&self) -> LaneStatistics {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         LaneStatistics {
-            requests: read(&self.counters.requests),
-            misdirected: read(&self.counters.misdirected),
-            refused_priorities: read(&self.counters.refused_priorities),
-            refused_connections: read(&self.counters.refused_connections),
-            protocol_errors: read(&self.counters.protocol_errors),
             connections: self.connections.lock().len(),
+            threads: self.crew.occupancy.threads(),
+            busy: self.crew.occupancy.busy(),
+            ..self.counters.read()
         }
-    }
-
-    /// How long a thread may wait before it must look after something; for ever where there is nothing to look after.
-    fn patience(&self) -> Option<Duration> {
-        if self.accept_again.load(Ordering::Relaxed) {
-            return Some(Duration::from_millis(50));
-        }
-        self.incomplete
-            .load(Ordering::Relaxed)
-            .then(|| self.inspection_interval())
-    }
-
-    /// How often to look for messages that do not become complete, as long as there may be any.
-    fn inspection_interval(&self) -> Duration {
-        (self.limits.message_completion / 4).max(Duration::from_millis(10))
     }
 
     /// Accepts whoever waits.
@@ -237,7 +231,7 @@ impl Lane {
         let mut connections = self.connections.lock();
         if connections.len() >= self.limits.max_connections {
             drop(connections);
-            self.counters.refused_connections.fetch_add(1, Ordering::Relaxed);
+            self.counters.refused_connections.add_one();
             return connection::refuse(&*stream);
         }
         let entry = connections.vacant_entry();
@@ -248,10 +242,15 @@ impl Lane {
         };
         let connection = Connection::new(token, stream, origin, &acceptor.properties, &self.limits);
         let connection = Arc::new(connection);
-        let added = self
-            .poller
-            .add(connection.stream(), token, Interest::READ_WRITE, Trigger::Edge);
-        if added.is_ok() {
+        let given = self
+            .blocking
+            .as_ref()
+            .is_some_and(|blocking| blocking.give(&connection));
+        let wait_for = |stream| {
+            self.poller
+                .add(stream, token, Interest::READ_WRITE, Trigger::Edge)
+        };
+        if given || wait_for(connection.stream()).is_ok() {
             entry.insert(connection);
         }
     }
@@ -296,33 +295,6 @@ impl Lane {
             let _ = self.bell.ring();
         }
         taken
-    }
-
-    /// Closes connections whose peer does not complete what it has begun.
-    fn close_incomplete(&self) {
-        let Some(late_before) = Instant::now().checked_sub(self.limits.message_completion) else {
-            return;
-        };
-        // Before looking: whoever begins a message from now on sets it again.
-        self.incomplete.store(false, Ordering::SeqCst);
-        let late = || {
-            let connections = self.connections.lock();
-            connections
-                .iter()
-                .find_map(|(_, connection)| match connection.progress(late_before) {
-                    Progress::None => None,
-                    Progress::Incomplete => {
-                        self.incomplete.store(true, Ordering::SeqCst);
-                        None
-                    }
-                    Progress::Late(version) => Some((connection.clone(), version)),
-                })
-        };
-        while let Some((connection, version)) = late() {
-            self.count_protocol_error();
-            connection.reject(version);
-            self.close(&connection);
-        }
     }
 
     /// Accepts nobody any more, tells the peers that nothing outstanding will be handled, and closes.

@@ -1,43 +1,49 @@
 use std::{
+    io,
     sync::{Arc, atomic::Ordering},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use punctual_cdr::{Arena, CharSet};
 use punctual_giop::{
     CODE_SETS, MessageHeader, MessageType, RequestHeader, Version, char_set_from_id, decode_code_sets,
 };
-use punctual_os::{Events, Scheduling, scheduling};
+use punctual_os::{Scheduling, poller::Event, scheduling};
 use punctual_stub::ReusePool;
 
-use super::{ACCEPTOR, BELL, Lane, Wake, connection::Connection, inbound::Next};
+use super::{
+    ACCEPTOR, BELL, FIRST_ABOVE, LAST_ABOVE, Lane, Wake, borrowing, connection::Connection, crew::Life,
+    inbound::Next,
+};
 use crate::{
     client,
     orb_core::{OrbCore, context_of},
     server::{self, Buffers},
 };
 
-/// Serves a lane on the calling thread until it is stopped.
-pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
-    lane.threads.fetch_add(1, Ordering::Relaxed);
-    let mut worker = Worker {
-        lane,
-        core,
-        message: Vec::new(),
-        buffers: Buffers {
-            fragment_starts: Vec::new(),
-            reply: Vec::with_capacity(FIRST_BUFFER),
-            arena: Arena::with_capacity(FIRST_BUFFER),
-            pool: ReusePool::default(),
-            orb: context_of(core),
-            served_at: None,
-        },
-        last: None,
-    };
-    let calls = client::use_connections_of(&lane.calls);
-    worker.run();
-    drop(calls);
-    if lane.threads.fetch_sub(1, Ordering::AcqRel) == 1 {
+/// Serves a lane on the calling thread until the lane is stopped. For threads of the user's own.
+pub(crate) fn work_on_calling_thread(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
+    lane.crew.occupancy.join();
+    work_to_the_end(lane, core);
+}
+
+/// Serves a lane on one of its own threads until the lane is stopped.
+pub(super) fn work_to_the_end(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
+    work(lane, core, None);
+}
+
+/// Serves a lane on one of its own threads until the lane is stopped, or the thread's life is over.
+pub(super) fn work(lane: &Arc<Lane>, core: &Arc<OrbCore>, life: Option<Life>) {
+    let _calls = client::use_connections_of(&lane.calls);
+    let ended = Worker::new(lane, lane, core, Desk::new(core)).run(life);
+    if ended == Ended::Stopped {
+        leave(lane);
+    }
+}
+
+/// Counts one of the lane's threads out; the last one closes what is left.
+pub(super) fn leave(lane: &Lane) {
+    if lane.crew.occupancy.leave() {
         lane.close_all();
         lane.calls.clear();
     }
@@ -45,50 +51,133 @@ pub(crate) fn work(lane: &Lane, core: &Arc<OrbCore>) {
 
 const FIRST_BUFFER: usize = 8 << 10;
 /// Messages of one connection that a thread serves before it looks whether others wait.
-const MAX_IN_A_ROW: usize = 16;
+pub(super) const MAX_IN_A_ROW: usize = 16;
 
-/// One thread of a lane, with its buffers.
-struct Worker<'l> {
-    lane: &'l Lane,
-    core: &'l Arc<OrbCore>,
+/// What a thread needs to serve requests, and keeps from request to request.
+pub(super) struct Desk {
     message: Vec<u8>,
     buffers: Buffers,
-    last: Option<Arc<Connection>>,
 }
 
-impl Worker<'_> {
-    fn run(&mut self) {
-        // One event at a time: what this thread does not fetch, another thread of the lane can.
-        let mut events = Events::with_capacity(1);
-        let mut inspected = Instant::now();
+impl Desk {
+    pub(super) fn new(core: &Arc<OrbCore>) -> Self {
+        Self {
+            message: Vec::new(),
+            buffers: Buffers {
+                fragment_starts: Vec::new(),
+                reply: Vec::with_capacity(FIRST_BUFFER),
+                arena: Arena::with_capacity(FIRST_BUFFER),
+                pool: ReusePool::default(),
+                orb: context_of(core),
+                served_at: None,
+            },
+        }
+    }
+
+    /// Where the next message goes, and where its fragments begin.
+    pub(super) fn for_message(&mut self) -> (&mut Vec<u8>, &mut Vec<usize>) {
+        (&mut self.message, &mut self.buffers.fragment_starts)
+    }
+}
+
+/// One thread that serves a lane.
+pub(super) struct Worker<'l> {
+    pub(super) lane: &'l Arc<Lane>,
+    /// The lane that the thread belongs to: another one while it is lent.
+    home: &'l Arc<Lane>,
+    core: &'l Arc<OrbCore>,
+    pub(super) desk: Desk,
+    last: Option<Arc<Connection>>,
+    inspected: Instant,
+}
+
+#[derive(Eq, PartialEq)]
+enum Ended {
+    /// The lane is stopping.
+    Stopped,
+    /// The thread is not needed any more, and has been counted out.
+    Retired,
+}
+
+impl<'l> Worker<'l> {
+    pub(super) fn new(lane: &'l Arc<Lane>, home: &'l Arc<Lane>, core: &'l Arc<OrbCore>, desk: Desk) -> Self {
+        Self {
+            lane,
+            home,
+            core,
+            desk,
+            last: None,
+            inspected: Instant::now(),
+        }
+    }
+
+    pub(super) fn into_desk(self) -> Desk {
+        self.desk
+    }
+
+    fn run(mut self, mut life: Option<Life>) -> Ended {
         while !self.lane.is_stopping() {
-            // It fails only for what cannot be here: a bad descriptor, or events without room.
-            let Ok(_) = self.lane.poller.wait(&mut events, self.lane.patience()) else {
-                return;
-            };
-            match events.get(0) {
-                None => {}
-                Some(event) if event.token() == ACCEPTOR => self.lane.accept(),
-                Some(event) if event.token() == BELL => self.answer_bell(),
-                Some(event) => {
-                    if let Some(connection) = self.connection(event.token()) {
-                        let ended = event.is_peer_closed() || event.is_error();
-                        self.serve(&connection, Wake { ended, look: true });
-                        self.last = Some(connection);
-                        self.give_way();
-                    }
+            let mut patience = self.lane.patience();
+            if let Some(life) = &mut life {
+                if life.has_ended(&self.lane.crew) {
+                    return Ended::Retired;
                 }
+                patience = patience.into_iter().chain(life.left()).min();
             }
-            if self.lane.accept_again.load(Ordering::Relaxed) {
-                self.lane.accept();
-            }
-            if self.lane.incomplete.load(Ordering::Relaxed)
-                && inspected.elapsed() >= self.lane.inspection_interval()
-            {
-                self.lane.close_incomplete();
-                inspected = Instant::now();
+            match (self.step(patience), &mut life) {
+                (Ok(true), Some(life)) => life.renew(),
+                (Ok(_), _) => {}
+                // It fails only for what cannot be here: a bad descriptor.
+                (Err(_), _) => return Ended::Stopped,
             }
         }
+        Ended::Stopped
+    }
+
+    /// Waits for something to do, for as long as said, and does it. `false`: there was nothing.
+    fn step(&mut self, patience: Option<Duration>) -> io::Result<bool> {
+        // One event at a time: what this thread does not fetch, another thread of the lane can.
+        let event = self.lane.poller.wait_one(patience)?;
+        if let Some(event) = event {
+            self.dispatch(event);
+        }
+        self.look_after();
+        Ok(event.is_some())
+    }
+
+    /// What has to be done from time to time.
+    fn look_after(&mut self) {
+        if self.lane.accept_again.load(Ordering::Relaxed) {
+            self.lane.accept();
+        }
+        if self.lane.incomplete.load(Ordering::Relaxed)
+            && self.inspected.elapsed() >= self.lane.inspection_interval()
+        {
+            self.lane.close_incomplete();
+            self.inspected = Instant::now();
+        }
+        self.lane.close_idle();
+    }
+
+    /// Does what an event of the lane's waiting place asks for.
+    pub(super) fn dispatch(&mut self, event: Event) {
+        match event.token() {
+            ACCEPTOR => self.lane.accept(),
+            BELL => self.answer_bell(),
+            token @ LAST_ABOVE..=FIRST_ABOVE => borrowing::help(self.home, self.lane, token, self.core),
+            token => {
+                if let Some(connection) = self.connection(token) {
+                    let ended = event.is_peer_closed() || event.is_error();
+                    self.serve(&connection, Wake { ended, look: true });
+                    self.last = Some(connection);
+                    self.give_way();
+                }
+            }
+        }
+    }
+
+    fn is_lent(&self) -> bool {
+        !Arc::ptr_eq(self.lane, self.home)
     }
 
     /// The connection of a token: mostly the one served last, without the lock of the lane's table.
@@ -101,9 +190,9 @@ impl Worker<'_> {
     }
 
     /// Requests are served in the order in which they came: another thread that was woken for an earlier one goes first.
-    fn give_way(&self) {
+    pub(super) fn give_way(&self) {
         let realtime = self.lane.scheduling.is_some_and(Scheduling::is_realtime);
-        if realtime && self.lane.threads.load(Ordering::Relaxed) > 1 {
+        if realtime && self.lane.crew.occupancy.threads() > 1 {
             scheduling::give_way();
         }
     }
@@ -120,7 +209,9 @@ impl Worker<'_> {
     /// Serves what a connection has, until there is nothing more, another thread has taken over, or others have waited long
     /// enough.
     fn serve(&mut self, connection: &Arc<Connection>, mut wake: Wake) {
-        for _ in 0..MAX_IN_A_ROW {
+        // A thread that is lent serves one request.
+        let at_most = if self.is_lent() { 1 } else { MAX_IN_A_ROW };
+        for _ in 0..at_most {
             match connection.flush() {
                 Ok(true) => {}
                 // The peer does not read its replies: its requests can wait, too.
@@ -130,24 +221,25 @@ impl Worker<'_> {
             let Some(mut inbound) = connection.claim() else {
                 return;
             };
+            // A thread has it for itself since this one was told of it.
+            if connection.is_dedicated() {
+                return;
+            }
             if wake.look {
                 inbound.drained = false;
             }
-            let next = inbound.next(
-                connection.stream(),
-                &mut self.message,
-                &mut self.buffers.fragment_starts,
-            );
+            let (message, starts) = self.desk.for_message();
+            let next = inbound.next(connection.stream(), message, starts);
             if inbound.begun().is_some() {
                 self.lane.incomplete.store(true, Ordering::SeqCst);
             }
             match next {
                 Next::Message(header) => {
                     let more = wake.ended || inbound.has_more();
-                    let understood = negotiate(connection, &self.message, &header);
+                    let understood = negotiate(connection, &self.desk.message, &header);
                     connection.enter();
                     drop(inbound);
-                    let others = self.lane.threads.load(Ordering::Relaxed) > 1;
+                    let others = self.lane.is_shared();
                     if more && others {
                         self.lane.hand_over(connection, Wake { look: false, ..wake });
                     }
@@ -205,25 +297,25 @@ impl Worker<'_> {
     }
 
     /// Says MessageError; the connection is then of no further use.
-    fn reject(&self, connection: &Connection, version: Version) -> bool {
+    pub(super) fn reject(&self, connection: &Connection, version: Version) -> bool {
         self.lane.count_protocol_error();
         connection.reject(version);
         false
     }
 
     /// Answers one message. `false`: the connection is of no further use.
-    fn handle(&mut self, connection: &Arc<Connection>, header: &MessageHeader) -> bool {
-        let Self {
-            lane,
-            core,
-            message,
-            buffers,
-            ..
-        } = self;
+    pub(super) fn handle(&mut self, connection: &Arc<Connection>, header: &MessageHeader) -> bool {
+        let (lane, core, home) = (self.lane, self.core, self.home);
+        let Desk { message, buffers, .. } = &mut self.desk;
         let message = &message[..header.total_size()];
         let answered = match header.message_type {
             MessageType::Request => {
-                lane.count_request();
+                lane.counters.requests.add_one();
+                if !Arc::ptr_eq(lane, home) {
+                    lane.counters.borrowed.add_one();
+                    home.counters.lent.add_one();
+                }
+                let _busy = busy(home, core);
                 let (origin, char_set) = (connection.origin, connection.char_set());
                 server::answer_request(core, lane, origin, char_set, message, header, buffers)
             }
@@ -245,8 +337,22 @@ impl Worker<'_> {
     }
 }
 
+/// Counts a thread of the lane as busy until the result is dropped; gets others if it leaves nobody waiting.
+fn busy<'l>(lane: &'l Arc<Lane>, core: &Arc<OrbCore>) -> impl Drop + use<'l> {
+    struct Busy<'l>(&'l Lane);
+    impl Drop for Busy<'_> {
+        fn drop(&mut self) {
+            self.0.crew.occupancy.end();
+        }
+    }
+    if lane.crew.occupancy.begin() {
+        lane.reinforce(core);
+    }
+    Busy(lane)
+}
+
 /// Takes the code sets from the first request that says them, before any later message is read. `false`: malformed.
-fn negotiate(connection: &Connection, message: &[u8], header: &MessageHeader) -> bool {
+pub(super) fn negotiate(connection: &Connection, message: &[u8], header: &MessageHeader) -> bool {
     if header.message_type != MessageType::Request || connection.has_code_sets() {
         return true;
     }

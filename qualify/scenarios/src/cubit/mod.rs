@@ -87,9 +87,10 @@ pub fn run(options: &Options) -> ExitCode {
 }
 
 /// What is between client and server, and how the server waits.
-const ROWS: [(Transport, LaneWait); 3] = [
+const ROWS: [(Transport, LaneWait); 4] = [
     (Transport::Tcp, LaneWait::Polled),
     (Transport::Unix, LaneWait::Polled),
+    (Transport::Unix, LaneWait::Blocking),
     (Transport::Shm, LaneWait::Polled),
 ];
 

@@ -1,4 +1,4 @@
-use punctual::{Orb, Priority, PriorityModel, SystemException};
+use punctual::{LaneSpec, Orb, Priority, PriorityModel, SystemException};
 use punctual_harness::child::Control;
 use punctual_os::{Scheduling, alloc_counter, scheduling};
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,12 @@ pub(crate) fn server(arguments: &[String]) -> Result<(), Error> {
         serde_json::from_str(arguments.first().ok_or("the server needs a specification")?)?;
     let priority = Priority::new(PRIORITY)?;
     let orb = Orb::builder().listen(spec.transport.endpoint()).build()?;
-    let pool = orb.threadpool().lane(priority, 1).build()?;
+    let wait = match spec.lane_wait {
+        LaneWait::Polled => punctual::LaneWait::Polled,
+        LaneWait::Blocking => punctual::LaneWait::Blocking,
+    };
+    let lane = LaneSpec::new(priority).wait(wait);
+    let pool = orb.threadpool().lane_with(lane).build()?;
     let model = PriorityModel::ClientPropagated { default: priority };
     let poa = orb
         .root_poa()

@@ -1,0 +1,241 @@
+//! Borrowing: a lane without a thread is served by threads of lower lanes, at its own priority, and never the other way round.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    thread,
+    time::Duration,
+};
+
+use punctual::{LaneSpec, LaneStatistics, SchedulingClass};
+use punctual_conformance::{conformance::ProbeRef, peer::wait_until};
+use punctual_os::{CpuSet, TaskId, scheduling};
+
+use super::{HIGH, LOW, ordinary_client, priority, seen, wait_at_gate, with_lanes};
+
+const BURST: Duration = Duration::from_millis(50);
+
+#[test]
+fn an_exhausted_lane_borrows_from_below() {
+    let server = with_lanes(
+        |pool| {
+            pool.lane(priority(LOW), 2)
+                .lane(priority(HIGH), 1)
+                .allow_borrowing(true)
+        },
+        SchedulingClass::Other,
+    );
+    let client = ordinary_client();
+    let probe = server.reference_for(&client);
+    thread::scope(|scope| {
+        for calls in 1..=3 {
+            wait_at_gate(scope, &client, &probe, Some(HIGH), calls);
+            server.hooks.await_at_gate(calls as usize);
+            assert_eq!(seen(&server, 1).borrowed, calls as u64 - 1);
+        }
+        // Nobody is left in either lane.
+        wait_at_gate(scope, &client, &probe, Some(HIGH), 4);
+        wait_at_gate(scope, &client, &probe, Some(LOW), 5);
+        thread::sleep(BURST);
+        assert_eq!(server.hooks.arrived_at_gate(), 3);
+        server.hooks.open_gate();
+    });
+    let (low, high) = (seen(&server, 0), seen(&server, 1));
+    assert_eq!(
+        (low.requests, high.requests),
+        (1, 4),
+        "connections stay with their lane"
+    );
+    assert_eq!((low.lent, low.borrowed, high.lent), (high.borrowed, 0, 0));
+    assert!((2..=3).contains(&high.borrowed), "{high:?}");
+    assert_eq!((low.busy, high.busy), (0, 0));
+}
+
+#[test]
+fn a_low_lane_does_not_borrow_from_above() {
+    let server = with_lanes(
+        |pool| {
+            pool.lane(priority(LOW), 1)
+                .lane(priority(HIGH), 2)
+                .allow_borrowing(true)
+        },
+        SchedulingClass::Other,
+    );
+    let client = ordinary_client();
+    let probe = server.reference_for(&client);
+    thread::scope(|scope| {
+        (1..=3).for_each(|value| drop(wait_at_gate(scope, &client, &probe, Some(LOW), value)));
+        server.hooks.await_at_gate(1);
+        thread::sleep(BURST);
+        assert_eq!(server.hooks.arrived_at_gate(), 1);
+        client.current().set_priority(priority(HIGH)).unwrap();
+        assert_eq!(probe.twice(1), Ok(2), "the high lane is as free as ever");
+        server.hooks.open_gate();
+    });
+    assert_eq!(seen(&server, 0).borrowed, 0);
+}
+
+#[test]
+fn without_borrowing_a_lane_waits_for_its_own_threads() {
+    let server = with_lanes(
+        |pool| pool.lane(priority(LOW), 1).lane(priority(HIGH), 1),
+        SchedulingClass::Other,
+    );
+    let client = ordinary_client();
+    let probe = server.reference_for(&client);
+    thread::scope(|scope| {
+        (1..=2).for_each(|value| drop(wait_at_gate(scope, &client, &probe, Some(HIGH), value)));
+        server.hooks.await_at_gate(1);
+        thread::sleep(BURST);
+        assert_eq!(server.hooks.arrived_at_gate(), 1);
+        server.hooks.open_gate();
+    });
+    assert_eq!(seen(&server, 1).borrowed, 0);
+}
+
+/// Own dynamic threads come before those of others.
+#[test]
+fn a_lane_grows_before_it_borrows() {
+    let server = with_lanes(
+        |pool| {
+            pool.lane(priority(LOW), 1)
+                .lane_with(LaneSpec::new(priority(HIGH)).dynamic_threads(1))
+                .allow_borrowing(true)
+        },
+        SchedulingClass::Other,
+    );
+    let client = ordinary_client();
+    let probe = server.reference_for(&client);
+    thread::scope(|scope| {
+        for (calls, borrowed) in [(1, 0), (2, 0), (3, 1)] {
+            wait_at_gate(scope, &client, &probe, Some(HIGH), calls);
+            server.hooks.await_at_gate(calls as usize);
+            assert_eq!(
+                (seen(&server, 1).borrowed, seen(&server, 1).dynamic_threads),
+                (borrowed, 1)
+            );
+        }
+        server.hooks.open_gate();
+    });
+}
+
+/// Five lanes, and everything at once: threads of all lanes end up in the highest, the nested ones included.
+#[test]
+fn lanes_borrow_from_all_below_them() {
+    let server = with_lanes(
+        |pool| {
+            (1..=5)
+                .map(|n| priority(n * 6_000))
+                .fold(pool, |pool, own| pool.lane(own, 1))
+                .allow_borrowing(true)
+        },
+        SchedulingClass::Other,
+    );
+    let client = ordinary_client();
+    let probe = server.reference_for(&client);
+    thread::scope(|scope| {
+        // First the second lane takes the lowest one's thread, so that a helper may be needed further up.
+        for calls in 1..=5 {
+            let own = if calls <= 2 { 12_000 } else { 30_000 };
+            wait_at_gate(scope, &client, &probe, Some(own), calls);
+            server.hooks.await_at_gate(calls as usize);
+        }
+        server.hooks.open_gate();
+    });
+    assert_eq!((seen(&server, 1).borrowed, seen(&server, 4).borrowed), (1, 2));
+}
+
+#[test]
+fn the_borrowed_thread_runs_at_the_priority_of_the_request() {
+    let server = with_lanes(
+        |pool| {
+            pool.lane(priority(LOW), 1)
+                .lane(priority(HIGH), 1)
+                .allow_borrowing(true)
+                .affinity(CpuSet::single(0))
+        },
+        SchedulingClass::Fifo,
+    );
+    if !server.pool.is_realtime() {
+        return eprintln!("SKIPPED: no real-time rights, so priorities cannot be seen to change");
+    }
+    let client = ordinary_client();
+    let probe = server.reference_for(&client);
+    client.current().set_priority(priority(LOW)).unwrap();
+    let lender = TaskId::new(probe.thread().unwrap()).unwrap();
+    let resting = scheduling::of(lender).unwrap();
+    assert_eq!(resting.priority.0, 33);
+    thread::scope(|scope| {
+        wait_at_gate(scope, &client, &probe, Some(HIGH), 1);
+        server.hooks.await_at_gate(1);
+        client.current().set_priority(priority(HIGH)).unwrap();
+        for _ in 0..10 {
+            assert_eq!(probe.thread(), Ok(lender.get()), "the low lane's");
+            assert_eq!(probe.native_priority(), Ok(99));
+            assert_eq!(probe.corba_priority(), Ok(HIGH));
+        }
+        assert_eq!(seen(&server, 1).borrowed, 30);
+        client.current().set_priority(priority(LOW)).unwrap();
+        assert_eq!(probe.native_priority(), Ok(33), "back at its own");
+        assert_eq!(scheduling::of(lender).unwrap(), resting);
+        server.hooks.open_gate();
+    });
+}
+
+/// Many clients on lanes of one thread, some of which block for a moment: every call is answered, whoever served it, and the
+/// counts agree.
+#[test]
+fn no_request_is_lost_under_load() {
+    let server = with_lanes(
+        |pool| {
+            pool.lane(priority(LOW), 2)
+                .lane(priority(20_000), 1)
+                .lane(priority(HIGH), 1)
+                .allow_borrowing(true)
+        },
+        SchedulingClass::Other,
+    );
+    server.hooks.open_gate();
+    const CALLS: u64 = 1_500;
+    let clients = [LOW, LOW, 20_000, 20_000, 20_000, HIGH, HIGH, HIGH, HIGH];
+    let served = AtomicU64::new(0);
+    let clients_of = |own: i16| clients.iter().filter(|other| **other == own).count() as u64;
+    thread::scope(|scope| {
+        for (number, own) in clients.into_iter().enumerate() {
+            let (server, served) = (&server, &served);
+            scope.spawn(move || {
+                let client = ordinary_client();
+                let probe = server
+                    .reference_for(&client)
+                    .with_timeout(Duration::from_secs(20));
+                let probe: ProbeRef = probe.unchecked();
+                client.current().set_priority(priority(own)).unwrap();
+                for call in 0..CALLS {
+                    let value = (call as i32) << 4 | number as i32;
+                    // A oneway in front: two messages in one read.
+                    if call % 7 == 0 {
+                        probe.note(value).unwrap();
+                    }
+                    assert_eq!(probe.twice(value), Ok(2 * value));
+                    served.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    assert_eq!(served.load(Ordering::Relaxed), CALLS * clients.len() as u64);
+    // The last oneways may still be on their way.
+    wait_until("all are served", || {
+        let sum =
+            |count: fn(&LaneStatistics) -> u64| (0..3).map(|lane| count(&seen(&server, lane))).sum::<u64>();
+        sum(|lane| lane.requests) >= (CALLS + CALLS.div_ceil(7)) * clients.len() as u64
+            && sum(|lane| lane.busy as u64) == 0
+    });
+    let lanes = [0, 1, 2].map(|lane| seen(&server, lane));
+    let oneways = CALLS.div_ceil(7);
+    for (lane, own) in lanes.iter().zip([LOW, 20_000, HIGH]) {
+        assert_eq!(lane.requests, clients_of(own) * (CALLS + oneways), "{lane:?}");
+    }
+    let sum = |count: fn(&LaneStatistics) -> u64| lanes.iter().map(count).sum::<u64>();
+    assert_eq!(sum(|lane| lane.borrowed), sum(|lane| lane.lent));
+    assert!(sum(|lane| lane.borrowed) > 0, "{lanes:?}");
+    assert_eq!(lanes[0].borrowed, 0);
+}

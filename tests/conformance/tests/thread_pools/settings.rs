@@ -1,0 +1,152 @@
+//! What a pool cannot be like, and what is said then.
+
+use std::time::Duration;
+
+use punctual::{LaneSpec, LaneWait, Minor, Orb, OrbError, SystemExceptionKind as Kind, ThreadLife};
+use punctual_os::{CpuSet, Scheduling, SchedulingClass, TaskId, affinity, scheduling};
+
+use super::{HIGH, LOW, Shape, ordinary_client, priority, with_lanes};
+
+#[test]
+fn contradictions_are_named() {
+    let orb = ordinary_client();
+    let cases: [(Shape, &str, &str); 11] = [
+        (|pool| pool.threads(0), "the pool", "`threads` is 0"),
+        (
+            |pool| pool.lane(priority(HIGH), 0),
+            "lane 32767",
+            "`threads` is 0",
+        ),
+        (
+            |pool| pool.lane(priority(LOW), 1).lane(priority(LOW), 1),
+            "lane 10922",
+            "same priority",
+        ),
+        (
+            |pool| pool.lane_with(LaneSpec::new(priority(LOW)).threads(0).dynamic_threads(5)),
+            "lane 10922",
+            "static",
+        ),
+        (|pool| pool.threads(1 << 20), "the pool", "mistake"),
+        (
+            |pool| pool.dynamic_life(ThreadLife::IdleTimeout(Duration::ZERO)),
+            "the pool",
+            "`dynamic_life` is 0",
+        ),
+        (
+            |pool| pool.dynamic_life(ThreadLife::RunTime(Duration::ZERO)),
+            "the pool",
+            "`dynamic_life` is 0",
+        ),
+        (
+            |pool| pool.wait(LaneWait::Blocking).dynamic_threads(1),
+            "the pool",
+            "excludes `dynamic_threads`",
+        ),
+        (
+            |pool| pool.allow_borrowing(true),
+            "`allow_borrowing`",
+            "fewer than two",
+        ),
+        (
+            |pool| {
+                pool.lane(priority(LOW), 1)
+                    .lane_with(LaneSpec::new(priority(HIGH)).wait(LaneWait::Blocking))
+                    .allow_borrowing(true)
+            },
+            "`allow_borrowing`",
+            "`Blocking`",
+        ),
+        (
+            |pool| {
+                let lanes = (0..6).map(|n| priority(n * 5_000));
+                lanes
+                    .fold(pool, |pool, own| pool.lane(own, 1))
+                    .allow_borrowing(true)
+            },
+            "`allow_borrowing`",
+            "5 lanes at most",
+        ),
+    ];
+    for (change, setting, rule) in cases {
+        let error = change(orb.threadpool()).build().err().expect(rule);
+        assert!(matches!(error, OrbError::ThreadPool(_)), "{error}");
+        assert_eq!(error.system_exception().kind, Kind::BadParam);
+        let text = error.to_string();
+        assert!(text.contains(setting) && text.contains(rule), "{text}");
+    }
+}
+
+#[test]
+fn a_priority_without_native_one_is_a_data_conversion() {
+    let orb = Orb::builder()
+        .priority_mapping(punctual_sched_mapping::Narrow)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    let error = orb.threadpool().lane(priority(HIGH), 1).build().err().unwrap();
+    assert!(matches!(error, OrbError::PriorityUnmappable(own) if own == priority(HIGH)));
+    let exception = error.system_exception();
+    assert_eq!(
+        (exception.kind, exception.minor),
+        (Kind::DataConversion, Minor::OMG_PRIORITY_UNMAPPABLE)
+    );
+}
+
+/// A mapping that knows the lower half only.
+mod punctual_sched_mapping {
+    use punctual::{NativePriority, Priority, PriorityMapping};
+
+    pub struct Narrow;
+
+    impl PriorityMapping for Narrow {
+        fn to_native(&self, priority: Priority) -> Option<NativePriority> {
+            (priority.value() < 16_000).then_some(NativePriority(1))
+        }
+
+        fn to_corba(&self, _: NativePriority) -> Option<Priority> {
+            None
+        }
+    }
+}
+
+#[test]
+fn a_thread_that_cannot_be_made_is_internal() {
+    let orb = ordinary_client();
+    // More than any address space has.
+    let error = orb.threadpool().stack_bytes(1 << 50).build().err().unwrap();
+    assert!(matches!(error, OrbError::Thread { .. }), "{error}");
+    assert_eq!(error.system_exception().kind, Kind::Internal);
+    assert!(error.to_string().contains("could not be started"), "{error}");
+    assert!(orb.threadpool().build().is_ok(), "nothing else changes");
+}
+
+#[test]
+fn each_lane_has_its_own_class_and_cpus() {
+    let server = with_lanes(
+        |pool| {
+            pool.lane_with(LaneSpec::new(priority(LOW)).scheduling_class(SchedulingClass::RoundRobin))
+                .lane_with(
+                    LaneSpec::new(priority(HIGH))
+                        .affinity(CpuSet::single(0))
+                        .stack_bytes(128 << 10),
+                )
+        },
+        SchedulingClass::Fifo,
+    );
+    let client = ordinary_client();
+    let probe = server.reference_for(&client);
+    let thread_at = |own: i16| {
+        client.current().set_priority(priority(own)).unwrap();
+        TaskId::new(probe.thread().unwrap()).unwrap()
+    };
+    let (low, high) = (thread_at(LOW), thread_at(HIGH));
+    assert_eq!(affinity::of(high).unwrap(), CpuSet::single(0));
+    if !server.pool.is_realtime() {
+        return eprintln!("SKIPPED: no real-time rights, so classes cannot be seen");
+    }
+    let class_of = |thread| scheduling::of(thread).unwrap();
+    let native = |value| punctual::NativePriority(value);
+    assert_eq!(class_of(low), Scheduling::round_robin(native(33)));
+    assert_eq!(class_of(high), Scheduling::fifo(native(99)));
+}
