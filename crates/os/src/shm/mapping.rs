@@ -77,7 +77,7 @@ pub(super) fn sealed_length(memory: BorrowedFd<'_>) -> Result<i64, SegmentError>
 
 const TMPFS_MAGIC: rustix::fs::FsWord = 0x0102_1994;
 
-/// Memory that is not what [`Segment::create`] makes.
+/// Memory that is not what [`super::Segment::create`] makes.
 #[derive(Debug, thiserror::Error)]
 pub enum SegmentError {
     /// The peer could take the memory away.

@@ -226,7 +226,7 @@ impl Caller {
         let profile = self.cubit.ior().profiles.first().ok_or("the reference is nil")?;
         let key = match profile.tag {
             TAG_INTERNET_IOP => IiopProfile::decode(profile)?.object_key,
-            _ => Profile::decode_with(profile, |decoder| String::decode(decoder))?.object_key,
+            _ => Profile::decode_with(profile, String::decode)?.object_key,
         };
         let mut octets = Vec::new();
         let response = if operation == Operation::Oneway {

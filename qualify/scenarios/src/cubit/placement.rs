@@ -104,14 +104,7 @@ impl Placement {
                 }
                 outcome.row(self.row("raw", operation, raw, &raw_counted, None, realtime));
             }
-            outcome.row(self.row(
-                operation.name(),
-                operation,
-                &ours,
-                &counted,
-                ratio.clone(),
-                realtime,
-            ));
+            outcome.row(self.row(operation.name(), operation, &ours, &counted, ratio, realtime));
             self.claim(operation, &ours, &counted, ratio, outcome);
             if let Some(over_tcp) = over(&raw_tcp) {
                 self.claim_over_tcp(&over_tcp, outcome);
