@@ -17,7 +17,7 @@
 //! let request = OutgoingRequest {
 //!     request_id: 1,
 //!     response: ResponseFlags::WithTarget,
-//!     object_key: b"Tracker",
+//!     target: TargetAddress::Key(b"Tracker"),
 //!     operation: "cube",
 //!     contexts: &[ServiceContext::Priority(10_922)],
 //! };
@@ -93,6 +93,6 @@ pub use service_context::{
     decode_code_sets, decode_listen_points, decode_priority,
 };
 pub use tagged_list::TaggedEntries;
-pub use target::{AddressingDisposition, IorView, ProfileView, Target};
+pub use target::{AddressingDisposition, IorView, ProfileView, Target, TargetAddress};
 pub use url::{DEFAULT_IIOP_PORT, IiopAddress, ObjectUrl, UrlAddress, ior_from_string, ior_to_string};
 pub use version::Version;

@@ -4,8 +4,8 @@ use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Enc
 use punctual_types::SystemException;
 
 use crate::{
-    AddressingDisposition, MessageHeader, Target, Version, decode_system_exception, message::header_decoder,
-    target::encode_key,
+    AddressingDisposition, MessageHeader, Target, TargetAddress, Version, decode_system_exception,
+    message::header_decoder,
 };
 
 /// A LocateRequest, in the octets of its message.
@@ -28,15 +28,15 @@ impl<'a> LocateRequestHeader<'a> {
     }
 }
 
-/// Writes a LocateRequest by key, behind the message header.
+/// Writes a LocateRequest, behind the message header.
 pub fn encode_locate_request(
     encoder: &mut Encoder<'_>,
     version: Version,
     request_id: u32,
-    object_key: &[u8],
+    target: TargetAddress<'_>,
 ) -> Result<(), CdrError> {
     request_id.encode(encoder)?;
-    encode_key(encoder, version, object_key)
+    target.encode(encoder, version)
 }
 
 /// Where an object is and so what the body of the LocateReply is, `GIOP::LocateStatusType`.

@@ -3,9 +3,8 @@
 use punctual_cdr::{CdrError, Decode, Encode, Encoder};
 
 use crate::{
-    MessageHeader, ServiceContext, ServiceContexts, Target, Version,
+    MessageHeader, ServiceContext, ServiceContexts, Target, TargetAddress, Version,
     message::{body_offset, header_decoder},
-    target::encode_key,
 };
 
 /// What a Request message says before its arguments, in the octets of the message.
@@ -99,8 +98,8 @@ pub struct OutgoingRequest<'a> {
     pub request_id: u32,
     /// Whether and when a reply is expected.
     pub response: ResponseFlags,
-    /// The key from the profile.
-    pub object_key: &'a [u8],
+    /// The object.
+    pub target: TargetAddress<'a>,
     /// The operation in IDL, `_get_` and `_set_` before the names of attributes.
     pub operation: &'a str,
     /// The service contexts, in the order to be sent.
@@ -116,7 +115,7 @@ pub fn encode_request(
     if version >= Version::V1_2 {
         request.request_id.encode(encoder)?;
         encoder.octets(&[request.response as u8, 0, 0, 0])?;
-        encode_key(encoder, version, request.object_key)?;
+        request.target.encode(encoder, version)?;
         request.operation.encode(encoder)?;
         request.contexts.encode(encoder)
     } else {
@@ -124,7 +123,7 @@ pub fn encode_request(
         request.request_id.encode(encoder)?;
         request.response.expects_reply().encode(encoder)?;
         // The reserved octets of 1.1 stand where 1.0 has padding.
-        encode_key(encoder, version, request.object_key)?;
+        request.target.encode(encoder, version)?;
         request.operation.encode(encoder)?;
         // The principal, deprecated since CORBA 2.2: none.
         0_u32.encode(encoder)

@@ -98,12 +98,49 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Writes a target by its key.
-pub(crate) fn encode_key(encoder: &mut Encoder<'_>, version: Version, key: &[u8]) -> Result<(), CdrError> {
-    if version >= Version::V1_2 {
-        AddressingDisposition::KeyAddr.encode(encoder)?;
+/// The object that a message to be sent is addressed to.
+///
+/// By its key, unless the server has asked for another form: not all servers understand the others.
+#[derive(Clone, Copy, Debug)]
+pub enum TargetAddress<'a> {
+    /// By its object key, the only form before GIOP 1.2.
+    Key(&'a [u8]),
+    /// By a profile of its reference.
+    Profile(&'a TaggedProfile),
+    /// By its reference.
+    Reference {
+        /// Which profile the client chose.
+        index: u32,
+        /// The reference.
+        ior: &'a Ior,
+    },
+}
+
+impl TargetAddress<'_> {
+    /// Fails for other forms than keys before GIOP 1.2.
+    pub(crate) fn encode(&self, encoder: &mut Encoder<'_>, version: Version) -> Result<(), CdrError> {
+        if version < Version::V1_2 {
+            return match self {
+                Self::Key(key) => key.encode(encoder),
+                _ => Err(encoder.error(CdrErrorKind::ValueNotRepresentable)),
+            };
+        }
+        match self {
+            Self::Key(key) => {
+                AddressingDisposition::KeyAddr.encode(encoder)?;
+                key.encode(encoder)
+            }
+            Self::Profile(profile) => {
+                AddressingDisposition::ProfileAddr.encode(encoder)?;
+                profile.encode(encoder)
+            }
+            Self::Reference { index, ior } => {
+                AddressingDisposition::ReferenceAddr.encode(encoder)?;
+                index.encode(encoder)?;
+                ior.encode(encoder)
+            }
+        }
     }
-    key.encode(encoder)
 }
 
 /// A profile in the octets of a message.

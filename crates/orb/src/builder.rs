@@ -8,7 +8,10 @@ use punctual_stub::PolicyOverrides;
 use punctual_transport::{ProtocolPolicy, Transport};
 use punctual_types::{Priority, PriorityBand};
 
-use crate::{Limits, Orb, OrbError, Peers, PriorityModel, orb_core::OrbCore, poa_defaults::PoaDefaults};
+use crate::{
+    Limits, OnExcess, Orb, OrbError, Peers, PriorityModel, WaitStrategy, orb_core::OrbCore,
+    poa_defaults::PoaDefaults,
+};
 
 /// Makes an [`Orb`].
 ///
@@ -338,6 +341,12 @@ impl OrbBuilder {
         self
     }
 
+    /// What happens to requests above it in adapters whose builders say nothing else. Default: they are refused.
+    pub fn on_excess(mut self, action: OnExcess) -> Self {
+        self.poa_defaults.on_excess = Some(action);
+        self
+    }
+
     /// The scheduling class of pools and of threads that set a priority. Default: SCHED_FIFO.
     ///
     /// ```
@@ -389,6 +398,21 @@ impl OrbBuilder {
     /// ```
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.policies = self.policies.roundtrip_timeout(timeout);
+        self
+    }
+
+    /// How threads that serve a lane wait for the replies to their own calls. Default: [`WaitStrategy::Blocking`].
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_orb::WaitStrategy;
+    ///
+    /// // Its objects may be called back by those they call, with one thread.
+    /// let orb = Orb::builder().wait_strategy(WaitStrategy::Serving).build()?;
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn wait_strategy(mut self, strategy: WaitStrategy) -> Self {
+        self.policies = self.policies.wait_strategy(strategy);
         self
     }
 

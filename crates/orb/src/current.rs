@@ -50,7 +50,8 @@ impl<'o> Current<'o> {
 
     /// Gives this thread a CORBA priority: its native priority under the ORB's mapping, and the one its calls carry.
     ///
-    /// Where the process has no right to real-time scheduling, the calls carry the priority all the same.
+    /// Where the process has no right to real-time scheduling, the calls carry the priority all the same. Inside an upcall it
+    /// holds until the servant returns: the thread is not the servant's.
     /// Fails with DATA_CONVERSION where the mapping has no native priority for it.
     ///
     /// ```
@@ -75,6 +76,9 @@ impl<'o> Current<'o> {
         // In the ordinary class a thread has no priority, but its calls do.
         if self.core.scheduling_class != SchedulingClass::Other {
             notice::enter_realtime(self.core.lock_memory);
+            if is_in_upcall() && BEFORE.get().is_none() {
+                BEFORE.set(Some(scheduling::current()));
+            }
             let denied = scheduling::set_current(Scheduling {
                 class: self.core.scheduling_class,
                 priority: native,
@@ -127,6 +131,8 @@ impl<'o> Current<'o> {
 thread_local! {
     static PRIORITY: Cell<Option<Priority>> = const { Cell::new(None) };
     static UPCALLS: Cell<u32> = const { Cell::new(0) };
+    /// What this thread ran at before the servant of the innermost upcall gave it a priority; `None`: it did not.
+    static BEFORE: Cell<Option<Scheduling>> = const { Cell::new(None) };
     /// Whether the priorities of this upcall's calls are transformed: then by `TRANSFORM`, which is stale otherwise.
     static TRANSFORMS: Cell<bool> = const { Cell::new(false) };
     static TRANSFORM: RefCell<Option<Arc<ObjectTransform>>> = const { RefCell::new(None) };
@@ -158,13 +164,15 @@ pub(crate) fn call_priority(core: &OrbCore) -> Result<Priority, SystemException>
     transform.map_or(Ok(priority), |transform| transform.outbound(priority))
 }
 
-/// Marks the thread as inside an upcall with this CORBA priority, until the result is dropped. Its native one stays as it is.
+/// Marks the thread as inside an upcall with this CORBA priority, until the result is dropped. Its native one stays as it is, and
+/// is given back then if the servant has changed it.
 pub(crate) fn during_upcall(
     priority: Option<Priority>,
     transform: Option<&Arc<ObjectTransform>>,
 ) -> impl Drop + use<> {
     struct Restore {
         priority: Option<Priority>,
+        before: Option<Scheduling>,
         policies: Option<Box<client::ThreadScope>>,
         transforms: bool,
         /// What `TRANSFORM` was, where this upcall has changed it.
@@ -175,6 +183,9 @@ pub(crate) fn during_upcall(
             PRIORITY.set(self.priority);
             client::swap_scope(self.policies.take());
             TRANSFORMS.set(self.transforms);
+            if let Some(before) = BEFORE.replace(self.before) {
+                let _ = scheduling::set_current(before);
+            }
             if let Some(transform) = self.transform.take() {
                 TRANSFORM.replace(transform);
             }
@@ -184,6 +195,7 @@ pub(crate) fn during_upcall(
     UPCALLS.set(UPCALLS.get() + 1);
     Restore {
         priority: PRIORITY.replace(priority),
+        before: BEFORE.take(),
         policies: client::swap_scope(None),
         transforms: TRANSFORMS.replace(transform.is_some()),
         transform: transform.map(|transform| TRANSFORM.replace(Some(Arc::clone(transform)))),

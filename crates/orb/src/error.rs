@@ -27,6 +27,9 @@ pub enum OrbError {
     /// The text is no endpoint.
     #[error(transparent)]
     Address(#[from] AddressError),
+    /// The adapter has been destroyed.
+    #[error("the adapter has been destroyed; make another one with `child`")]
+    AdapterDestroyed,
     /// The adapter's name is empty, too long, contains `/`, or its parent has a child of this name.
     #[error(
         "`{0}` is no name for a new adapter here; choose one that is not taken, not empty, without `/` and below 1,000 octets"
@@ -90,6 +93,12 @@ pub enum OrbError {
     /// No reference to the object can be made.
     #[error("no reference to the object can be made: {0}")]
     Reference(SystemException),
+    /// A queue without room for a request (BAD_PARAM).
+    #[error(
+        "a queue of requests needs room for one: set both limits of `QueueLimits` above 0, which is no limit in CORBA and not to \
+         be had"
+    )]
+    QueueWithoutRoom,
     /// The ORB has been shut down.
     #[error("the ORB has been shut down")]
     ShutDown,
@@ -133,6 +142,7 @@ impl OrbError {
             Self::Thread { .. } => (Kind::Internal, Minor::NONE),
             Self::Os(_) | Self::Listen { .. } => (Kind::NoResources, Minor::NONE),
             Self::Full => (Kind::ImpLimit, Minor::NONE),
+            Self::AdapterDestroyed => (Kind::ObjectNotExist, Minor::NONE),
             Self::ShutDown => (Kind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN),
             Self::InUpcall => (Kind::BadInvOrder, Minor::OMG_WOULD_DEADLOCK),
             Self::AlreadyActive | Self::NotActive | Self::PoolInUse(_) => (Kind::BadInvOrder, Minor::NONE),
@@ -140,9 +150,8 @@ impl OrbError {
             Self::PriorityNotServed(_) => (Kind::BadParam, Minor::NONE),
             Self::PriorityTaken { .. } => (Kind::BadInvOrder, Minor::NONE),
             Self::Reference(exception) => return *exception,
-            Self::Address(_) | Self::AdapterName(_) | Self::ThreadPool(_) | Self::InvalidThreadPool => {
-                (Kind::BadParam, Minor::NONE)
-            }
+            Self::Address(_) | Self::AdapterName(_) | Self::ThreadPool(_) => (Kind::BadParam, Minor::NONE),
+            Self::InvalidThreadPool | Self::QueueWithoutRoom => (Kind::BadParam, Minor::NONE),
         };
         SystemException::new(kind, minor, Completion::No)
     }

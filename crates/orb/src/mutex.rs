@@ -46,18 +46,13 @@ pub struct Mutex {
 
 struct MutexCore {
     lock: InheritingLock,
-    ceiling: Option<Ceiling>,
+    /// Native.
+    ceiling: Option<NativePriority>,
     destroyed: AtomicBool,
 }
 
-/// A ceiling in force.
-struct Ceiling {
-    native: NativePriority,
-    lock_memory: bool,
-}
-
 impl Mutex {
-    fn new(ceiling: Option<Ceiling>) -> Self {
+    fn new(ceiling: Option<NativePriority>) -> Self {
         Self {
             core: Arc::new(MutexCore {
                 lock: InheritingLock::new(),
@@ -116,7 +111,7 @@ impl Mutex {
         wait: impl FnOnce(&InheritingLock) -> Result<Acquired, Refused>,
     ) -> Result<Option<MutexGuard<'_>>, LockError> {
         // Before the lock is taken: who has it is never below the ceiling.
-        let raised = self.core.ceiling.as_ref().map(Ceiling::raise).transpose()?;
+        let raised = self.core.ceiling.map(raise).transpose()?;
         let acquired = match wait(&self.core.lock) {
             Ok(acquired) => acquired,
             Err(Refused::TimedOut) => return Ok(None),
@@ -136,17 +131,14 @@ impl Mutex {
     }
 }
 
-impl Ceiling {
-    /// `None` where the process has no right to it, which standard error then says once.
-    fn raise(&self) -> Result<Option<Raised>, LockError> {
-        notice::enter_realtime(self.lock_memory);
-        match ceiling::raise(self.native) {
-            Ok(raised) => Ok(Some(raised)),
-            Err(RaiseError::AboveCeiling { own, ceiling }) => Err(LockError::AboveCeiling { own, ceiling }),
-            Err(RaiseError::Os(_)) => {
-                notice::realtime_denied();
-                Ok(None)
-            }
+/// `None` where the process has no right to the ceiling, which standard error then says once.
+fn raise(ceiling: NativePriority) -> Result<Option<Raised>, LockError> {
+    match ceiling::raise(ceiling) {
+        Ok(raised) => Ok(Some(raised)),
+        Err(RaiseError::AboveCeiling { own, ceiling }) => Err(LockError::AboveCeiling { own, ceiling }),
+        Err(RaiseError::Os(_)) => {
+            notice::realtime_denied();
+            Ok(None)
         }
     }
 }
@@ -323,12 +315,12 @@ impl Orb {
             .mapping
             .to_native(ceiling)
             .ok_or(OrbError::PriorityUnmappable(ceiling))?;
-        Ok(Mutex::new(
-            (core.scheduling_class != SchedulingClass::Other).then_some(Ceiling {
-                native,
-                lock_memory: core.lock_memory,
-            }),
-        ))
+        if core.scheduling_class == SchedulingClass::Other {
+            return Ok(self.create_mutex());
+        }
+        // Who locks it will be in a real-time class.
+        notice::enter_realtime(core.lock_memory);
+        Ok(Mutex::new(Some(native)))
     }
 
     /// The mutex of this name, and whether this call has made it: `create_named_mutex`. Names are those of one ORB.

@@ -26,6 +26,17 @@ pub(crate) fn realtime_denied() {
     }
 }
 
+/// Says on standard error, the first time in this process, that a lane's only thread was about to wait for itself.
+pub(crate) fn deadlock(lane: &str) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !SAID.swap(true, Ordering::Relaxed) {
+        say(&format!(
+            "a servant called an object of the lane that it runs in, `{lane}`, which has no other thread to serve the call: it was \
+             refused with BAD_INV_ORDER; give the lane another thread, or call with `WaitStrategy::Serving`"
+        ));
+    }
+}
+
 /// Prepares the process for real-time threads, the first time one is asked for: no page of it is to be fetched later.
 pub(crate) fn enter_realtime(lock_memory: bool) {
     static ENTERED: Once = Once::new();

@@ -49,6 +49,7 @@ pub(crate) struct OrbCore {
     pub(crate) transports: Transports,
     /// Where the default pool listens; lanes listen beside it.
     listen: Vec<ListenAt>,
+    listening: PiMutex<()>,
     pub(crate) server_protocols: ProtocolPolicy,
     pub(crate) endpoints: Endpoints,
     objects: ObjectTable<ActiveObject>,
@@ -111,6 +112,7 @@ impl OrbCore {
             lock_memory: settings.lock_memory,
             transports,
             listen,
+            listening: PiMutex::new(()),
             server_protocols: settings.server_protocols,
             endpoints: Endpoints::default(),
             objects,
@@ -169,6 +171,8 @@ impl OrbCore {
 
     /// Opens the acceptors of the default pool, unless they are open.
     pub(crate) fn listen(&self) -> Result<(), OrbError> {
+        // Threads that activate their first objects at the same time would take each other's endpoints for a stranger's.
+        let _turn = self.listening.lock();
         self.default_lane().listen(&self.listen)
     }
 
@@ -187,6 +191,9 @@ impl OrbCore {
     pub(crate) fn ensure_listening(&self, poa: &PoaCore) -> Result<(), OrbError> {
         if self.is_shut_down() {
             return Err(OrbError::ShutDown);
+        }
+        if poa.is_destroyed() {
+            return Err(OrbError::AdapterDestroyed);
         }
         if poa.pool_id() == DEFAULT_POOL {
             self.listen()
@@ -239,8 +246,8 @@ impl OrbCore {
         self.bury();
         let mut ior = Ior::default();
         let mut activation = self.activation.lock();
-        if poa.is_closed() {
-            return Err(OrbError::NotActive);
+        if poa.is_destroyed() {
+            return Err(OrbError::AdapterDestroyed);
         }
         let adapter = poa.adapter(self.boot);
         if id.is_some_and(|id| self.ids.lock().get(adapter.path, id).is_some()) {
@@ -314,31 +321,32 @@ impl OrbCore {
         }
     }
 
-    /// Ends all objects of these adapters, and waits for the requests inside them. Not inside an upcall.
-    pub(crate) fn deactivate_all(&self, adapters: &[Arc<PoaCore>]) {
-        let mut ending = {
-            let mut activation = self.activation.lock();
-            adapters.iter().for_each(|poa| poa.close());
-            let is_theirs = |object: &ActiveObject| adapters.iter().any(|poa| Arc::ptr_eq(poa, &object.poa));
-            let mut ids = self.ids.lock();
-            adapters
-                .iter()
-                .for_each(|poa| ids.remove_all(poa.adapter(self.boot).path));
-            activation.slots.deactivate_all(&self.objects, is_theirs)
-        };
-        loop {
-            let mut dead = Vec::new();
-            ending.retain(|index| {
-                let object = self.activation.lock().slots.reclaim(&self.objects, *index);
-                object.map(|object| dead.push(object)).is_none()
-            });
-            // Outside the lock: destructors of servants are user code.
-            drop(dead);
-            if ending.is_empty() {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(1));
+    /// Deactivates the objects of an adapter and of those below it, as [`Self::deactivate`] does, and lets go of them.
+    pub(crate) fn destroy(&self, poa: &Arc<PoaCore>) {
+        for child in poa.close() {
+            self.destroy(&child);
         }
+        for key in self.keys_of(poa) {
+            // Somebody else may have been faster.
+            let _ = self.deactivate(poa, &key);
+        }
+        self.root.remove_below(poa);
+    }
+
+    fn keys_of(&self, poa: &Arc<PoaCore>) -> Vec<Vec<u8>> {
+        // Whoever activates an object from now on sees that the adapter is closed.
+        let activation = self.activation.lock();
+        let key = |object: &ActiveObject| {
+            let mut profiles = object.ior.profiles.iter();
+            let profile = profiles.find_map(|profile| self.decode_profile(profile)?.ok());
+            profile.map(|profile| profile.object_key)
+        };
+        let active = activation.slots.active(&self.objects);
+        active
+            .filter_map(|slot| self.objects.enter(slot))
+            .filter(|object| Arc::ptr_eq(&object.poa, poa))
+            .filter_map(|object| key(&object))
+            .collect()
     }
 
     /// Lets no further request in.

@@ -5,7 +5,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64},
     },
 };
 
@@ -19,7 +19,7 @@ use punctual_transport::ProtocolPolicy;
 use punctual_types::{Completion, Minor, Priority, PriorityBand, SystemException, SystemExceptionKind};
 
 use crate::{
-    InvalidPolicy, OnExcess, OrbError, Peers, PriorityModel, ThreadPool,
+    InvalidPolicy, OnExcess, OrbError, Peers, PriorityModel, QueueLimits, ThreadPool,
     accepted_priorities::AcceptedPriorities,
     client::Reference,
     lane::Lane,
@@ -79,7 +79,7 @@ impl Poa {
             policies: PoaDefaults::default(),
             lifespan: Lifespan::default(),
             ids: IdAssignment::default(),
-            on_excess: OnExcess::default(),
+            redispatch: None,
             server_protocols: ProtocolPolicy::default(),
             client_protocols: ProtocolPolicy::default(),
         }
@@ -221,7 +221,7 @@ pub struct PoaBuilder {
     policies: PoaDefaults,
     lifespan: Lifespan,
     ids: IdAssignment,
-    on_excess: OnExcess,
+    redispatch: Option<QueueLimits>,
     server_protocols: ProtocolPolicy,
     client_protocols: ProtocolPolicy,
 }
@@ -366,9 +366,40 @@ impl PoaBuilder {
         self
     }
 
-    /// What happens to requests above it. Default: they are refused. [`OnExcess`] has an example.
+    /// What happens to requests above it. Default: the ORB's, else they are refused. [`OnExcess`] has an example.
     pub fn on_excess(mut self, action: OnExcess) -> Self {
-        self.on_excess = action;
+        self.policies.on_excess = Some(action);
+        self
+    }
+
+    /// Hands requests that came to the wrong lane on to the right one, as far as that one's queue has room within these limits.
+    ///
+    /// The wrong lane is one of another priority than the request's, which is the propagated one (within
+    /// [`Self::highest_priority`], so a forged one gains nothing) or the declared one. Without this, and where there is no
+    /// room, such requests run where they came, at that lane's priority; [`crate::LaneStatistics::misdirected`] counts
+    /// them in any case. Each request on its way costs a copy and waking a thread of the other lane, which is an `eventfd` more.
+    /// Lanes that wait by [`crate::LaneWait::Blocking`] hand nothing on.
+    ///
+    /// Fails in [`Self::build`] with [`OrbError::QueueWithoutRoom`].
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError, PriorityModel, QueueLimits};
+    /// use punctual_types::Priority;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let pool = orb.threadpool().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
+    /// let limits = QueueLimits { requests: 16, octets: 64 << 10 };
+    /// let poa = orb
+    ///     .root_poa()
+    ///     .child("tracks")
+    ///     .threadpool(&pool)
+    ///     .priority_model(PriorityModel::ClientPropagated { default: Priority::MAX })
+    ///     .redispatch(limits)
+    ///     .build()?;
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn redispatch(mut self, limits: QueueLimits) -> Self {
+        self.redispatch = Some(limits);
         self
     }
 
@@ -485,6 +516,7 @@ impl PoaBuilder {
         if self.lifespan == Lifespan::Persistent && self.ids == IdAssignment::System {
             return Err(InvalidPolicy::PersistentSystemIds.into());
         }
+        let redispatch = self.redispatch.map(QueueLimits::check).transpose()?;
         orb.check_server_protocols(&self.server_protocols)?;
         let server_protocols = if self.server_protocols.protocols().is_empty() {
             orb.server_protocols.clone()
@@ -517,13 +549,19 @@ impl PoaBuilder {
             accepted: AcceptedPriorities {
                 rules,
                 others,
-                on_excess: self.on_excess,
+                on_excess: self.policies.on_excess.or(defaults.on_excess).unwrap_or_default(),
             },
+            redispatch,
             server_protocols,
             client_protocols: self.client_protocols,
             transform: self.policies.transform.or(defaults.transform),
             ..PoaCore::new(path, pool)
         })?;
+        if let Some(limits) = redispatch
+            && core.pool.with_lanes
+        {
+            core.pool.lanes.iter().for_each(|lane| lane.provide_queue(limits));
+        }
         Ok(Poa { orb, core })
     }
 }
@@ -553,12 +591,12 @@ pub(crate) struct PoaCore {
     bands: Vec<PriorityBand>,
     pub(crate) accepted: AcceptedPriorities,
     transform: Option<Arc<dyn PriorityTransform>>,
+    redispatch: Option<QueueLimits>,
     server_protocols: ProtocolPolicy,
     client_protocols: ProtocolPolicy,
     pool: Arc<PoolCore>,
     children: PiMutex<Vec<Arc<PoaCore>>>,
-    /// It has been destroyed: nothing is activated in it any more.
-    closed: AtomicBool,
+    destroyed: AtomicBool,
     /// How many ids it has chosen for references without an active object.
     ids_made: AtomicU64,
     /// The priorities of objects that have their own, by id: also of those that are not active.
@@ -588,11 +626,12 @@ impl PoaCore {
                 on_excess: OnExcess::Refuse,
             },
             transform: None,
+            redispatch: None,
             server_protocols: ProtocolPolicy::default(),
             client_protocols: ProtocolPolicy::default(),
             pool,
             children: PiMutex::new(Vec::new()),
-            closed: AtomicBool::new(false),
+            destroyed: AtomicBool::new(false),
             ids_made: AtomicU64::new(0),
             declared: PiMutex::new(HashMap::new()),
         }
@@ -605,6 +644,9 @@ impl PoaCore {
             format!("{}/{name}", self.path)
         };
         let mut children = self.children.lock();
+        if self.is_destroyed() {
+            return Err(OrbError::AdapterDestroyed);
+        }
         let taken = children.iter().any(|child| child.path == path);
         if taken || name.is_empty() || name.contains('/') || path.len() > MAX_PATH {
             return Err(OrbError::AdapterName(name.to_owned()));
@@ -613,24 +655,20 @@ impl PoaCore {
         if child.pool.is_destroyed() {
             return Err(OrbError::InvalidThreadPool);
         }
-        if self.is_closed() {
-            return Err(OrbError::NotActive);
-        }
         children.push(Arc::clone(&child));
         Ok(child)
     }
 
-    /// Lets nothing be activated in it any more.
-    pub(crate) fn close(&self) {
-        self.closed.store(true, Ordering::SeqCst);
-    }
-
-    pub(crate) fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::SeqCst)
-    }
-
     pub(crate) fn pool_id(&self) -> u32 {
         self.pool.id
+    }
+
+    /// The lane of this priority, where requests that came to another one are handed on, and how much may wait there.
+    pub(crate) fn redispatch_to(&self, priority: Priority) -> Option<(Arc<Lane>, QueueLimits)> {
+        let limits = self.redispatch?;
+        let serves = |lane: &&Arc<Lane>| lane.priority.is_some_and(|own| self.is_served_by(own, priority));
+        let lane = self.pool.lanes.iter().find(serves)?;
+        Some((Arc::clone(lane), limits))
     }
 
     pub(crate) fn has_lanes(&self) -> bool {

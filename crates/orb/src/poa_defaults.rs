@@ -3,7 +3,7 @@ use std::sync::Arc;
 use punctual_sched::PriorityTransform;
 use punctual_types::{Priority, PriorityBand};
 
-use crate::{Peers, PriorityModel, threadpool::PoolCore};
+use crate::{OnExcess, Peers, PriorityModel, threadpool::PoolCore};
 
 /// What an adapter has where its builder says nothing: the ORB's own policies.
 #[derive(Clone, Default)]
@@ -15,4 +15,5 @@ pub(crate) struct PoaDefaults {
     /// These hold after the adapter's own.
     pub(crate) accepted: Vec<(Peers, Priority)>,
     pub(crate) highest_accepted: Option<Priority>,
+    pub(crate) on_excess: Option<OnExcess>,
 }

@@ -11,7 +11,7 @@ use punctual_types::Priority;
 
 pub use self::lane_spec::{LaneSpec, LaneWait, ThreadLife};
 use crate::{
-    LaneStatistics, OrbError, current,
+    ExpiredRequests, LaneStatistics, OrbError, QueueLimits, current,
     lane::{self, CrewPlan, Lane},
     notice,
     orb_core::OrbCore,
@@ -134,6 +134,8 @@ pub struct ThreadPoolBuilder {
     /// Of a pool without lanes; with lanes, what they do not say themselves.
     plain: LaneSpec,
     borrowing: bool,
+    buffering: Option<QueueLimits>,
+    expired_requests: ExpiredRequests,
 }
 
 impl ThreadPoolBuilder {
@@ -143,6 +145,8 @@ impl ThreadPoolBuilder {
             lanes: Vec::new(),
             plain: LaneSpec::new(Priority::MIN).scheduling_class(orb.scheduling_class),
             borrowing: false,
+            buffering: None,
+            expired_requests: ExpiredRequests::Serve,
         }
     }
 
@@ -243,6 +247,48 @@ impl ThreadPoolBuilder {
         self
     }
 
+    /// Gives each lane a queue of requests and one thread more, which reads them off the connections and does nothing else:
+    /// `allow_request_buffering`, `max_buffered_requests`, `max_request_buffer_size`. Default: none.
+    ///
+    /// Without it, requests wait in the sockets while all threads of their lane are in upcalls, and clients that send much wait in
+    /// their `write`. With it they are read and kept; what exceeds the limits is refused with TRANSIENT, not completed. Requests
+    /// start in the order in which they were read. The thread is named like the others of its lane, with `io` in place of a
+    /// number, and has their priority, stack and CPUs. It costs two system calls and two switches between threads for each
+    /// request.
+    ///
+    /// Fails in [`Self::build`] with [`OrbError::QueueWithoutRoom`].
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError, QueueLimits};
+    /// use punctual_types::Priority;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let limits = QueueLimits { requests: 32, octets: 128 << 10 };
+    /// let pool = orb.threadpool().lane(Priority::MAX, 2).request_buffering(limits).build()?;
+    /// let unlimited = QueueLimits { requests: 0, octets: 0 };
+    /// let refused = orb.threadpool().request_buffering(unlimited).build();
+    /// assert!(matches!(refused, Err(OrbError::QueueWithoutRoom)));
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn request_buffering(mut self, limits: QueueLimits) -> Self {
+        self.buffering = Some(limits);
+        self
+    }
+
+    /// What happens to requests whose deadline has passed. Default: they are served.
+    ///
+    /// ```
+    /// # use punctual_orb::{ExpiredRequests, Orb, OrbError};
+    /// let orb = Orb::builder().build()?;
+    /// // Where the hosts' clocks are synchronised.
+    /// let pool = orb.threadpool().expired_requests(ExpiredRequests::DropByClock).build()?;
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn expired_requests(mut self, rule: ExpiredRequests) -> Self {
+        self.expired_requests = rule;
+        self
+    }
+
     /// Opens the lanes and starts the threads.
     ///
     /// Where the process has no right to real-time scheduling they run in the ordinary class, and standard error says so once.
@@ -265,6 +311,7 @@ impl ThreadPoolBuilder {
             return Err(OrbError::ShutDown);
         }
         let layout = self.layout()?;
+        let buffering = self.buffering.map(QueueLimits::check).transpose()?;
         let with_lanes = !self.lanes.is_empty();
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         let mut lanes = Vec::new();
@@ -273,7 +320,12 @@ impl ThreadPoolBuilder {
             let name = format!("p{id}-{}", spec.priority);
             let places = self.orb.listen_beside(&name);
             let priority = with_lanes.then_some(spec.priority);
-            let lane = Lane::new(name, id, priority, self.crew(spec)?, &self.orb.limits)?;
+            let mut lane = Lane::new(name, id, priority, self.crew(spec)?, &self.orb.limits)?;
+            lane.expired_requests = self.expired_requests;
+            if let Some(limits) = buffering {
+                lane.buffering = Some(limits);
+                lane.provide_queue(limits);
+            }
             lane.listen(&places)?;
             lanes.push(Arc::new(lane));
         }
@@ -328,9 +380,18 @@ impl ThreadPoolBuilder {
                 "a lane whose `wait` is `Blocking` cannot lend or borrow threads; let it be `Polled`",
             );
         }
+        if self.buffering.is_some() && self.borrowing {
+            return broken(
+                "with `request_buffering` the threads of a lane wait for its own queue; use one of the two",
+            );
+        }
         if layout.is_empty() {
             layout.push(self.plain.clone());
             self.plain.validate("the pool")?;
+        }
+        if self.buffering.is_some() && layout.iter().any(|lane| lane.wait == LaneWait::Blocking) {
+            let rule = "`request_buffering`: threads of a lane whose `wait` is `Blocking` read for themselves; let it be `Polled`";
+            return Err(OrbError::ThreadPool(rule.to_owned()));
         }
         for lane in &self.lanes {
             lane.validate(&format!("lane {}", lane.priority))?;

@@ -3,9 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use punctual_giop::{TAG_INTERNET_IOP, TAG_UIOP};
+use punctual_cdr::{Encode, Endian, Ior, TaggedProfile};
+use punctual_giop::{Profile, TAG_INTERNET_IOP, TAG_UIOP, Version};
 use punctual_orb::{Orb, OrbError, PriorityModel};
 use punctual_stub::Interface;
+use punctual_transport::{Protocol, ProtocolPolicy};
 use punctual_types::Priority;
 
 mod doubler {
@@ -233,4 +235,104 @@ fn references_of_another_host_do_not_lead_to_a_socket_of_this_one() {
         .resolve::<DoublerRef>(&punctual_giop::ior_to_string(&ior))
         .unwrap_err();
     assert!(error.to_string().contains("TRANSIENT"), "{error}");
+}
+
+/// A reference to the same object, with this profile in front of those that it has.
+fn with_profile(doubler: &DoublerRef, profile: TaggedProfile) -> String {
+    let mut ior = doubler.as_object().ior().clone();
+    ior.profiles.insert(0, profile);
+    punctual_giop::ior_to_string(&ior)
+}
+
+#[test]
+fn profiles_that_lead_nowhere_are_passed_over() {
+    let server = Orb::builder().listen("iiop://127.0.0.1").build().unwrap();
+    let pool = server.threadpool().build().unwrap();
+    let poa = server
+        .root_poa()
+        .child("numbers")
+        .threadpool(&pool)
+        .build()
+        .unwrap();
+    let doubler: DoublerRef = poa.activate(Doubler).unwrap();
+    let key = punctual_giop::IiopProfile::decode(&doubler.as_object().ior().profiles[0])
+        .unwrap()
+        .object_key;
+    let path = socket_path("other");
+    std::fs::write(&path, "no socket").unwrap();
+    let unix = |path: &str| {
+        let profile = Profile {
+            tag: TAG_UIOP,
+            version: Version::V1_2,
+            address: path.to_owned(),
+            object_key: key.clone(),
+            components: Vec::new(),
+        };
+        profile.encode_with(Endian::NATIVE, String::encode).unwrap()
+    };
+    let malformed = TaggedProfile {
+        tag: TAG_UIOP,
+        data: vec![1, 1, 2, 0, 9, 0, 0, 0],
+    };
+    let too_long = format!("/{}", "x".repeat(5000));
+    let texts = [
+        "",
+        "relative",
+        "/nowhere/at/all.sock",
+        &too_long,
+        path.to_str().unwrap(),
+        "/tmp",
+    ];
+    let client = Orb::builder().build().unwrap();
+    for profile in texts.map(unix).into_iter().chain([malformed.clone()]) {
+        let doubler: DoublerRef = client.resolve(&with_profile(&doubler, profile)).unwrap();
+        assert_eq!(doubler.twice(21).unwrap(), 42);
+    }
+    std::fs::remove_file(&path).unwrap();
+
+    let only = Ior {
+        type_id: "IDL:Doubler:1.0".into(),
+        profiles: vec![malformed],
+    };
+    let error = client
+        .resolve::<DoublerRef>(&punctual_giop::ior_to_string(&only))
+        .unwrap_err();
+    assert!(error.to_string().contains("INV_OBJREF"), "{error}");
+}
+
+#[test]
+fn lanes_whose_path_would_be_too_long_are_said_so() {
+    let path = socket_path(&"x".repeat(107 - socket_path("").as_os_str().len()));
+    let server = Orb::builder()
+        .listen(&format!("uiop://{}", path.display()))
+        .build()
+        .unwrap();
+    let error = server.threadpool().lane(Priority::MAX, 1).build().err().unwrap();
+    assert!(error.to_string().contains("at most 107 octets"), "{error}");
+}
+
+#[test]
+fn what_is_published_must_be_of_the_same_protocol() {
+    let error = Orb::builder()
+        .listen_as("iiop://0.0.0.0", "uiop:///tmp/radar.sock")
+        .build()
+        .err()
+        .unwrap();
+    assert!(error.to_string().contains("must begin with `iiop://`"), "{error}");
+}
+
+#[test]
+fn threads_that_activate_first_objects_at_once_share_the_endpoint() {
+    let properties = ProtocolPolicy::new([Protocol::UIOP]);
+    for _ in 0..20 {
+        let server = Orb::builder()
+            .server_protocols(properties.clone())
+            .build()
+            .unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| server.root_poa().activate::<DoublerRef, _>(Doubler).unwrap());
+            }
+        });
+    }
 }

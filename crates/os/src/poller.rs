@@ -5,8 +5,9 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventFlags};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 /// A lane's one waiting place: an epoll instance.
 ///
@@ -102,25 +103,6 @@ impl Poller {
         Ok(epoll::delete(&self.epoll, source)?)
     }
 
-    /// As [`wait`](Self::wait), for one event, which it gives; `None` after the timeout.
-    ///
-    /// What several threads wait for in one place should be fetched so: what one does not fetch, another one can.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn wait_one(&self, timeout: Option<Duration>) -> io::Result<Option<Event>> {
-        let mut event = [MaybeUninit::uninit()];
-        let count = retry(timeout, |limit| wait_once(&self.epoll, &mut event, limit))?;
-        Ok((count > 0).then(|| {
-            // SAFETY: that one has been filled.
-            let event: epoll::Event = unsafe { event[0].assume_init() };
-            Event {
-                token: event.data.u64(),
-                flags: event.flags,
-            }
-        }))
-    }
-
     /// Waits until something happens or `timeout` has passed (at the resolution of the system's timer, never
     /// earlier; `None`: no deadline; zero: only looks), and gives the number of events, 0 after the timeout.
     ///
@@ -131,10 +113,25 @@ impl Poller {
     pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<usize> {
         events.ready.clear();
         let room = events.ready.spare_capacity_mut();
-        let count = retry(timeout, |limit| wait_once(&self.epoll, room, limit))?;
+        let count = retry_interrupted(timeout, |limit| wait_once(&self.epoll, room, limit))?;
         // SAFETY: so many have been filled, from the start.
         unsafe { events.ready.set_len(count) };
         Ok(count)
+    }
+
+    /// As [`wait`](Self::wait), for one event, which it gives; `None` after the timeout.
+    ///
+    /// What several threads wait for in one place should be fetched so: what one does not fetch, another one can.
+    ///
+    /// # Errors
+    /// None is known for a valid poller.
+    pub fn wait_one(&self, timeout: Option<Duration>) -> io::Result<Option<Event>> {
+        let mut room = [const { MaybeUninit::<epoll::Event>::uninit() }; 1];
+        retry_interrupted(timeout, |limit| {
+            let count = wait_once(&self.epoll, &mut room, limit)?;
+            // SAFETY: so many have been filled, from the start.
+            Ok((count > 0).then(|| Event::from(unsafe { room[0].assume_init_ref() })))
+        })
     }
 }
 
@@ -144,7 +141,7 @@ fn wait_once(
     epoll: &OwnedFd,
     events: &mut [MaybeUninit<epoll::Event>],
     limit: Option<&Timespec>,
-) -> rustix::io::Result<usize> {
+) -> Result<usize, Errno> {
     if limit.is_some() {
         return epoll::wait(epoll, events, limit).map(|(ready, _)| ready.len());
     }
@@ -155,19 +152,35 @@ fn wait_once(
     let capacity = events.len().try_into().unwrap_or(i32::MAX);
     // SAFETY: both types are the kernel's `struct epoll_event`, and there is room for as many as it is told.
     let count = unsafe { libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr().cast(), capacity, -1) };
-    usize::try_from(count).map_err(|_| last_error())
+    usize::try_from(count).map_err(|_| {
+        let error = io::Error::last_os_error();
+        Errno::from_io_error(&error).unwrap_or(Errno::INVAL)
+    })
 }
 
-fn last_error() -> rustix::io::Errno {
-    let error = io::Error::last_os_error();
-    rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::INVAL)
-}
-
-/// Waits again, for what is left of the time, where a signal has ended the wait.
-fn retry(
+/// Waits until one of two descriptors is readable, or `timeout` has passed (`None`: no deadline), and says which ones are.
+///
+/// A [`Poller`] may be one of them: it is readable while it has an event for [`Poller::wait`]. One system call and no
+/// allocation. Signals do not end it. Closed by the peer and errors count as readable.
+///
+/// # Errors
+/// None is known for open descriptors.
+pub fn wait_for_either(
+    first: BorrowedFd<'_>,
+    second: BorrowedFd<'_>,
     timeout: Option<Duration>,
-    mut wait: impl FnMut(Option<&Timespec>) -> rustix::io::Result<usize>,
-) -> io::Result<usize> {
+) -> io::Result<(bool, bool)> {
+    let mut descriptors = [first, second].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+    retry_interrupted(timeout, |limit| poll(&mut descriptors, limit))?;
+    let [first, second] = descriptors.map(|descriptor| !descriptor.revents().is_empty());
+    Ok((first, second))
+}
+
+/// Signals do not end a wait, and do not make it longer.
+fn retry_interrupted<T>(
+    timeout: Option<Duration>,
+    mut wait: impl FnMut(Option<&Timespec>) -> Result<T, Errno>,
+) -> io::Result<T> {
     // The clock is read only where it may be needed again.
     let deadline = timeout
         .filter(|t| !t.is_zero())
@@ -177,8 +190,8 @@ fn retry(
         // A timeout too long for the kernel's type is none.
         let limit = remaining.and_then(|t| Timespec::try_from(t).ok());
         match wait(limit.as_ref()) {
-            Ok(count) => return Ok(count),
-            Err(rustix::io::Errno::INTR) => {
+            Ok(result) => return Ok(result),
+            Err(Errno::INTR) => {
                 remaining = match deadline {
                     Some(deadline) => Some(deadline.saturating_duration_since(Instant::now())),
                     None => timeout,
@@ -210,10 +223,7 @@ impl Events {
 
     /// What the last wait has seen.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Event> + '_ {
-        self.ready.iter().map(|event| Event {
-            token: event.data.u64(),
-            flags: event.flags,
-        })
+        self.ready.iter().map(Event::from)
     }
 
     /// The number of events the last wait has seen.
@@ -228,10 +238,7 @@ impl Events {
 
     /// The event at `index`, so that a loop over them can borrow the owner of `events` in between.
     pub fn get(&self, index: usize) -> Option<Event> {
-        self.ready.get(index).map(|event| Event {
-            token: event.data.u64(),
-            flags: event.flags,
-        })
+        self.ready.get(index).map(Event::from)
     }
 }
 
@@ -240,6 +247,15 @@ impl Events {
 pub struct Event {
     token: u64,
     flags: EventFlags,
+}
+
+impl From<&epoll::Event> for Event {
+    fn from(event: &epoll::Event) -> Self {
+        Self {
+            token: event.data.u64(),
+            flags: event.flags,
+        }
+    }
 }
 
 impl Event {

@@ -73,7 +73,7 @@ pub const fn priority_range(class: SchedulingClass) -> RangeInclusive<i16> {
 
 /// Changes class and priority of the calling thread, in one system call.
 ///
-/// While the thread holds a [ceiling](crate::ceiling) above it, the change shows when that ends.
+/// While the thread holds a [`ceiling`] above it, the change shows when that ends.
 ///
 /// # Errors
 /// `PermissionDenied`: the process has neither CAP_SYS_NICE nor an RLIMIT_RTPRIO that reaches the priority, or its

@@ -59,14 +59,15 @@ impl Gate {
         true
     }
 
-    /// Lets nobody in any more, whatever the generation; `false` if it was closed.
-    pub(crate) fn close_if_open(&self) -> bool {
-        self.0.fetch_or(CLOSED, Ordering::AcqRel) & CLOSED == 0
-    }
-
     /// Lets nobody in any more, whatever the generation.
     pub(crate) fn close_any(&self) {
         self.0.fetch_or(CLOSED, Ordering::AcqRel);
+    }
+
+    /// Its generation while it is open.
+    pub(crate) fn generation(&self) -> Option<u32> {
+        let word = self.0.load(Ordering::Acquire);
+        (word & CLOSED == 0).then_some((word >> 32) as u32)
     }
 
     /// Whether everybody who was let in has left. Meaningful once the gate is closed.
@@ -83,7 +84,9 @@ mod tests {
     fn only_the_current_generation_enters() {
         let gate = Gate::new();
         assert!(!gate.enter(0), "new gates are closed");
+        assert_eq!(gate.generation(), None);
         assert_eq!(gate.open(), 1);
+        assert_eq!(gate.generation(), Some(1));
         assert!(gate.enter(1));
         assert!(!gate.enter(0));
         assert!(gate.close(1));

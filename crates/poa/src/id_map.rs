@@ -35,8 +35,4 @@ impl IdMap {
     pub fn remove(&mut self, adapter: &[u8], id: &[u8]) -> Option<SlotId> {
         self.adapters.get_mut(adapter)?.remove(id)
     }
-    /// Forgets all objects of an adapter.
-    pub fn remove_all(&mut self, adapter: &[u8]) {
-        self.adapters.remove(adapter);
-    }
 }

@@ -139,19 +139,6 @@ impl Slots {
             .is_some_and(|slot| slot.gate.close(id.generation))
     }
 
-    /// Deactivates the active objects for which `wanted` holds, and gives their slots; then [`Self::reclaim`] each.
-    pub fn deactivate_all<E>(&mut self, table: &ObjectTable<E>, wanted: impl Fn(&E) -> bool) -> Vec<u32> {
-        let used = 0..self.used;
-        used.filter(|index| {
-            let Some(slot) = table.slot(*index) else {
-                return false;
-            };
-            let is_wanted = slot.entry.load().as_deref().is_some_and(&wanted);
-            is_wanted && slot.gate.close_if_open()
-        })
-        .collect()
-    }
-
     /// Takes a deactivated object out, once no request is inside; `None` while one is.
     ///
     /// The caller is the last owner: dropping the result ends the object, outside the lock and not on a lane.
@@ -163,6 +150,14 @@ impl Slots {
         let entry = slot.entry.swap(None)?;
         self.free.push(index);
         Some(entry)
+    }
+
+    /// The objects that are active.
+    pub fn active<E>(&self, table: &ObjectTable<E>) -> impl Iterator<Item = SlotId> {
+        (0..self.used).filter_map(move |index| {
+            let generation = table.slot(index)?.gate.generation()?;
+            Some(SlotId { index, generation })
+        })
     }
 
     /// Deactivates every object, and takes out those that no request is inside.
@@ -232,7 +227,9 @@ mod tests {
             assert_eq!(*table.enter(*id).unwrap(), n);
         }
         let old = ids[500];
+        assert!(slots.active(&table).eq(ids.iter().copied()));
         assert!(slots.deactivate(&table, old));
+        assert_eq!(slots.active(&table).count(), 999);
         assert!(table.enter(old).is_none());
         assert_eq!(slots.reclaim(&table, old.index).as_deref(), Some(&500));
         let new = slots.activate(&table, |_| ok(7)).unwrap().unwrap();
@@ -250,22 +247,6 @@ mod tests {
                 })
                 .is_none()
         );
-    }
-
-    #[test]
-    fn those_that_are_wanted_end_together() {
-        let (table, mut slots) = ObjectTable::new();
-        let ids: Vec<_> = (0..6)
-            .map(|n| slots.activate(&table, |_| ok(n)).unwrap().unwrap())
-            .collect();
-        assert!(slots.deactivate(&table, ids[3]), "another one ends by itself");
-        let even = slots.deactivate_all(&table, |n| n % 2 == 0);
-        assert_eq!(even, [0, 2, 4]);
-        assert_eq!(slots.deactivate_all(&table, |n| *n <= 3), [1], "3 is not active");
-        for (n, id) in ids.iter().enumerate() {
-            assert_eq!(table.enter(*id).is_some(), n == 5, "{n}");
-        }
-        assert_eq!(slots.reclaim(&table, 4).as_deref(), Some(&4));
     }
 
     #[test]

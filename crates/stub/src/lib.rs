@@ -10,6 +10,7 @@ mod policies;
 mod reset;
 mod target;
 mod upcall;
+mod wait_strategy;
 
 pub use exception::{OperationError, UserException};
 pub use interface::{Interface, Servant, Skeleton, servant};
@@ -18,6 +19,7 @@ pub use policies::{PoliciesInForce, PolicyConflict, PolicyOverrides};
 pub use reset::{Reset, ReusePool};
 pub use target::{Call, Orb, OrbContext, Phase, Response, Target};
 pub use upcall::{Outcome, Upcall};
+pub use wait_strategy::WaitStrategy;
 
 /// Names for generated code, so that it needs one path only.
 pub mod rt {

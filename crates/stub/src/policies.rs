@@ -3,6 +3,8 @@ use std::time::Duration;
 use punctual_transport::ProtocolPolicy;
 use punctual_types::{Minor, PriorityBand};
 
+use crate::WaitStrategy;
+
 /// Client policies that are set for an ORB, a thread or a reference: what `CORBA::PolicyList` says there, as one typed value.
 ///
 /// What is not set comes from the scope around: a reference's go before those of the calling thread, and these before
@@ -35,6 +37,7 @@ pub struct PolicyOverrides {
     request_timeout: Option<Option<Duration>>,
     connection_timeout: Option<Option<Duration>>,
     sends_deadlines: Option<bool>,
+    wait_strategy: Option<WaitStrategy>,
 }
 
 impl PolicyOverrides {
@@ -52,7 +55,8 @@ impl PolicyOverrides {
     ///
     /// The band that holds the caller's priority, or the object's where the server declares it, also chooses the lane. Calls
     /// fail with INV_POLICY where the reference has bands itself or no priority model, where a band's ends are swapped, and
-    /// where no band holds the priority. An empty list takes the bands of the scopes around away.
+    /// where no band holds the priority. An empty list takes the bands of the scopes around away. Calls to objects of the same
+    /// ORB have no connection, and need no band.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
@@ -160,6 +164,19 @@ impl PolicyOverrides {
         self
     }
 
+    /// How threads that serve a lane wait for the replies to such calls. Default: [`WaitStrategy::Blocking`].
+    ///
+    /// ```
+    /// use punctual_stub::{PolicyOverrides, WaitStrategy};
+    ///
+    /// let with_callbacks = PolicyOverrides::new().wait_strategy(WaitStrategy::Serving);
+    /// assert_eq!(with_callbacks.in_force().wait_strategy, WaitStrategy::Serving);
+    /// ```
+    pub fn wait_strategy(mut self, strategy: WaitStrategy) -> Self {
+        self.wait_strategy = Some(strategy);
+        self
+    }
+
     /// These, and where they say nothing those of the scope around, `outer`.
     ///
     /// ```
@@ -180,6 +197,7 @@ impl PolicyOverrides {
             request_timeout: self.request_timeout.or(outer.request_timeout),
             connection_timeout: self.connection_timeout.or(outer.connection_timeout),
             sends_deadlines: self.sends_deadlines.or(outer.sends_deadlines),
+            wait_strategy: self.wait_strategy.or(outer.wait_strategy),
         }
     }
 
@@ -199,6 +217,7 @@ impl PolicyOverrides {
             request_timeout: self.request_timeout.flatten(),
             connection_timeout: self.connection_timeout.flatten(),
             sends_deadlines: self.sends_deadlines.unwrap_or_default(),
+            wait_strategy: self.wait_strategy.unwrap_or_default(),
         }
     }
 }
@@ -228,6 +247,8 @@ pub struct PoliciesInForce {
     pub connection_timeout: Option<Duration>,
     /// Whether requests say when they are stale.
     pub sends_deadlines: bool,
+    /// How threads that serve a lane wait for replies.
+    pub wait_strategy: WaitStrategy,
 }
 
 /// Why a policy in force lets no call through, each of which would end with INV_POLICY.

@@ -108,8 +108,14 @@ impl Minor {
     pub const POLICY_CONFLICT: Self = Self(PUNCTUAL_VMCID | 38);
     /// Punctual: the value cannot be represented on the wire.
     pub const VALUE_NOT_REPRESENTABLE: Self = Self(PUNCTUAL_VMCID | 39);
-    /// Punctual: the call would wait for a thread that waits for the call.
+    /// Punctual: the call would wait for its own thread, the only one left of the lane that it serves (BAD_INV_ORDER).
     pub const DEADLOCK_DETECTED: Self = Self(PUNCTUAL_VMCID | 40);
+    /// Punctual: the lane's queue of requests is full; call again later, or raise the server's `QueueLimits`.
+    pub const REQUEST_QUEUE_FULL: Self = Self(PUNCTUAL_VMCID | 70);
+    /// Punctual: the request is larger than the lane's whole queue; raise the server's `QueueLimits::octets`.
+    pub const REQUEST_LARGER_THAN_QUEUE: Self = Self(PUNCTUAL_VMCID | 71);
+    /// Punctual: the deadline of the call had passed before the server began to serve it.
+    pub const REQUEST_EXPIRED: Self = Self(PUNCTUAL_VMCID | 72);
     /// Punctual: as many connections are open as are allowed and all are in use; raise `max_client_connections`.
     pub const CLIENT_CONNECTIONS_EXHAUSTED: Self = Self(PUNCTUAL_VMCID | 60);
     /// Punctual: the request could not be sent before the deadline of the call; nobody reads at the other end, or the network is slow.
@@ -217,7 +223,18 @@ impl Minor {
             }
             Self::POLICY_CONFLICT => Some("the policies of the POA contradict each other"),
             Self::VALUE_NOT_REPRESENTABLE => Some("the value cannot be represented on the wire"),
-            Self::DEADLOCK_DETECTED => Some("the call would wait for a thread that waits for the call"),
+            Self::DEADLOCK_DETECTED => Some(
+                "the call would wait for its own thread, the only one left of the lane that it serves: give the lane another thread, or call with `WaitStrategy::Serving`",
+            ),
+            Self::REQUEST_QUEUE_FULL => Some(
+                "the lane's queue of requests is full; call again later, or raise the server's `QueueLimits`",
+            ),
+            Self::REQUEST_LARGER_THAN_QUEUE => Some(
+                "the request is larger than the lane's whole queue; raise the server's `QueueLimits::octets`",
+            ),
+            Self::REQUEST_EXPIRED => {
+                Some("the deadline of the call had passed before the server began to serve it")
+            }
             Self::CLIENT_CONNECTIONS_EXHAUSTED => Some(
                 "as many connections are open as are allowed and all are in use; raise `max_client_connections`",
             ),

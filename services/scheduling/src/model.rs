@@ -1,7 +1,7 @@
 use punctual::Priority;
 use punctual_sched::analysis::{self, Analysis, Task};
 
-use crate::{Place, Schedule, Span};
+use crate::{Activity, AdapterModel, Schedule, Span, Step};
 
 /// A schedule as the analysis takes it: times in nanoseconds, native priorities, processors by number.
 ///
@@ -26,8 +26,9 @@ pub struct Model {
 impl Model {
     /// The model of a checked schedule. Processors are the places of hosts in [`Schedule::hosts`].
     ///
-    /// A step on a host and a call to a pool with lanes have the activity's priority; a call to a pool without lanes has the pool's,
-    /// and one to an object with a priority of its own has that.
+    /// A step on a host and a call to a pool with lanes have the activity's priority; a call to an object with a priority of its own has
+    /// that. A pool without lanes reads requests at its own priority and serves them at that of an adapter's model, if it has one: such
+    /// a call waits at the lowest of these priorities and keeps others waiting at the highest.
     ///
     /// # Panics
     /// For a schedule that was put together by hand and would not have been read.
@@ -52,20 +53,20 @@ impl Model {
             let task = activity.steps.iter().fold(task, |task, step| {
                 let host = schedule.host_of(step).expect("a checked step has a host");
                 let processor = schedule.hosts.iter().position(|other| other == host);
-                let own = match step.place() {
-                    Some(Place::Object(name)) => schedule.object(name).map(|object| object.priority),
-                    Some(Place::Pool(name)) => schedule
-                        .pool(name)
-                        .filter(|pool| !pool.has_lanes())
-                        .map(|pool| pool.priority.unwrap_or(Priority::MIN)),
-                    _ => None,
-                };
+                let priorities = schedule.priorities_of(activity, step);
+                let (lowest, highest) = (priorities.iter().min(), priorities.iter().max());
+                // With the activity's priority alone, a change of that is a change of the step's.
+                let own = (priorities != [activity.priority])
+                    .then(|| lowest.copied())
+                    .flatten();
+                let peak = highest.filter(|highest| Some(*highest) != lowest).copied();
                 task.step(analysis::Step {
                     processor: processor.expect("a checked host is in the list"),
                     wcet: step.wcet.nanoseconds(),
                     blocking: step.blocking.nanoseconds(),
                     delay: step.delay.nanoseconds(),
                     fixed_priority: own.map(native),
+                    peak_priority: peak.map(native),
                 })
             });
             model.tasks.push(task);
@@ -81,6 +82,33 @@ impl Model {
 }
 
 impl Schedule {
+    /// All priorities at which parts of a step may run.
+    fn priorities_of(&self, activity: &Activity, step: &Step) -> Vec<Priority> {
+        let Some(pool) = self.pool_of(step) else {
+            return vec![activity.priority];
+        };
+        let object = step.object.as_ref().and_then(|name| self.object(name));
+        let declared = object.map(|object| object.priority);
+        if pool.has_lanes() {
+            return vec![declared.unwrap_or(activity.priority)];
+        }
+        let mut priorities = vec![pool.priority.unwrap_or(Priority::MIN)];
+        match declared {
+            Some(declared) => priorities.push(declared),
+            // Which of the pool's adapters it calls is not said: any.
+            None => priorities.extend(
+                self.adapters
+                    .iter()
+                    .filter(|adapter| adapter.pool == pool.name)
+                    .map(|adapter| match adapter.model {
+                        AdapterModel::ClientPropagated => activity.priority,
+                        AdapterModel::ServerDeclared => adapter.priority,
+                    }),
+            ),
+        }
+        priorities
+    }
+
     /// Whether every call is served and every deadline met.
     pub fn is_feasible(&self) -> bool {
         self.refusals().is_empty() && Model::of(self).analyse().is_feasible()

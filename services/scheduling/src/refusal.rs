@@ -91,9 +91,9 @@ impl Schedule {
                 .filter(|step| self.pool_of(step).is_some_and(|other| other.name == pool.name))
                 .collect();
             // At the pool's own priority requests wait for their equals, which the analysis counts.
-            let some_declared = served.iter().any(|step| step.object.is_some());
+            let changes = self.adapters.iter().any(|adapter| adapter.pool == pool.name);
             let threads = pool.threads.unwrap_or(1);
-            if some_declared && served.len() > threads {
+            if changes && served.len() > threads {
                 refusals.push(Refusal::FewThreads {
                     pool: pool.name.clone(),
                     threads,

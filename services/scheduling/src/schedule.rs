@@ -215,13 +215,17 @@ pub struct Activity {
 }
 
 /// Work of an activity in one place; exactly one of `host`, `pool` and `object` says where.
+///
+/// Steps are done one after the other. A servant that calls on keeps its lane's thread meanwhile: give such a lane a thread for each
+/// activity that comes through it, or count what the others wait for as blocking.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// In the client's own thread, on this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// In an object that this pool serves, at the client's priority, or at the pool's where it has no lanes.
+    /// In an object that this pool serves: in the lane of the client's priority, or without lanes at the pool's priority and, where an
+    /// adapter of the pool has a model, at that model's too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
     /// In this object, at its own priority.

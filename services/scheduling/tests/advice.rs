@@ -186,6 +186,40 @@ fn few_threads_for_declared_priorities_are_refused() {
 }
 
 #[test]
+fn a_pool_without_lanes_that_takes_on_priorities_counts_at_all_of_them() {
+    use punctual_scheduling::Model;
+    let text = two_clients("threads = 4\npriority = 5000");
+    let adapter = |model: &str| {
+        format!("{text}\n[[adapter]]\nname = \"a\"\npool = \"work\"\nmodel = \"{model}\"\npriority = 20000\n")
+    };
+    // Native: 30000 is 90, 20000 is 60, 5000 is 15 and 100 is 1. The urgent one first, then the slow one.
+    for (text, expected) in [
+        (text.clone(), [(Some(15), None), (Some(15), None)]),
+        (
+            adapter("client-propagated"),
+            [(Some(15), Some(90)), (Some(1), Some(15))],
+        ),
+        (
+            adapter("server-declared"),
+            [(Some(15), Some(60)), (Some(15), Some(60))],
+        ),
+    ] {
+        let model = Model::of(&schedule(&text));
+        let found = [0, 1].map(|task: usize| {
+            let step = &model.tasks[task].steps[1];
+            (step.fixed_priority, step.peak_priority)
+        });
+        assert_eq!(found, expected, "{text}");
+    }
+    // One thread for both: the slow one may have it.
+    let refusals = schedule(&adapter("client-propagated").replace("threads = 4", "threads = 1")).refusals();
+    assert!(
+        matches!(refusals[..], [Refusal::FewThreads { .. }]),
+        "{refusals:?}"
+    );
+}
+
+#[test]
 fn nothing_helps_where_a_host_is_asked_for_too_much() {
     assert_eq!(
         advice(&two_clients("threads = 1").replace("40 ms", "90 ms")),

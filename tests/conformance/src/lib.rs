@@ -4,6 +4,7 @@
 //! octet by octet, without the ORB's own encoder, so that both cannot be wrong in the same way.
 
 pub mod peer;
+pub mod protocols;
 pub mod real_time;
 pub mod recorder;
 pub mod server;

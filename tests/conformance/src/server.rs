@@ -9,8 +9,8 @@ use std::{
 };
 
 use punctual::{
-    Ior, Limits, Orb, Poa, Priority, PriorityModel, SchedulingClass, SystemException, ThreadPool,
-    ThreadPoolBuilder, ior_to_string,
+    Ior, LaneStatistics, Limits, Orb, Poa, Priority, PriorityModel, QueueLimits, SchedulingClass,
+    SystemException, ThreadPool, ThreadPoolBuilder, WaitStrategy, ior_to_string,
 };
 use punctual_cdr::TaggedProfile;
 use punctual_os::{TaskId, alloc_counter, scheduling};
@@ -46,6 +46,12 @@ pub struct Setup {
     pub class: SchedulingClass,
     /// Where the ORB listens.
     pub listen: &'static [&'static str],
+    /// Of the calls of its servants.
+    pub wait_strategy: WaitStrategy,
+    /// Deadline of each such call.
+    pub call_timeout: Option<Duration>,
+    /// Room for requests that came to the wrong lane.
+    pub redispatch: Option<QueueLimits>,
 }
 
 impl Default for Setup {
@@ -56,6 +62,9 @@ impl Default for Setup {
             model: None,
             class: SchedulingClass::Other,
             listen: &["iiop://127.0.0.1:0"],
+            wait_strategy: WaitStrategy::Blocking,
+            call_timeout: None,
+            redispatch: None,
         }
     }
 }
@@ -68,16 +77,22 @@ impl Setup {
             .listen
             .iter()
             .fold(listening, |builder, endpoint| builder.listen(endpoint));
-        let orb = listening
+        let mut orb = listening
             .limits(self.limits)
             .scheduling_class(self.class)
-            .lock_memory(false)
-            .build()
-            .expect("an ORB");
+            .wait_strategy(self.wait_strategy)
+            .lock_memory(false);
+        if let Some(timeout) = self.call_timeout {
+            orb = orb.call_timeout(timeout);
+        }
+        let orb = orb.build().expect("an ORB");
         let pool = (self.pool)(orb.threadpool()).build().expect("a pool");
         let mut poa = orb.root_poa().child("probes").threadpool(&pool);
         if let Some(model) = self.model {
             poa = poa.priority_model(model);
+        }
+        if let Some(limits) = self.redispatch {
+            poa = poa.redispatch(limits);
         }
         let poa = poa.build().expect("an adapter");
         Server::with_poa(orb, pool, poa)
@@ -113,12 +128,16 @@ impl Server {
 
     /// Activates another object in the same adapter.
     pub fn another(&self) -> ProbeRef {
-        self.poa.activate(self.servant()).expect("an object")
+        self.another_in(&self.poa)
     }
 
     /// Activates another object in another adapter.
     pub fn another_in(&self, poa: &Poa) -> ProbeRef {
-        poa.activate(self.servant()).expect("an object")
+        let servant = Servant {
+            poa: poa.clone(),
+            ..self.servant()
+        };
+        poa.activate(servant).expect("an object")
     }
 
     /// Activates another object in the same adapter, with a priority of its own.
@@ -136,6 +155,11 @@ impl Server {
             poa: self.poa.clone(),
             hooks: Arc::clone(&self.hooks),
         }
+    }
+
+    /// What the lane at this place has seen, the lowest first.
+    pub fn seen(&self, lane: usize) -> LaneStatistics {
+        self.pool.statistics()[lane].1
     }
 
     /// The object's key.
@@ -238,6 +262,7 @@ impl Profile {
 #[derive(Default)]
 pub struct Hooks {
     own: OnceLock<ProbeRef>,
+    partner: OnceLock<ProbeRef>,
     noted: AtomicI32,
     journal: Mutex<Vec<i32>>,
     activations: AtomicU64,
@@ -248,7 +273,7 @@ pub struct Hooks {
 #[derive(Default)]
 struct Gate {
     open: bool,
-    arrived: usize,
+    arrived: Vec<i32>,
 }
 
 impl Hooks {
@@ -257,14 +282,19 @@ impl Hooks {
         let gate = self.gate.lock().expect("no panic");
         let (_gate, wait) = self
             .changed
-            .wait_timeout_while(gate, Duration::from_secs(10), |gate| gate.arrived < arrived)
+            .wait_timeout_while(gate, Duration::from_secs(10), |gate| gate.arrived.len() < arrived)
             .expect("no panic");
         assert!(!wait.timed_out(), "nobody came to the gate");
     }
 
     /// How many requests have come to the gate.
     pub fn arrived_at_gate(&self) -> usize {
-        self.gate.lock().expect("no panic").arrived
+        self.values_at_gate().len()
+    }
+
+    /// The values they brought, in the order in which they came.
+    pub fn values_at_gate(&self) -> Vec<i32> {
+        self.gate.lock().expect("no panic").arrived.clone()
     }
 
     /// Lets all requests through, from now on.
@@ -273,15 +303,20 @@ impl Hooks {
         self.changed.notify_all();
     }
 
-    fn pass_gate(&self) {
+    fn pass_gate(&self, value: i32) {
         let mut gate = self.gate.lock().expect("no panic");
-        gate.arrived += 1;
+        gate.arrived.push(value);
         self.changed.notify_all();
         drop(
             self.changed
                 .wait_while(gate, |gate| !gate.open)
                 .expect("no panic"),
         );
+    }
+
+    /// Says whom `rally` calls; once.
+    pub fn choose_partner(&self, partner: ProbeRef) {
+        self.partner.set(partner).expect("once");
     }
 
     /// The last value noted.
@@ -375,7 +410,7 @@ impl conformance::Probe for Servant {
     }
 
     fn wait_at_gate(&self, value: i32) -> Result<i32, SystemException> {
-        self.hooks.pass_gate();
+        self.hooks.pass_gate(value);
         Ok(value)
     }
 
@@ -411,6 +446,14 @@ impl conformance::Probe for Servant {
         Ok(inner.nest(Some(&inner), depth - 1)? + 1)
     }
 
+    fn rally(&self, depth: i32) -> Result<i32, SystemException> {
+        if depth == 0 {
+            return Ok(0);
+        }
+        let partner = self.hooks.partner.get().expect("chosen by the test");
+        Ok(partner.rally(depth - 1)? + 1)
+    }
+
     fn native_priority(&self) -> Result<i16, SystemException> {
         let own = scheduling::current();
         Ok(if own.is_realtime() { own.priority.0 } else { -1 })
@@ -423,6 +466,14 @@ impl conformance::Probe for Servant {
 
     fn corba_priority_of(&self, next: Option<ProbeRef>) -> Result<i16, SystemException> {
         next.expect("a reference").corba_priority()
+    }
+
+    fn set_corba_priority(&self, next: Option<ProbeRef>, value: i16) -> Result<i16, SystemException> {
+        let priority = Priority::new(value).expect("a priority");
+        self.orb.current().set_priority(priority)?;
+        next.map_or(Ok(0), |next| next.twice(1))?;
+        assert_eq!(self.corba_priority(), Ok(value));
+        self.native_priority()
     }
 
     fn thread(&self) -> Result<i32, SystemException> {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use punctual::{
-    LaneWait, Orb, Peers, PolicyOverrides, Priority, PriorityBand, PriorityModel, PriorityTransform,
-    Protocol, ProtocolPolicy, SchedulingClass,
+    ExpiredRequests, Orb, Peers, PolicyOverrides, Priority, PriorityBand, PriorityModel, PriorityTransform,
+    Protocol, ProtocolPolicy, QueueLimits, SchedulingClass, ThreadPoolBuilder, WaitStrategy,
 };
 use punctual_conformance::{
     conformance::{Longs, ProbeRef},
@@ -168,54 +168,6 @@ fn nor_do_calls_that_carry_a_priority_into_a_lane() {
     assert_eq!(server.pool.statistics()[0].1.requests, 0);
 }
 
-/// The lane's own thread is in an upcall all the while, and a lower lane's thread serves.
-#[test]
-fn nor_do_calls_that_a_borrowed_thread_serves() {
-    let low = Priority::new(10_922).unwrap();
-    let mut setup = Setup {
-        model: Some(PriorityModel::ClientPropagated { default: low }),
-        ..Setup::default()
-    };
-    setup.pool = |pool| {
-        pool.lane(Priority::MIN, 1)
-            .lane(Priority::MAX, 1)
-            .allow_borrowing(true)
-    };
-    let server = setup.start();
-    let clients = [(); 2].map(|()| {
-        Orb::builder()
-            .scheduling_class(SchedulingClass::Other)
-            .lock_memory(false)
-            .build()
-            .unwrap()
-    });
-    let busy = server.reference_for(&clients[0]);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            clients[0].current().set_priority(Priority::MAX).unwrap();
-            assert_eq!(busy.wait_at_gate(1), Ok(1));
-        });
-        server.hooks.await_at_gate(1);
-        clients[1].current().set_priority(Priority::MAX).unwrap();
-        assert_none(server.reference_for(&clients[1]));
-        let [(_, low), (_, high)] = server.pool.statistics()[..] else {
-            panic!("two lanes");
-        };
-        assert_eq!((low.requests, high.borrowed), (0, high.requests - 1));
-        server.hooks.open_gate();
-    });
-}
-
-#[test]
-fn nor_do_calls_to_a_lane_that_blocks_in_read() {
-    let setup = Setup {
-        pool: |pool| pool.wait(LaneWait::Blocking),
-        ..Setup::default()
-    };
-    let server = setup.start();
-    assert_none(server.reference_for(&server::client()));
-}
-
 /// Every step there is between a propagated priority and its servant: rules by peer, a transform, the thread's priority.
 #[test]
 fn nor_do_calls_whose_priorities_are_checked_transformed_and_taken_on() {
@@ -261,6 +213,57 @@ fn nor_do_calls_whose_priorities_are_checked_transformed_and_taken_on() {
     let remote = server.reference_for(&client);
     assert_eq!(remote.corba_priority(), Ok(501));
     assert_none(remote);
+}
+
+#[test]
+fn nor_do_calls_through_a_queue() {
+    let setup = Setup {
+        pool: |pool| {
+            pool.request_buffering(QueueLimits::default())
+                .expired_requests(ExpiredRequests::DropByClock)
+        },
+        ..Setup::default()
+    };
+    let server = setup.start();
+    assert_none(server.reference_for(&server::client()));
+    assert_eq!(server.seen(0).queue.accepted, server.seen(0).requests);
+}
+
+#[test]
+fn nor_do_calls_that_are_handed_to_another_lane() {
+    let setup = Setup {
+        // No reference says where MAX is served: the default's lane is the other one.
+        model: Some(PriorityModel::ClientPropagated {
+            default: Priority::MAX,
+        }),
+        pool: |pool| pool.lane(Priority::MIN, 1).lane(Priority::MAX, 1),
+        redispatch: Some(QueueLimits::default()),
+        ..Setup::default()
+    };
+    let server = setup.start();
+    assert_none(server.without_components(&server::client()));
+    assert_eq!(server.seen(0).redispatched, server.seen(0).requests);
+    assert_eq!(server.seen(1).queue.accepted, server.seen(0).requests);
+}
+
+#[test]
+fn nor_do_calls_whose_thread_serves_while_it_waits() {
+    let pools: [fn(ThreadPoolBuilder) -> ThreadPoolBuilder; 2] =
+        [|pool| pool, |pool| pool.request_buffering(QueueLimits::default())];
+    for pool in pools {
+        let serving = || Setup {
+            wait_strategy: WaitStrategy::Serving,
+            pool,
+            ..Setup::default()
+        };
+        let (one, other) = (serving().start(), serving().start());
+        one.hooks.choose_partner(other.reference_for(&one.orb));
+        other.hooks.choose_partner(one.reference_for(&other.orb));
+        let client = server::client();
+        let caller = &mut Caller::new(one.reference_for(&client));
+        let rally = |caller: &mut Caller| assert_eq!(caller.probe.rally(4), Ok(4));
+        assert_eq!(allocations(caller, rally), (0, 0), "caller, server");
+    }
 }
 
 #[test]

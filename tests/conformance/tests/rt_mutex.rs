@@ -11,8 +11,8 @@ use std::{
 };
 
 use punctual::{
-    LinearMapping, LockError, Mutex, MutexInUse, Orb, Priority, PriorityMapping, SystemException,
-    SystemExceptionKind,
+    LinearMapping, LockError, Mutex, MutexInUse, Orb, Priority, PriorityMapping, SchedulingClass,
+    SystemException, SystemExceptionKind,
 };
 use punctual_os::{CpuSet, Granted, Scheduling, TaskId, ThreadSpec, affinity, perf::Counter, scheduling};
 
@@ -279,6 +279,19 @@ fn a_wait_in_vain_for_a_ceiling_restores_the_priority() {
         assert!(mutex.try_lock(Duration::from_millis(1)).unwrap().is_none());
         assert_eq!(scheduling::current(), before);
     });
+    drop(guard);
+}
+
+#[test]
+fn in_the_ordinary_class_a_ceiling_raises_nobody() {
+    let orb = Orb::builder()
+        .scheduling_class(SchedulingClass::Other)
+        .build()
+        .unwrap();
+    let mutex = orb.create_mutex_with_ceiling(priority(LOW)).unwrap();
+    let before = scheduling::current();
+    let guard = mutex.lock().unwrap();
+    assert_eq!(scheduling::current(), before);
     drop(guard);
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, thread};
 
-use punctual::{LaneSpec, LaneWait, Priority, PriorityModel};
+use punctual::{Priority, PriorityModel, QueueLimits};
 use punctual_conformance::{
     peer::wait_until,
     server::{Server, Setup, client},
@@ -34,18 +34,11 @@ fn there_are_the_configured_threads_and_no_others() {
         pool: |pool| pool.threads(3).default_priority(Priority::MAX),
         ..Setup::default()
     };
-    // In a blocking lane one more accepts; dynamic ones come when they are needed.
-    let others = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        }),
-        pool: |pool| {
-            pool.lane_with(LaneSpec::new(Priority::MAX).wait(LaneWait::Blocking))
-                .lane_with(LaneSpec::new(Priority::MIN).dynamic_threads(1))
-        },
+    let buffering = Setup {
+        pool: |pool| pool.threads(2).request_buffering(QueueLimits::default()),
         ..Setup::default()
     };
-    let servers = [lanes.start(), plain.start(), others.start()];
+    let servers = [lanes.start(), plain.start(), buffering.start()];
     let client = client();
     let mut expected = before.clone();
     // Pool, priority, thread.
@@ -57,8 +50,8 @@ fn there_are_the_configured_threads_and_no_others() {
         "p2-32767.1",
         "p2-32767.2",
         "p3-0.0",
-        "p3-32767.0",
-        "p3-32767.poll",
+        "p3-0.1",
+        "p3-0.io",
     ];
     expected.extend(configured.map(|name| (name.to_owned(), 1)));
     assert_eq!(names(), expected, "pools started, nothing called");
@@ -71,15 +64,12 @@ fn there_are_the_configured_threads_and_no_others() {
                 .unwrap();
         }
     });
+    assert_eq!(servers[2].reference_for(&client).twice(1), Ok(2));
     assert_eq!(servers[0].probe.forward(Some(&probe), 1), Ok(2));
     assert_eq!(probe.forward(Some(&servers[1].probe), 1), Ok(2));
     // An ended thread is listed a moment longer; a hidden one would stay.
     wait_until("callers have ended", || !names().contains_key("caller"));
     assert_eq!(names(), expected, "after calls of all kinds");
-    let low = servers[2].reference_for(&client);
-    assert_eq!([low.twice(1), low.twice(2)], [Ok(2), Ok(4)]);
-    expected.insert("p3-0.1".into(), 1);
-    assert_eq!(names(), expected, "the dynamic one");
     drop::<[Server; 3]>(servers);
     wait_until("all have ended", || names() == before);
 }

@@ -170,7 +170,11 @@ A file, in short (the documentation of the crate punctual-scheduling has every k
 
 Spans of time are a number and a unit: ns, us, ms, s, min. Each host has one CPU for this work, under SCHED_FIFO.
 wcet is the worst-case execution time on an idle CPU, delay the longest that the message to the step takes, blocking how
-long lower priorities can hold what it needs.
+long lower priorities can hold what it needs. Steps are done one after the other; a servant that calls on keeps its lane's
+thread meanwhile, so give such a lane a thread for each activity, or count the wait of the others as blocking.
+
+The rate-monotonic and the hyperbolic bound are shown for hosts where they apply: every activity has one step, without
+blocking, jitter and delay, its deadline is its period, and shorter periods have higher priorities.
 
 Examples:
   punctual plan radar.toml

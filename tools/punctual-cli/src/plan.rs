@@ -169,11 +169,13 @@ impl<'s> Plan<'s> {
             })
         });
         let refused = (!self.refusals.is_empty()).then(|| String::from("not all calls are served"));
-        overloaded
-            .chain(late)
-            .chain(refused)
-            .collect::<Vec<_>>()
-            .join("; ")
+        let reasons: Vec<_> = overloaded.chain(late).chain(refused).collect();
+        let (shown, more) = reasons.split_at(reasons.len().min(MOST_REASONS));
+        let mut text = shown.join("; ");
+        if !more.is_empty() {
+            text += &format!("; and {} more", more.len());
+        }
+        text
     }
 
     fn activity_rows(&self) -> Vec<Row> {
@@ -325,6 +327,9 @@ impl<'s> Plan<'s> {
         Ok(())
     }
 }
+
+/// The table has them all.
+const MOST_REASONS: usize = 5;
 
 fn milliseconds(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1e6

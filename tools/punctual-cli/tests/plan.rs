@@ -194,6 +194,21 @@ fn more_than_a_cpu_has_is_named() {
 }
 
 #[test]
+fn of_many_reasons_the_first_are_shown() {
+    let activity = |number: u32| {
+        format!(
+            "[[activity]]\nname = \"a{number}\"\npriority = 5\nperiod = \"10 ms\"\n\
+             step = [{{ host = \"localhost\", wcet = \"9 ms\" }}]\n"
+        )
+    };
+    let text: String = (0..10).map(activity).collect();
+    let run = plan(&[&file("many.toml", &text)]);
+    assert_eq!(run.code, 1);
+    // The host and ten activities.
+    assert!(run.said.contains("; and 6 more."), "{}", run.said);
+}
+
+#[test]
 fn a_call_without_a_lane_is_named() {
     let input = file(
         "no-lane.toml",

@@ -34,6 +34,7 @@ fn upward_imports_are_found() {
     let scenarios = ("punctual-scenarios", "qualify/scenarios");
     let cli = ("punctual-cli", "tools/punctual-cli");
     let hello = ("hello", "examples/01-hello");
+    let scheduling = ("punctual-scheduling", "services/scheduling");
 
     for (from, to, kind) in [
         (orb, cdr, Normal),
@@ -46,6 +47,9 @@ fn upward_imports_are_found() {
         (scenarios, harness, Normal),
         (cli, scenarios, Normal),
         (hello, facade, Normal),
+        (hello, scheduling, Normal),
+        (cli, scheduling, Normal),
+        (scheduling, facade, Normal),
     ] {
         assert_eq!(check(from, to, kind), Ok(()), "{from:?} -> {to:?}");
     }
@@ -65,6 +69,10 @@ fn upward_imports_are_found() {
         (scenarios, cli, Normal),
         (facade, hello, Dev),
         (hello, cli, Normal),
+        (orb, scheduling, Normal),
+        (facade, scheduling, Dev),
+        (scheduling, harness, Normal),
+        (scheduling, cli, Normal),
     ] {
         assert!(
             check(from, to, kind).is_err(),

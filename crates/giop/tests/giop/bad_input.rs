@@ -146,7 +146,7 @@ fn a_header_that_promises_more_than_there_is_is_refused() {
 fn what_follows_the_message_is_not_read() {
     everywhere(|version, endian| {
         let message = message(version, MessageType::LocateRequest, endian, |encoder| {
-            encode_locate_request(encoder, version, 3, b"key").unwrap();
+            encode_locate_request(encoder, version, 3, TargetAddress::Key(b"key")).unwrap();
         });
         let header = header(&message);
         let mut with_next = message.clone();

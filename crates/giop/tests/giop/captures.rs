@@ -329,7 +329,7 @@ fn rewritten(message: &[u8], header: &MessageHeader, endian: Endian) -> Option<V
             let request = OutgoingRequest {
                 request_id: request.request_id,
                 response: request.response,
-                object_key: request.target.object_key().unwrap(),
+                target: TargetAddress::Key(request.target.object_key().unwrap()),
                 operation: request.operation,
                 contexts: &contexts,
             };
@@ -352,7 +352,7 @@ fn rewritten(message: &[u8], header: &MessageHeader, endian: Endian) -> Option<V
         MessageType::LocateRequest => {
             let request = LocateRequestHeader::decode(message, header).unwrap();
             let key = request.target.object_key().unwrap();
-            encode_locate_request(encoder, version, request.request_id, key).unwrap();
+            encode_locate_request(encoder, version, request.request_id, TargetAddress::Key(key)).unwrap();
         }
         MessageType::LocateReply => {
             let reply = LocateReplyHeader::decode(message, header).unwrap();

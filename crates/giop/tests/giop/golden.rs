@@ -33,7 +33,7 @@ fn the_priority_of_a_caller() {
         let request = OutgoingRequest {
             request_id: 7,
             response: ResponseFlags::WithTarget,
-            object_key: b"AB",
+            target: TargetAddress::Key(b"AB"),
             operation: "op",
             contexts: &[ServiceContext::Priority(10_922)],
         };

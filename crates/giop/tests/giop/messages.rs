@@ -60,7 +60,7 @@ pub fn request(version: Version, endian: Endian, body: impl Encode) -> Vec<u8> {
         let request = OutgoingRequest {
             request_id: 7,
             response: ResponseFlags::WithTarget,
-            object_key: b"some key",
+            target: TargetAddress::Key(b"some key"),
             operation: "cube",
             contexts: &CONTEXTS,
         };
@@ -147,7 +147,7 @@ fn a_body_of_giop_1_2_is_aligned_to_8_and_an_empty_one_has_no_padding() {
                     let request = OutgoingRequest {
                         request_id: 1,
                         response: ResponseFlags::None,
-                        object_key: &[7; 8][..length],
+                        target: TargetAddress::Key(&[7; 8][..length]),
                         operation: "o",
                         contexts: &[],
                     };
@@ -184,7 +184,7 @@ fn response_flags_survive_as_far_as_the_version_has_them() {
                 let request = OutgoingRequest {
                     request_id: 1,
                     response,
-                    object_key: b"k",
+                    target: TargetAddress::Key(b"k"),
                     operation: "o",
                     contexts: &[],
                 };
@@ -260,7 +260,7 @@ fn locate_messages_survive() {
     use LocateStatus::*;
     everywhere(|version, endian| {
         let request = message(version, MessageType::LocateRequest, endian, |encoder| {
-            encode_locate_request(encoder, version, 3, b"key").unwrap();
+            encode_locate_request(encoder, version, 3, TargetAddress::Key(b"key")).unwrap();
         });
         let request = LocateRequestHeader::decode(&request, &header(&request)).unwrap();
         assert_eq!((request.request_id, request.target), (3, Target::Key(b"key")));
@@ -403,7 +403,7 @@ fn a_request_of_giop_1_2_has_exactly_these_octets() {
         let request = OutgoingRequest {
             request_id: 1,
             response: ResponseFlags::WithTarget,
-            object_key: b"key",
+            target: TargetAddress::Key(b"key"),
             operation: "op",
             contexts: &[ServiceContext::Priority(10_922)],
         };

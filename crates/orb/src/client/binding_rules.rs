@@ -40,7 +40,7 @@ impl Route {
     }
 
     /// Whether no policy needs a look: the case of most calls.
-    pub(super) fn has_no_rules(&self, policies: &PoliciesInForce) -> bool {
+    fn has_no_rules(&self, policies: &PoliciesInForce) -> bool {
         policies.priority_bands.is_empty()
             && self.bands.is_empty()
             && policies.client_protocols.protocols().is_empty()

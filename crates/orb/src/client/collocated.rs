@@ -53,8 +53,8 @@ pub(super) fn call(
     let mut upcall = Upcall::new(call.operation, arguments, results, 1, two_way, pool);
     let outcome = {
         let placement = object.placement_collocated(core)?;
-        let _current = current::during_upcall(placement.current, object.transform.as_ref());
         let _native = placement.enter();
+        let _current = current::during_upcall(placement.current, object.transform.as_ref());
         run_servant(&*object.servant, &mut upcall).map(|()| upcall.outcome())
     };
     drop(object);

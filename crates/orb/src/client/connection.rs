@@ -19,7 +19,7 @@ use super::{
     deadline::{Deadline, Deadlines},
     route::char_set_in_force,
 };
-use crate::{Limits, network_mark::NetworkMark, receive_buffer::ReceiveBuffer};
+use crate::{Limits, WaitStrategy, lane::serving, network_mark::NetworkMark, receive_buffer::ReceiveBuffer};
 
 /// A connection that one thread at a time uses for one call at a time: it blocks in its own `read`.
 pub(crate) struct ClientConnection {
@@ -262,7 +262,11 @@ impl ClientConnection {
     /// Waits for the next message, put together if it came in fragments; then [`Self::message`] and [`Self::consume`].
     ///
     /// Fails with TIMEOUT, COMM_FAILURE, or MARSHAL for what is no GIOP.
-    pub(super) fn receive(&mut self, deadline: Option<Deadline>) -> Result<MessageHeader, SystemException> {
+    pub(super) fn receive(
+        &mut self,
+        deadline: Option<Deadline>,
+        strategy: WaitStrategy,
+    ) -> Result<MessageHeader, SystemException> {
         let malformed = failure(
             SystemExceptionKind::Marshal,
             Minor::REPLY_MALFORMED,
@@ -286,7 +290,17 @@ impl ClientConnection {
                     }
                 }
                 Ok(Framing::Partial { needed }) => {
-                    if fine || deadline.is_some() {
+                    let served = match strategy {
+                        WaitStrategy::Blocking => None,
+                        WaitStrategy::Serving => {
+                            serving::await_readable(&*self.stream, deadline.map(|deadline| deadline.at))
+                        }
+                    };
+                    if let Some(readable) = served {
+                        if !readable.map_err(|_| lost())? {
+                            return Err(timed_out());
+                        }
+                    } else if fine || deadline.is_some() {
                         let left = deadline.map_or(WHILE, |deadline| deadline.left());
                         if left.is_zero() {
                             return Err(timed_out());

@@ -12,6 +12,9 @@ pub(crate) struct Deadlines {
     pub(super) reply: Option<Deadline>,
 }
 
+/// A time-out of a hundred years is none, and spares sums that no clock can say.
+pub(super) const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
 /// A point in time, and how long it was until then at first.
 #[derive(Clone, Copy)]
 pub(super) struct Deadline {
@@ -28,8 +31,10 @@ impl Deadlines {
         }
         let now = Instant::now();
         let deadline = |within: Duration| {
-            // What no clock can say is for ever.
-            now.checked_add(within).map(|at| Deadline { at, within })
+            (within < FOREVER).then(|| Deadline {
+                at: now + within,
+                within,
+            })
         };
         let reply = roundtrip.and_then(deadline);
         let request = match (request, roundtrip) {
@@ -38,6 +43,18 @@ impl Deadlines {
             (None, _) => reply,
         };
         Self { request, reply }
+    }
+
+    /// Fails with TIMEOUT where nobody wants the request any more, of which nothing has been sent.
+    pub(super) fn check_unsent(&self) -> Result<(), SystemException> {
+        match self.request {
+            Some(deadline) if deadline.left().is_zero() => Err(SystemException::new(
+                SystemExceptionKind::Timeout,
+                Minor::REQUEST_TIMED_OUT,
+                Completion::No,
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// The shortest of them.

@@ -6,9 +6,9 @@ use std::{
 use arc_swap::ArcSwapOption;
 use punctual_cdr::{Decode, Decoder, Endian, Ior};
 use punctual_giop::{
-    InvocationPolicies, LocateReplyHeader, LocateStatus, MessageHeader, MessageType, MessageWriter,
+    AddressingDisposition, InvocationPolicies, LocateReplyHeader, MessageHeader, MessageType, MessageWriter,
     OutgoingRequest, ReplyHeader, ReplyStatus, ResponseFlags, ServiceContext, UTF_16, begin_body,
-    char_set_id, decode_system_exception, encode_locate_request, encode_request, end_body,
+    char_set_id, decode_system_exception, encode_request, end_body,
 };
 use punctual_stub::{
     Call, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response, Target,
@@ -18,47 +18,44 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 use super::{
     Route, collocated,
     connection::{ClientConnection, is_orderly_close},
-    connection_cache::{ConnectionKey, Identity},
-    deadline::{Deadline, Deadlines},
+    deadline::Deadlines,
     policies::ReferencePolicies,
-    thread_state::{
-        CallFrame, close_orphans, forget_connections, keep_connection, permit_connection, take_connection,
-        with_frame,
-    },
+    thread_state::{CallFrame, with_frame},
 };
 use crate::{
-    current,
+    WaitStrategy,
+    lane::serving::{self, BlockedInOwnLane},
     orb_core::{OrbCore, context_of},
 };
 
 /// A reference bound to an ORB: what is behind every `ObjectRef`.
 pub(crate) struct Reference {
-    core: Arc<OrbCore>,
+    pub(super) core: Arc<OrbCore>,
     orb: OrbContext,
     ior: Arc<Ior>,
     /// Where the reference itself leads.
     route: Arc<Route>,
     /// Where the object said it is; forgotten when it cannot be reached there.
     forwarded: ArcSwapOption<Route>,
-    policies: ReferencePolicies,
+    pub(super) policies: ReferencePolicies,
 }
 
 /// What holds for all attempts of one call.
 #[derive(Clone, Copy)]
-struct Terms<'c> {
-    policies: &'c PoliciesInForce,
-    deadlines: Deadlines,
+pub(super) struct Terms<'c> {
+    pub(super) policies: &'c PoliciesInForce,
+    pub(super) deadlines: Deadlines,
 }
 
 /// The answer to a request, still in its connection's buffer.
-struct Arrived {
-    header: MessageHeader,
+pub(super) struct Arrived {
+    pub(super) header: MessageHeader,
     /// Of a Reply: its status, and where its body starts.
     reply: Option<(ReplyStatus, usize)>,
 }
 
 /// What one attempt to deliver a request came to.
-enum Attempt<R> {
+pub(super) enum Attempt<R> {
     Done(R),
     /// The object is elsewhere.
     Forward(Ior),
@@ -69,9 +66,10 @@ enum Attempt<R> {
 impl Reference {
     /// Fails where the reference cannot be used: see [`Route::new`].
     pub(crate) fn new(core: &Arc<OrbCore>, ior: Ior) -> Result<Self, SystemException> {
+        let ior = Arc::new(ior);
         let route = Arc::new(Route::new(&ior, core)?);
         let overrides = PolicyOverrides::new();
-        Ok(Self::of_route(core, Arc::new(ior), route, None, overrides))
+        Ok(Self::of_route(core, ior, route, None, overrides))
     }
 
     fn of_route(
@@ -92,7 +90,7 @@ impl Reference {
     }
 
     /// Tries, and follows forwards and orderly closes, until `attempt` is done or a limit is reached.
-    fn deliver<R>(
+    pub(super) fn deliver<R>(
         &self,
         mut attempt: impl FnMut(&Route) -> Result<Attempt<R>, SystemException>,
     ) -> Result<R, SystemException> {
@@ -112,8 +110,8 @@ impl Reference {
                 Ok(Attempt::Done(result)) => return Ok(result),
                 Ok(Attempt::Forward(ior)) if forwards < self.core.limits.max_forwards => {
                     forwards += 1;
-                    self.forwarded
-                        .store(Some(Arc::new(Route::new(&ior, &self.core)?)));
+                    let route = Route::new(&Arc::new(ior), &self.core)?;
+                    self.forwarded.store(Some(Arc::new(route)));
                 }
                 Ok(Attempt::Forward(_)) => {
                     let (kind, minor) = (SystemExceptionKind::Transient, Minor::TOO_MANY_FORWARDS);
@@ -148,7 +146,15 @@ impl Reference {
             self.forget(&connection);
             return Ok(Attempt::Again(closed()));
         }
-        let request_id = match self.encode(route, priority, terms, frame, call, &mut connection) {
+        let _blocked = match call.response {
+            Response::WithTarget => self.enter_wait(&connection, terms)?,
+            Response::None => None,
+        };
+        let encoded = terms
+            .deadlines
+            .check_unsent()
+            .and_then(|()| self.encode(route, priority, terms, frame, call, &mut connection));
+        let request_id = match encoded {
             Ok(id) => id,
             Err(error) => {
                 self.keep(connection);
@@ -164,15 +170,26 @@ impl Reference {
             self.keep(connection);
             return Ok(Attempt::Done(()));
         }
-        let reply = terms.deadlines.reply;
-        let answer = self.receive(connection, MessageType::Reply, request_id, reply)?;
+        let answer = self.receive(connection, MessageType::Reply, request_id, terms)?;
         let Some((mut connection, arrived)) = answer else {
             return Ok(Attempt::Again(closed()));
         };
-        let attempt = self.decode_reply(&connection, &arrived, call);
+        let attempt = self.decode_reply(&connection, &arrived, route, call);
         connection.consume(&arrived.header);
         self.keep(connection);
         attempt
+    }
+
+    /// Before a wait for a reply over it: not where the calling thread itself would have to send that.
+    pub(super) fn enter_wait(
+        &self,
+        connection: &ClientConnection,
+        terms: Terms<'_>,
+    ) -> Result<Option<BlockedInOwnLane>, SystemException> {
+        match terms.policies.wait_strategy {
+            WaitStrategy::Blocking => serving::enter_blocking(connection.endpoint()),
+            WaitStrategy::Serving => Ok(None),
+        }
     }
 
     /// Writes the request into the frame; returns its id.
@@ -211,7 +228,7 @@ impl Reference {
                 Response::None => ResponseFlags::None,
                 Response::WithTarget => ResponseFlags::WithTarget,
             },
-            object_key: &route.object_key,
+            target: route.addressing.target(&route.object_key),
             operation: call.operation,
             contexts,
         };
@@ -238,7 +255,7 @@ impl Reference {
     }
 
     /// Sends a message. `Some`: the server had closed the connection and nothing has left, which says nothing about this call.
-    fn send(
+    pub(super) fn send(
         &self,
         connection: &mut ClientConnection,
         message: &[u8],
@@ -258,14 +275,14 @@ impl Reference {
     }
 
     /// As [`Self::await_reply`], and decides what becomes of the connection where no reply comes.
-    fn receive(
+    pub(super) fn receive(
         &self,
         mut connection: Box<ClientConnection>,
         wanted: MessageType,
         request_id: u32,
-        deadline: Option<Deadline>,
+        terms: Terms<'_>,
     ) -> Result<Option<(Box<ClientConnection>, Arrived)>, SystemException> {
-        match self.await_reply(&mut connection, wanted, request_id, deadline) {
+        match self.await_reply(&mut connection, wanted, request_id, terms) {
             Ok(Some(arrived)) => Ok(Some((connection, arrived))),
             Ok(None) => {
                 self.forget(&connection);
@@ -281,26 +298,16 @@ impl Reference {
         }
     }
 
-    fn keep(&self, connection: Box<ClientConnection>) {
-        keep_connection(connection, self.core.limits.max_connections_per_thread);
-    }
-
-    /// The server has closed this one, so it will have closed those to the same place that nobody uses.
-    #[cold]
-    fn forget(&self, connection: &ClientConnection) {
-        forget_connections(connection.endpoint(), &self.core.connections);
-    }
-
     /// Waits for the reply to a request; `None` where the peer closed the connection in good order, without handling it.
     fn await_reply(
         &self,
         connection: &mut ClientConnection,
         wanted: MessageType,
         request_id: u32,
-        deadline: Option<Deadline>,
+        terms: Terms<'_>,
     ) -> Result<Option<Arrived>, SystemException> {
         loop {
-            let header = connection.receive(deadline)?;
+            let header = connection.receive(terms.deadlines.reply, terms.policies.wait_strategy)?;
             if is_orderly_close(&header) {
                 return Ok(None);
             }
@@ -345,6 +352,7 @@ impl Reference {
         &self,
         connection: &ClientConnection,
         arrived: &Arrived,
+        route: &Route,
         call: &mut Call<'_>,
     ) -> Result<Attempt<()>, SystemException> {
         let Arrived {
@@ -380,153 +388,16 @@ impl Reference {
                 ReplyStatus::LocationForward | ReplyStatus::LocationForwardPerm => {
                     Ok(Attempt::Forward(Ior::decode(&mut decoder)?))
                 }
-                // We always send object keys, the one mode that every server understands.
-                ReplyStatus::NeedsAddressingMode => Err(SystemException::new(
-                    SystemExceptionKind::NoImplement,
-                    Minor::NONE,
-                    Completion::No,
-                )),
+                ReplyStatus::NeedsAddressingMode => {
+                    readdress(route, AddressingDisposition::decode(&mut decoder)?)
+                }
             })
         };
         decode().unwrap_or_else(|error: punctual_cdr::CdrError| Err(error.system_exception(Completion::Yes)))
     }
 
-    fn locate_remotely(
-        &self,
-        route: &Route,
-        frame: &mut CallFrame,
-        terms: Terms<'_>,
-    ) -> Result<Attempt<bool>, SystemException> {
-        let priority = self.caller_priority(route)?;
-        let mut connection = self.connection(route, priority, terms)?;
-        let request_id = connection.new_request_id();
-        frame.request.clear();
-        let mut writer = MessageWriter::new(
-            &mut frame.request,
-            route.version,
-            MessageType::LocateRequest,
-            Endian::NATIVE,
-            connection.char_set,
-            self.core.limits.max_message_size,
-        );
-        encode_locate_request(writer.encoder(), route.version, request_id, &route.object_key)
-            .and_then(|()| writer.finish())
-            .map_err(|error| error.system_exception(Completion::No))?;
-        if let Some(unsent) = self.send(&mut connection, &frame.request, terms)? {
-            return Ok(Attempt::Again(unsent));
-        }
-        let reply = terms.deadlines.reply;
-        let answer = self.receive(connection, MessageType::LocateReply, request_id, reply)?;
-        let Some((mut connection, Arrived { header, .. })) = answer else {
-            return Ok(Attempt::Again(closed()));
-        };
-        let message = connection.message(&header);
-        let reply = LocateReplyHeader::decode(message, &header).and_then(|reply| {
-            Ok(match reply.status {
-                LocateStatus::UnknownObject => Ok(Attempt::Done(false)),
-                LocateStatus::ObjectHere => Ok(Attempt::Done(true)),
-                LocateStatus::ObjectForward | LocateStatus::ObjectForwardPerm => {
-                    Ok(Attempt::Forward(reply.forward()?))
-                }
-                LocateStatus::SystemException => Err(reply.system_exception()?),
-                LocateStatus::NeedsAddressingMode => Err(SystemException::new(
-                    SystemExceptionKind::NoImplement,
-                    Minor::NONE,
-                    Completion::No,
-                )),
-            })
-        });
-        connection.consume(&header);
-        self.keep(connection);
-        reply.map_err(|error| error.system_exception(Completion::No))?
-    }
-
-    /// The priority that chooses the endpoint and travels along; asking for it may cost a system call.
-    fn caller_priority(&self, route: &Route) -> Result<Priority, SystemException> {
-        if route.propagates_priority() {
-            current::call_priority(&self.core)
-        } else {
-            Ok(Priority::MIN)
-        }
-    }
-
-    /// A connection for calls of this priority, opened at the first of its endpoints that answers.
-    fn connection(
-        &self,
-        route: &Route,
-        priority: Priority,
-        terms: Terms<'_>,
-    ) -> Result<Box<ClientConnection>, SystemException> {
-        let policies = terms.policies;
-        let owner = policies.private_connection.then_some(&self.policies.identity);
-        let band = route.band(priority, policies)?;
-        let mut failure = None;
-        for endpoint in route.endpoints(priority, band, policies)? {
-            let key = ConnectionKey {
-                endpoint,
-                owner,
-                band,
-            };
-            if let Some(connection) = take_connection(&key, &self.core.connections) {
-                return Ok(connection);
-            }
-            match self.open(&key, route, terms) {
-                Ok(connection) => return Ok(connection),
-                Err(error) => failure = Some(error),
-            }
-        }
-        Err(failure.unwrap_or_else(broken))
-    }
-
-    #[cold]
-    fn open(
-        &self,
-        key: &ConnectionKey<'_>,
-        route: &Route,
-        terms: Terms<'_>,
-    ) -> Result<Box<ClientConnection>, SystemException> {
-        let limits = &self.core.limits;
-        let mut timeout = terms
-            .policies
-            .connection_timeout
-            .unwrap_or(limits.connect_timeout);
-        if let Some(deadline) = terms.deadlines.request {
-            timeout = timeout.min(deadline.left());
-        }
-        let permit = permit_connection(&self.core.connections)?;
-        let protocols = &terms.policies.client_protocols;
-        ClientConnection::open(key, permit, route.version, protocols, limits, timeout).map(Box::new)
-    }
-
-    /// Asks where the object is, without going on to where it is forwarded.
-    pub(crate) fn locate_once(&self) -> Result<Located, SystemException> {
-        self.under_terms(|terms, frame| {
-            self.deliver(|route| {
-                Ok(match self.locate_anywhere(route, frame, terms)? {
-                    Attempt::Done(true) => Attempt::Done(Located::Here),
-                    Attempt::Done(false) => Attempt::Done(Located::Nowhere),
-                    Attempt::Forward(ior) => Attempt::Done(Located::There(ior)),
-                    Attempt::Again(error) => Attempt::Again(error),
-                })
-            })
-        })
-    }
-
-    fn locate_anywhere(
-        &self,
-        route: &Route,
-        frame: &mut CallFrame,
-        terms: Terms<'_>,
-    ) -> Result<Attempt<bool>, SystemException> {
-        if route.is_local {
-            self.check_locally(route, terms)?;
-            return Ok(Attempt::Done(collocated::locate(&self.core, route)));
-        }
-        self.locate_remotely(route, frame, terms)
-    }
-
     /// Runs a call under the policies in force, its time-outs counted from now, with buffers of its own.
-    fn under_terms<R>(
+    pub(super) fn under_terms<R>(
         &self,
         call: impl FnOnce(Terms<'_>, &mut CallFrame) -> Result<R, SystemException>,
     ) -> Result<R, SystemException> {
@@ -545,21 +416,11 @@ impl Reference {
         call: &mut Call<'_>,
         terms: Terms<'_>,
     ) -> Result<Attempt<()>, SystemException> {
-        self.check_locally(route, terms)?;
         collocated::call(&self.core, &self.orb, route, frame, call)?;
         if call.response == Response::WithTarget {
             terms.deadlines.check_completed()?;
         }
         Ok(Attempt::Done(()))
-    }
-
-    /// Without a connection too, a call that policies forbid is not made.
-    fn check_locally(&self, route: &Route, terms: Terms<'_>) -> Result<(), SystemException> {
-        if route.has_no_rules(terms.policies) {
-            return Ok(());
-        }
-        let priority = self.caller_priority(route)?;
-        route.band(priority, terms.policies).map(|_| ())
     }
 }
 
@@ -576,24 +437,6 @@ impl Terms<'_> {
             relative_roundtrip: self.policies.roundtrip_timeout,
         }
     }
-}
-
-/// Private connections close with their reference.
-impl Drop for Reference {
-    fn drop(&mut self) {
-        // Whoever else knows the identity: connections, and threads with policies of their own.
-        if Arc::weak_count(&self.policies.identity) > 0 {
-            self.policies.identity = Arc::new(Identity);
-            close_orphans(&self.core.connections);
-        }
-    }
-}
-
-/// Where an object is.
-pub(crate) enum Located {
-    Nowhere,
-    Here,
-    There(Ior),
 }
 
 impl Target for Reference {
@@ -638,6 +481,9 @@ impl Target for Reference {
     fn inconsistent_policies(&self) -> Vec<PolicyConflict> {
         let forwarded = self.forwarded.load_full();
         let route = forwarded.as_ref().unwrap_or(&self.route);
+        if route.is_local {
+            return Vec::new();
+        }
         let policies = self.policies.in_force(&self.core.policies);
         // Where the thread's own has no CORBA priority, calls fail for another reason.
         let priority = self.caller_priority(route).unwrap_or(Priority::MIN);
@@ -647,6 +493,21 @@ impl Target for Reference {
 
 /// How often a request is sent again after orderly closes; a server that goes on closing is as good as not there.
 const MAX_AGAIN: usize = 3;
+
+/// The server asks for another form of target. Source: CORBA 3.3 Part 2, 9.4.3 (NEEDS_ADDRESSING_MODE).
+///
+/// Fails with NO_IMPLEMENT where the request was in that form.
+pub(super) fn readdress<R>(
+    route: &Route,
+    form: AddressingDisposition,
+) -> Result<Attempt<R>, SystemException> {
+    let refused = SystemException::new(SystemExceptionKind::NoImplement, Minor::NONE, Completion::No);
+    if route.addressing.change(form, route.version) {
+        Ok(Attempt::Again(refused))
+    } else {
+        Err(refused)
+    }
+}
 
 fn is_unreachable(error: &SystemException) -> bool {
     error.completed == Completion::No
@@ -658,7 +519,7 @@ fn is_unreachable(error: &SystemException) -> bool {
         )
 }
 
-fn closed() -> SystemException {
+pub(super) fn closed() -> SystemException {
     SystemException::new(
         SystemExceptionKind::Transient,
         Minor::CONNECTION_LOST,
@@ -666,7 +527,7 @@ fn closed() -> SystemException {
     )
 }
 
-fn broken() -> SystemException {
+pub(super) fn broken() -> SystemException {
     SystemException::new(
         SystemExceptionKind::CommFailure,
         Minor::CONNECTION_LOST,

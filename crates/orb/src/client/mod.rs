@@ -1,5 +1,7 @@
 //! The calling side: from a typed call to the octets of a request, and back.
 
+mod addressing;
+mod binding;
 mod binding_rules;
 mod collocated;
 mod connection;
@@ -7,13 +9,15 @@ mod connection_cache;
 mod deadline;
 mod endpoint;
 mod invoke;
+mod locate;
 mod policies;
 mod route;
 mod thread_state;
 
 pub(crate) use connection_cache::ConnectionCache;
 pub(crate) use endpoint::{Endpoint, Endpoints};
-pub(crate) use invoke::{Located, Reference};
+pub(crate) use invoke::Reference;
+pub(crate) use locate::Located;
 pub(crate) use policies::{OrbPolicies, ThreadScope, of_thread, set_of_thread, swap_scope};
 pub(crate) use route::Route;
 pub(crate) use thread_state::use_connections_of;

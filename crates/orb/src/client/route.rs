@@ -9,7 +9,7 @@ use punctual_stub::PoliciesInForce;
 use punctual_transport::{Reach, Transport, host_id};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use super::{Endpoint, connection_cache::Band};
+use super::{Endpoint, addressing::Addressing, connection_cache::Band};
 use crate::{orb_core::OrbCore, profiles::TAG_HOST};
 
 /// What a reference says about how to reach its object.
@@ -17,6 +17,7 @@ pub(crate) struct Route {
     /// The GIOP version to speak.
     pub(crate) version: Version,
     pub(crate) object_key: Vec<u8>,
+    pub(super) addressing: Addressing,
     /// Those of one protocol stand together, the preferred protocol first.
     endpoints: Vec<RoutedEndpoint>,
     /// The tags of the protocols, in that order.
@@ -43,16 +44,16 @@ impl Route {
     ///
     /// Fails with INV_OBJREF where none of them is well formed, and with TRANSIENT where the reference names other protocols
     /// only, or another host's sockets.
-    pub(crate) fn new(ior: &Ior, core: &OrbCore) -> Result<Self, SystemException> {
+    pub(crate) fn new(ior: &Arc<Ior>, core: &OrbCore) -> Result<Self, SystemException> {
         let mut problem = error(SystemExceptionKind::Transient, Minor::NO_USABLE_PROFILE);
         let mut profiles = Vec::new();
-        for profile in &ior.profiles {
+        for (index, profile) in ior.profiles.iter().enumerate() {
             let Some(transport) = core.transports.with_tag(profile.tag) else {
                 continue;
             };
             match core.decode_profile(profile) {
                 Some(Ok(profile)) => match rank(&**transport, &profile) {
-                    Some(rank) => profiles.push((rank, transport, profile)),
+                    Some(rank) => profiles.push((rank, transport, profile, Addressing::new(ior, index))),
                     None => continue,
                 },
                 _ => problem = error(SystemExceptionKind::InvObjref, Minor::REFERENCE_MALFORMED),
@@ -61,12 +62,12 @@ impl Route {
         // Stable: among equals the server's order holds.
         profiles.sort_by_key(|(rank, ..)| Reverse(*rank));
         let mut route: Option<Route> = None;
-        for (_, transport, profile) in profiles {
+        for (_, transport, profile, addressing) in profiles {
             match &mut route {
-                None => route = Some(Self::from_profile(transport, profile, core)?),
+                None => route = Some(Self::from_profile(transport, profile, addressing, core)?),
                 // One key and one version for all: what differs is as good as another object's.
                 Some(route) if route.object_key == profile.object_key => {
-                    if let Ok(other) = Self::from_profile(transport, profile, core) {
+                    if let Ok(other) = Self::from_profile(transport, profile, addressing, core) {
                         route.join(other);
                     }
                 }
@@ -83,6 +84,7 @@ impl Route {
     fn from_profile(
         transport: &Arc<dyn Transport>,
         profile: Profile<String>,
+        addressing: Addressing,
         core: &OrbCore,
     ) -> Result<Self, SystemException> {
         let malformed = || error(SystemExceptionKind::InvObjref, Minor::REFERENCE_MALFORMED);
@@ -93,6 +95,7 @@ impl Route {
             version: profile.version.to_speak().ok_or_else(malformed)?,
             is_local: core.owns(&profile),
             object_key: profile.object_key,
+            addressing,
             endpoints: Vec::new(),
             tags: vec![profile.tag],
             exposes_protocols: false,

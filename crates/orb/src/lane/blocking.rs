@@ -15,9 +15,10 @@ use super::{
     Lane,
     connection::Connection,
     inbound::Next,
+    serving,
     worker::{Desk, MAX_IN_A_ROW, Worker, leave, negotiate},
 };
-use crate::{client, orb_core::OrbCore};
+use crate::orb_core::OrbCore;
 
 /// Where connections meet threads.
 pub(super) struct Blocking {
@@ -115,7 +116,7 @@ fn dedicated(lane: &Lane) -> Vec<Arc<Connection>> {
 
 /// Serves connections one after the other on the calling thread until the lane is stopped.
 pub(super) fn work(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
-    let _calls = client::use_connections_of(&lane.calls);
+    let _serving = serving::enter(lane, lane, core);
     let mut worker = Worker::new(lane, lane, core, Desk::new(core));
     if let Some(blocking) = &lane.blocking {
         while let Some(connection) = blocking.take(lane) {
@@ -208,9 +209,11 @@ impl Worker<'_> {
                         self.give_way();
                     }
                 }
-                // Part of a message, or one that takes another one back.
-                Next::Nothing if self.lane.is_stopping() => return connection.say_close(),
-                Next::Nothing => {}
+                // Part of a message, or one that takes another one back: too late, it is served.
+                Next::Nothing | Next::Cancelled(_) if self.lane.is_stopping() => {
+                    return connection.say_close();
+                }
+                Next::Nothing | Next::Cancelled(_) => {}
                 Next::Closed => return,
                 Next::Unacceptable => {
                     let version = inbound.peer_version();

@@ -41,10 +41,10 @@ use std::{
 use punctual_os::{Interest, PiMutex, Poller, Scheduling, Trigger, scheduling};
 
 use super::{
-    FIRST_ABOVE, Lane,
+    FIRST_ABOVE, Lane, serving,
     worker::{Desk, Worker},
 };
-use crate::{OrbError, client, orb_core::OrbCore};
+use crate::{OrbError, orb_core::OrbCore};
 
 /// What a lane lends and borrows.
 #[derive(Default)]
@@ -169,7 +169,7 @@ pub(super) fn help(home: &Arc<Lane>, via: &Lane, token: u64, core: &Arc<OrbCore>
         theirs.call_for_help(&lane.poller);
     }
     if let Ok(Some(event)) = found {
-        let _calls = client::use_connections_of(&lane.calls);
+        let _serving = serving::enter(lane, home, core);
         let mut worker = Worker::new(lane, home, core, desk);
         worker.dispatch(event);
         desk = worker.into_desk();

@@ -250,6 +250,11 @@ impl Connection {
             && !matches!(self.stream.wait_readable(Duration::ZERO), Ok(true))
     }
 
+    /// Whether more than so many octets of replies are kept.
+    pub(super) fn owes_more_than(&self, octets: usize) -> bool {
+        self.outbound.lock().waiting.len() > octets
+    }
+
     /// How much of a message there is.
     pub(super) fn progress(&self, late_before: Instant) -> Progress {
         // Who reads from it now may begin a message.

@@ -9,7 +9,7 @@ use std::{
 
 use punctual_os::{Granted, PiMutex, Scheduling, Thread, ThreadSpec};
 
-use super::{Lane, blocking, occupancy::Occupancy, worker};
+use super::{Lane, blocking, buffering, occupancy::Occupancy, worker};
 use crate::{
     OrbError,
     orb_core::OrbCore,
@@ -75,6 +75,12 @@ impl Crew {
         self.plan.wait == LaneWait::Blocking
     }
 
+    /// How many threads it has, and could have.
+    pub(super) fn most_threads(&self) -> usize {
+        let to_come = self.plan.dynamic_threads - self.dynamic.load(Ordering::SeqCst);
+        self.occupancy.threads() + to_come
+    }
+
     pub(super) fn may_grow(&self) -> bool {
         self.plan.dynamic_threads > 0
     }
@@ -121,6 +127,9 @@ pub(crate) fn start(lane: &Arc<Lane>, core: &Arc<OrbCore>) -> Result<bool, OrbEr
     let work = if lane.crew.is_blocking() {
         start(format!("{}.poll", lane.name), worker::work_to_the_end)?;
         blocking::work
+    } else if lane.buffering.is_some() {
+        start(format!("{}.io", lane.name), buffering::read)?;
+        buffering::work_to_the_end
     } else {
         worker::work_to_the_end
     };
@@ -151,7 +160,12 @@ pub(super) fn grow(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
         };
         crew.dynamic.fetch_add(1, Ordering::SeqCst);
         let name = format!("{}.{number}", lane.name);
-        match crew.spawn(name, move || worker::work(&own, &shared, Some(life))) {
+        let work = if lane.buffering.is_some() {
+            buffering::work
+        } else {
+            worker::work
+        };
+        match crew.spawn(name, move || work(&own, &shared, Some(life))) {
             Ok(_) => lane.counters.dynamic_threads.add_one(),
             Err(_) => {
                 crew.dynamic.fetch_sub(1, Ordering::SeqCst);

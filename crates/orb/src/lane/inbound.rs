@@ -25,12 +25,21 @@ pub(super) struct Inbound {
 pub(super) enum Next {
     /// A whole message, in the caller's buffer.
     Message(MessageHeader),
+    /// The client has taken this request back.
+    Cancelled(u32),
     /// Nothing, or part of a message; the rest will wake a thread.
     Nothing,
     /// The peer closed the connection, or it broke.
     Closed,
     /// What came is not GIOP, or exceeds a limit.
     Unacceptable,
+}
+
+/// What stood at the start of the buffer.
+enum Taken {
+    Message(MessageHeader),
+    Cancelled(u32),
+    Part,
 }
 
 impl Inbound {
@@ -96,8 +105,9 @@ impl Inbound {
                     self.begun = None;
                     self.watch_fragments();
                     match complete {
-                        Ok(Some(header)) => return Next::Message(header),
-                        Ok(None) => {}
+                        Ok(Taken::Message(header)) => return Next::Message(header),
+                        Ok(Taken::Cancelled(id)) => return Next::Cancelled(id),
+                        Ok(Taken::Part) => {}
                         Err(()) => return Next::Unacceptable,
                     }
                 }
@@ -128,20 +138,20 @@ impl Inbound {
         }
     }
 
-    /// Moves the message at the start of the buffer to `message`; `None` where it was only part of one.
+    /// Moves the message at the start of the buffer to `message`.
     fn take(
         &mut self,
         header: MessageHeader,
         message: &mut Vec<u8>,
         fragment_starts: &mut Vec<usize>,
-    ) -> Result<Option<MessageHeader>, ()> {
+    ) -> Result<Taken, ()> {
         let length = header.total_size();
         if header.message_type == MessageType::CancelRequest {
-            // Of what is served nothing can be taken back; of what is not complete it can.
+            // Of what is served nothing can be taken back; of what waits or is not complete it can.
             let id = decode_cancel_request(&self.buffer.received()[..length], &header).map_err(drop)?;
             self.fragments.cancel(id);
             self.buffer.discard(length);
-            return Ok(None);
+            return Ok(Taken::Cancelled(id));
         }
         match self
             .fragments
@@ -150,11 +160,11 @@ impl Inbound {
         {
             Assembled::Whole => {
                 self.buffer.take(length, message);
-                Ok(Some(header))
+                Ok(Taken::Message(header))
             }
             Assembled::Pending => {
                 self.buffer.discard(length);
-                Ok(None)
+                Ok(Taken::Part)
             }
             Assembled::Complete(mut assembled) => {
                 self.buffer.discard(length);
@@ -162,7 +172,7 @@ impl Inbound {
                 mem::swap(&mut assembled, message);
                 fragment_starts.extend_from_slice(self.fragments.starts());
                 self.fragments.recycle(assembled);
-                Ok(Some(header))
+                Ok(Taken::Message(header))
             }
         }
     }

@@ -3,11 +3,16 @@
 mod acceptor;
 mod blocking;
 mod borrowing;
+mod buffering;
 mod connection;
 mod crew;
 mod inbound;
 mod inspection;
+mod message_store;
 mod occupancy;
+mod redispatch;
+mod request_queue;
+pub(crate) mod serving;
 mod statistics;
 mod worker;
 
@@ -15,7 +20,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Instant,
 };
@@ -33,9 +38,18 @@ pub(crate) use self::{
     worker::work_on_calling_thread,
 };
 use self::{
-    blocking::Blocking, borrowing::Borrowing, connection::Connection, crew::Crew, statistics::Counters,
+    blocking::Blocking,
+    borrowing::Borrowing,
+    connection::Connection,
+    crew::Crew,
+    request_queue::{Queued, RequestQueue},
+    statistics::Counters,
+    worker::Desk,
 };
-use crate::{Limits, OrbError, accepted_priorities::Origin, client::ConnectionCache, orb_core::OrbCore};
+use crate::{
+    ExpiredRequests, Limits, OrbError, QueueLimits, accepted_priorities::Origin, client::ConnectionCache,
+    orb_core::OrbCore,
+};
 
 /// Why a connection is looked at.
 #[derive(Clone, Copy)]
@@ -71,6 +85,13 @@ pub(crate) struct Lane {
     connections: PiMutex<Slab<Arc<Connection>>>,
     /// Connections with a message that another thread of the lane should take.
     ready: PiMutex<VecDeque<(Arc<Connection>, Wake)>>,
+    /// Requests that wait for a thread; without room unless it buffers or others hand requests on.
+    queue: RequestQueue,
+    /// Its one reading thread only fills the queue, within these limits.
+    pub(crate) buffering: Option<QueueLimits>,
+    pub(crate) expired_requests: ExpiredRequests,
+    /// Threads that block in calls to this very lane.
+    waiting_for_itself: AtomicUsize,
     /// A connection may be in the middle of a message: then somebody looks after its time-out.
     incomplete: AtomicBool,
     /// When idle connections were last looked for.
@@ -116,6 +137,10 @@ impl Lane {
             stopping: AtomicBool::new(false),
             connections: PiMutex::new(Slab::with_capacity(16)),
             ready: PiMutex::new(VecDeque::with_capacity(16)),
+            queue: RequestQueue::new()?,
+            buffering: None,
+            expired_requests: ExpiredRequests::Serve,
+            waiting_for_itself: AtomicUsize::new(0),
             incomplete: AtomicBool::new(false),
             idle_inspected: PiMutex::new(Instant::now()),
             accept_again: AtomicBool::new(false),
@@ -152,6 +177,7 @@ impl Lane {
         self.stopping.store(true, Ordering::SeqCst);
         // Level-triggered and never drained from now on: every thread sees it.
         let _ = self.bell.ring();
+        self.queue.close();
         if let Some(blocking) = &self.blocking {
             blocking.stop(self);
         }
@@ -170,7 +196,7 @@ impl Lane {
 
     /// Whether another thread might take what this one leaves in the waiting place.
     fn is_shared(&self) -> bool {
-        self.blocking.is_none() && self.crew.occupancy.threads() > 1
+        self.blocking.is_none() && self.buffering.is_none() && self.crew.occupancy.threads() > 1
             || self.borrowing.get().is_some_and(Borrowing::has_helpers)
     }
 
@@ -197,6 +223,10 @@ impl Lane {
         self.counters.refused_priorities.add_one();
     }
 
+    pub(crate) fn count_expired(&self) {
+        self.counters.expired.add_one();
+    }
+
     fn count_protocol_error(&self) {
         self.counters.protocol_errors.add_one();
     }
@@ -205,7 +235,8 @@ impl Lane {
         LaneStatistics {
             connections: self.connections.lock().len(),
             threads: self.crew.occupancy.threads(),
-            busy: self.crew.occupancy.busy(),
+            busy: self.crew.occupancy.busy().saturating_sub(self.reading_threads()),
+            queue: self.queue.statistics(),
             ..self.counters.read()
         }
     }
@@ -283,18 +314,52 @@ impl Lane {
         let _ = self.bell.ring();
     }
 
-    /// Takes a connection that was handed over; others are left to other threads.
-    fn take_over(&self) -> Option<(Arc<Connection>, Wake)> {
+    /// Takes a connection that was handed over and a request that another lane has handed on; others are left to other
+    /// threads.
+    fn take_over(&self, desk: &mut Desk) -> (Option<(Arc<Connection>, Wake)>, Option<Queued>) {
         // In this order: whoever hands over from now on rings again.
         let _ = self.bell.drain();
         let mut ready = self.ready.lock();
-        let taken = ready.pop_front();
+        let connection = ready.pop_front();
         let more = !ready.is_empty();
         drop(ready);
-        if more {
+        let (request, more_requests) = match self.buffering {
+            // Its other threads do that.
+            Some(_) => (None, false),
+            None => self.queue.try_take(desk),
+        };
+        if more || more_requests {
             let _ = self.bell.ring();
         }
-        taken
+        (connection, request)
+    }
+
+    /// Makes room for requests that wait.
+    pub(crate) fn provide_queue(&self, limits: QueueLimits) {
+        self.queue.provide(limits);
+    }
+
+    /// Tells its threads that another lane has put something into the queue.
+    fn wake_for_queue(&self) {
+        if self.buffering.is_none() {
+            let _ = self.bell.ring();
+        }
+    }
+
+    /// Takes back a request that waits. `false`: it does not.
+    fn cancel(&self, connection: &Arc<Connection>, request_id: u32) -> bool {
+        self.buffering.is_some() && self.queue.cancel(connection, request_id)
+    }
+
+    /// How many of its threads only read.
+    fn reading_threads(&self) -> usize {
+        usize::from(self.buffering.is_some())
+    }
+
+    /// Whether so many threads are all that it could have for upcalls, lent and dynamic ones included.
+    fn has_no_more_than(&self, threads: usize) -> bool {
+        let has_helpers = self.borrowing.get().is_some_and(Borrowing::has_helpers);
+        !has_helpers && threads >= self.crew.most_threads() - self.reading_threads()
     }
 
     /// Accepts nobody any more, tells the peers that nothing outstanding will be handled, and closes.
@@ -308,5 +373,6 @@ impl Lane {
             let _ = self.poller.remove(connection.stream());
             connection.stream().shutdown();
         }
+        self.queue.clear();
     }
 }

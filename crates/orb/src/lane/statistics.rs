@@ -1,5 +1,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::QueueStatistics;
+
 /// What a lane has seen since it was made, and its state now.
 ///
 /// ```
@@ -20,10 +22,16 @@ pub struct LaneStatistics {
     pub requests: u64,
     /// Requests whose propagated priority belongs to another lane: the client cannot read our endpoints, or forges.
     pub misdirected: u64,
+    /// Those of them that were handed on to their lane: [`crate::PoaBuilder::redispatch`].
+    pub redispatched: u64,
     /// Requests refused for a priority above the highest accepted one.
     pub refused_priorities: u64,
     /// Connections closed because the lane had its limit of them.
     pub refused_connections: u64,
+    /// Requests dropped because their deadline had passed: [`crate::ExpiredRequests`].
+    pub expired: u64,
+    /// Calls of its threads that were refused because they would have waited for themselves.
+    pub deadlocks: u64,
     /// Connections closed because what came over them was not GIOP, or too large, or never complete.
     pub protocol_errors: u64,
     /// Connections closed because nothing came over them for as long as [`crate::Limits::connection_idle`] says.
@@ -42,6 +50,8 @@ pub struct LaneStatistics {
     pub threads: usize,
     /// Threads that are serving a request now.
     pub busy: usize,
+    /// Its queue of requests.
+    pub queue: QueueStatistics,
 }
 
 /// What is counted as it happens.
@@ -52,6 +62,9 @@ pub(super) struct Counters {
     pub(super) refused_priorities: Counter,
     pub(super) refused_connections: Counter,
     pub(super) protocol_errors: Counter,
+    pub(super) redispatched: Counter,
+    pub(super) expired: Counter,
+    pub(super) deadlocks: Counter,
     pub(super) idle_connections: Counter,
     pub(super) borrowed: Counter,
     pub(super) lent: Counter,
@@ -68,6 +81,9 @@ impl Counters {
             refused_priorities: self.refused_priorities.get(),
             refused_connections: self.refused_connections.get(),
             protocol_errors: self.protocol_errors.get(),
+            redispatched: self.redispatched.get(),
+            expired: self.expired.get(),
+            deadlocks: self.deadlocks.get(),
             idle_connections: self.idle_connections.get(),
             borrowed: self.borrowed.get(),
             lent: self.lent.get(),

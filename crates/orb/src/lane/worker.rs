@@ -1,24 +1,23 @@
 use std::{
-    io,
     sync::{Arc, atomic::Ordering},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use punctual_cdr::{Arena, CharSet};
 use punctual_giop::{
     CODE_SETS, MessageHeader, MessageType, RequestHeader, Version, char_set_from_id, decode_code_sets,
 };
-use punctual_os::{Scheduling, poller::Event, scheduling};
+use punctual_os::{Poller, Scheduling, poller::Event, scheduling};
 use punctual_stub::ReusePool;
 
 use super::{
     ACCEPTOR, BELL, FIRST_ABOVE, LAST_ABOVE, Lane, Wake, borrowing, connection::Connection, crew::Life,
-    inbound::Next,
+    inbound::Next, serving,
 };
 use crate::{
     client,
     orb_core::{OrbCore, context_of},
-    server::{self, Buffers},
+    server::{self, Answer, Arrival, Buffers},
 };
 
 /// Serves a lane on the calling thread until the lane is stopped. For threads of the user's own.
@@ -34,11 +33,17 @@ pub(super) fn work_to_the_end(lane: &Arc<Lane>, core: &Arc<OrbCore>) {
 
 /// Serves a lane on one of its own threads until the lane is stopped, or the thread's life is over.
 pub(super) fn work(lane: &Arc<Lane>, core: &Arc<OrbCore>, life: Option<Life>) {
-    let _calls = client::use_connections_of(&lane.calls);
-    let ended = Worker::new(lane, lane, core, Desk::new(core)).run(life);
+    let ended = as_thread_of(lane, core, |worker| worker.run(life));
     if ended == Ended::Stopped {
         leave(lane);
     }
+}
+
+/// Runs what makes the calling thread one of the lane's.
+pub(super) fn as_thread_of<R>(lane: &Arc<Lane>, core: &Arc<OrbCore>, run: impl FnOnce(Worker<'_>) -> R) -> R {
+    let _serving = serving::enter(lane, lane, core);
+    let _calls = client::use_connections_of(&lane.calls);
+    run(Worker::new(lane, lane, core, Desk::new(core)))
 }
 
 /// Counts one of the lane's threads out; the last one closes what is left.
@@ -55,8 +60,10 @@ pub(super) const MAX_IN_A_ROW: usize = 16;
 
 /// What a thread needs to serve requests, and keeps from request to request.
 pub(super) struct Desk {
-    message: Vec<u8>,
-    buffers: Buffers,
+    pub(super) message: Vec<u8>,
+    pub(super) buffers: Buffers,
+    /// Where the reply to a call is waited for while the lane is served.
+    pub(super) replies: Option<Poller>,
 }
 
 impl Desk {
@@ -71,6 +78,7 @@ impl Desk {
                 orb: context_of(core),
                 served_at: None,
             },
+            replies: None,
         }
     }
 
@@ -84,15 +92,16 @@ impl Desk {
 pub(super) struct Worker<'l> {
     pub(super) lane: &'l Arc<Lane>,
     /// The lane that the thread belongs to: another one while it is lent.
-    home: &'l Arc<Lane>,
-    core: &'l Arc<OrbCore>,
+    pub(super) home: &'l Arc<Lane>,
+    pub(super) core: &'l Arc<OrbCore>,
     pub(super) desk: Desk,
     last: Option<Arc<Connection>>,
+    /// When it last looked for messages that do not become complete.
     inspected: Instant,
 }
 
 #[derive(Eq, PartialEq)]
-enum Ended {
+pub(super) enum Ended {
     /// The lane is stopping.
     Stopped,
     /// The thread is not needed any more, and has been counted out.
@@ -124,29 +133,23 @@ impl<'l> Worker<'l> {
                 }
                 patience = patience.into_iter().chain(life.left()).min();
             }
-            match (self.step(patience), &mut life) {
-                (Ok(true), Some(life)) => life.renew(),
-                (Ok(_), _) => {}
-                // It fails only for what cannot be here: a bad descriptor.
-                (Err(_), _) => return Ended::Stopped,
+            // It fails only for what cannot be here: a bad descriptor.
+            let Ok(event) = self.lane.poller.wait_one(patience) else {
+                return Ended::Stopped;
+            };
+            if let Some(event) = event {
+                self.dispatch(event);
+                if let Some(life) = &mut life {
+                    life.renew();
+                }
             }
+            self.look_after();
         }
         Ended::Stopped
     }
 
-    /// Waits for something to do, for as long as said, and does it. `false`: there was nothing.
-    fn step(&mut self, patience: Option<Duration>) -> io::Result<bool> {
-        // One event at a time: what this thread does not fetch, another thread of the lane can.
-        let event = self.lane.poller.wait_one(patience)?;
-        if let Some(event) = event {
-            self.dispatch(event);
-        }
-        self.look_after();
-        Ok(event.is_some())
-    }
-
-    /// What has to be done from time to time.
-    fn look_after(&mut self) {
+    /// Does what is due from time to time.
+    pub(super) fn look_after(&mut self) {
         if self.lane.accept_again.load(Ordering::Relaxed) {
             self.lane.accept();
         }
@@ -191,6 +194,7 @@ impl<'l> Worker<'l> {
 
     /// Requests are served in the order in which they came: another thread that was woken for an earlier one goes first.
     pub(super) fn give_way(&self) {
+        // With buffering, the others are those who serve what was read.
         let realtime = self.lane.scheduling.is_some_and(Scheduling::is_realtime);
         if realtime && self.lane.crew.occupancy.threads() > 1 {
             scheduling::give_way();
@@ -201,7 +205,12 @@ impl<'l> Worker<'l> {
         if self.lane.is_stopping() {
             return;
         }
-        if let Some((connection, wake)) = self.lane.take_over() {
+        let (handed_over, queued) = self.lane.take_over(&mut self.desk);
+        // What another lane has handed on is the older one, mostly.
+        if let Some(request) = queued {
+            self.serve_queued(request);
+        }
+        if let Some((connection, wake)) = handed_over {
             self.serve(&connection, wake);
         }
     }
@@ -240,8 +249,14 @@ impl<'l> Worker<'l> {
                     connection.enter();
                     drop(inbound);
                     let others = self.lane.is_shared();
-                    if more && others {
-                        self.lane.hand_over(connection, Wake { look: false, ..wake });
+                    if more {
+                        let rest = Wake { look: false, ..wake };
+                        if others {
+                            self.lane.hand_over(connection, rest);
+                        } else {
+                            // Should its upcall wait for a reply, it is to serve the rest meanwhile.
+                            serving::set_aside(connection, rest);
+                        }
                     }
                     let usable = if understood {
                         self.handle(connection, &header)
@@ -259,6 +274,13 @@ impl<'l> Worker<'l> {
                     if !more && !wake.look {
                         return;
                     }
+                }
+                Next::Cancelled(request_id) => {
+                    drop(inbound);
+                    if self.lane.cancel(connection, request_id) && connection.leave() {
+                        return self.lane.close(connection);
+                    }
+                    wake.look |= connection.must_look_again();
                 }
                 Next::Nothing => {
                     drop(inbound);
@@ -305,33 +327,66 @@ impl<'l> Worker<'l> {
 
     /// Answers one message. `false`: the connection is of no further use.
     pub(super) fn handle(&mut self, connection: &Arc<Connection>, header: &MessageHeader) -> bool {
-        let (lane, core, home) = (self.lane, self.core, self.home);
-        let Desk { message, buffers, .. } = &mut self.desk;
-        let message = &message[..header.total_size()];
-        let answered = match header.message_type {
+        match header.message_type {
             MessageType::Request => {
-                lane.counters.requests.add_one();
-                if !Arc::ptr_eq(lane, home) {
-                    lane.counters.borrowed.add_one();
-                    home.counters.lent.add_one();
+                self.lane.counters.requests.add_one();
+                if self.lane.buffering.is_some() {
+                    return self.buffer(connection, header);
                 }
-                let _busy = busy(home, core);
-                let (origin, char_set) = (connection.origin, connection.char_set());
-                server::answer_request(core, lane, origin, char_set, message, header, buffers)
+                if self.is_lent() {
+                    self.lane.counters.borrowed.add_one();
+                    self.home.counters.lent.add_one();
+                }
+                self.answer_request(connection, header, Arrival::NOW)
             }
             MessageType::LocateRequest => {
-                server::answer_locate(core, lane, connection.char_set(), message, header, buffers)
+                let Desk { message, buffers, .. } = &mut self.desk;
+                let message = &message[..header.total_size()];
+                let char_set = connection.char_set();
+                let answer = server::answer_locate(self.core, self.lane, char_set, message, header, buffers);
+                self.send(connection, header, answer)
             }
-            MessageType::CloseConnection | MessageType::MessageError => return false,
+            MessageType::CloseConnection | MessageType::MessageError => false,
             // A client has no business to send anything else.
-            _ => Err(server::Unintelligible),
+            _ => self.reject(connection, header.version),
+        }
+    }
+
+    /// Serves the request on the desk and sends the reply. `false`: the connection is of no further use.
+    pub(super) fn answer_request(
+        &mut self,
+        connection: &Arc<Connection>,
+        header: &MessageHeader,
+        arrival: Arrival,
+    ) -> bool {
+        let Desk { message, buffers, .. } = &mut self.desk;
+        let message = &message[..header.total_size()];
+        let came = (connection.origin, arrival);
+        let char_set = connection.char_set();
+        let answer = {
+            let _busy = busy(self.home, self.core);
+            server::answer_request(self.core, self.lane, came, char_set, message, header, buffers)
         };
-        match answered {
-            Ok(false) => true,
-            Ok(true) => {
-                connection.mark(&*core.network_mapping, buffers.served_at);
-                connection.send(&buffers.reply, header.version).is_ok()
+        match answer {
+            Ok(Answer::Elsewhere(lane, limits)) => self.hand_on(connection, header, &lane, limits),
+            answer => self.send(connection, header, answer),
+        }
+    }
+
+    /// Sends the reply on the desk, if there is one.
+    pub(super) fn send(
+        &self,
+        connection: &Connection,
+        header: &MessageHeader,
+        answer: Result<Answer, server::Unintelligible>,
+    ) -> bool {
+        match answer {
+            Ok(Answer::Reply) => {
+                let Buffers { reply, served_at, .. } = &self.desk.buffers;
+                connection.mark(&*self.core.network_mapping, *served_at);
+                connection.send(reply, header.version).is_ok()
             }
+            Ok(_) => true,
             Err(server::Unintelligible) => self.reject(connection, header.version),
         }
     }

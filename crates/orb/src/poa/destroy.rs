@@ -1,59 +1,62 @@
 //! The end of an adapter, and whether any uses a thread pool.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use super::{Poa, PoaCore};
-use crate::{OrbError, current, orb_core::OrbCore, threadpool::PoolCore};
+use crate::{OrbError, orb_core::OrbCore, threadpool::PoolCore};
 
 impl Poa {
-    /// Ends the adapter, its children and all their objects: no further request reaches them, and their servants are dropped.
+    /// Ends the adapter, the ones below it, and their objects: no further request reaches them, and the name is free again.
     ///
-    /// Waits, without a deadline, for the requests that are inside. Its name is free then.
+    /// Servants are dropped as [`Self::deactivate`] says: here and now, after the upcalls they are in; inside an upcall later.
     ///
-    /// # Errors
-    /// [`OrbError::InUpcall`] inside an upcall, which would wait for itself; [`OrbError::NotActive`] where it has been destroyed
-    /// before; [`OrbError::WrongPolicy`] for the root adapter, which ends with its ORB.
+    /// Fails with [`OrbError::WrongPolicy`] for the root adapter, which ends with its ORB.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
-    /// # use punctual_orb::Orb;
+    /// # use punctual_orb::{Orb, OrbError};
     /// let orb = Orb::builder().build()?;
-    /// let poa = orb.root_poa().child("numbers").build()?;
-    /// let doubler: DoublerRef = poa.activate(Doubler)?;
-    /// poa.destroy()?;
-    /// assert!(doubler.twice(21).is_err(), "it does not exist");
-    /// assert!(poa.activate::<DoublerRef, _>(Doubler).is_err(), "nor does its adapter");
-    /// orb.root_poa().child("numbers").build()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// let sensors = orb.root_poa().child("sensors").build()?;
+    /// let radar = sensors.child("radar").build()?;
+    /// let doubler: DoublerRef = radar.activate(Doubler)?;
+    /// sensors.destroy()?;
+    /// assert!(doubler.twice(21).is_err());
+    /// assert!(matches!(radar.activate::<DoublerRef, _>(Doubler), Err(OrbError::AdapterDestroyed)));
+    /// let again = orb.root_poa().child("sensors").build()?;
+    /// # Ok::<(), OrbError>(())
     /// ```
     pub fn destroy(&self) -> Result<(), OrbError> {
-        if current::is_in_upcall() {
-            return Err(OrbError::InUpcall);
+        if Arc::ptr_eq(&self.core, &self.orb.root_poa()) {
+            return Err(OrbError::WrongPolicy(
+                "the root adapter ends with its ORB: use `Orb::shutdown`",
+            ));
         }
-        let root = self.orb.root_poa();
-        if Arc::ptr_eq(&root, &self.core) {
-            return Err(OrbError::WrongPolicy("the root adapter ends with its ORB"));
-        }
-        if !root.remove(&self.core) {
-            return Err(OrbError::NotActive);
-        }
-        let mut gone = Vec::new();
-        self.core.visit(&mut |poa| gone.push(Arc::clone(poa)));
-        self.orb.deactivate_all(&gone);
+        self.orb.destroy(&self.core);
         Ok(())
     }
 }
 
 impl PoaCore {
-    /// Takes an adapter out of this one's descendants; from now on nothing is activated in it.
-    fn remove(&self, poa: &Arc<PoaCore>) -> bool {
-        let mut children = self.children.lock();
-        if let Some(place) = children.iter().position(|child| Arc::ptr_eq(child, poa)) {
-            children.remove(place);
-            return true;
-        }
-        children.iter().any(|child| child.remove(poa))
+    pub(crate) fn is_destroyed(&self) -> bool {
+        self.destroyed.load(Ordering::Acquire)
+    }
+
+    /// Lets nobody add objects or adapters any more; returns the adapters below.
+    pub(crate) fn close(&self) -> Vec<Arc<Self>> {
+        let children = self.children.lock();
+        self.destroyed.store(true, Ordering::Release);
+        children.clone()
+    }
+
+    /// Forgets an adapter somewhere below this one.
+    pub(crate) fn remove_below(&self, poa: &Arc<Self>) {
+        let children = {
+            let mut children = self.children.lock();
+            children.retain(|child| !Arc::ptr_eq(child, poa));
+            children.clone()
+        };
+        children.iter().for_each(|child| child.remove_below(poa));
     }
 
     /// This one and its descendants.

@@ -7,8 +7,8 @@ use punctual_stub::Servant;
 use punctual_types::{Completion, Minor, NativePriority, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
-    PriorityModel, accepted_priorities::Origin, current, lane::Lane, object_transform::ObjectTransform,
-    orb_core::OrbCore, poa::PoaCore,
+    PriorityModel, QueueLimits, accepted_priorities::Origin, current, lane::Lane,
+    object_transform::ObjectTransform, orb_core::OrbCore, poa::PoaCore,
 };
 
 /// An object that requests can reach.
@@ -39,6 +39,8 @@ pub(crate) struct Placement {
     pub(crate) current: Option<Priority>,
     /// What the thread runs at meanwhile, and goes back to; `None`: what it runs at anyway.
     native: Option<Change>,
+    /// The lane that is to have the request instead, within these limits.
+    pub(crate) elsewhere: Option<(Arc<Lane>, QueueLimits)>,
 }
 
 #[derive(Clone, Copy)]
@@ -59,6 +61,7 @@ impl ActiveObject {
         core: &OrbCore,
         lane: &Lane,
         origin: Origin,
+        may_move: bool,
         propagated: Option<i16>,
     ) -> Result<Placement, SystemException> {
         let asked = match self.model {
@@ -71,7 +74,16 @@ impl ActiveObject {
         };
         if let Some(own) = lane.priority {
             if asked.is_some_and(|asked| !self.poa.is_served_by(own, asked)) {
-                lane.count_misdirected();
+                if may_move {
+                    lane.count_misdirected();
+                    if let Some(target) = asked.and_then(|asked| self.poa.redispatch_to(asked)) {
+                        return Ok(Placement {
+                            current: Some(own),
+                            native: None,
+                            elsewhere: Some(target),
+                        });
+                    }
+                }
                 // It is not to run at a priority that it may not ask for because it came by the wrong door.
                 if own > self.poa.accepted.highest(origin) {
                     return Err(too_high(lane));
@@ -80,16 +92,21 @@ impl ActiveObject {
             return Ok(Placement {
                 current: Some(own),
                 native: None,
+                elsewhere: None,
             });
         }
         let Some(asked) = asked else {
             return Ok(Placement {
                 current: self.poa.default_priority().or_else(current::explicit_priority),
                 native: None,
+                elsewhere: None,
             });
         };
-        // What the user's own threads run at, which called `run`, only the kernel knows.
-        let before = lane.scheduling.unwrap_or_else(scheduling::current);
+        let before = match lane.scheduling {
+            Some(own) if !current::is_in_upcall() => own,
+            // Only the kernel knows: the user's own threads, which called `run`, and upcalls inside upcalls.
+            _ => scheduling::current(),
+        };
         let native = if before.is_realtime() {
             let priority = to_native(core, asked)?;
             let during = Scheduling { priority, ..before };
@@ -101,6 +118,7 @@ impl ActiveObject {
         Ok(Placement {
             current: Some(asked),
             native,
+            elsewhere: None,
         })
     }
 
@@ -118,15 +136,18 @@ impl ActiveObject {
                 Ok(Placement {
                     current: Some(priority),
                     native: during.is_realtime().then_some(Change { during, before }),
+                    elsewhere: None,
                 })
             }
             Some(PriorityModel::ClientPropagated { .. }) => Ok(Placement {
                 current: Some(self.transformed(current::call_priority(core)?)?),
                 native: None,
+                elsewhere: None,
             }),
             _ => Ok(Placement {
                 current: current::explicit_priority(),
                 native: None,
+                elsewhere: None,
             }),
         }
     }

@@ -3,7 +3,7 @@ use punctual_giop::{
     LocateRequestHeader, LocateStatus, MessageHeader, MessageType, MessageWriter, encode_locate_reply,
 };
 
-use super::{Buffers, Demultiplexed, Unintelligible};
+use super::{Answer, Buffers, Demultiplexed, Unintelligible};
 use crate::{lane::Lane, orb_core::OrbCore};
 
 /// Answers where an object is: here, at the reference published for the key or made for the object's own pool, or nowhere.
@@ -14,7 +14,7 @@ pub(crate) fn answer_locate(
     message: &[u8],
     header: &MessageHeader,
     buffers: &mut Buffers,
-) -> Result<bool, Unintelligible> {
+) -> Result<Answer, Unintelligible> {
     let request = LocateRequestHeader::decode(message, header).map_err(|_| Unintelligible)?;
     let (status, forward) = match request.target.object_key().map(|key| core.demultiplex(key)) {
         Some(Demultiplexed::Object(object)) if object.poa.pool_id() == lane.pool => {
@@ -38,5 +38,5 @@ pub(crate) fn answer_locate(
         .and_then(|()| forward.map_or(Ok(()), |ior| ior.encode(encoder)))
         .and_then(|()| writer.finish())
         .map_err(|_| Unintelligible)?;
-    Ok(true)
+    Ok(Answer::Reply)
 }

@@ -6,19 +6,19 @@ use punctual_giop::{
 use punctual_stub::{Outcome, Upcall};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use super::{Buffers, Demultiplexed, Unintelligible, run_servant};
+use super::{Answer, Arrival, Buffers, Demultiplexed, Unintelligible, expiry, run_servant};
 use crate::{accepted_priorities::Origin, current, lane::Lane, orb_core::OrbCore};
 
-/// Serves a request and writes the reply into the buffers. `false`: none is to be sent.
+/// Serves a request and writes the reply into the buffers.
 pub(crate) fn answer_request(
     core: &OrbCore,
     lane: &Lane,
-    origin: Origin,
+    (origin, arrival): (Origin, Arrival),
     char_set: CharSet,
     message: &[u8],
     header: &MessageHeader,
     buffers: &mut Buffers,
-) -> Result<bool, Unintelligible> {
+) -> Result<Answer, Unintelligible> {
     let (request, body) = RequestHeader::decode(message, header).map_err(|_| Unintelligible)?;
     let Buffers {
         fragment_starts,
@@ -28,38 +28,18 @@ pub(crate) fn answer_request(
         orb,
         served_at,
     } = buffers;
-    reply.clear();
     arena.reset();
     *served_at = lane.priority;
-    let writer = MessageWriter::new(
-        reply,
-        header.version,
-        MessageType::Reply,
-        Endian::NATIVE,
-        char_set,
-        core.limits.max_message_size,
-    );
-    let mut encoder = writer.into_encoder();
-    let propagated = request.contexts.find(RT_CORBA_PRIORITY);
-    // A pool without lanes says at which priority it ran; with lanes the endpoint says it already.
-    let echo = propagated.filter(|_| lane.priority.is_none());
-    let echo = echo.map(|data| ServiceContext::Raw {
-        id: RT_CORBA_PRIORITY,
-        data,
-    });
-    encode_reply_header(
-        &mut encoder,
-        header.version,
-        request.request_id,
-        ReplyStatus::NoException,
-        echo.as_slice(),
-    )
-    .map_err(|_| Unintelligible)?;
-    let reply_header = ReplyHeaderAt {
-        end: encoder.position(),
-        version: header.version,
-    };
-
+    let (encoder, reply_header) = begin_reply(core, lane, char_set, &request, header, reply)?;
+    if expiry::has_expired(lane.expired_requests, request.contexts, arrival.read_at) {
+        lane.count_expired();
+        let exception = SystemException::new(
+            SystemExceptionKind::Timeout,
+            Minor::REQUEST_EXPIRED,
+            Completion::No,
+        );
+        return fail(encoder, reply_header, &exception, request.response);
+    }
     let object = match request.target.object_key().map(|key| core.demultiplex(key)) {
         Some(Demultiplexed::Object(object)) => object,
         Some(Demultiplexed::Published(ior)) => {
@@ -77,14 +57,18 @@ pub(crate) fn answer_request(
         drop(object);
         return forward(encoder, reply_header, &ior, request.response);
     }
+    let propagated = request.contexts.find(RT_CORBA_PRIORITY);
     let placement = match propagated.map(decode_priority).transpose() {
-        Ok(priority) => object.placement(core, lane, origin, priority),
+        Ok(priority) => object.placement(core, lane, origin, arrival.may_move, priority),
         Err(error) => Err(error.system_exception(Completion::No)),
     };
     let placement = match placement {
         Ok(placement) => placement,
         Err(exception) => return fail(encoder, reply_header, &exception, request.response),
     };
+    if let Some((lane, limits)) = placement.elsewhere {
+        return Ok(Answer::Elsewhere(lane, limits));
+    }
     *served_at = placement.current;
 
     let arguments = Decoder::new(message, header.endian)
@@ -98,8 +82,8 @@ pub(crate) fn answer_request(
     let two_way = request.response == ResponseFlags::WithTarget;
     let mut upcall = Upcall::new(request.operation, arguments, encoder, alignment, two_way, pool);
     let result = {
-        let _current = current::during_upcall(placement.current, object.transform.as_ref());
         let _native = placement.enter();
+        let _current = current::during_upcall(placement.current, object.transform.as_ref());
         run_servant(&*object.servant, &mut upcall)
     };
     drop(object);
@@ -118,6 +102,64 @@ pub(crate) fn answer_request(
         }
         (Err(exception), _) => fail(encoder, reply_header, &exception, request.response),
     }
+}
+
+/// Writes a reply that says why the request is not served, where its client waits for one.
+pub(crate) fn refuse_request(
+    core: &OrbCore,
+    lane: &Lane,
+    char_set: CharSet,
+    message: &[u8],
+    header: &MessageHeader,
+    exception: &SystemException,
+    buffers: &mut Buffers,
+) -> Result<Answer, Unintelligible> {
+    let (request, _) = RequestHeader::decode(message, header).map_err(|_| Unintelligible)?;
+    let (encoder, reply_header) = begin_reply(core, lane, char_set, &request, header, &mut buffers.reply)?;
+    fail(encoder, reply_header, exception, request.response)
+}
+
+/// Starts a reply with the header that it has where all goes well.
+fn begin_reply<'b>(
+    core: &OrbCore,
+    lane: &Lane,
+    char_set: CharSet,
+    request: &RequestHeader<'_>,
+    header: &MessageHeader,
+    reply: &'b mut Vec<u8>,
+) -> Result<(Encoder<'b>, ReplyHeaderAt), Unintelligible> {
+    reply.clear();
+    let writer = MessageWriter::new(
+        reply,
+        header.version,
+        MessageType::Reply,
+        Endian::NATIVE,
+        char_set,
+        core.limits.max_message_size,
+    );
+    let mut encoder = writer.into_encoder();
+    // A pool without lanes says at which priority it ran; with lanes the endpoint says it already.
+    let echo = request
+        .contexts
+        .find(RT_CORBA_PRIORITY)
+        .filter(|_| lane.priority.is_none())
+        .map(|data| ServiceContext::Raw {
+            id: RT_CORBA_PRIORITY,
+            data,
+        });
+    encode_reply_header(
+        &mut encoder,
+        header.version,
+        request.request_id,
+        ReplyStatus::NoException,
+        echo.as_slice(),
+    )
+    .map_err(|_| Unintelligible)?;
+    let at = ReplyHeaderAt {
+        end: encoder.position(),
+        version: header.version,
+    };
+    Ok((encoder, at))
 }
 
 type Encoder<'b> = punctual_cdr::Encoder<'b>;
@@ -146,7 +188,7 @@ fn fail(
     header: ReplyHeaderAt,
     exception: &SystemException,
     response: ResponseFlags,
-) -> Result<bool, Unintelligible> {
+) -> Result<Answer, Unintelligible> {
     encoder.truncate(header.end);
     header.set_status(&mut encoder, ReplyStatus::SystemException);
     let written = align_body(&mut encoder, header.version)
@@ -160,16 +202,16 @@ fn forward(
     header: ReplyHeaderAt,
     ior: &punctual_cdr::Ior,
     response: ResponseFlags,
-) -> Result<bool, Unintelligible> {
+) -> Result<Answer, Unintelligible> {
     header.set_status(&mut encoder, ReplyStatus::LocationForward);
     let written = align_body(&mut encoder, header.version).and_then(|()| ior.encode(&mut encoder));
     written.map_err(|_| Unintelligible)?;
     finish(encoder, response)
 }
 
-fn finish(encoder: Encoder<'_>, response: ResponseFlags) -> Result<bool, Unintelligible> {
+fn finish(encoder: Encoder<'_>, response: ResponseFlags) -> Result<Answer, Unintelligible> {
     MessageWriter::from_encoder(encoder)
         .finish()
         .map_err(|_| Unintelligible)?;
-    Ok(response.expects_reply())
+    Ok(Answer::reply_if(response.expects_reply()))
 }

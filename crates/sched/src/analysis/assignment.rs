@@ -4,8 +4,9 @@ use alloc::{vec, vec::Vec};
 use core::ops::RangeInclusive;
 
 use super::{
-    Task, Time, analyse,
+    Task, Time,
     busy_window::{Budget, Given, response},
+    holistic::is_feasible,
     model,
 };
 
@@ -31,7 +32,7 @@ pub fn is_deadline_monotonic<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> b
 }
 
 /// One task whose priority alone has to change for all to be in time: its place and its new priority, the nearest to the one it
-/// has. `None` where there is no such task, or the tasks are no model.
+/// has. `None` where there is no such task, none was found with a bounded amount of work, or the tasks are no model.
 ///
 /// ```
 /// use punctual_sched::analysis::{Step, Task, one_change};
@@ -42,9 +43,15 @@ pub fn is_deadline_monotonic<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> b
 /// assert_eq!(one_change(&[slow, urgent], 1..=99), Some((0, 1)));
 /// ```
 pub fn one_change(tasks: &[Task], levels: RangeInclusive<i32>) -> Option<(usize, i32)> {
+    model::check(tasks).ok()?;
+    let mut budget = Budget(SEARCH);
     let mut candidates: Vec<(usize, i32)> = Vec::new();
-    let of_steps =
-        |task: &Task| -> Vec<i32> { task.steps.iter().map(|step| task.priority_of(step)).collect() };
+    let of_steps = |task: &Task| -> Vec<i32> {
+        task.steps
+            .iter()
+            .flat_map(|step| [task.priority_of(step), task.peak_priority_of(step)])
+            .collect()
+    };
     let taken: Vec<i32> = tasks.iter().flat_map(of_steps).collect();
     let around = |value: &i32| [value.saturating_sub(1), *value, value.saturating_add(1)];
     for (number, task) in tasks.iter().enumerate() {
@@ -57,9 +64,12 @@ pub fn one_change(tasks: &[Task], levels: RangeInclusive<i32>) -> Option<(usize,
     candidates.into_iter().find(|&(number, value)| {
         let mut changed = tasks.to_vec();
         changed[number].priority = value;
-        analyse(&changed).is_ok_and(|analysis| analysis.is_feasible())
+        is_feasible(&changed, &mut budget)
     })
 }
+
+/// For one search: about a second on a slow machine.
+const SEARCH: u64 = 20_000_000;
 
 /// Priorities, one of `levels` for each task in the order given, with which all are in time; no two tasks share one.
 ///
@@ -68,7 +78,7 @@ pub fn one_change(tasks: &[Task], levels: RangeInclusive<i32>) -> Option<(usize,
 /// no other priorities do when these do not exist. For chains over processors it takes each other step to be released as late as
 /// its task's deadline allows: what it finds holds, and it may miss some. Steps with a priority of their own keep it.
 ///
-/// `None` where it finds none, there are fewer levels than tasks, or the tasks are no model.
+/// `None` where it finds none with a bounded amount of work, there are fewer levels than tasks, or the tasks are no model.
 ///
 /// ```
 /// use punctual_sched::analysis::{Step, Task, audsley};
@@ -90,17 +100,17 @@ pub fn audsley(tasks: &[Task], levels: &[i32]) -> Option<Vec<i32>> {
     let mut unassigned: Vec<usize> = (0..tasks.len()).collect();
     // The longest deadline first: for equals in everything else the order of a reader.
     unassigned.sort_by_key(|number| core::cmp::Reverse(tasks[*number].deadline));
+    let mut budget = Budget(SEARCH);
     let spare = levels.len().checked_sub(tasks.len())?;
     for level in levels.into_iter().skip(spare) {
-        let fits = |number: &usize| is_in_time_at(&tasks, *number, level);
+        let fits = |number: &usize| is_in_time_at(&tasks, *number, level, &mut budget);
         let Some(place) = unassigned.iter().position(fits) else {
             // All have one: levels and tasks are equally many.
             return unassigned.is_empty().then(|| priorities(&tasks));
         };
         tasks[unassigned.remove(place)].priority = level;
     }
-    let found = analyse(&tasks).is_ok_and(|analysis| analysis.is_feasible());
-    found.then(|| priorities(&tasks))
+    is_feasible(&tasks, &mut budget).then(|| priorities(&tasks))
 }
 
 fn priorities(tasks: &[Task]) -> Vec<i32> {
@@ -108,14 +118,13 @@ fn priorities(tasks: &[Task]) -> Vec<i32> {
 }
 
 /// Whether the task is in time at this level when every other one is as late as it may be.
-fn is_in_time_at(tasks: &[Task], number: usize, level: i32) -> bool {
+fn is_in_time_at(tasks: &[Task], number: usize, level: i32, budget: &mut Budget) -> bool {
     let mut tasks = tasks.to_vec();
     tasks[number].priority = level;
     let mut jitters: Vec<Vec<Option<Time>>> = tasks.iter().map(latest_releases).collect();
     let mut overlapping = vec![false; tasks.len()];
     let task = &tasks[number];
     overlapping[number] = task.deadline > task.period;
-    let mut budget = Budget(1_000_000);
     let mut end = Some(task.jitter);
     for (index, step) in task.steps.iter().enumerate() {
         jitters[number][index] = end.map(|end| end.saturating_add(step.delay));
@@ -124,7 +133,7 @@ fn is_in_time_at(tasks: &[Task], number: usize, level: i32) -> bool {
             jitters: &jitters,
             overlapping: &overlapping,
         };
-        end = response(&given, number, index, &mut budget);
+        end = response(&given, number, index, budget);
     }
     end.is_some_and(|end| end <= task.deadline)
 }

@@ -82,6 +82,7 @@ pub fn bounds_apply(tasks: &[Task], processor: usize) -> bool {
             && step.blocking == 0
             && step.delay == 0
             && step.fixed_priority.is_none()
+            && step.peak_priority.is_none()
     };
     // With deadlines that are periods, deadline-monotonic is rate-monotonic.
     here().all(is_simple) && is_deadline_monotonic(here())

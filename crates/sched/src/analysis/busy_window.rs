@@ -13,12 +13,19 @@ pub(crate) struct Given<'a> {
     pub(crate) overlapping: &'a [bool],
 }
 
-/// Fixed-point steps left; what has not come to rest by then counts as unbounded.
-pub(crate) struct Budget(pub(crate) u32);
+/// Sums of interference left, each over one other step; what has not come to rest by then counts as unbounded.
+pub(crate) struct Budget(pub(crate) u64);
 
 impl Budget {
-    fn spend(&mut self) -> Option<()> {
-        self.0 = self.0.checked_sub(1)?;
+    fn spend(&mut self, others: usize) -> Option<()> {
+        let cost = others as u64 + 1;
+        match self.0.checked_sub(cost) {
+            Some(left) => self.0 = left,
+            None => {
+                self.0 = 0;
+                return None;
+            }
+        }
         Some(())
     }
 }
@@ -49,7 +56,7 @@ pub(crate) fn response(given: &Given<'_>, task: usize, index: usize, budget: &mu
             .saturating_add(step.blocking);
         window = window.max(own_work);
         loop {
-            budget.spend()?;
+            budget.spend(others.len())?;
             let next = others
                 .iter()
                 .fold(own_work, |sum, other| sum.saturating_add(other.in_window(window)));
@@ -79,7 +86,7 @@ pub(crate) fn response(given: &Given<'_>, task: usize, index: usize, budget: &mu
 const ROUNDING: f64 = 1e-9;
 
 /// A response longer than so many periods or deadlines counts as none.
-const HORIZON: Time = 1_000;
+const HORIZON: Time = 100;
 
 /// A step that can keep another one from running.
 struct Interference {
@@ -110,7 +117,7 @@ fn interference<'a>(
         // The other steps of an instance come before or after this one, never beside it.
         let may_meet = other != task || given.overlapping[task];
         step.processor == own.processor
-            && given.tasks[other].priority_of(step) >= priority
+            && given.tasks[other].peak_priority_of(step) >= priority
             && may_meet
             && !is_itself
             && step.wcet > 0

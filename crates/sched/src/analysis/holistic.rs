@@ -27,7 +27,8 @@ impl Analysis {
 pub struct Response {
     /// The task's deadline.
     pub deadline: Time,
-    /// For each step: the longest time from an arrival to its end. `None`: no bound below a thousand periods was found.
+    /// For each step: the longest time from an arrival to its end. `None`: no bound below a hundred periods or deadlines was
+    /// found.
     pub steps: Vec<Option<Time>>,
 }
 
@@ -57,7 +58,7 @@ impl Response {
 /// released, and that is repeated until nothing changes. It is safe, not exact. Steps of one instance do not meet each other; they are
 /// counted against each other only where an instance may outlive the task's period.
 ///
-/// The work is bounded: at most a million fixed-point steps for each step of a task; what has not come to rest then has no bound.
+/// The work is bounded, to some hundred thousand sums for each step; what has not come to rest then has no bound.
 ///
 /// # Errors
 /// [`ModelError`].
@@ -75,37 +76,10 @@ impl Response {
 /// ```
 pub fn analyse(tasks: &[Task]) -> Result<Analysis, ModelError> {
     model::check(tasks)?;
+    let steps = tasks.iter().map(|task| task.steps.len() as u64).sum::<u64>();
+    let mut budget = Budget(1_000_000 + 200_000 * steps);
     let mut responses = responses_at_best(tasks);
-    let mut overlapping = vec![false; tasks.len()];
-    let steps = tasks.iter().map(|task| task.steps.len()).sum::<usize>();
-    let mut budget = Budget(u32::try_from(steps).unwrap_or(u32::MAX).saturating_mul(1_000_000));
-    let mut jitters = jitters_after(tasks, &responses);
-    loop {
-        let mut changed = false;
-        for (number, task) in tasks.iter().enumerate() {
-            for index in 0..task.steps.len() {
-                let given = Given {
-                    tasks,
-                    jitters: &jitters,
-                    overlapping: &overlapping,
-                };
-                let found = response(&given, number, index, &mut budget);
-                changed |= found != responses[number][index];
-                responses[number][index] = found;
-                if let Some(later) = task.steps.get(index + 1) {
-                    jitters[number][index + 1] = found.map(|found| found.saturating_add(later.delay));
-                }
-            }
-            let end = responses[number].last().copied().flatten();
-            if !overlapping[number] && end.is_none_or(|end| end > task.period) {
-                overlapping[number] = true;
-                changed = true;
-            }
-        }
-        if !changed {
-            break;
-        }
-    }
+    iterate(tasks, &mut responses, &mut budget, |_, _| true);
     let processors = tasks.iter().flat_map(|task| &task.steps);
     let processors = processors.map(|step| step.processor + 1).max().unwrap_or(0);
     Ok(Analysis {
@@ -121,6 +95,53 @@ pub fn analyse(tasks: &[Task]) -> Result<Analysis, ModelError> {
             .map(|processor| utilization(tasks, processor))
             .collect(),
     })
+}
+
+/// Whether all tasks are in time, found out with as little work as will do. `false` also where the budget does not suffice.
+pub(crate) fn is_feasible(tasks: &[Task], budget: &mut Budget) -> bool {
+    let in_time = |task: &Task, end: Option<Time>| end.is_some_and(|end| end <= task.deadline);
+    // Responses only grow while they are iterated, so the first late one decides.
+    iterate(tasks, &mut responses_at_best(tasks), budget, in_time)
+}
+
+/// Iterates until nothing changes, or until `go_on` says no to a task's response.
+fn iterate(
+    tasks: &[Task],
+    responses: &mut [Vec<Option<Time>>],
+    budget: &mut Budget,
+    go_on: impl Fn(&Task, Option<Time>) -> bool,
+) -> bool {
+    let mut overlapping = vec![false; tasks.len()];
+    let mut jitters = jitters_after(tasks, responses);
+    loop {
+        let mut changed = false;
+        for (number, task) in tasks.iter().enumerate() {
+            for index in 0..task.steps.len() {
+                let given = Given {
+                    tasks,
+                    jitters: &jitters,
+                    overlapping: &overlapping,
+                };
+                let found = response(&given, number, index, budget);
+                changed |= found != responses[number][index];
+                responses[number][index] = found;
+                if let Some(later) = task.steps.get(index + 1) {
+                    jitters[number][index + 1] = found.map(|found| found.saturating_add(later.delay));
+                }
+            }
+            let end = responses[number].last().copied().flatten();
+            if !go_on(task, end) {
+                return false;
+            }
+            if !overlapping[number] && end.is_none_or(|end| end > task.period) {
+                overlapping[number] = true;
+                changed = true;
+            }
+        }
+        if !changed {
+            return true;
+        }
+    }
 }
 
 /// The least that each response can be: nothing else runs. Iterating from below finds the least fixed point.

@@ -63,6 +63,12 @@ impl Task {
     pub(crate) fn priority_of(&self, step: &Step) -> i32 {
         step.fixed_priority.unwrap_or(self.priority)
     }
+
+    /// The priority at which a step of it keeps others waiting.
+    pub(crate) fn peak_priority_of(&self, step: &Step) -> i32 {
+        let own = self.priority_of(step);
+        step.peak_priority.map_or(own, |peak| peak.max(own))
+    }
 }
 
 /// Work on one processor.
@@ -87,6 +93,9 @@ pub struct Step {
     pub delay: Time,
     /// A priority of its own, whatever the task's is: declared by the server, or that of a pool without lanes.
     pub fixed_priority: Option<i32>,
+    /// The highest priority at which any part of it runs, where that is above the one it begins with: a thread that reads a request at
+    /// one priority and serves it at another. It waits at the lower one and keeps others waiting at this one.
+    pub peak_priority: Option<i32>,
 }
 
 impl Step {
@@ -98,6 +107,7 @@ impl Step {
             blocking: 0,
             delay: 0,
             fixed_priority: None,
+            peak_priority: None,
         }
     }
 
@@ -116,6 +126,12 @@ impl Step {
     /// Gives it a priority of its own.
     pub fn fixed_priority(mut self, priority: i32) -> Self {
         self.fixed_priority = Some(priority);
+        self
+    }
+
+    /// Sets the highest priority at which any part of it runs.
+    pub fn peak_priority(mut self, priority: i32) -> Self {
+        self.peak_priority = Some(priority);
         self
     }
 }

@@ -69,6 +69,35 @@ fn a_pool_at_one_priority_lets_medium_work_delay_high_calls() {
     assert_eq!(one_change(&pool, 0..=99), Some((1, 0)));
 }
 
+#[test]
+fn a_thread_that_changes_its_priority_waits_at_the_low_one_and_disturbs_at_the_high_one() {
+    let medium = Task::new(100, 5).step(Step::new(0, 10));
+    let other = |peak: i32| Task::new(100, 9).step(Step::new(0, 20).fixed_priority(1).peak_priority(peak));
+    assert_eq!(worst(&[medium.clone(), other(9)]), [Some(30), Some(30)]);
+    assert_eq!(worst(&[medium.clone(), other(4)]), [Some(10), Some(30)]);
+    // A peak below what it begins with is none.
+    assert_eq!(worst(&[medium, other(0)]), [Some(10), Some(30)]);
+}
+
+/// Nearly all of four processors, chains that hand on their jitter in circles, and a search over all of it: bounded work.
+#[test]
+fn a_large_set_in_circles_ends() {
+    let task = |number: usize| {
+        let period = [5_000, 7_000, 11_000, 13_000, 50_000, 1_000_000][number % 6];
+        let chain = Task::new(period, i32::try_from(number).unwrap()).deadline(period * 8 / 10);
+        (0..3).fold(chain, |chain, step| {
+            chain.step(Step::new((number + step * 3) % 4, period / 25).delay(100))
+        })
+    };
+    let set: Vec<_> = (0..30).map(task).collect();
+    let analysis = analyse(&set).unwrap();
+    assert!(analysis.utilizations.iter().all(|used| (0.8..1.0).contains(used)));
+    assert!(!analysis.is_feasible());
+    assert_eq!(one_change(&set, 1..=99), None);
+    let levels: Vec<i32> = (1..=30).collect();
+    assert_eq!(audsley(&set, &levels), None);
+}
+
 /// One to four tasks of one to three steps on two processors, deadlines up to twice the periods, priorities that may be equal.
 fn chains() -> impl Strategy<Value = Vec<Task>> {
     let step = (

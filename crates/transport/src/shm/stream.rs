@@ -140,6 +140,22 @@ impl Stream for ShmStream {
         }
     }
 
+    fn wait_writable(&self, timeout: Duration) -> io::Result<bool> {
+        let mut wait = Wait {
+            timeout: Some(timeout),
+            ..self.wait(&self.writing)
+        };
+        loop {
+            self.ear.expect();
+            if self.segment.wait_for_room().map_err(corrupted)? || self.has_ended() {
+                return Ok(true);
+            }
+            if !wait.once()? {
+                return Ok(false);
+            }
+        }
+    }
+
     fn shutdown(&self) {
         self.shut_down.store(true, Ordering::Release);
         self.segment.close();

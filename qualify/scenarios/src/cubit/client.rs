@@ -7,7 +7,8 @@ use punctual::{Orb, Priority};
 use punctual_cdr::{CharSet, Decode, Encode, Encoder, Endian};
 use punctual_giop::{
     IiopProfile, MessageType, MessageWriter, OutgoingRequest, Profile, ReplyStatus, ResponseFlags,
-    ServiceContext, TAG_INTERNET_IOP, Version, begin_body, encode_reply_header, encode_request, end_body,
+    ServiceContext, TAG_INTERNET_IOP, TargetAddress, Version, begin_body, encode_reply_header,
+    encode_request, end_body,
 };
 use punctual_harness::{Latencies, child::Control};
 use punctual_os::alloc_counter;
@@ -237,7 +238,7 @@ impl Caller {
         let request = OutgoingRequest {
             request_id: 0,
             response,
-            object_key: &key,
+            target: TargetAddress::Key(&key),
             operation: operation.idl_name(),
             contexts: &[ServiceContext::Priority(PRIORITY)],
         };

@@ -184,6 +184,7 @@ fn adapters_go_by_the_rules_of_the_orb_where_they_have_none() {
         .priority_model(MODEL)
         .accept_priorities(Peers::Remote, priority(1))
         .highest_priority(priority(100))
+        .on_excess(OnExcess::Clamp)
         .build()
         .unwrap();
     let pool = orb.threadpool().build().unwrap();
@@ -195,14 +196,16 @@ fn adapters_go_by_the_rules_of_the_orb_where_they_have_none() {
     let own_highest = orb.root_poa().child("highest").highest_priority(priority(200));
     // The first one that ends takes the ORB with it.
     let mut servers = Vec::new();
-    for (poa, highest) in [
-        (orb.root_poa().child("nothing").build(), 100),
-        (own_highest.build(), 200),
-        (own_rule.build(), 300),
+    let refuses = orb.root_poa().child("refuses").on_excess(OnExcess::Refuse);
+    for (poa, highest, excess) in [
+        (orb.root_poa().child("nothing").build(), 100, Some(100)),
+        (own_highest.build(), 200, Some(200)),
+        (own_rule.build(), 300, Some(300)),
+        (refuses.build(), 100, None),
     ] {
         let server = Server::with_poa(orb.clone(), pool.clone(), poa.unwrap());
         assert_eq!(ask(server.port(), &server.key(), highest), Some(highest));
-        assert_eq!(ask(server.port(), &server.key(), highest + 1), None);
+        assert_eq!(ask(server.port(), &server.key(), highest + 1), excess);
         servers.push(server);
     }
 }

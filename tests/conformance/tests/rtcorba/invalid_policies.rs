@@ -383,6 +383,7 @@ fn an_object_has_one_priority() {
         reference.to_ior(),
         "it has the priority of the reference"
     );
+    let active_reference = active;
     let again: ProbeRef = user.create_reference_with_id_and_priority("a", six).unwrap();
     assert_eq!(again.to_ior(), reference.to_ior());
     // First the object.
@@ -409,4 +410,9 @@ fn an_object_has_one_priority() {
         .activate_with_id_and_priority("b", server.servant(), seven)
         .unwrap();
     assert_ne!(next.to_ior(), own.to_ior());
+    user.deactivate(&active_reference).unwrap();
+    let next: ProbeRef = user
+        .activate_with_id_and_priority("a", server.servant(), seven)
+        .unwrap();
+    assert_ne!(next.to_ior(), reference.to_ior());
 }

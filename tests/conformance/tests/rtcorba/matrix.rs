@@ -478,3 +478,50 @@ fn threads_of_the_users_own_take_on_priorities_too() {
         assert_eq!(runner.join().unwrap(), priority(MIDDLE), "as it was");
     }
 }
+
+/// A servant that gives its thread a priority, or panics, does not keep it.
+#[test]
+fn a_thread_goes_back_to_its_own_priority_whatever_the_servant_does() {
+    let realtime = realtime_or_skip();
+    for (pool, model) in [
+        (Pool::Plain, None),
+        (Pool::Plain, Some(DECLARED)),
+        (Pool::Plain, Some(PROPAGATED)),
+        (Pool::Lanes, Some(PROPAGATED)),
+    ] {
+        let (orb, pool) = orb_and_pool(pool, realtime);
+        let poa = orb.root_poa().child("row").threadpool(&pool);
+        let poa = match model {
+            Some(model) => poa.priority_model(model),
+            None => poa,
+        };
+        let server = Server::with_poa(orb, pool, poa.build().unwrap());
+        let client = ordinary_client();
+        let remote: ProbeRef = client.resolve(&server.probe.to_ior()).unwrap();
+        client.current().set_priority(priority(LOW)).unwrap();
+        let resting = |thread: i32| scheduling::of(TaskId::new(thread).unwrap()).unwrap();
+        let thread = remote.thread().unwrap();
+        let (own, seen) = (resting(thread), remote.corba_priority());
+        for value in [0, HIGH] {
+            let expected = if realtime { native(value) } else { -1 };
+            assert_eq!(remote.set_corba_priority(None, value), Ok(expected));
+            assert_eq!(resting(thread), own);
+            assert_eq!(remote.corba_priority(), seen);
+            let panicked = remote.twice(punctual_conformance::server::UNLUCKY).unwrap_err();
+            assert_eq!(panicked.kind, Kind::Unknown);
+            assert_eq!(resting(thread), own);
+        }
+        // The same for the thread of a caller in the same ORB.
+        let caller = thread::spawn(move || {
+            server.orb.current().set_priority(priority(MIDDLE)).unwrap();
+            let before = scheduling::current();
+            let expected = if realtime { native(HIGH) } else { -1 };
+            for next in [None, Some(&server.probe)] {
+                assert_eq!(server.probe.set_corba_priority(next, HIGH), Ok(expected));
+            }
+            assert_eq!(scheduling::current(), before);
+            assert_eq!(server.orb.current().priority().unwrap(), priority(MIDDLE));
+        });
+        caller.join().unwrap();
+    }
+}

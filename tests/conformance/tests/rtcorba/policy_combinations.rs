@@ -133,10 +133,10 @@ fn each_combination_is_refused_or_works() {
             Ok(poa) => {
                 assert!(combination.is_valid(), "{combination:?}");
                 let probe = combination.activate(&poa, server.servant());
-                assert_eq!(probe.twice(21), Ok(42), "collocated: {combination:?}");
-                let remote: ProbeRef = client.resolve(&probe.to_ior()).unwrap();
                 let within = combination.bands.map_or(LOW, |bands| bands[0].1);
                 client.current().set_priority(priority(within)).unwrap();
+                assert_eq!(probe.twice(21), Ok(42), "collocated: {combination:?}");
+                let remote: ProbeRef = client.resolve(&probe.to_ior()).unwrap();
                 assert_eq!(remote.twice(21), Ok(42), "remote: {combination:?}");
                 assert_eq!(RealTime::of(&probe).model.is_some(), combination.model.is_some());
                 valid += 1;

@@ -131,6 +131,20 @@ fn calls_of_the_servant_are_transformed_and_no_others() {
     // There and back: 5000 out of the plain one, 6000 in the transformed one.
     assert_eq!(plain.corba_priority_of(Some(&transformed)), Ok(6000));
     assert_eq!(scene.shift.take().len(), 1);
+    // A thread that has been in a servant with a transform calls on its own again.
+    scene
+        .transformed
+        .orb
+        .current()
+        .set_priority(priority(5000))
+        .unwrap();
+    assert_eq!(
+        scene.transformed.probe.corba_priority(),
+        Ok(6000),
+        "within the ORB"
+    );
+    assert_eq!(plain.corba_priority(), Ok(5000));
+    client.current().set_priority(priority(5000)).unwrap();
     // Refused on the way out, inside the servant, which says so to its client.
     client.current().set_priority(priority(14_001)).unwrap();
     let error = transformed.corba_priority_of(Some(&plain)).unwrap_err();

@@ -249,11 +249,18 @@ fn odd_answers_become_system_exceptions() {
             yes,
         ),
         (
-            "another addressing mode wanted",
-            |dialect, id| dialect.reply(id, 5, |body| body.u16(1)),
+            "the addressing mode wanted that it has",
+            |dialect, id| dialect.reply(id, 5, |body| body.u16(0)),
             Kind::NoImplement,
             Minor::NONE,
             no,
+        ),
+        (
+            "an addressing mode wanted that does not exist",
+            |dialect, id| dialect.reply(id, 5, |body| body.u16(3)),
+            Kind::Marshal,
+            Minor::ENUM_OUT_OF_RANGE,
+            yes,
         ),
         (
             "a forward to what is no reference",

@@ -15,8 +15,8 @@ use punctual_cdr::{CharSet, Endian};
 use punctual_giop::{
     CodeSetComponentInfo, Component, HEADER_SIZE, IiopProfile, LocateReplyHeader, LocateStatus,
     MessageHeader, MessageType, MessageWriter, OutgoingRequest, ReplyHeader, ReplyStatus, RequestHeader,
-    ResponseFlags, ServiceContext, UTF_8, UTF_16, Version, align_body, begin_body, encode_locate_request,
-    encode_reply_header, encode_request, end_body,
+    ResponseFlags, ServiceContext, TargetAddress, UTF_8, UTF_16, Version, align_body, begin_body,
+    encode_locate_request, encode_reply_header, encode_request, end_body,
 };
 use punctual_interop::{
     checks::{Context, limits},
@@ -135,7 +135,7 @@ impl ForeignClient {
 
     fn locate(&mut self) {
         let message = write(self.version, MessageType::LocateRequest, |encoder| {
-            encode_locate_request(encoder, self.version, 77, &self.object_key)
+            encode_locate_request(encoder, self.version, 77, TargetAddress::Key(&self.object_key))
         });
         self.stream.write_all(&message).expect("the server reads");
         let (header, message) = read(&self.stream).expect("a reply");
@@ -151,7 +151,7 @@ impl ForeignClient {
         let request = OutgoingRequest {
             request_id: self.next_id,
             response: ResponseFlags::WithTarget,
-            object_key: &self.object_key,
+            target: TargetAddress::Key(&self.object_key),
             operation,
             contexts: &[ServiceContext::CodeSets {
                 char: UTF_8,
@@ -193,6 +193,10 @@ impl ForeignClient {
 fn serve_connection(mut stream: &TcpStream) {
     set_deadline(stream);
     while let Some((header, message)) = read(stream) {
+        if header.message_type == MessageType::CloseConnection {
+            assert!(header.version >= Version::V1_2, "not the client's to say before");
+            return;
+        }
         assert_eq!(header.message_type, MessageType::Request);
         let (request, body) = RequestHeader::decode(&message, &header).expect("a request header");
         let reply = write(header.version, MessageType::Reply, |encoder| {

@@ -1,0 +1,47 @@
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
+
+use punctual_cdr::Ior;
+use punctual_giop::{AddressingDisposition, TargetAddress, Version};
+
+/// How requests along a route name their object: by its key, until the server asks for more.
+pub(crate) struct Addressing {
+    ior: Arc<Ior>,
+    /// Which of its profiles was chosen.
+    profile: usize,
+    /// An `AddressingDisposition`.
+    form: AtomicU32,
+}
+
+const KEY: u32 = AddressingDisposition::KeyAddr as u32;
+const PROFILE: u32 = AddressingDisposition::ProfileAddr as u32;
+
+impl Addressing {
+    /// By key.
+    pub(crate) fn new(ior: &Arc<Ior>, profile: usize) -> Self {
+        Self {
+            ior: Arc::clone(ior),
+            profile,
+            form: AtomicU32::new(KEY),
+        }
+    }
+
+    pub(crate) fn target<'r>(&'r self, object_key: &'r [u8]) -> TargetAddress<'r> {
+        match self.form.load(Ordering::Relaxed) {
+            KEY => TargetAddress::Key(object_key),
+            PROFILE => TargetAddress::Profile(&self.ior.profiles[self.profile]),
+            _ => TargetAddress::Reference {
+                index: self.profile as u32,
+                ior: &self.ior,
+            },
+        }
+    }
+
+    /// From now on in this form; `false` where it is in it already, or a message of this version cannot be.
+    pub(crate) fn change(&self, form: AddressingDisposition, version: Version) -> bool {
+        let form = form as u32;
+        version >= Version::V1_2 && self.form.swap(form, Ordering::Relaxed) != form
+    }
+}

@@ -1,0 +1,112 @@
+//! From a reference, its policies and the caller's priority to a connection.
+
+use std::sync::Arc;
+
+use punctual_types::{Priority, SystemException};
+
+use super::{
+    Reference, Route,
+    connection::ClientConnection,
+    connection_cache::{ConnectionKey, Identity},
+    deadline::FOREVER,
+    invoke::{Terms, broken},
+    thread_state::{close_orphans, forget_connections, keep_connection, permit_connection, take_connection},
+};
+use crate::current;
+
+impl Reference {
+    /// The priority that chooses the endpoint and travels along; asking for it may cost a system call.
+    pub(super) fn caller_priority(&self, route: &Route) -> Result<Priority, SystemException> {
+        if route.propagates_priority() {
+            current::call_priority(&self.core)
+        } else {
+            Ok(Priority::MIN)
+        }
+    }
+
+    /// A connection for calls of this priority, opened at the first of its endpoints that answers.
+    pub(super) fn connection(
+        &self,
+        route: &Route,
+        priority: Priority,
+        terms: Terms<'_>,
+    ) -> Result<Box<ClientConnection>, SystemException> {
+        let policies = terms.policies;
+        let owner = policies.private_connection.then_some(&self.policies.identity);
+        let band = route.band(priority, policies)?;
+        let mut failure = None;
+        let key = |endpoint| ConnectionKey {
+            endpoint,
+            owner,
+            band,
+        };
+        // One that could not be reached just now would be waited for again in each call.
+        let mut avoided = false;
+        for endpoint in route.endpoints(priority, band, policies)? {
+            let key = key(endpoint);
+            if let Some(connection) = take_connection(&key, &self.core.connections) {
+                return Ok(connection);
+            }
+            if endpoint.is_avoided() {
+                avoided = true;
+                continue;
+            }
+            match self.open(&key, route, terms) {
+                Ok(connection) => return Ok(connection),
+                Err(error) => failure = Some(error),
+            }
+        }
+        if avoided && failure.is_none() {
+            // There is no other.
+            for endpoint in route.endpoints(priority, band, policies)? {
+                match self.open(&key(endpoint), route, terms) {
+                    Ok(connection) => return Ok(connection),
+                    Err(error) => failure = Some(error),
+                }
+            }
+        }
+        Err(failure.unwrap_or_else(broken))
+    }
+
+    #[cold]
+    fn open(
+        &self,
+        key: &ConnectionKey<'_>,
+        route: &Route,
+        terms: Terms<'_>,
+    ) -> Result<Box<ClientConnection>, SystemException> {
+        let limits = &self.core.limits;
+        let mut timeout = terms
+            .policies
+            .connection_timeout
+            .unwrap_or(limits.connect_timeout)
+            .min(FOREVER);
+        if let Some(deadline) = terms.deadlines.request {
+            timeout = timeout.min(deadline.left());
+        }
+        let permit = permit_connection(&self.core.connections)?;
+        let protocols = &terms.policies.client_protocols;
+        ClientConnection::open(key, permit, route.version, protocols, limits, timeout).map(Box::new)
+    }
+
+    pub(super) fn keep(&self, connection: Box<ClientConnection>) {
+        keep_connection(connection, self.core.limits.max_connections_per_thread);
+    }
+
+    /// The server has closed this one, so it will have closed those to the same place that nobody uses.
+    #[cold]
+    pub(super) fn forget(&self, connection: &ClientConnection) {
+        forget_connections(connection.endpoint(), &self.core.connections);
+    }
+}
+
+/// Private connections close with their reference.
+impl Drop for Reference {
+    fn drop(&mut self) {
+        // Whoever else knows the identity: connections, and threads with policies of their own.
+        if Arc::weak_count(&self.policies.identity) > 0 {
+            self.policies.identity = Arc::new(Identity);
+            close_orphans(&self.core.connections);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+use punctual_cdr::{Endian, Ior};
+use punctual_giop::{LocateReplyHeader, LocateStatus, MessageType, MessageWriter, encode_locate_request};
+use punctual_types::{Completion, SystemException};
+
+use super::{
+    Reference, Route, collocated,
+    invoke::{Arrived, Attempt, Terms, closed, readdress},
+    thread_state::CallFrame,
+};
+
+/// Where an object is.
+pub(crate) enum Located {
+    Nowhere,
+    Here,
+    There(Ior),
+}
+
+impl Reference {
+    /// Asks where the object is, without going on to where it is forwarded.
+    pub(crate) fn locate_once(&self) -> Result<Located, SystemException> {
+        self.under_terms(|terms, frame| {
+            self.deliver(|route| {
+                Ok(match self.locate_anywhere(route, frame, terms)? {
+                    Attempt::Done(true) => Attempt::Done(Located::Here),
+                    Attempt::Done(false) => Attempt::Done(Located::Nowhere),
+                    Attempt::Forward(ior) => Attempt::Done(Located::There(ior)),
+                    Attempt::Again(error) => Attempt::Again(error),
+                })
+            })
+        })
+    }
+
+    pub(super) fn locate_anywhere(
+        &self,
+        route: &Route,
+        frame: &mut CallFrame,
+        terms: Terms<'_>,
+    ) -> Result<Attempt<bool>, SystemException> {
+        if route.is_local {
+            return Ok(Attempt::Done(collocated::locate(&self.core, route)));
+        }
+        self.locate_remotely(route, frame, terms)
+    }
+
+    fn locate_remotely(
+        &self,
+        route: &Route,
+        frame: &mut CallFrame,
+        terms: Terms<'_>,
+    ) -> Result<Attempt<bool>, SystemException> {
+        let priority = self.caller_priority(route)?;
+        let mut connection = self.connection(route, priority, terms)?;
+        let _blocked = self.enter_wait(&connection, terms)?;
+        let request_id = connection.new_request_id();
+        frame.request.clear();
+        let mut writer = MessageWriter::new(
+            &mut frame.request,
+            route.version,
+            MessageType::LocateRequest,
+            Endian::NATIVE,
+            connection.char_set,
+            self.core.limits.max_message_size,
+        );
+        encode_locate_request(
+            writer.encoder(),
+            route.version,
+            request_id,
+            route.addressing.target(&route.object_key),
+        )
+        .and_then(|()| writer.finish())
+        .map_err(|error| error.system_exception(Completion::No))?;
+        if let Some(unsent) = self.send(&mut connection, &frame.request, terms)? {
+            return Ok(Attempt::Again(unsent));
+        }
+        let answer = self.receive(connection, MessageType::LocateReply, request_id, terms)?;
+        let Some((mut connection, Arrived { header, .. })) = answer else {
+            return Ok(Attempt::Again(closed()));
+        };
+        let message = connection.message(&header);
+        let reply = LocateReplyHeader::decode(message, &header).and_then(|reply| {
+            Ok(match reply.status {
+                LocateStatus::UnknownObject => Ok(Attempt::Done(false)),
+                LocateStatus::ObjectHere => Ok(Attempt::Done(true)),
+                LocateStatus::ObjectForward | LocateStatus::ObjectForwardPerm => {
+                    Ok(Attempt::Forward(reply.forward()?))
+                }
+                LocateStatus::SystemException => Err(reply.system_exception()?),
+                LocateStatus::NeedsAddressingMode => readdress(route, reply.addressing_mode()?),
+            })
+        });
+        connection.consume(&header);
+        self.keep(connection);
+        reply.map_err(|error| error.system_exception(Completion::No))?
+    }
+}

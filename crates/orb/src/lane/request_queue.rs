@@ -1,0 +1,279 @@
+use std::{
+    collections::VecDeque,
+    io,
+    os::fd::{AsFd, BorrowedFd},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use punctual_giop::MessageHeader;
+use punctual_os::{Doorbell, PiCondvar, PiMutex, condvar::TimedOut};
+
+use super::{
+    Lane,
+    connection::Connection,
+    message_store::{self, MessageStore, Stored},
+    worker::Desk,
+};
+use crate::{QueueLimits, QueueStatistics};
+
+/// Requests that wait for a thread of a lane, in the order in which they came: those that the lane's own I/O thread has
+/// buffered, and those that other lanes have handed on.
+///
+/// The lock is held while one message is copied. Nothing is allocated once room has been provided.
+pub(super) struct RequestQueue {
+    state: PiMutex<State>,
+    /// For threads that wait for nothing else.
+    arrived: PiCondvar,
+    /// For threads that wait for the reply to a call of their own as well.
+    bell: Doorbell,
+    /// How many of the latter there are.
+    nested: AtomicUsize,
+}
+
+#[derive(Default)]
+struct State {
+    /// `None`: no room was provided.
+    limits: Option<QueueLimits>,
+    waiting: VecDeque<Waiting>,
+    messages: MessageStore,
+    octets: usize,
+    /// Threads in [`RequestQueue::wait`] that nobody has given anything yet.
+    idle: usize,
+    closed: bool,
+    most_requests: usize,
+    accepted: u64,
+    refused: u64,
+    cancelled: u64,
+}
+
+/// A request of the queue, without its message.
+pub(super) struct Queued {
+    pub(super) connection: Arc<Connection>,
+    /// The lane that the connection belongs to, where that is another one.
+    pub(super) home: Option<Arc<Lane>>,
+    pub(super) header: MessageHeader,
+    pub(super) request_id: u32,
+    /// When it was read.
+    pub(super) read_at: Instant,
+}
+
+struct Waiting {
+    request: Queued,
+    message: Stored,
+}
+
+/// What [`RequestQueue::wait`] came to.
+pub(super) enum Waited {
+    Request(Queued),
+    /// Time is over.
+    InVain,
+    /// The lane is stopping.
+    Closed,
+}
+
+/// Why a request may not wait.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum NoRoom {
+    /// Now; there may be room later.
+    Full,
+    /// It is larger than all the room there is.
+    TooLarge,
+}
+
+impl RequestQueue {
+    /// A queue without room.
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self {
+            state: PiMutex::default(),
+            arrived: PiCondvar::new(),
+            bell: Doorbell::new()?,
+            nested: AtomicUsize::new(0),
+        })
+    }
+
+    /// Makes room for this much, unless there is more already.
+    pub(super) fn provide(&self, limits: QueueLimits) {
+        let mut state = self.state.lock();
+        let before = state.limits.unwrap_or(limits);
+        let limits = QueueLimits {
+            requests: before.requests.max(limits.requests),
+            octets: before.octets.max(limits.octets),
+        };
+        state.limits = Some(limits);
+        state.messages.provide(limits.requests, limits.octets);
+        let more = limits.requests - state.waiting.len();
+        state.waiting.reserve(more);
+    }
+
+    /// Lets a request in, if it keeps to these limits. The connection owes its reply from then on.
+    pub(super) fn push(
+        &self,
+        limits: QueueLimits,
+        request: Queued,
+        message: &[u8],
+        fragment_starts: &[usize],
+    ) -> Result<(), NoRoom> {
+        let mut state = self.state.lock();
+        let size = message_store::size(message.len(), fragment_starts.len());
+        let full = state.closed
+            || state.waiting.len() >= limits.requests
+            || state.octets.saturating_add(size) > limits.octets;
+        let stored = if full {
+            None
+        } else {
+            state.messages.put(message, fragment_starts)
+        };
+        let Some(message) = stored else {
+            state.refused += 1;
+            return Err(if size > limits.octets {
+                NoRoom::TooLarge
+            } else {
+                NoRoom::Full
+            });
+        };
+        request.connection.enter();
+        state.octets += size;
+        state.accepted += 1;
+        state.waiting.push_back(Waiting { request, message });
+        state.most_requests = state.most_requests.max(state.waiting.len());
+        let enough_idle = state.waiting.len() <= state.idle;
+        drop(state);
+        self.arrived.notify_one();
+        if !enough_idle {
+            self.wake_nested();
+        }
+        Ok(())
+    }
+
+    /// Waits for a request, for so long at most (`None`: without a deadline), and puts the oldest one on the desk.
+    pub(super) fn wait(&self, desk: &mut Desk, patience: Option<Duration>) -> Waited {
+        let deadline = patience.and_then(|patience| Instant::now().checked_add(patience));
+        let mut state = self.state.lock();
+        state.idle += 1;
+        let empty = |state: &mut State| !state.closed && state.waiting.is_empty();
+        match deadline {
+            None => self.arrived.wait_while(&mut state, empty),
+            Some(deadline) => {
+                let TimedOut(_) = self.arrived.wait_while_until(&mut state, deadline, empty);
+            }
+        }
+        state.idle -= 1;
+        if state.closed {
+            return Waited::Closed;
+        }
+        state.take(desk).map_or(Waited::InVain, Waited::Request)
+    }
+
+    /// The oldest request, if there is one, and whether there are more.
+    pub(super) fn try_take(&self, desk: &mut Desk) -> (Option<Queued>, bool) {
+        let mut state = self.state.lock();
+        if state.closed {
+            return (None, false);
+        }
+        let taken = state.take(desk);
+        (taken, !state.waiting.is_empty())
+    }
+
+    /// Takes back the request with this id that came over the connection. `false`: it is not here, or being served.
+    pub(super) fn cancel(&self, connection: &Arc<Connection>, request_id: u32) -> bool {
+        let mut state = self.state.lock();
+        let found = state.waiting.iter().position(|Waiting { request, .. }| {
+            request.request_id == request_id && Arc::ptr_eq(&request.connection, connection)
+        });
+        let Some(cancelled) = found.and_then(|index| state.waiting.remove(index)) else {
+            return false;
+        };
+        state.octets -= cancelled.message.size();
+        state.messages.discard(&cancelled.message);
+        state.cancelled += 1;
+        drop(state);
+        // Not under the lock: it may be the last one that holds the connection.
+        drop(cancelled);
+        true
+    }
+
+    /// Lets nothing in or out any more.
+    pub(super) fn close(&self) {
+        self.state.lock().closed = true;
+        self.arrived.notify_all();
+        self.wake_nested();
+    }
+
+    /// Forgets what waits: its clients were told that it is not handled.
+    pub(super) fn clear(&self) {
+        let mut state = self.state.lock();
+        let forgotten = std::mem::take(&mut state.waiting);
+        forgotten
+            .iter()
+            .for_each(|waiting| state.messages.discard(&waiting.message));
+        state.octets = 0;
+        drop(state);
+        drop(forgotten);
+    }
+
+    /// Announces a thread that waits for [`Self::rung`] and more; [`Self::leave_nested`] takes it back.
+    pub(super) fn enter_nested(&self) {
+        self.nested.fetch_add(1, Ordering::SeqCst);
+        // What came before rang for nobody.
+        if !self.state.lock().waiting.is_empty() {
+            self.wake_nested();
+        }
+    }
+
+    pub(super) fn leave_nested(&self) {
+        self.nested.fetch_sub(1, Ordering::SeqCst);
+        // The last ring may have been for it.
+        let state = self.state.lock();
+        let others = state.waiting.len() > state.idle;
+        drop(state);
+        if others {
+            self.wake_nested();
+        }
+    }
+
+    /// Wakes a thread that waits for more than this queue, if there is one.
+    pub(super) fn wake_nested(&self) {
+        if self.nested.load(Ordering::SeqCst) > 0 {
+            let _ = self.bell.ring();
+        }
+    }
+
+    /// What is readable for [`Self::enter_nested`] threads once there is something to take; until [`Self::silence`].
+    pub(super) fn rung(&self) -> BorrowedFd<'_> {
+        self.bell.as_fd()
+    }
+
+    pub(super) fn silence(&self) {
+        let _ = self.bell.drain();
+    }
+
+    pub(super) fn statistics(&self) -> QueueStatistics {
+        let state = self.state.lock();
+        QueueStatistics {
+            limits: state.limits,
+            requests: state.waiting.len(),
+            octets: state.octets,
+            most_requests: state.most_requests,
+            accepted: state.accepted,
+            refused: state.refused,
+            cancelled: state.cancelled,
+        }
+    }
+}
+
+impl State {
+    fn take(&mut self, desk: &mut Desk) -> Option<Queued> {
+        let Waiting {
+            request,
+            message: stored,
+        } = self.waiting.pop_front()?;
+        self.octets -= stored.size();
+        self.messages
+            .take(stored, &mut desk.message, &mut desk.buffers.fragment_starts);
+        Some(request)
+    }
+}

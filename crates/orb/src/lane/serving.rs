@@ -1,0 +1,282 @@
+//! What a lane's thread does while it waits for the reply to a call of its own: nothing, or the lane's work.
+//!
+//! Serving, it waits for both in one system call: a waiting place of its own, in which the connection is that the reply comes
+//! over, and the lane's, which the kernel lets wait for as one descriptor. So no other thread of the lane ever gets its
+//! reply. A place of its own because streams promise edges only, and beside the lane's instead of around it because of the kernel's limit
+//! on places inside places, which borrowing lanes use up.
+//!
+//! System calls: six, where blocking has none before its `read` (coming and going, two looks, the wait, and fetching its event).
+//! A request that is served meanwhile costs this wait in addition to what it costs anyway.
+//!
+//! What it serves runs inside the upcall that waits, on the same stack: the reply, once it is there, is taken when that has
+//! ended. How deep this goes is limited by the calls that a thread may make inside each other.
+
+use std::{
+    cell::RefCell,
+    io,
+    os::fd::AsFd as _,
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use punctual_os::{Interest, Poller, Scheduling, Trigger, poller::wait_for_either, scheduling};
+use punctual_transport::Stream;
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+use super::{
+    Acceptor, Lane, Wake,
+    connection::Connection,
+    worker::{Desk, Worker},
+};
+use crate::{client::Endpoint, notice, orb_core::OrbCore};
+
+/// The lane that a thread serves.
+struct Served {
+    lane: Arc<Lane>,
+    /// The one it belongs to: another one while it is lent.
+    home: Arc<Lane>,
+    core: Arc<OrbCore>,
+    /// For upcalls inside upcalls.
+    desks: Vec<Desk>,
+    /// What has been read off the connection that is being served, and not been served.
+    unserved: Option<(Arc<Connection>, Wake)>,
+}
+
+thread_local! {
+    static SERVED: RefCell<Option<Served>> = const { RefCell::new(None) };
+}
+
+/// Marks the calling thread, which belongs to `home`, as one that serves `lane`, until the result is dropped.
+pub(super) fn enter(lane: &Arc<Lane>, home: &Arc<Lane>, core: &Arc<OrbCore>) -> impl Drop + use<> {
+    struct Restore(Option<Served>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            let outer = self.0.take();
+            drop(SERVED.replace(outer));
+        }
+    }
+    Restore(SERVED.replace(Some(Served {
+        lane: Arc::clone(lane),
+        home: Arc::clone(home),
+        core: Arc::clone(core),
+        desks: Vec::new(),
+        unserved: None,
+    })))
+}
+
+/// Remembers that the connection has more than the message whose upcall comes next.
+pub(super) fn set_aside(connection: &Arc<Connection>, wake: Wake) {
+    SERVED.with_borrow_mut(|served| {
+        if let Some(served) = served {
+            served.unserved = Some((Arc::clone(connection), wake));
+        }
+    });
+}
+
+/// Waits until there is something to read, and serves the lane of the calling thread meanwhile. `false`: the deadline passed.
+///
+/// `None` where the thread serves no lane: it has to wait in another way.
+pub(crate) fn await_readable(stream: &dyn Stream, deadline: Option<Instant>) -> Option<io::Result<bool>> {
+    let (lane, home, core, desk, unserved) = SERVED.with_borrow_mut(|served| {
+        let served = served.as_mut()?;
+        let (lane, home) = (Arc::clone(&served.lane), Arc::clone(&served.home));
+        let core = Arc::clone(&served.core);
+        Some((lane, home, core, served.desks.pop(), served.unserved.take()))
+    })?;
+    if let Some((connection, wake)) = unserved {
+        lane.hand_over(&connection, wake);
+    }
+    let desk = desk.unwrap_or_else(|| Desk::new(&core));
+    let mut worker = Worker::new(&lane, &home, &core, desk);
+    let readable = {
+        let _priority = WaitingPriority::enter(&lane);
+        let _available = Available::enter(&lane, &home, &core);
+        worker.serve_until_readable(stream, deadline)
+    };
+    let desk = worker.into_desk();
+    SERVED.with_borrow_mut(|served| {
+        if let Some(served) = served {
+            served.desks.push(desk);
+        }
+    });
+    Some(readable)
+}
+
+impl Worker<'_> {
+    fn serve_until_readable(&mut self, stream: &dyn Stream, deadline: Option<Instant>) -> io::Result<bool> {
+        let replies = match self.desk.replies.take() {
+            Some(replies) => replies,
+            None => Poller::new()?,
+        };
+        replies.add(stream, 0, Interest::READ, Trigger::Edge)?;
+        let readable = self.serve_beside(stream, &replies, deadline);
+        replies.remove(stream)?;
+        self.desk.replies = Some(replies);
+        readable
+    }
+
+    fn serve_beside(
+        &mut self,
+        stream: &dyn Stream,
+        replies: &Poller,
+        deadline: Option<Instant>,
+    ) -> io::Result<bool> {
+        let lane = self.lane;
+        let _nested = lane.buffering.map(|_| Nested::enter(lane));
+        let mut look = true;
+        loop {
+            // Tells a peer that shares memory with us to ring from now on, too.
+            if look && stream.wait_readable(Duration::ZERO)? {
+                return Ok(true);
+            }
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if lane.is_stopping() {
+                // Nothing further is served, and its bell does not stop ringing.
+                return stream_readable(stream, left);
+            }
+            let timeout = left.into_iter().chain(lane.patience()).min();
+            let place = match lane.buffering {
+                Some(_) => lane.queue.rung(),
+                None => lane.poller.as_fd(),
+            };
+            let (reply, work) = wait_for_either(replies.as_fd(), place, timeout)?;
+            look = reply;
+            if reply {
+                replies.wait_one(Some(Duration::ZERO))?;
+            } else if work && lane.buffering.is_some() {
+                self.serve_one_queued();
+            } else if work {
+                // Another thread may have been faster.
+                if let Some(event) = lane.poller.wait_one(Some(Duration::ZERO))? {
+                    self.dispatch(event);
+                }
+                self.look_after();
+            } else if left.is_some_and(|left| Some(left) == timeout) {
+                return Ok(false);
+            } else {
+                self.look_after();
+            }
+        }
+    }
+
+    fn serve_one_queued(&mut self) {
+        let queue = &self.lane.queue;
+        // In this order: who comes from now on rings again.
+        queue.silence();
+        let (request, more) = queue.try_take(&mut self.desk);
+        if more {
+            queue.wake_nested();
+        }
+        if let Some(request) = request {
+            self.serve_queued(request);
+        }
+    }
+}
+
+fn stream_readable(stream: &dyn Stream, left: Option<Duration>) -> io::Result<bool> {
+    match left {
+        Some(left) => stream.wait_readable(left),
+        // The read that follows waits.
+        None => Ok(true),
+    }
+}
+
+/// Announces to a queue that a thread waits for more than it.
+struct Nested<'l>(&'l Lane);
+
+impl<'l> Nested<'l> {
+    fn enter(lane: &'l Lane) -> Self {
+        lane.queue.enter_nested();
+        Self(lane)
+    }
+}
+
+impl Drop for Nested<'_> {
+    fn drop(&mut self) {
+        self.0.queue.leave_nested();
+    }
+}
+
+/// A thread that waits and serves is one that its lane can count on.
+struct Available<'l>(Option<(&'l Arc<Lane>, &'l Arc<OrbCore>)>);
+
+impl<'l> Available<'l> {
+    fn enter(lane: &Arc<Lane>, home: &'l Arc<Lane>, core: &'l Arc<OrbCore>) -> Self {
+        // A lent one serves the lane that it is lent to, and is missing in its own.
+        let own = Arc::ptr_eq(lane, home);
+        if own {
+            home.crew.occupancy.end();
+        }
+        Self(own.then_some((home, core)))
+    }
+}
+
+impl Drop for Available<'_> {
+    fn drop(&mut self) {
+        if let Some((lane, core)) = self.0
+            && lane.crew.occupancy.begin()
+        {
+            lane.reinforce(core);
+        }
+    }
+}
+
+/// Threads of a pool without lanes wait at the pool's priority, not at that of the request they are in.
+struct WaitingPriority(Option<Scheduling>);
+
+impl WaitingPriority {
+    fn enter(lane: &Lane) -> Self {
+        let own = lane.scheduling.filter(|own| own.is_realtime());
+        let Some(own) = own.filter(|_| lane.priority.is_none()) else {
+            return Self(None);
+        };
+        let during_upcall = scheduling::current();
+        let lowered = during_upcall != own && scheduling::set_current(own).is_ok();
+        Self(lowered.then_some(during_upcall))
+    }
+}
+
+impl Drop for WaitingPriority {
+    fn drop(&mut self) {
+        if let Some(during_upcall) = self.0 {
+            let _ = scheduling::set_current(during_upcall);
+        }
+    }
+}
+
+/// Looks whether a call to this address, for whose reply the calling thread would block, would wait for the thread itself.
+///
+/// That is so where it serves the lane that listens there and all other threads of the lane wait like that already. Fails with
+/// BAD_INV_ORDER then, and standard error names the lane, once. Longer ways around, over other processes or
+/// lanes, are not seen: there the call's deadline is what ends it.
+pub(crate) fn enter_blocking(endpoint: &Endpoint) -> Result<Option<BlockedInOwnLane>, SystemException> {
+    let lane = SERVED.with_borrow(|served| {
+        let lane = &served.as_ref()?.lane;
+        let is_own = |acceptor: &Acceptor| endpoint.leads_to(&*acceptor.transport, acceptor.address());
+        lane.acceptors().iter().any(is_own).then(|| Arc::clone(lane))
+    });
+    let Some(lane) = lane else {
+        return Ok(None);
+    };
+    let waiting = lane.waiting_for_itself.fetch_add(1, Ordering::SeqCst) + 1;
+    let blocked = BlockedInOwnLane(lane);
+    if !blocked.0.has_no_more_than(waiting) {
+        return Ok(Some(blocked));
+    }
+    blocked.0.counters.deadlocks.add_one();
+    notice::deadlock(&blocked.0.name);
+    Err(SystemException::new(
+        SystemExceptionKind::BadInvOrder,
+        Minor::DEADLOCK_DETECTED,
+        Completion::No,
+    ))
+}
+
+/// A thread blocks in a call to the lane that it serves, until this is dropped.
+pub(crate) struct BlockedInOwnLane(Arc<Lane>);
+
+impl Drop for BlockedInOwnLane {
+    fn drop(&mut self) {
+        self.0.waiting_for_itself.fetch_sub(1, Ordering::SeqCst);
+    }
+}

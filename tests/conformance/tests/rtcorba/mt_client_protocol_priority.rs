@@ -1,0 +1,69 @@
+//! Threads that call at the same time, each with a priority and a protocol of its own: TAO's `MT_Client_Protocol_Priority`.
+
+use std::thread;
+
+use punctual::{Orb, PolicyOverrides, Priority, PriorityModel, Protocol, ProtocolPolicy};
+use punctual_conformance::{
+    protocols::{WatchedClient, only},
+    real_time::{HIGH, LOW, MIDDLE, class, native, priority, realtime_or_skip},
+    server::Server,
+};
+
+const CALLS: u64 = 50;
+
+#[test]
+fn every_thread_has_its_lane_and_its_protocol() {
+    let realtime = realtime_or_skip();
+    let orb = Orb::builder()
+        .listen("iiop://127.0.0.1")
+        .listen("uiop://")
+        .scheduling_class(class(realtime))
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    let lanes = [LOW, MIDDLE, HIGH];
+    let mut pool = orb.threadpool();
+    for lane in lanes {
+        pool = pool.lane(priority(lane), 1);
+    }
+    let pool = pool.build().unwrap();
+    let model = PriorityModel::ClientPropagated {
+        default: Priority::MIN,
+    };
+    let poa = orb
+        .root_poa()
+        .child("probes")
+        .threadpool(&pool)
+        .priority_model(model)
+        .build()
+        .unwrap();
+    let server = Server::with_poa(orb, pool, poa);
+
+    let client = WatchedClient::new(ProtocolPolicy::default());
+    let probe = client.reference(&server.probe);
+    thread::scope(|scope| {
+        for lane in lanes {
+            for protocol in [Protocol::IIOP, Protocol::UIOP] {
+                let (orb, probe) = (&client.orb, &probe);
+                scope.spawn(move || {
+                    orb.current().set_priority(priority(lane)).unwrap();
+                    orb.current()
+                        .set_policies(PolicyOverrides::new().client_protocols(only(protocol)));
+                    let expected = if realtime { native(lane) } else { -1 };
+                    for _ in 0..CALLS / 2 {
+                        assert_eq!(probe.corba_priority(), Ok(lane));
+                        assert_eq!(probe.native_priority(), Ok(expected));
+                    }
+                });
+            }
+        }
+    });
+    assert_eq!(client.connections(), (3, 3), "one for each thread");
+    for (lane, statistics) in server.pool.statistics() {
+        assert_eq!(
+            (statistics.requests, statistics.misdirected),
+            (2 * CALLS, 0),
+            "{lane:?}"
+        );
+    }
+}
