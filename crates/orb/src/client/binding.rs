@@ -41,14 +41,14 @@ impl Reference {
             band,
         };
         // One that could not be reached just now would be waited for again in each call.
-        let mut avoided = false;
-        for endpoint in route.endpoints(priority, band, policies)? {
+        let mut avoided = 0_u64;
+        for (number, endpoint) in route.endpoints(priority, band, policies)?.enumerate() {
             let key = key(endpoint);
             if let Some(connection) = take_connection(&key, &self.core.connections) {
                 return Ok(connection);
             }
-            if endpoint.is_avoided() {
-                avoided = true;
+            if number < 64 && endpoint.is_avoided() {
+                avoided |= 1 << number;
                 continue;
             }
             match self.open(&key, route, terms) {
@@ -56,9 +56,12 @@ impl Reference {
                 Err(error) => failure = Some(error),
             }
         }
-        if avoided && failure.is_none() {
+        if avoided != 0 {
             // There is no other.
-            for endpoint in route.endpoints(priority, band, policies)? {
+            for (number, endpoint) in route.endpoints(priority, band, policies)?.enumerate() {
+                if number >= 64 || avoided & (1 << number) == 0 {
+                    continue;
+                }
                 match self.open(&key(endpoint), route, terms) {
                     Ok(connection) => return Ok(connection),
                     Err(error) => failure = Some(error),

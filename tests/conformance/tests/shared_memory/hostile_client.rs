@@ -30,7 +30,12 @@ const RING_SIZE: u64 = 64 << 10;
 
 /// The path of the Unix socket at which clients of an object come by their memory.
 pub fn address(probe: &ProbeRef) -> String {
-    let profile = &probe.ior().profiles[0].data;
+    address_in(probe, 0)
+}
+
+/// As [`address`], in this one of the reference's profiles.
+pub fn address_in(probe: &ProbeRef, profile: usize) -> String {
+    let profile = &probe.ior().profiles[profile].data;
     // Byte order, version and padding, then a string with its length.
     let length = u32::from_ne_bytes(profile[4..8].try_into().unwrap()) as usize;
     let address = String::from_utf8(profile[8..8 + length - 1].to_vec()).unwrap();

@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
-    os::fd::IntoRawFd,
+    os::{fd::IntoRawFd, unix::net::UnixListener},
     process::{Child, Command, Stdio},
     sync::{
         Arc,
@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{Completion, Orb, Priority, PriorityModel, SchedulingClass, SystemExceptionKind};
+use punctual::{Completion, Limits, Orb, Priority, PriorityModel, SchedulingClass, SystemExceptionKind};
 use punctual_conformance::{
     conformance::{ProbeRef, probe},
     peer::wait_until,
@@ -258,6 +258,34 @@ fn the_fastest_way_is_taken_and_another_where_it_is_blocked() {
     assert_eq!(mappings(another.child.id()), 1);
     another.kill();
     server.kill();
+}
+
+/// Somebody has taken the place, and does not accept: that costs one connection time-out, and not one for each call.
+#[test]
+fn a_blocked_way_is_not_tried_again_in_each_call() {
+    let path = std::env::temp_dir().join(format!("punctual-blocked-{}", std::process::id()));
+    let endpoint: &'static str = format!("shmiop://{}", path.display()).leak();
+    let server = Setup {
+        listen: vec!["iiop://127.0.0.1:0", endpoint].leak(),
+        ..Setup::default()
+    };
+    let server = server.start();
+    // The pool listens beside the ORB's own place; its file is the one that the reference names.
+    let named = hostile_client::address_in(&server.probe, 1);
+    std::fs::remove_file(&named).unwrap();
+    let silent = UnixListener::bind(&named).unwrap();
+    silent.set_nonblocking(true).unwrap();
+    let mut limits = Limits::default();
+    limits.connect_timeout = Duration::from_millis(50);
+    let client = server::client_with(limits);
+    let probe = server.reference_for(&client);
+    for value in 0..20 {
+        assert_eq!(probe.twice(value).unwrap(), 2 * value);
+    }
+    let tried = std::iter::from_fn(|| silent.accept().ok()).count();
+    assert_eq!(tried, 1);
+    drop(silent);
+    std::fs::remove_file(&named).unwrap();
 }
 
 #[test]
