@@ -181,6 +181,10 @@ impl Segment {
         let (mut count, mut wake) = (0, false);
         loop {
             let (position, available) = side.available(control)?;
+            if available == 0 && !sleep {
+                // Nothing to give back and nothing to say, so nothing to agree upon with the writer either.
+                return Ok(Read { count, wake });
+            }
             let part = (buffer.len() - count).min(available as usize);
             octets.copy_to(position, &mut buffer[count..count + part]);
             count += part;
