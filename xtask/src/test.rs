@@ -97,7 +97,7 @@ pub const STEPS: &[Step] = &[
     },
     Step {
         name: "loom",
-        what: "readers and writers of the object table in the interleavings that loom explores",
+        what: "the object table and the rings of shared memory in the interleavings that loom explores",
         run: || loom().map(nothing),
     },
     Step {
@@ -138,9 +138,12 @@ fn loom() -> Result<(), String> {
         "test",
         "-p",
         "punctual-poa",
+        "-p",
+        "punctual-os",
         "--lib",
         "--target-dir",
         "target/loom",
+        "loom",
     ])
     .env("RUSTFLAGS", "--cfg loom")
     .run()

@@ -79,8 +79,8 @@ pub use message::{
 };
 pub use policy::{PolicyValue, PriorityModel};
 pub use profile::{
-    IiopProfile, Profile, TAG_DIOP, TAG_INTERNET_IOP, TAG_MULTIPLE_COMPONENTS, TAG_SHMIOP, TAG_UIOP,
-    decode_multiple_components, encode_multiple_components,
+    IiopProfile, Profile, TAG_DIOP, TAG_INTERNET_IOP, TAG_MULTIPLE_COMPONENTS, TAG_PUNCTUAL_SHM, TAG_SHMIOP,
+    TAG_UIOP, decode_multiple_components, encode_multiple_components,
 };
 pub use protocol::{ProtocolEntry, ProtocolProperties};
 pub use reply::{

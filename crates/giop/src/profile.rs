@@ -19,6 +19,9 @@ pub const TAG_MULTIPLE_COMPONENTS: u32 = 1;
 pub const TAG_UIOP: u32 = 0x5441_4f00;
 /// TAO: GIOP over shared memory.
 pub const TAG_SHMIOP: u32 = 0x5441_4f02;
+/// Punctual: GIOP over shared memory, not as TAO does it (with TAO's tag a TAO would take it for its own). The address is a
+/// string, the path of a Unix domain socket.
+pub const TAG_PUNCTUAL_SHM: u32 = 0x5055_4e02;
 /// TAO: GIOP over UDP.
 pub const TAG_DIOP: u32 = 0x5441_4f04;
 /// TAO: GIOP over SCTP.

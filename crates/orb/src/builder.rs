@@ -65,7 +65,7 @@ impl OrbBuilder {
         }
     }
 
-    /// Adds a place where it listens: `iiop://HOST:PORT`, `uiop://PATH`, or an endpoint of a transport of your own.
+    /// Adds a place where it listens: `iiop://HOST:PORT`, `uiop://PATH`, `shmiop://PATH`, or an endpoint of a transport of your own.
     ///
     /// References name all places of all protocols. Default: `iiop://localhost:0`, opened when the first object needs it.
     /// Lanes listen beside each place: at free ports of the same host, at the path with the lane's name behind it.
@@ -124,7 +124,7 @@ impl OrbBuilder {
         self
     }
 
-    /// Adds a transport, for [`Self::listen`] and for references that name it; TCP and Unix domain sockets are there.
+    /// Adds a transport, for [`Self::listen`] and for references that name it; TCP, Unix domain sockets and shared memory are there.
     ///
     /// ```
     /// # use punctual_orb::Orb;

@@ -8,6 +8,7 @@
 //! | Change or read a scheduling class, a priority, CPUs | [`scheduling`], [`affinity`] |
 //! | Exclude other threads, or wait for them, without priority inversion | [`lock`], [`inheriting_lock`], [`ceiling`], [`condvar`] |
 //! | Wait for sockets and doorbells | [`poller`], [`doorbell`], [`wait`] |
+//! | Talk to another process through shared memory | [`shm`] |
 //! | Set what sockets have no safe way for | [`socket_option`] |
 //! | Keep memory resident | [`memory`] |
 //! | Read CPU time, sleep until a point in time | [`clock`] |
@@ -40,6 +41,7 @@ pub mod process;
 pub mod rights;
 pub mod scheduling;
 pub mod shared_words;
+pub mod shm;
 pub mod signals;
 pub mod socket_option;
 pub mod task;

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::Timespec;
@@ -111,11 +111,12 @@ impl Poller {
     /// # Errors
     /// None is known for a valid poller.
     pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<usize> {
-        retry_interrupted(timeout, |limit| {
-            events.ready.clear();
-            let room = rustix::buffer::spare_capacity(&mut events.ready);
-            epoll::wait(&self.epoll, room, limit)
-        })
+        events.ready.clear();
+        let room = events.ready.spare_capacity_mut();
+        let count = retry_interrupted(timeout, |limit| wait_once(&self.epoll, room, limit))?;
+        // SAFETY: so many have been filled, from the start.
+        unsafe { events.ready.set_len(count) };
+        Ok(count)
     }
 
     /// As [`wait`](Self::wait), for one event, which it gives; `None` after the timeout.
@@ -127,10 +128,34 @@ impl Poller {
     pub fn wait_one(&self, timeout: Option<Duration>) -> io::Result<Option<Event>> {
         let mut room = [const { MaybeUninit::<epoll::Event>::uninit() }; 1];
         retry_interrupted(timeout, |limit| {
-            let (ready, _) = epoll::wait(&self.epoll, &mut room, limit)?;
-            Ok(ready.first().map(Event::from))
+            let count = wait_once(&self.epoll, &mut room, limit)?;
+            // SAFETY: so many have been filled, from the start.
+            Ok((count > 0).then(|| Event::from(unsafe { room[0].assume_init_ref() })))
         })
     }
+}
+
+/// Waits once, and gives how many of `events` it has filled, from the start. Without a limit by the older system call, which
+/// saves a hundredth of a call through shared memory.
+fn wait_once(
+    epoll: &OwnedFd,
+    events: &mut [MaybeUninit<epoll::Event>],
+    limit: Option<&Timespec>,
+) -> Result<usize, Errno> {
+    if limit.is_some() {
+        return epoll::wait(epoll, events, limit).map(|(ready, _)| ready.len());
+    }
+    const {
+        assert!(size_of::<epoll::Event>() == size_of::<libc::epoll_event>());
+        assert!(align_of::<epoll::Event>() == align_of::<libc::epoll_event>());
+    }
+    let capacity = events.len().try_into().unwrap_or(i32::MAX);
+    // SAFETY: both types are the kernel's `struct epoll_event`, and there is room for as many as it is told.
+    let count = unsafe { libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr().cast(), capacity, -1) };
+    usize::try_from(count).map_err(|_| {
+        let error = io::Error::last_os_error();
+        Errno::from_io_error(&error).unwrap_or(Errno::INVAL)
+    })
 }
 
 /// Signals do not end a wait, and do not make it longer.

@@ -75,7 +75,7 @@ pub mod prelude {
 
 /// Transports: how octets get from one ORB to another, and what a transport of one's own needs.
 ///
-/// [`Tcp`](transport::Tcp) and [`Unix`](transport::Unix) are there; `OrbBuilder::transport` adds others.
+/// [`Tcp`](transport::Tcp), [`Unix`](transport::Unix) and [`Shm`](transport::Shm) are there; `OrbBuilder::transport` adds others.
 /// `examples/03-transport-of-your-own` is one.
 ///
 /// ```

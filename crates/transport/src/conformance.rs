@@ -8,7 +8,10 @@ mod addresses;
 mod polling;
 mod streams;
 
-use std::time::{Duration, Instant};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use punctual_os::{Events, Interest, Poller, Trigger};
 
@@ -77,11 +80,21 @@ fn listen(transport: &dyn Transport, address: &str) -> Box<dyn Listener> {
         .unwrap_or_else(|error| panic!("listening at {address:?}: {error}"))
 }
 
-fn connect(transport: &dyn Transport, listener: &dyn Listener) -> Box<dyn Stream> {
+/// A client's stream, in blocking mode, and what `accept` makes of the server's side meanwhile: connecting may wait for it.
+fn connect<T>(
+    transport: &dyn Transport,
+    listener: &dyn Listener,
+    accept: impl FnOnce(&dyn Listener) -> T,
+) -> (Box<dyn Stream>, T) {
     let address = listener.address();
-    transport
-        .connect(address, &ProtocolProperties::default(), PATIENCE)
-        .unwrap_or_else(|error| panic!("connecting to {address:?}: {error}"))
+    thread::scope(|scope| {
+        let connecting =
+            scope.spawn(move || transport.connect(address, &ProtocolProperties::default(), PATIENCE));
+        let accepted = accept(listener);
+        let client = connecting.join().unwrap();
+        let client = client.unwrap_or_else(|error| panic!("connecting to {address:?}: {error}"));
+        (client, accepted)
+    })
 }
 
 /// The next connection; waits for it as a lane does.
@@ -105,8 +118,7 @@ fn accept(listener: &dyn Listener) -> Box<dyn Stream> {
 /// A client's stream, in blocking mode and with a deadline, and the one of the server, in non-blocking mode.
 fn pair(transport: &dyn Transport, address: &str) -> (Box<dyn Stream>, Box<dyn Stream>) {
     let listener = listen(transport, address);
-    let client = connect(transport, &*listener);
-    let server = accept(&*listener);
+    let (client, server) = connect(transport, &*listener, accept);
     client.set_timeout(Some(PATIENCE)).unwrap();
     (client, server)
 }

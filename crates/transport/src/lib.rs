@@ -11,6 +11,7 @@ mod layer;
 mod peer;
 mod properties;
 mod protocol_policy;
+mod shm;
 mod socket;
 mod stream;
 mod tcp;
@@ -24,6 +25,7 @@ pub use layer::{FaultInjector, Faults, Layer, Layered, Side, Trace, TraceEvent, 
 pub use peer::Peer;
 pub use properties::ProtocolProperties;
 pub use protocol_policy::{Protocol, ProtocolPolicy};
+pub use shm::Shm;
 pub use socket::SocketStream;
 pub use stream::{Listener, Stream};
 pub use tcp::Tcp;

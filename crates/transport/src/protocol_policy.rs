@@ -1,5 +1,6 @@
 use punctual_giop::{
-    ProtocolEntry, ProtocolProperties as WireProperties, TAG_INTERNET_IOP, TAG_SHMIOP, TAG_UIOP,
+    ProtocolEntry, ProtocolProperties as WireProperties, TAG_INTERNET_IOP, TAG_PUNCTUAL_SHM, TAG_SHMIOP,
+    TAG_UIOP,
 };
 
 use crate::ProtocolProperties;
@@ -27,6 +28,8 @@ impl Protocol {
     pub const IIOP: Self = Self::tagged(TAG_INTERNET_IOP);
     /// GIOP over Unix domain sockets, as TAO does it.
     pub const UIOP: Self = Self::tagged(TAG_UIOP);
+    /// GIOP over shared memory; [`crate::Shm`].
+    pub const SHM: Self = Self::tagged(TAG_PUNCTUAL_SHM);
 
     /// The protocol whose profiles have this tag.
     pub const fn tagged(profile_tag: u32) -> Self {

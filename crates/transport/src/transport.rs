@@ -39,7 +39,7 @@ pub trait Transport: Send + Sync {
         properties: &ProtocolProperties,
     ) -> io::Result<Box<dyn Listener>>;
 
-    /// Connects to a published address, in blocking mode, within `timeout`.
+    /// Connects to a published address, in blocking mode, within `timeout`. May wait for the server to accept.
     ///
     /// # Errors
     /// `TimedOut`; `ConnectionRefused` where nobody listens there; anything else the system says.

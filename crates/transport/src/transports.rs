@@ -7,9 +7,13 @@ use crate::{AddressError, Transport};
 pub struct Transports(Vec<Arc<dyn Transport>>);
 
 impl Transports {
-    /// Those that every ORB has: TCP and Unix domain sockets.
+    /// Those that every ORB has: TCP, Unix domain sockets and shared memory.
     pub fn standard() -> Self {
-        Self(vec![Arc::new(crate::Tcp), Arc::new(crate::Unix)])
+        Self(vec![
+            Arc::new(crate::Tcp),
+            Arc::new(crate::Unix),
+            Arc::new(crate::Shm),
+        ])
     }
 
     /// Adds one. It takes the place of one with the same scheme or the same tag.

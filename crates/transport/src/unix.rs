@@ -47,21 +47,11 @@ impl Transport for Unix {
         published: Option<&str>,
         properties: &ProtocolProperties,
     ) -> io::Result<Box<dyn Listener>> {
-        let path = if address.is_empty() {
-            new_path()
-        } else {
-            parse(address)?.to_owned()
-        };
-        let published = published.map(parse).transpose()?.unwrap_or(&path);
-        let published = text(published)?;
-        let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
-        socket::set_buffers(&socket, properties)?;
-        let file = SocketFile::bind(&socket, &path)?;
-        socket.listen(BACKLOG)?;
-        socket.set_nonblocking(true)?;
+        let published = published.map(|published| parse("uiop", published)).transpose()?;
+        let listening = listening("uiop", address, properties)?;
+        let published = text(published.unwrap_or(&listening.path))?;
         Ok(Box::new(UnixListener {
-            socket,
-            file,
+            listening,
             published,
             properties: properties.clone(),
         }))
@@ -73,21 +63,7 @@ impl Transport for Unix {
         properties: &ProtocolProperties,
         timeout: Duration,
     ) -> io::Result<Box<dyn Stream>> {
-        let address = socket_address(parse(address)?)?;
-        if timeout.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
-        socket::set_buffers(&socket, properties)?;
-        // Where too many wait to be accepted, connecting blocks, for as long as a write may.
-        socket.set_write_timeout(Some(timeout))?;
-        socket.connect(&address).map_err(|error| match error.kind() {
-            io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut.into(),
-            // No file, no server.
-            io::ErrorKind::NotFound => io::Error::new(io::ErrorKind::ConnectionRefused, error),
-            _ => error,
-        })?;
-        socket.set_write_timeout(None)?;
+        let socket = connected(parse("uiop", address)?, properties, timeout)?;
         Ok(Box::new(SocketStream::new(socket)))
     }
 
@@ -111,23 +87,82 @@ impl Transport for Unix {
     }
 }
 
-fn parse(address: &str) -> Result<&Path, AddressError> {
+/// The path that an address is.
+pub(crate) fn parse<'a>(scheme: &str, address: &'a str) -> Result<&'a Path, AddressError> {
     let path = Path::new(address);
     if path.is_absolute() {
         Ok(path)
     } else {
         Err(AddressError::new(
-            &format!("uiop://{address}"),
-            "write `uiop://` and an absolute path, such as `uiop:///run/radar.sock`",
+            &format!("{scheme}://{address}"),
+            format!("write `{scheme}://` and an absolute path, such as `{scheme}:///run/radar.sock`"),
         ))
     }
+}
+
+/// A socket that listens, and its file.
+pub(crate) struct Listening {
+    pub(crate) socket: Socket,
+    file: SocketFile,
+    pub(crate) path: PathBuf,
+}
+
+impl Listening {
+    pub(crate) fn shutdown(&self) {
+        self.file.remove();
+        // On a listening socket this ends the listening; it cannot fail otherwise.
+        let _ = self.socket.shutdown(Shutdown::Both);
+    }
+}
+
+/// Listens at a path, or at a new one where the address is empty.
+pub(crate) fn listening(
+    scheme: &str,
+    address: &str,
+    properties: &ProtocolProperties,
+) -> io::Result<Listening> {
+    let path = if address.is_empty() {
+        new_path()
+    } else {
+        parse(scheme, address)?.to_owned()
+    };
+    let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+    socket::set_buffers(&socket, properties)?;
+    let file = SocketFile::bind(&socket, &path)?;
+    socket.listen(BACKLOG)?;
+    socket.set_nonblocking(true)?;
+    Ok(Listening { socket, file, path })
+}
+
+/// Connects to the socket at a path.
+pub(crate) fn connected(
+    path: &Path,
+    properties: &ProtocolProperties,
+    timeout: Duration,
+) -> io::Result<Socket> {
+    let address = socket_address(path)?;
+    if timeout.is_zero() {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+    socket::set_buffers(&socket, properties)?;
+    // Where too many wait to be accepted, connecting blocks, for as long as a write may.
+    socket.set_write_timeout(Some(timeout))?;
+    socket.connect(&address).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut.into(),
+        // No file, no server.
+        io::ErrorKind::NotFound => io::Error::new(io::ErrorKind::ConnectionRefused, error),
+        _ => error,
+    })?;
+    socket.set_write_timeout(None)?;
+    Ok(socket)
 }
 
 fn socket_address(path: &Path) -> io::Result<SockAddr> {
     SockAddr::unix(path).map_err(|_| {
         let length = path.as_os_str().len();
         let problem = format!("a socket's path has at most 107 octets and this one has {length}");
-        AddressError::new(&format!("uiop://{}", path.display()), problem).into()
+        AddressError::new(&path.display().to_string(), problem).into()
     })
 }
 
@@ -138,21 +173,20 @@ fn new_path() -> PathBuf {
     std::env::temp_dir().join(format!("punctual-{}-{number}.sock", std::process::id()))
 }
 
-fn text(path: &Path) -> io::Result<String> {
+pub(crate) fn text(path: &Path) -> io::Result<String> {
     let text = path.to_str().map(str::to_owned);
     text.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8"))
 }
 
 struct UnixListener {
-    socket: Socket,
-    file: SocketFile,
+    listening: Listening,
     published: String,
     properties: ProtocolProperties,
 }
 
 impl Listener for UnixListener {
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>> {
-        let Some(socket) = socket::accept(&self.socket)? else {
+        let Some(socket) = socket::accept(&self.listening.socket)? else {
             return Ok(None);
         };
         // Unlike TCP's, these do not inherit what the listening socket has.
@@ -161,9 +195,7 @@ impl Listener for UnixListener {
     }
 
     fn shutdown(&self) {
-        self.file.remove();
-        // On a listening socket this ends the listening; it cannot fail otherwise.
-        let _ = self.socket.shutdown(Shutdown::Both);
+        self.listening.shutdown();
     }
 
     fn address(&self) -> &str {
@@ -171,6 +203,6 @@ impl Listener for UnixListener {
     }
 
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        self.listening.socket.as_fd()
     }
 }

@@ -44,6 +44,8 @@ pub struct Setup {
     pub model: Option<PriorityModel>,
     /// Of the pool's threads.
     pub class: SchedulingClass,
+    /// Where the ORB listens.
+    pub listen: &'static [&'static str],
     /// Of the calls of its servants.
     pub wait_strategy: WaitStrategy,
     /// Deadline of each such call.
@@ -59,6 +61,7 @@ impl Default for Setup {
             pool: |pool| pool,
             model: None,
             class: SchedulingClass::Other,
+            listen: &["iiop://127.0.0.1:0"],
             wait_strategy: WaitStrategy::Blocking,
             call_timeout: None,
             redispatch: None,
@@ -67,10 +70,14 @@ impl Default for Setup {
 }
 
 impl Setup {
-    /// Starts a server on 127.0.0.1.
+    /// Starts a server.
     pub fn start(self) -> Server {
-        let mut orb = Orb::builder()
-            .listen("iiop://127.0.0.1:0")
+        let listening = Orb::builder();
+        let listening = self
+            .listen
+            .iter()
+            .fold(listening, |builder, endpoint| builder.listen(endpoint));
+        let mut orb = listening
             .limits(self.limits)
             .scheduling_class(self.class)
             .wait_strategy(self.wait_strategy)

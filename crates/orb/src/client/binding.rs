@@ -35,18 +35,37 @@ impl Reference {
         let owner = policies.private_connection.then_some(&self.policies.identity);
         let band = route.band(priority, policies)?;
         let mut failure = None;
-        for endpoint in route.endpoints(priority, band, policies)? {
-            let key = ConnectionKey {
-                endpoint,
-                owner,
-                band,
-            };
+        let key = |endpoint| ConnectionKey {
+            endpoint,
+            owner,
+            band,
+        };
+        // One that could not be reached just now would be waited for again in each call.
+        let mut avoided = 0_u64;
+        for (number, endpoint) in route.endpoints(priority, band, policies)?.enumerate() {
+            let key = key(endpoint);
             if let Some(connection) = take_connection(&key, &self.core.connections) {
                 return Ok(connection);
+            }
+            if number < 64 && endpoint.is_avoided() {
+                avoided |= 1 << number;
+                continue;
             }
             match self.open(&key, route, terms) {
                 Ok(connection) => return Ok(connection),
                 Err(error) => failure = Some(error),
+            }
+        }
+        if avoided != 0 {
+            // There is no other.
+            for (number, endpoint) in route.endpoints(priority, band, policies)?.enumerate() {
+                if number >= 64 || avoided & (1 << number) == 0 {
+                    continue;
+                }
+                match self.open(&key(endpoint), route, terms) {
+                    Ok(connection) => return Ok(connection),
+                    Err(error) => failure = Some(error),
+                }
             }
         }
         Err(failure.unwrap_or_else(broken))

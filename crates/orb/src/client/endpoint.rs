@@ -1,8 +1,11 @@
 use std::{
     collections::HashMap,
     io,
-    sync::{Arc, Weak},
-    time::Duration,
+    sync::{
+        Arc, OnceLock, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
 use punctual_cdr::CharSet;
@@ -17,9 +20,25 @@ pub(crate) struct Endpoint {
     address: String,
     /// What was negotiated for text; `None`: the reference said nothing, so nothing is announced and text is ISO-8859-1.
     pub(crate) char_set: Option<CharSet>,
+    /// Until when others are tried first, in milliseconds since [`START`]; 0: it could be reached when last tried.
+    avoided_until: AtomicU64,
+}
+
+/// For so long others are tried before one that could not be reached: or each call would first wait for it.
+const AVOIDED_FOR: Duration = Duration::from_secs(5);
+static START: OnceLock<Instant> = OnceLock::new();
+
+fn milliseconds() -> u64 {
+    START.get_or_init(Instant::now).elapsed().as_millis() as u64
 }
 
 impl Endpoint {
+    /// Whether it could not be reached a short time ago.
+    pub(super) fn is_avoided(&self) -> bool {
+        let until = self.avoided_until.load(Ordering::Relaxed);
+        until != 0 && milliseconds() < until
+    }
+
     /// How its connections are set up.
     pub(super) fn properties(&self, policy: &ProtocolPolicy) -> ProtocolProperties {
         let properties = policy.properties(self.transport.profile_tag());
@@ -35,8 +54,15 @@ impl Endpoint {
 
     /// Connects, as the client's policy says for its protocol.
     pub(super) fn connect(&self, policy: &ProtocolPolicy, timeout: Duration) -> io::Result<Box<dyn Stream>> {
-        self.transport
-            .connect(&self.address, &self.properties(policy), timeout)
+        let connected = self
+            .transport
+            .connect(&self.address, &self.properties(policy), timeout);
+        let avoided_until = match &connected {
+            Ok(_) => 0,
+            Err(_) => milliseconds() + AVOIDED_FOR.as_millis() as u64,
+        };
+        self.avoided_until.store(avoided_until, Ordering::Relaxed);
+        connected
     }
 }
 
@@ -79,6 +105,7 @@ impl Endpoints {
             transport: Arc::clone(transport),
             address: address.to_owned(),
             char_set,
+            avoided_until: AtomicU64::new(0),
         });
         known.insert(key, Arc::downgrade(&endpoint));
         endpoint

@@ -3,7 +3,7 @@ use std::{collections::HashSet, io::ErrorKind};
 use punctual_cdr::{Endian, TaggedProfile};
 use punctual_giop::{Profile, Version, decode_endpoints_with, encode_endpoints_with};
 
-use super::{PATIENCE, connect, listen};
+use super::{PATIENCE, accept, connect, listen};
 use crate::{ProtocolProperties, Transport};
 
 /// An address in a profile and in the list of endpoints is read as it was written, in both byte orders, and leads to the
@@ -42,7 +42,7 @@ pub fn addresses_survive_references(transport: &dyn Transport, address: &str) {
         let decoded = decode_endpoints_with(&encoded, |decoder| transport.decode_address(decoder));
         assert_eq!(decoded.unwrap(), endpoints);
     }
-    drop(connect(transport, &*listener));
+    drop(connect(transport, &*listener, accept));
 }
 
 /// Listeners beside each other have different addresses, and what is published instead is what they say.
@@ -54,7 +54,7 @@ pub fn lanes_have_addresses_of_their_own(transport: &dyn Transport, address: &st
         let beside = transport.lane_address(address, lane);
         let listener = listen(transport, &beside);
         assert!(seen.insert(listener.address().to_owned()), "{beside} twice");
-        drop(connect(transport, &*listener));
+        drop(connect(transport, &*listener, accept));
         kept.push(listener);
     }
     let published = first.address().to_owned();
@@ -78,7 +78,7 @@ pub fn connecting_is_refused_where_nobody_listens(transport: &dyn Transport, add
     assert_eq!(refused(), ErrorKind::ConnectionRefused, "after closing");
     // What is left behind is no obstacle.
     let again = listen(transport, address);
-    drop(connect(transport, &*again));
+    drop(connect(transport, &*again, accept));
 }
 
 /// As `InvalidInput`, with a text that says what to write: an address with a NUL or a line break is none.

@@ -39,10 +39,11 @@ pub fn what_waits_to_be_accepted_is_heard(transport: &dyn Transport, address: &s
         .unwrap();
     let mut events = Events::with_capacity(1);
     for number in 0..3 {
-        let client = connect(transport, &*listener);
-        let heard = poller.wait(&mut events, Some(PATIENCE)).unwrap();
-        assert_eq!(heard, 1, "connection {number} is not heard of");
-        let server = accept(&*listener);
+        let (client, server) = connect(transport, &*listener, |listener| {
+            let heard = poller.wait(&mut events, Some(PATIENCE)).unwrap();
+            assert_eq!(heard, 1, "connection {number} is not heard of");
+            accept(listener)
+        });
         assert!(
             listener.accept().unwrap().is_none(),
             "one connection, accepted twice"

@@ -4,10 +4,11 @@ use std::{
 };
 
 use punctual::{Orb, Priority};
-use punctual_cdr::{CharSet, Encode, Encoder, Endian};
+use punctual_cdr::{CharSet, Decode, Encode, Encoder, Endian};
 use punctual_giop::{
-    IiopProfile, MessageType, MessageWriter, OutgoingRequest, ReplyStatus, ResponseFlags, ServiceContext,
-    TargetAddress, Version, begin_body, encode_reply_header, encode_request, end_body,
+    IiopProfile, MessageType, MessageWriter, OutgoingRequest, Profile, ReplyStatus, ResponseFlags,
+    ServiceContext, TAG_INTERNET_IOP, TargetAddress, Version, begin_body, encode_reply_header,
+    encode_request, end_body,
 };
 use punctual_harness::{Latencies, child::Control};
 use punctual_os::alloc_counter;
@@ -15,8 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     operation::Operation,
-    raw::{RawClient, Sizes},
+    raw::{RawAddress, RawClient, Sizes},
     server::PRIORITY,
+    transport::Transport,
 };
 use crate::{
     Error,
@@ -27,12 +29,20 @@ use crate::{
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Block {
     pub(super) operation: Operation,
-    /// The ping-pong of the operation's octets instead of the call.
-    pub(super) raw: bool,
+    pub(super) kind: Kind,
     /// How many calls, or how many seconds of calls.
     pub(super) length: Length,
     /// Whether the answer is to hold every latency; without them it is of one size, however many calls were made.
     pub(super) with_latencies: bool,
+}
+
+/// What a block consists of.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(super) enum Kind {
+    /// Calls.
+    Ours,
+    /// The ping-pong of the operation's octets.
+    Raw(Transport),
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
@@ -55,17 +65,17 @@ pub(super) struct Measured {
     pub(super) sizes: Sizes,
 }
 
-/// The client process. Arguments: the reference, the port of the ping-pong.
+/// The client process. Arguments: the reference, where the ping-pongs are.
 pub(crate) fn client(arguments: &[String]) -> Result<(), Error> {
-    let [ior, raw_port] = arguments else {
-        return Err("the client needs a reference and a port".into());
+    let [ior, raw_addresses] = arguments else {
+        return Err("the client needs a reference and addresses".into());
     };
     let orb = Orb::builder().build()?;
     let cubit: CubitRef = orb.resolve(ior)?;
     orb.current().set_priority(Priority::new(PRIORITY)?)?;
     let mut caller = Caller {
         cubit,
-        raw_port: raw_port.parse()?,
+        raw_addresses: serde_json::from_str(raw_addresses)?,
         raw: HashMap::new(),
         values: Values::new(),
     };
@@ -77,8 +87,8 @@ pub(crate) fn client(arguments: &[String]) -> Result<(), Error> {
 
 struct Caller {
     cubit: CubitRef,
-    raw_port: u16,
-    raw: HashMap<Operation, RawClient>,
+    raw_addresses: Vec<RawAddress>,
+    raw: HashMap<(Transport, Operation), RawClient>,
     values: Values,
 }
 
@@ -119,15 +129,19 @@ impl Caller {
     fn measure(&mut self, block: Block) -> Result<Measured, Error> {
         let Block {
             operation,
-            raw,
+            kind,
             length,
             with_latencies,
         } = block;
         let sizes = self.sizes(operation)?;
-        let mut client = raw.then(|| self.raw.remove(&operation)).flatten();
-        if raw && client.is_none() {
-            client = Some(RawClient::connect(self.raw_port, sizes)?);
-        }
+        let mut client = match kind {
+            Kind::Ours => None,
+            Kind::Raw(transport) => Some(match self.raw.remove(&(transport, operation)) {
+                Some(client) => client,
+                None => RawClient::connect(transport, &self.raw_addresses, sizes)?,
+            }),
+        };
+        let raw = client.is_some();
         // The first call after the switch from the other kind finds everything in other caches: not counted.
         self.exchange(operation, client.as_mut())?;
 
@@ -155,8 +169,8 @@ impl Caller {
         let elapsed_ns = (before - start).as_nanos() as u64;
         let client_allocations = alloc_counter::allocations_of_this_thread() - client_before;
         let server_after = if raw { 0 } else { self.cubit.allocations()? };
-        if let Some(client) = client {
-            self.raw.insert(operation, client);
+        if let (Some(client), Kind::Raw(transport)) = (client, kind) {
+            self.raw.insert((transport, operation), client);
         }
         Ok(Measured {
             latencies: with_latencies.then_some(latencies),
@@ -211,7 +225,10 @@ impl Caller {
     /// How many octets the request and the reply of an operation are, code sets negotiated.
     fn sizes(&self, operation: Operation) -> Result<Sizes, Error> {
         let profile = self.cubit.ior().profiles.first().ok_or("the reference is nil")?;
-        let profile = IiopProfile::decode(profile)?;
+        let key = match profile.tag {
+            TAG_INTERNET_IOP => IiopProfile::decode(profile)?.object_key,
+            _ => Profile::decode_with(profile, String::decode)?.object_key,
+        };
         let mut octets = Vec::new();
         let response = if operation == Operation::Oneway {
             ResponseFlags::None
@@ -221,7 +238,7 @@ impl Caller {
         let request = OutgoingRequest {
             request_id: 0,
             response,
-            target: TargetAddress::Key(&profile.object_key),
+            target: TargetAddress::Key(&key),
             operation: operation.idl_name(),
             contexts: &[ServiceContext::Priority(PRIORITY)],
         };

@@ -1,14 +1,17 @@
 //! `bench cubit`: what a call costs over the operating system's own cost of the same exchange.
 //!
-//! Client and server are processes of their own, on one CPU and on two. Blocks of calls alternate with blocks of a blocking TCP
-//! ping-pong of the same numbers of octets over the same CPUs, so that what disturbs one disturbs the other; the ratio is
-//! taken within each pair. Source: \[S0\] 3.2, TAO's IDL_Cubit.
+//! Client and server are processes of their own, on one CPU and on two. Blocks of calls alternate with blocks of a raw ping-pong of
+//! the same kind (TCP, Unix socket, shared memory with futexes) and of the same numbers of octets over the same CPUs, so that what
+//! disturbs one disturbs the other; the ratio is taken within each pair. Source: \[S0\] 3.2, TAO's IDL_Cubit.
 
 mod client;
+mod count;
 mod operation;
 mod placement;
 mod raw;
+mod rows;
 mod server;
+mod transport;
 
 use std::{process::ExitCode, time::Duration};
 
@@ -18,7 +21,11 @@ use punctual_os::{CpuSet, affinity};
 pub(crate) use client::client;
 pub(crate) use server::server;
 
-use self::{operation::OPERATIONS, placement::Placement};
+use self::{
+    operation::OPERATIONS,
+    placement::{LaneWait, Placement},
+    transport::Transport,
+};
 use crate::{
     Error,
     report::{Files, could_not_run},
@@ -72,12 +79,20 @@ impl Options {
 pub fn run(options: &Options) -> ExitCode {
     match measure(options) {
         Ok(outcome) => {
-            placement::print(&outcome);
-            options.files.finish(&outcome, || placement::html(&outcome))
+            rows::print(&outcome);
+            options.files.finish(&outcome, || rows::html(&outcome))
         }
         Err(error) => could_not_run("bench cubit", &error),
     }
 }
+
+/// What is between client and server, and how the server waits.
+const ROWS: [(Transport, LaneWait); 4] = [
+    (Transport::Tcp, LaneWait::Polled),
+    (Transport::Unix, LaneWait::Polled),
+    (Transport::Unix, LaneWait::Blocking),
+    (Transport::Shm, LaneWait::Polled),
+];
 
 fn measure(options: &Options) -> Result<Outcome, Error> {
     let extent = options.extent();
@@ -92,7 +107,7 @@ fn measure(options: &Options) -> Result<Outcome, Error> {
 
     // A pair of blocks takes about 50 µs for each of its calls.
     let calls = extent.rounds as u64 * u64::from(extent.calls_per_block) * OPERATIONS.len() as u64;
-    let expected = Duration::from_micros(calls * 120) + Duration::from_secs(2 * extent.cpu_seconds);
+    let expected = Duration::from_micros(calls * 200) + Duration::from_secs(2 * extent.cpu_seconds);
     let progress = Progress::start("bench cubit", expected * 2);
     let supervisor = punctual_harness::supervisor::Preparation::new(pinned.clone())
         .leave_system_alone(options.leave_system_alone)
@@ -100,22 +115,23 @@ fn measure(options: &Options) -> Result<Outcome, Error> {
     outcome.parameter("prepared", serde_json::to_value(supervisor.prepared())?);
     affinity::set_current(&CpuSet::single(driver))?;
 
-    let same = Placement {
-        name: "same-cpu",
-        client: served,
+    let on = |name, client, transport, lane_wait| Placement {
+        name,
+        client,
         server: served,
+        transport,
+        lane_wait,
     };
-    same.measure(extent, &progress, &mut outcome)?;
+    for (transport, lane_wait) in ROWS {
+        on("same-cpu", served, transport, lane_wait).measure(extent, &progress, &mut outcome)?;
+    }
     if driver == served {
         let reason = "only one CPU is available to this process";
         outcome.skip(None, "every row of placement split-cpu", reason);
     } else {
-        let split = Placement {
-            name: "split-cpu",
-            client: driver,
-            server: served,
-        };
-        split.measure(extent, &progress, &mut outcome)?;
+        for (transport, lane_wait) in ROWS {
+            on("split-cpu", driver, transport, lane_wait).measure(extent, &progress, &mut outcome)?;
+        }
     }
     progress.finish();
     supervisor.finish()?;

@@ -1,12 +1,21 @@
-//! The operating system's own cost: a blocking TCP ping-pong of given numbers of octets, with nothing but `write` and `read`.
+//! The operating system's own cost: a ping-pong of given numbers of octets, with nothing but `write` and `read`, or shared memory
+//! and futexes.
 
 use std::{
+    fs::File,
     io::{self, Read, Write},
     net::{TcpListener, TcpStream},
+    os::{
+        fd::AsRawFd,
+        linux::net::SocketAddrExt,
+        unix::net::{SocketAddr, UnixListener, UnixStream},
+    },
 };
 
-use punctual_os::{Scheduling, ThreadSpec};
+use punctual_os::{Scheduling, ThreadSpec, shm::Exchange};
 use serde::{Deserialize, Serialize};
+
+use super::transport::Transport;
 
 /// How many octets go out and come back; no octets back: a oneway call.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -15,28 +24,84 @@ pub(super) struct Sizes {
     pub(super) reply: u32,
 }
 
-/// Serves ping-pong on a free port, one thread for each connection, each as the lane's thread is scheduled.
-pub(super) fn serve(scheduling: Scheduling) -> io::Result<u16> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    let port = listener.local_addr()?.port();
-    // It only accepts, and blocks in between.
-    ThreadSpec::new("raw-accept").spawn(move || {
-        while let Ok((stream, _)) = listener.accept() {
-            let spec = ThreadSpec::new("raw").scheduling(scheduling).prefault(true);
-            // Without the thread the client sees its connection end.
-            let _ = spec.spawn(move || echo(stream));
-        }
-    })?;
-    Ok(port)
+/// Where a ping-pong is served.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct RawAddress {
+    transport: Transport,
+    /// TCP.
+    port: u16,
+    /// Otherwise: the abstract name of a Unix socket.
+    name: String,
 }
 
-fn echo(mut stream: TcpStream) -> io::Result<()> {
-    stream.set_nodelay(true)?;
+/// Serves ping-pongs over a transport, and over TCP, one thread for each connection, each as the lane's thread is scheduled.
+pub(super) fn serve(transport: Transport, scheduling: Scheduling) -> io::Result<Vec<RawAddress>> {
+    let mut addresses = vec![serve_tcp(scheduling)?];
+    if transport != Transport::Tcp {
+        addresses.push(serve_unix(transport, scheduling)?);
+    }
+    Ok(addresses)
+}
+
+fn serve_tcp(scheduling: Scheduling) -> io::Result<RawAddress> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let port = listener.local_addr()?.port();
+    accept_in_thread(scheduling, move || {
+        let (stream, _) = listener.accept()?;
+        stream.set_nodelay(true)?;
+        Ok(Box::new(|| echo(stream)))
+    })?;
+    Ok(RawAddress {
+        transport: Transport::Tcp,
+        port,
+        name: String::new(),
+    })
+}
+
+fn serve_unix(transport: Transport, scheduling: Scheduling) -> io::Result<RawAddress> {
+    let name = format!("punctual-cubit-raw-{}", std::process::id());
+    let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name)?)?;
+    accept_in_thread(scheduling, move || {
+        let (stream, _) = listener.accept()?;
+        Ok(match transport {
+            Transport::Shm => Box::new(|| exchange(stream)),
+            _ => Box::new(|| echo(stream)),
+        })
+    })?;
+    Ok(RawAddress {
+        transport,
+        port: 0,
+        name,
+    })
+}
+
+type Serve = Box<dyn FnOnce() -> io::Result<()> + Send>;
+
+fn accept_in_thread(
+    scheduling: Scheduling,
+    accept: impl Fn() -> io::Result<Serve> + Send + 'static,
+) -> io::Result<()> {
+    // It only accepts, and blocks in between.
+    ThreadSpec::new("raw-accept").spawn(move || {
+        while let Ok(serve) = accept() {
+            let spec = ThreadSpec::new("raw").scheduling(scheduling).prefault(true);
+            // Without the thread the client sees its connection end.
+            let _ = spec.spawn(serve);
+        }
+    })?;
+    Ok(())
+}
+
+fn buffers(stream: &mut impl Read) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let mut sizes = [0; 8];
     stream.read_exact(&mut sizes)?;
     let [request, reply] =
         [&sizes[..4], &sizes[4..]].map(|size| u32::from_ne_bytes(size.try_into().expect("four octets")));
-    let (mut request, reply) = (vec![0; request as usize], vec![0; reply as usize]);
+    Ok((vec![0; request as usize], vec![0; reply as usize]))
+}
+
+fn echo(mut stream: impl Read + Write) -> io::Result<()> {
+    let (mut request, reply) = buffers(&mut stream)?;
     loop {
         // Ends with the connection.
         stream.read_exact(&mut request)?;
@@ -46,21 +111,66 @@ fn echo(mut stream: TcpStream) -> io::Result<()> {
     }
 }
 
+/// The socket is only there to say where the memory is.
+fn exchange(mut stream: UnixStream) -> io::Result<()> {
+    let (mut request, reply) = buffers(&mut stream)?;
+    let (server, memory) = Exchange::create()?;
+    stream.write_all(&std::process::id().to_ne_bytes())?;
+    stream.write_all(&memory.as_raw_fd().to_ne_bytes())?;
+    // Until the client has opened it.
+    stream.read_exact(&mut [0])?;
+    while server.serve(&mut request, &reply) {}
+    Ok(())
+}
+
 /// The client's end.
 pub(super) struct RawClient {
-    stream: TcpStream,
+    way: Way,
     request: Vec<u8>,
     reply: Vec<u8>,
 }
 
+enum Way {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+    Shm(Exchange),
+}
+
 impl RawClient {
-    pub(super) fn connect(port: u16, sizes: Sizes) -> io::Result<Self> {
-        let mut stream = TcpStream::connect(("127.0.0.1", port))?;
-        stream.set_nodelay(true)?;
-        stream.write_all(&sizes.request.to_ne_bytes())?;
-        stream.write_all(&sizes.reply.to_ne_bytes())?;
+    pub(super) fn connect(transport: Transport, addresses: &[RawAddress], sizes: Sizes) -> io::Result<Self> {
+        let address = addresses.iter().find(|address| address.transport == transport);
+        let address = address.ok_or(io::ErrorKind::NotFound)?;
+        let unix = || UnixStream::connect_addr(&SocketAddr::from_abstract_name(&address.name)?);
+        let way = match transport {
+            Transport::Tcp => {
+                let mut stream = TcpStream::connect(("127.0.0.1", address.port))?;
+                stream.set_nodelay(true)?;
+                sizes.send(&mut stream)?;
+                Way::Tcp(stream)
+            }
+            Transport::Unix => {
+                let mut stream = unix()?;
+                sizes.send(&mut stream)?;
+                Way::Unix(stream)
+            }
+            Transport::Shm => {
+                let mut stream = unix()?;
+                sizes.send(&mut stream)?;
+                let [mut process, mut descriptor] = [[0; 4]; 2];
+                stream.read_exact(&mut process)?;
+                stream.read_exact(&mut descriptor)?;
+                let [process, descriptor] = [process, descriptor].map(u32::from_ne_bytes);
+                let memory = File::options()
+                    .read(true)
+                    .write(true)
+                    .open(format!("/proc/{process}/fd/{descriptor}"))?;
+                let exchange = Exchange::open(&memory)?;
+                stream.write_all(&[0])?;
+                Way::Shm(exchange)
+            }
+        };
         Ok(Self {
-            stream,
+            way,
             request: vec![0; sizes.request as usize],
             reply: vec![0; sizes.reply as usize],
         })
@@ -68,11 +178,30 @@ impl RawClient {
 
     /// One exchange: one `write`, and one `read` if the reply comes in one piece.
     pub(super) fn exchange(&mut self) -> io::Result<()> {
-        self.stream.write_all(&self.request)?;
-        if self.reply.is_empty() {
-            Ok(())
-        } else {
-            self.stream.read_exact(&mut self.reply)
+        let Self { way, request, reply } = self;
+        match way {
+            Way::Tcp(stream) => write_and_read(stream, request, reply),
+            Way::Unix(stream) => write_and_read(stream, request, reply),
+            Way::Shm(exchange) => {
+                exchange.call(request, reply);
+                Ok(())
+            }
         }
+    }
+}
+
+fn write_and_read(stream: &mut (impl Read + Write), request: &[u8], reply: &mut [u8]) -> io::Result<()> {
+    stream.write_all(request)?;
+    if reply.is_empty() {
+        Ok(())
+    } else {
+        stream.read_exact(reply)
+    }
+}
+
+impl Sizes {
+    fn send(self, stream: &mut impl Write) -> io::Result<()> {
+        stream.write_all(&self.request.to_ne_bytes())?;
+        stream.write_all(&self.reply.to_ne_bytes())
     }
 }

@@ -1,9 +1,13 @@
-use punctual::{Orb, Priority, PriorityModel, SystemException};
+use punctual::{LaneSpec, Orb, Priority, PriorityModel, SystemException};
 use punctual_harness::child::Control;
 use punctual_os::{Scheduling, alloc_counter, scheduling};
 use serde::{Deserialize, Serialize};
 
-use super::raw;
+use super::{
+    placement::LaneWait,
+    raw::{self, RawAddress},
+    transport::Transport,
+};
 use crate::{
     Error,
     idl::cubit::bench::{Cubit, CubitRef, Many},
@@ -12,18 +16,32 @@ use crate::{
 /// The priority of the lane and of the client: in the middle, native 50 under SCHED_FIFO.
 pub(super) const PRIORITY: i16 = 16_384;
 
+/// What the driver tells the server.
+#[derive(Deserialize, Serialize)]
+pub(super) struct ServerSpec {
+    pub(super) transport: Transport,
+    pub(super) lane_wait: LaneWait,
+}
+
 /// What the server tells the driver.
 #[derive(Deserialize, Serialize)]
 pub(super) struct Ready {
     pub(super) ior: String,
-    pub(super) raw_port: u16,
+    pub(super) raw: Vec<RawAddress>,
 }
 
 /// The server process: a lane of one thread, and the raw ping-pong beside it.
-pub(crate) fn server(_: &[String]) -> Result<(), Error> {
+pub(crate) fn server(arguments: &[String]) -> Result<(), Error> {
+    let spec: ServerSpec =
+        serde_json::from_str(arguments.first().ok_or("the server needs a specification")?)?;
     let priority = Priority::new(PRIORITY)?;
-    let orb = Orb::builder().listen("iiop://127.0.0.1:0").build()?;
-    let pool = orb.threadpool().lane(priority, 1).build()?;
+    let orb = Orb::builder().listen(spec.transport.endpoint()).build()?;
+    let wait = match spec.lane_wait {
+        LaneWait::Polled => punctual::LaneWait::Polled,
+        LaneWait::Blocking => punctual::LaneWait::Blocking,
+    };
+    let lane = LaneSpec::new(priority).wait(wait);
+    let pool = orb.threadpool().lane_with(lane).build()?;
     let model = PriorityModel::ClientPropagated { default: priority };
     let poa = orb
         .root_poa()
@@ -32,10 +50,10 @@ pub(crate) fn server(_: &[String]) -> Result<(), Error> {
         .priority_model(model)
         .build()?;
     let cubit: CubitRef = poa.activate(Servant)?;
-    let raw_port = raw::serve(as_the_lane(&orb)?)?;
+    let raw = raw::serve(spec.transport, as_the_lane(&orb)?)?;
     let control = Control::ready(&Ready {
         ior: cubit.to_ior(),
-        raw_port,
+        raw,
     })?;
     control.serve(|()| Ok::<(), String>(()))?;
     Ok(())

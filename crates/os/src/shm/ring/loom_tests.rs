@@ -1,0 +1,93 @@
+use loom::{
+    cell::UnsafeCell,
+    sync::{Arc, Notify},
+    thread,
+};
+
+use super::*;
+
+const CAPACITY: u64 = 2;
+
+struct Connection {
+    control: Control,
+    slots: [UnsafeCell<u64>; CAPACITY as usize],
+    bell_of_reader: Notify,
+    bell_of_writer: Notify,
+}
+
+/// Loom fails the model if an octet is read while it is written, and if one side sleeps for ever.
+#[test]
+fn nothing_is_torn_and_nobody_sleeps_on() {
+    const OCTETS: u64 = 4;
+    let mut model = loom::model::Builder::new();
+    // As for the object table: without a bound the model takes minutes.
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let connection = Arc::new(Connection {
+            control: Control {
+                of_writer: WriterSays {
+                    written: AtomicU64::new(0),
+                    waits: AtomicU32::new(0),
+                    closed: AtomicU32::new(0),
+                },
+                of_reader: ReaderSays {
+                    read: AtomicU64::new(0),
+                    sleeps: AtomicU32::new(1),
+                },
+            },
+            slots: [UnsafeCell::new(0), UnsafeCell::new(0)],
+            bell_of_reader: Notify::new(),
+            bell_of_writer: Notify::new(),
+        });
+        let writing = {
+            let connection = connection.clone();
+            thread::spawn(move || write_all(&connection, OCTETS))
+        };
+        read_all(&connection, OCTETS);
+        writing.join().unwrap();
+    });
+}
+
+fn write_all(connection: &Connection, octets: u64) {
+    let writer = Writer::new(CAPACITY);
+    let mut next = 0;
+    while next < octets {
+        let (position, room) = writer.room(&connection.control, octets - next).unwrap();
+        let count = room.min(octets - next);
+        if count == 0 {
+            if !writer.wait(&connection.control).unwrap() {
+                connection.bell_of_writer.wait();
+            }
+            continue;
+        }
+        for index in position..position + count {
+            connection.slots[(index % CAPACITY) as usize].with_mut(|_| ());
+            assert_eq!(index, next);
+            next += 1;
+        }
+        if writer.publish(&connection.control, count) {
+            connection.bell_of_reader.notify();
+        }
+    }
+}
+
+/// As `Segment::read` does it, and then waits.
+fn read_all(connection: &Connection, octets: u64) {
+    let reader = Reader::new(CAPACITY);
+    let mut next = 0;
+    while next < octets {
+        let (position, available) = reader.available(&connection.control).unwrap();
+        for index in position..position + available {
+            connection.slots[(index % CAPACITY) as usize].with(|_| ());
+            assert_eq!(index, next);
+            next += 1;
+        }
+        let settled = reader.settle(&connection.control, available, true).unwrap();
+        if settled.wake_writer {
+            connection.bell_of_writer.notify();
+        }
+        if settled.is_empty && next < octets {
+            connection.bell_of_reader.wait();
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Shared memory.
+
+mod handshake;
+mod stream;
+
+use std::{
+    io,
+    os::fd::{AsFd, BorrowedFd},
+    time::{Duration, Instant},
+};
+
+use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
+use punctual_giop::TAG_PUNCTUAL_SHM;
+use punctual_os::shm::{MAX_RING_SIZE, MIN_RING_SIZE};
+use socket2::Socket;
+
+use self::handshake::Incarnation;
+use crate::{
+    AddressError, Listener, Peer, ProtocolProperties, Reach, Stream, Transport, socket,
+    unix::{self, Listening},
+};
+
+/// GIOP through memory that client and server share: `shmiop://PATH`, the fastest way between two processes of a host.
+///
+/// Clients come to a Unix domain socket, at an absolute path of at most 107 octets, or at a new one in the directory for
+/// temporary files where none is given. There the server gives each of them a sealed memfd with a ring of octets for each
+/// direction, and two bells, which are pipes; see [`punctual_os::shm`]. The file's permissions decide who may come, and what is
+/// said of [`crate::Unix`]'s file holds for this one.
+///
+/// The larger of [`ProtocolProperties::send_buffer_size`] and [`ProtocolProperties::recv_buffer_size`] on the server's side is
+/// the size of each ring, rounded up to a power of two from 4 KiB to 16 MiB. Default: 64 KiB. Messages may be larger.
+///
+/// A published address has a random number behind the path, `PATH?NUMBER`: what listens at the same path later, or in another
+/// container, is not the server that the reference means, and says so before a request is sent.
+pub struct Shm;
+
+const DEFAULT_RING_SIZE: usize = 64 << 10;
+
+impl Transport for Shm {
+    fn scheme(&self) -> &str {
+        SCHEME
+    }
+
+    fn profile_tag(&self) -> u32 {
+        TAG_PUNCTUAL_SHM
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Host { preference: 200 }
+    }
+
+    fn listen(
+        &self,
+        address: &str,
+        published: Option<&str>,
+        properties: &ProtocolProperties,
+    ) -> io::Result<Box<dyn Listener>> {
+        let published = published.map(parse).transpose()?;
+        let listening = unix::listening(SCHEME, parse(address)?.0, &ProtocolProperties::DEFAULT)?;
+        let (path, incarnation) = match published {
+            Some((path, incarnation)) => (unix::parse(SCHEME, path)?.to_owned(), incarnation),
+            None => (listening.path.clone(), None),
+        };
+        let incarnation = incarnation.map_or_else(Incarnation::new, Ok)?;
+        let path = unix::text(&path)?;
+        Ok(Box::new(ShmListener {
+            listening,
+            published: format!("{path}{SEPARATOR}{incarnation}"),
+            incarnation,
+            ring_size: ring_size(properties),
+        }))
+    }
+
+    fn connect(
+        &self,
+        address: &str,
+        _properties: &ProtocolProperties,
+        timeout: Duration,
+    ) -> io::Result<Box<dyn Stream>> {
+        let deadline = Instant::now() + timeout;
+        let (path, incarnation) = parse(address)?;
+        let path = unix::parse(SCHEME, path)?;
+        let socket = unix::connected(path, &ProtocolProperties::DEFAULT, timeout)?;
+        let left = deadline.saturating_duration_since(Instant::now());
+        let accepted = handshake::accepted(&socket, incarnation, left)?;
+        Ok(Box::new(stream::connected(accepted, peer(&socket))?))
+    }
+
+    fn lane_address(&self, address: &str, lane: &str) -> String {
+        let path = address.split(SEPARATOR).next().unwrap_or(address);
+        if path.is_empty() {
+            String::new()
+        } else {
+            format!("{path}.{lane}")
+        }
+    }
+
+    fn encode_address(&self, address: &str, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        if address.is_empty() {
+            return Err(encoder.error(CdrErrorKind::ValueNotRepresentable));
+        }
+        address.encode(encoder)
+    }
+
+    fn decode_address(&self, decoder: &mut Decoder<'_>) -> Result<String, CdrError> {
+        String::decode(decoder)
+    }
+}
+
+const SCHEME: &str = "shmiop";
+const SEPARATOR: char = '?';
+
+/// The path, and which server is meant.
+fn parse(address: &str) -> Result<(&str, Option<Incarnation>), AddressError> {
+    let Some((path, incarnation)) = address.rsplit_once(SEPARATOR) else {
+        return Ok((address, None));
+    };
+    let incarnation = incarnation.parse().map_err(|()| {
+        AddressError::new(
+            &format!("{SCHEME}://{address}"),
+            "behind `?` comes the number of 32 hexadecimal digits that a server has published; or write neither",
+        )
+    })?;
+    Ok((path, Some(incarnation)))
+}
+
+/// Who is at the other end, asked while there is a socket.
+fn peer(socket: &Socket) -> Peer {
+    let credentials = rustix::net::sockopt::socket_peercred(socket);
+    let user = credentials.ok().map(|credentials| credentials.uid.as_raw());
+    Peer::SameHost { user }
+}
+
+fn ring_size(properties: &ProtocolProperties) -> usize {
+    let asked = properties.send_buffer_size.max(properties.recv_buffer_size);
+    asked.map_or(DEFAULT_RING_SIZE, |size| {
+        (size as usize)
+            .clamp(MIN_RING_SIZE, MAX_RING_SIZE)
+            .next_power_of_two()
+    })
+}
+
+struct ShmListener {
+    listening: Listening,
+    published: String,
+    incarnation: Incarnation,
+    ring_size: usize,
+}
+
+impl Listener for ShmListener {
+    fn accept(&self) -> io::Result<Option<Box<dyn Stream>>> {
+        // Of those that wait, one that cannot be served must not keep the others waiting.
+        while let Some(socket) = socket::accept(&self.listening.socket)? {
+            if let Ok(offered) = handshake::offer(&socket, self.incarnation, self.ring_size) {
+                let stream = stream::accepted(offered, peer(&socket));
+                return Ok(Some(Box::new(stream)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn shutdown(&self) {
+        self.listening.shutdown();
+    }
+
+    fn address(&self) -> &str {
+        &self.published
+    }
+
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listening.socket.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests;

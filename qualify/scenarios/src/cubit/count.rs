@@ -1,0 +1,138 @@
+//! What the kernel and the processor count, in passes of their own.
+
+use std::time::{Duration, Instant};
+
+use punctual_harness::Child;
+use punctual_os::{
+    TaskId,
+    perf::{Counter, CounterKind, ProcessCounter},
+    process,
+};
+
+use super::{
+    Extent,
+    client::{Block, Kind, Length, Measured},
+    operation::Operation,
+    placement::BLOCK,
+};
+use crate::Error;
+
+/// What the kernel counted, per call.
+#[derive(Default)]
+pub(super) struct Counted {
+    pub(super) client_syscalls: Option<f64>,
+    pub(super) server_syscalls: Option<f64>,
+    pub(super) context_switches: Option<f64>,
+    pub(super) user_cpu_us: Option<f64>,
+}
+
+/// Counts in passes of their own, because counting costs time: N calls and 2N calls, so that what is not the calls' cancels out.
+pub(super) fn count(
+    client: &mut Child,
+    server: &Child,
+    operation: Operation,
+    kind: Kind,
+    extent: Extent,
+) -> Result<Counted, Error> {
+    let (client_id, server_id) = (client.id(), server.id());
+    let calls = 4 * extent.calls_per_block;
+    let mut pass = |calls| -> Result<(), Error> {
+        client.ask::<_, Measured>(
+            &Block {
+                operation,
+                kind,
+                length: Length::Calls(calls),
+                with_latencies: false,
+            },
+            BLOCK,
+        )?;
+        Ok(())
+    };
+    let mut differences = |read: &dyn Fn() -> std::io::Result<u64>| -> Result<f64, Error> {
+        let start = read()?;
+        pass(calls)?;
+        let middle = read()?;
+        pass(2 * calls)?;
+        let end = read()?;
+        let difference = (end - middle) as f64 - (middle - start) as f64;
+        Ok(difference / f64::from(calls))
+    };
+    let mut counted = Counted::default();
+    for (process, result) in [
+        (client_id, &mut counted.client_syscalls),
+        (server_id, &mut counted.server_syscalls),
+    ] {
+        if let Ok(counter) = ProcessCounter::open(process, CounterKind::Syscalls) {
+            counter.enable()?;
+            *result = Some(differences(&|| counter.read())?);
+        }
+    }
+    if let (Some(rate), Ok(of_client), Ok(of_server)) = (
+        cycles_per_us(),
+        ProcessCounter::open(client_id, CounterKind::UserCycles),
+        ProcessCounter::open(server_id, CounterKind::UserCycles),
+    ) {
+        of_client.enable()?;
+        of_server.enable()?;
+        let cycles = differences(&|| Ok(of_client.read()? + of_server.read()?))?;
+        counted.user_cpu_us = Some(cycles / rate);
+    }
+    let switches = || {
+        let of = |process| process::context_switches(process).map(|switches| switches.total());
+        Ok(of(client_id)? + of(server_id)?)
+    };
+    counted.context_switches = Some(differences(&switches)?);
+    Ok(counted)
+}
+
+/// Cycles that this machine makes in a µs of user mode; `None` where they cannot be counted, as in most virtual machines.
+fn cycles_per_us() -> Option<f64> {
+    let counter = Counter::user_cycles(TaskId::current_thread(), false).ok()?;
+    counter.enable().ok()?;
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(20) {
+        std::hint::spin_loop();
+    }
+    let cycles = counter.read().ok().filter(|cycles| *cycles > 0)?;
+    Some(cycles as f64 / start.elapsed().as_micros() as f64)
+}
+
+/// User time of both processes per call, in µs, summed over seconds because the tick samples it coarsely.
+pub(super) fn user_cpu(
+    client: &mut Child,
+    server: &Child,
+    operation: Operation,
+    kind: Kind,
+    extent: Extent,
+) -> Result<Option<f64>, Error> {
+    let processes = [client.id(), server.id()];
+    let Some(before) = user_ticks(&processes) else {
+        return Ok(None);
+    };
+    let length = Length::Seconds(extent.cpu_seconds);
+    let measured: Measured = client.ask(
+        &Block {
+            operation,
+            kind,
+            length,
+            with_latencies: false,
+        },
+        BLOCK + Duration::from_secs(extent.cpu_seconds),
+    )?;
+    let Some(after) = user_ticks(&processes) else {
+        return Ok(None);
+    };
+    let seconds = (after - before) as f64 / rustix::param::clock_ticks_per_second() as f64;
+    Ok(Some(seconds * 1e6 / measured.calls as f64))
+}
+
+/// `utime` of `/proc/PID/stat`, summed.
+fn user_ticks(processes: &[TaskId]) -> Option<u64> {
+    let ticks = |process: &TaskId| {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        // The name, in parentheses, may hold anything; 12 fields follow it up to `utime`.
+        let (_, rest) = stat.rsplit_once(')')?;
+        rest.split_whitespace().nth(11)?.parse::<u64>().ok()
+    };
+    processes.iter().map(ticks).sum()
+}

@@ -1,0 +1,256 @@
+use punctual_harness::{Claim, Latencies, Outcome, Row, statistics::MedianEstimate};
+use punctual_report::Table;
+
+use super::{
+    client::Measured,
+    count::Counted,
+    operation::Operation,
+    placement::{LaneWait, Placement},
+    transport::Transport,
+};
+use crate::Error;
+
+/// Calls or ping-pong, summed over the blocks of one operation.
+pub(super) struct Side {
+    pub(super) latencies: Latencies,
+    pub(super) medians: Vec<f64>,
+    calls: u64,
+    errors: u64,
+    elapsed_ns: u64,
+    client_allocations: u64,
+    server_allocations: u64,
+    bytes: (u32, u32),
+}
+
+impl Placement {
+    pub(super) fn row(
+        &self,
+        name: &str,
+        operation: Operation,
+        side: &Side,
+        counted: &Counted,
+        ratio: Option<MedianEstimate>,
+        realtime: bool,
+    ) -> Row {
+        let raw = name == "raw";
+        // The machine was asked once, at the start: the class is the same for all rows of a run.
+        let scheduling_class = if realtime { "SCHED_FIFO" } else { "SCHED_OTHER" };
+        let per_call = |count: u64| {
+            if raw {
+                None
+            } else {
+                Some(count as f64 / side.calls as f64)
+            }
+        };
+        Row::new()
+            .with("transport", self.transport.name())
+            .with("placement", self.name)
+            .with("scheduling_class", scheduling_class)
+            .with("lane_wait", if raw { "blocking" } else { self.lane_wait.name() })
+            .with("operation", name)
+            .with("mode", operation.mode())
+            .with("calls", side.calls)
+            .with("errors", side.errors)
+            .with_fields(&side.latencies.summary())
+            .with("calls_per_s", side.calls as f64 * 1e9 / side.elapsed_ns as f64)
+            .with("p50_over_raw", ratio.as_ref().map(|ratio| ratio.median))
+            .with("p50_over_raw_low", ratio.as_ref().map(|ratio| ratio.low))
+            .with("p50_over_raw_high", ratio.as_ref().map(|ratio| ratio.high))
+            .with("allocations_per_call_client", per_call(side.client_allocations))
+            .with("allocations_per_call_server", per_call(side.server_allocations))
+            .with("context_switches_per_call", counted.context_switches)
+            .with("syscalls_per_call_client", counted.client_syscalls)
+            .with("syscalls_per_call_server", counted.server_syscalls)
+            .with("user_cpu_us_per_call", counted.user_cpu_us)
+            .with("request_octets", side.bytes.0)
+            .with("reply_octets", side.bytes.1)
+    }
+
+    pub(super) fn claim(
+        &self,
+        operation: Operation,
+        side: &Side,
+        counted: &Counted,
+        ratio: Option<MedianEstimate>,
+        outcome: &mut Outcome,
+    ) {
+        let place = self.place();
+        let source = "design of the request path";
+        if operation == Operation::Long {
+            if let (Some(ratio), Some(limit)) = (ratio, self.limit()) {
+                let raw = self.transport.raw();
+                let text = format!("p50 of a two-way call with a long over the p50 of a {raw}");
+                let id = format!("p50-over-raw.{place}");
+                outcome.claim(Claim::at_most(id, text, source, ratio.median, limit));
+            }
+            match (counted.client_syscalls, counted.server_syscalls) {
+                // Of the others the rows have the numbers.
+                _ if self.transport != Transport::Tcp => {}
+                (Some(client), Some(server)) => {
+                    let text = "system calls per call of the client: one write and one read";
+                    outcome.claim(Claim::at_most(
+                        format!("client-syscalls.{place}"),
+                        text,
+                        source,
+                        client,
+                        2.0,
+                    ));
+                    let text = "system calls per call of a lane of one thread: wait, read, write";
+                    outcome.claim(Claim::at_most(
+                        format!("server-syscalls.{place}"),
+                        text,
+                        source,
+                        server,
+                        3.0,
+                    ));
+                }
+                _ => {
+                    let reason = "the kernel's counter of system calls is not available to this user";
+                    outcome.skip(
+                        Some(&format!("client-syscalls.{place}")),
+                        "system calls per call",
+                        reason,
+                    );
+                    outcome.skip(
+                        Some(&format!("server-syscalls.{place}")),
+                        "system calls per call",
+                        reason,
+                    );
+                }
+            }
+        }
+        if matches!(
+            operation,
+            Operation::Long | Operation::String | Operation::LargeLongSequence
+        ) {
+            let name = operation.name();
+            for (side_name, allocations) in [
+                ("client", side.client_allocations),
+                ("server", side.server_allocations),
+            ] {
+                let text = format!("heap allocations per call of the {side_name}, {name}, after warm-up");
+                let per_call = allocations as f64 / side.calls as f64;
+                let id = format!("allocations.{side_name}.{name}.{place}");
+                outcome.claim(Claim::at_most(id, text, source, per_call, 0.0));
+            }
+        }
+        if operation != Operation::Oneway {
+            let text = format!("results of {} that were not the cube", operation.name());
+            let id = format!("errors.{}.{place}", operation.name());
+            outcome.claim(Claim::at_most(
+                id,
+                text,
+                "TAO's IDL_Cubit",
+                side.errors as f64,
+                0.0,
+            ));
+        }
+    }
+
+    /// How much more than the raw exchange a call may take; `None`: nobody has set a limit.
+    fn limit(&self) -> Option<f64> {
+        let same_cpu = self.client == self.server;
+        match (self.transport, self.lane_wait) {
+            (Transport::Tcp, LaneWait::Polled) => Some(1.15),
+            (Transport::Unix, LaneWait::Polled) => same_cpu.then_some(1.25),
+            (Transport::Unix, LaneWait::Blocking) => same_cpu.then_some(1.15),
+            (Transport::Shm, LaneWait::Polled) => same_cpu.then_some(1.3),
+            (Transport::Tcp | Transport::Shm, LaneWait::Blocking) => None,
+        }
+    }
+
+    /// What shared memory is for.
+    pub(super) fn claim_over_tcp(&self, ratio: &MedianEstimate, outcome: &mut Outcome) {
+        if self.client == self.server {
+            let id = format!("p50-over-raw-tcp.{}", self.place());
+            let text = "p50 of a two-way call with a long over the p50 of a blocking TCP ping-pong";
+            let source = "the same host is the common case";
+            outcome.claim(Claim::at_most(id, text, source, ratio.median, 0.5));
+        }
+    }
+
+    pub(super) fn claim_cpu(&self, ours: Option<f64>, raw: Option<f64>, outcome: &mut Outcome) {
+        let id = format!("user-cpu.{}", self.place());
+        match (ours, raw) {
+            (Some(ours), Some(raw)) => {
+                let text = "user CPU per call over the raw ping-pong, client and server together (µs)";
+                outcome.claim(Claim::at_most(
+                    id,
+                    text,
+                    "design of the request path",
+                    ours - raw,
+                    1.5,
+                ));
+            }
+            _ => outcome.skip(
+                Some(&id),
+                "user CPU per call",
+                "the processes' times could not be read",
+            ),
+        }
+    }
+}
+
+impl Side {
+    pub(super) fn of(blocks: Vec<Measured>) -> Self {
+        let mut side = Self {
+            latencies: Latencies::new(),
+            medians: Vec::new(),
+            calls: 0,
+            errors: 0,
+            elapsed_ns: 0,
+            client_allocations: 0,
+            server_allocations: 0,
+            bytes: (0, 0),
+        };
+        for block in blocks {
+            if let Some(latencies) = &block.latencies {
+                side.medians.extend(latencies.quantile_us(0.5));
+                side.latencies.merge(latencies);
+            }
+            side.calls += block.calls;
+            side.errors += block.errors;
+            side.elapsed_ns += block.elapsed_ns;
+            side.client_allocations += block.client_allocations;
+            side.server_allocations += block.server_allocations;
+            side.bytes = (block.sizes.request, block.sizes.reply);
+        }
+        side
+    }
+}
+
+const COLUMNS: &[(&str, &str)] = &[
+    ("transport", "transport"),
+    ("placement", "placement"),
+    ("lane_wait", "lane waits"),
+    ("operation", "operation"),
+    ("p50_us", "p50 (µs)"),
+    ("p99_us", "p99 (µs)"),
+    ("p999_us", "p99.9 (µs)"),
+    ("p50_over_raw", "p50 / raw"),
+    ("p50_over_raw_low", "from"),
+    ("p50_over_raw_high", "to"),
+    ("allocations_per_call_client", "alloc. client"),
+    ("allocations_per_call_server", "alloc. server"),
+    ("syscalls_per_call_client", "syscalls client"),
+    ("syscalls_per_call_server", "syscalls server"),
+    ("user_cpu_us_per_call", "user CPU (µs)"),
+];
+
+fn table(outcome: &Outcome) -> Table {
+    Table::of(outcome.rows().iter().map(Row::as_map)).columns(COLUMNS)
+}
+
+/// Prints the rows.
+pub(super) fn print(outcome: &Outcome) {
+    println!("{}", table(outcome).to_text());
+}
+
+/// The page: the rows, and what they say.
+pub(super) fn html(outcome: &Outcome) -> Result<String, Error> {
+    let page = crate::report::page("What a call costs: bench cubit", outcome)?
+        .section("Latency beside a raw ping-pong of the same octets")
+        .paragraph("Blocks of calls and of ping-pong alternate; the ratio is the median over pairs of blocks, with its 95 % confidence interval.")
+        .table(&table(outcome));
+    Ok(page.to_html())
+}
