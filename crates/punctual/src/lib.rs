@@ -42,14 +42,15 @@ pub use punctual_orb::{
     Current, ExpiredRequests, InvalidPolicy, LaneSpec, LaneStatistics, LaneWait, Limits, LockError, Mutex,
     MutexGuard, MutexInUse, MutexNotFound, OnExcess, Orb, OrbBuilder, OrbError, Peers, Poa, PoaBuilder,
     PriorityModel, QueueLimits, QueueStatistics, ResolveError, ThreadLife, ThreadPool, ThreadPoolBuilder,
-    WaitStrategy,
 };
 pub use punctual_os::{CpuSet, SchedulingClass};
 pub use punctual_sched::{
     ContinuousMapping, DirectMapping, LinearMapping, LinearNetworkMapping, NetworkPriority,
     NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping, UnknownMapping,
 };
-pub use punctual_stub::{Interface, ObjectRef, PoliciesInForce, PolicyConflict, PolicyOverrides, Skeleton};
+pub use punctual_stub::{
+    Interface, ObjectRef, PoliciesInForce, PolicyConflict, PolicyOverrides, Skeleton, WaitStrategy,
+};
 pub use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use punctual_types::{
     Completion, Minor, NativePriority, OutOfRange, Priority, PriorityBand, SystemException,
