@@ -1,6 +1,7 @@
 //! Recording what the kernel does, through its tracing files.
 
 mod format;
+mod missing_switches;
 mod page;
 mod parser;
 mod recorder;

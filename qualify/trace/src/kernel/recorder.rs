@@ -10,7 +10,10 @@ use std::time::{Duration, Instant};
 use punctual_harness::{Span, TraceInstance, watchdog::above_all};
 use punctual_os::{CpuSet, Thread, ThreadSpec, clock, process};
 
-use super::parser::{EVENTS, Parser};
+use super::{
+    missing_switches,
+    parser::{EVENTS, Parser},
+};
 use crate::event::{KernelEvent, ThreadId};
 
 /// How to record.
@@ -150,6 +153,7 @@ impl KernelRecorder {
         self.stop.store(true, Ordering::Release);
         let mut trace = self.thread.join().expect("the recorder does not panic")?;
         trace.events.sort_by_key(|event| event.time_ns);
+        missing_switches::add(&mut trace.events);
         Ok(trace)
     }
 }
