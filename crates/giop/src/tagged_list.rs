@@ -87,6 +87,9 @@ impl<'a> Iterator for TaggedEntries<'a> {
 
 impl ExactSizeIterator for TaggedEntries<'_> {}
 
+#[inline]
 fn entry<'a>(decoder: &mut Decoder<'a>) -> Result<(u32, &'a [u8]), CdrError> {
-    Ok((u32::decode(decoder)?, <&[u8]>::decode(decoder)?))
+    let number = u32::decode(decoder)?;
+    let length = decoder.length(1)?;
+    Ok((number, decoder.octets(length)?))
 }

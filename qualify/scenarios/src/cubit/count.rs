@@ -97,33 +97,41 @@ fn cycles_per_us() -> Option<f64> {
     Some(cycles as f64 / start.elapsed().as_micros() as f64)
 }
 
-/// User time of both processes per call, in µs, summed over seconds because the tick samples it coarsely.
-pub(super) fn user_cpu(
+/// Alternating slices, so that a noisy minute of the machine's falls on both kinds.
+const CPU_SLICES: u64 = 6;
+
+/// User time of both processes per call, in µs, for each kind; summed over many seconds because the tick samples it coarsely.
+pub(super) fn user_cpu<const KINDS: usize>(
     client: &mut Child,
     server: &Child,
     operation: Operation,
-    kind: Kind,
+    kinds: [Kind; KINDS],
     extent: Extent,
-) -> Result<Option<f64>, Error> {
+) -> Result<[Option<f64>; KINDS], Error> {
     let processes = [client.id(), server.id()];
-    let Some(before) = user_ticks(&processes) else {
-        return Ok(None);
-    };
-    let length = Length::Seconds(extent.cpu_seconds);
-    let measured: Measured = client.ask(
-        &Block {
-            operation,
-            kind,
-            length,
-            with_latencies: false,
-        },
-        BLOCK + Duration::from_secs(extent.cpu_seconds),
-    )?;
-    let Some(after) = user_ticks(&processes) else {
-        return Ok(None);
-    };
-    let seconds = (after - before) as f64 / rustix::param::clock_ticks_per_second() as f64;
-    Ok(Some(seconds * 1e6 / measured.calls as f64))
+    let slice = extent.cpu_seconds.div_ceil(CPU_SLICES);
+    let mut sums = [(0, 0); KINDS];
+    for _ in 0..CPU_SLICES {
+        for (kind, (ticks, calls)) in kinds.into_iter().zip(&mut sums) {
+            let Some(before) = user_ticks(&processes) else {
+                return Ok([None; KINDS]);
+            };
+            let block = Block {
+                operation,
+                kind,
+                length: Length::Seconds(slice),
+                with_latencies: false,
+            };
+            let measured: Measured = client.ask(&block, BLOCK + Duration::from_secs(slice))?;
+            let Some(after) = user_ticks(&processes) else {
+                return Ok([None; KINDS]);
+            };
+            *ticks += after - before;
+            *calls += measured.calls;
+        }
+    }
+    let per_second = rustix::param::clock_ticks_per_second() as f64;
+    Ok(sums.map(|(ticks, calls)| Some(ticks as f64 / per_second * 1e6 / calls as f64)))
 }
 
 /// `utime` of `/proc/PID/stat`, summed.

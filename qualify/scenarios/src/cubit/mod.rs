@@ -69,7 +69,7 @@ impl Options {
             Extent {
                 rounds: 50,
                 calls_per_block: 500,
-                cpu_seconds: 10,
+                cpu_seconds: 30,
             }
         }
     }

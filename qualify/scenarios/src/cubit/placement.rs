@@ -96,8 +96,9 @@ impl Placement {
                 if self.claims_cpu() && counted.user_cpu_us.is_none() && extent.cpu_seconds > 0 {
                     let expected = Duration::from_secs(2 * extent.cpu_seconds);
                     progress.stage(format!("{place}: processor time"), expected);
-                    counted.user_cpu_us = user_cpu(&mut client, &server, operation, Kind::Ours, extent)?;
-                    raw_counted.user_cpu_us = user_cpu(&mut client, &server, operation, kind, extent)?;
+                    let kinds = [Kind::Ours, kind];
+                    [counted.user_cpu_us, raw_counted.user_cpu_us] =
+                        user_cpu(&mut client, &server, operation, kinds, extent)?;
                 }
                 if self.claims_cpu() {
                     self.claim_cpu(counted.user_cpu_us, raw_counted.user_cpu_us, outcome);
@@ -111,7 +112,7 @@ impl Placement {
             }
         }
         let reason =
-            "summed over 10 s for each, it is measured for cube_long and the ping-pong over TCP only";
+            "summed over 30 s for each, it is measured for cube_long and the ping-pong over TCP only";
         outcome.skip(
             None,
             format!("user_cpu_us_per_call of the other operations, {place}"),
