@@ -5,7 +5,7 @@
 //! once the thread's ring is there. When a ring is full the oldest record is overwritten. The files stay when the process
 //! ends, however it ends, and any process of the same user can read them meanwhile.
 //!
-//! While the recorder is off, [`record`] costs one predictable branch.
+//! While the recorder is off, [`record()`] costs one predictable branch.
 //!
 //! | Question | Module |
 //! |---|---|
