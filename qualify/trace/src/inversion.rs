@@ -13,8 +13,8 @@
 //!
 //! A *hole* is what neither an ORB nor an application can help: the kernel chose an ordinary thread, or nobody, while a
 //! real-time thread stood in the queue of that CPU (its fair server, or real-time throttling); or the CPU with a more
-//! important thread in its queue recorded nothing at all, not even its timer, for [`SILENCE_NS`] (the host did not run it, or
-//! the kernel had interrupts off). Holes are reported apart, and inversions end where they begin.
+//! important thread in its queue recorded nothing at all, not even its timer, for [`SILENCE_NS`], or inside an interrupt for
+//! [`INTERRUPT_SILENCE_NS`] (the host did not run it, or the kernel had interrupts off). Holes are reported apart, and inversions end where they begin.
 
 mod levels;
 mod queued_behind;
@@ -28,6 +28,8 @@ pub use sweep::analyse;
 
 /// From this length on, silence of a CPU on which somebody more important waits is a hole.
 pub const SILENCE_NS: u64 = 1_000_000;
+/// The same inside an interrupt, whose handlers take a few microseconds and which no thread can make longer.
+pub const INTERRUPT_SILENCE_NS: u64 = 100_000;
 
 /// What an analysis has found.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

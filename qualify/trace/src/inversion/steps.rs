@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::SILENCE_NS;
-use crate::event::KernelEvent;
+use super::{INTERRUPT_SILENCE_NS, SILENCE_NS};
+use crate::event::{Interrupt, KernelEvent, What};
 use crate::request::Request;
 
 /// Something that changes who waits or runs.
@@ -28,9 +28,21 @@ pub(super) enum Change {
 pub(super) fn steps(events: &[KernelEvent], requests: &[Request]) -> Vec<Step> {
     let mut steps = Vec::with_capacity(events.len() + 4 * requests.len());
     let mut last: HashMap<u32, u64> = HashMap::new();
+    let mut interrupted: HashMap<u32, usize> = HashMap::new();
     for event in events {
+        let depth = interrupted.entry(event.cpu).or_default();
+        let silence = if *depth > 0 {
+            INTERRUPT_SILENCE_NS
+        } else {
+            SILENCE_NS
+        };
+        match event.what {
+            What::InterruptBegin(Interrupt::Timer | Interrupt::Device(_)) => *depth += 1,
+            What::InterruptEnd(Interrupt::Timer | Interrupt::Device(_)) => *depth = depth.saturating_sub(1),
+            _ => {}
+        }
         let before = last.insert(event.cpu, event.time_ns);
-        if let Some(before) = before.filter(|before| event.time_ns - before >= SILENCE_NS) {
+        if let Some(before) = before.filter(|before| event.time_ns - before >= silence) {
             steps.push(Step {
                 time_ns: before,
                 what: Change::SilenceBegins(event.cpu),

@@ -2,7 +2,7 @@ use punctual_flight::Link;
 
 use super::*;
 use crate::event::Task;
-use crate::inversion::SILENCE_NS;
+use crate::inversion::{INTERRUPT_SILENCE_NS, SILENCE_NS};
 use crate::request::Service;
 
 // Threads, by what they are in the tests.
@@ -320,6 +320,30 @@ fn silence_of_a_cpu_is_the_host_s() {
         (holes[0].length_ns, holes[0].source),
         (SILENCE_NS, HoleSource::Unaccounted)
     );
+}
+
+#[test]
+fn inside_an_interrupt_the_host_shows_sooner() {
+    let events = |interrupt: Interrupt, length: u64| {
+        [
+            blocks(10, 0, idle(), low()),
+            event(900, 0, What::InterruptBegin(interrupt)),
+            woken(1000, 0, high(), 0),
+            event(1000 + length, 0, What::InterruptEnd(interrupt)),
+            preempts(1001 + length, 0, low(), high()),
+        ]
+    };
+    let found = |interrupt, length| {
+        let (inversions, holes) = threads_only(&events(interrupt, length), &[]);
+        (inversions.iter().map(|found| found.3).max(), holes.len())
+    };
+    let timer = Interrupt::Timer;
+    let whole = Some(INTERRUPT_SILENCE_NS);
+    assert_eq!(found(timer, INTERRUPT_SILENCE_NS - 1), (whole, 0));
+    assert_eq!(found(timer, INTERRUPT_SILENCE_NS), (Some(1), 1));
+    let (longest, holes) = found(Interrupt::Soft(3), INTERRUPT_SILENCE_NS);
+    assert_eq!(holes, 0, "packets of others may take long");
+    assert!(longest >= whole);
 }
 
 #[test]
