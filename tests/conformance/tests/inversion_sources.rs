@@ -253,8 +253,10 @@ fn poa_a_million_activations_delay_nobody_with_lanes() {
     }
     // How many calls of high priority were made, and during how many of them objects were activated.
     let provoke = |server: &Server, activations: u64| {
+        let ready = AtomicBool::new(false);
         thread::scope(|scope| {
             let low = scope.spawn(|| {
+                wait_until("the caller of high priority", || ready.load(Ordering::SeqCst));
                 affinity::set_current(&CpuSet::single(CPU)).unwrap();
                 let client = Orb::builder()
                     .scheduling_class(SchedulingClass::Fifo)
@@ -265,8 +267,10 @@ fn poa_a_million_activations_delay_nobody_with_lanes() {
                 let probe = server.reference_for(&client);
                 (0..activations / 2_000).for_each(|_| probe.churn(2_000).unwrap());
             });
+            let ready = &ready;
             let high = scope.spawn(move || {
                 let (_client, probe) = high_priority_client(server);
+                ready.store(true, Ordering::SeqCst);
                 let (mut calls, mut during) = (0_u32, 0_u32);
                 while !low.is_finished() {
                     let before = server.hooks.activations();

@@ -300,7 +300,9 @@ fn a_server_that_dies_is_noticed_by_whoever_waits_for_it() {
     };
     let lane = format!("/proc/{}/task", server.child.id());
     assert!(std::fs::read_dir(lane).unwrap().count() >= 2);
-    wait_until("the call waits", || mappings(server.child.id()) == 2);
+    wait_until("the call is connected", || mappings(server.child.id()) == 2);
+    // Nobody reports that its request has gone: a moment later it has, and the call waits.
+    thread::sleep(Duration::from_millis(200));
     server.kill();
     let error = waiting.join().unwrap();
     assert_eq!(error.kind, SystemExceptionKind::CommFailure, "{error}");
