@@ -9,14 +9,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
+use punctual_cdr::{CdrError, Decoder, Encoder};
 use punctual_giop::TAG_PUNCTUAL_SHM;
 use punctual_os::shm::{MAX_RING_SIZE, MIN_RING_SIZE};
 use socket2::Socket;
 
 use self::handshake::Incarnation;
 use crate::{
-    AddressError, Listener, Peer, ProtocolProperties, Reach, Stream, Transport, socket,
+    AddressError, Listener, Peer, ProtocolProperties, Reach, Stream, Transport, Unix, socket,
     unix::{self, Listening},
 };
 
@@ -88,22 +88,15 @@ impl Transport for Shm {
 
     fn lane_address(&self, address: &str, lane: &str) -> String {
         let path = address.split(SEPARATOR).next().unwrap_or(address);
-        if path.is_empty() {
-            String::new()
-        } else {
-            format!("{path}.{lane}")
-        }
+        Unix.lane_address(path, lane)
     }
 
     fn encode_address(&self, address: &str, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
-        if address.is_empty() {
-            return Err(encoder.error(CdrErrorKind::ValueNotRepresentable));
-        }
-        address.encode(encoder)
+        Unix.encode_address(address, encoder)
     }
 
     fn decode_address(&self, decoder: &mut Decoder<'_>) -> Result<String, CdrError> {
-        String::decode(decoder)
+        Unix.decode_address(decoder)
     }
 }
 
