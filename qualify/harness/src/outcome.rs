@@ -146,6 +146,23 @@ impl Outcome {
         &self.benchmark
     }
 
+    /// The version of the contract that it was written by.
+    pub fn schema(&self) -> u32 {
+        self.schema
+    }
+
+    /// How it was set up.
+    pub fn parameters(&self) -> &Map<String, Value> {
+        &self.parameters
+    }
+
+    /// Why the claims alone do not decide, a sentence each; empty where they do, and of an outcome that was read back.
+    pub fn doubts(&self) -> impl Iterator<Item = String> {
+        self.doubts
+            .iter()
+            .map(|Doubt { kind, reason }| format!("{kind}: {reason}"))
+    }
+
     /// Where it ran.
     pub fn machine(&self) -> &MachineFacts {
         &self.machine
