@@ -57,17 +57,17 @@ fn measure(all: &[&Benchmark], options: &Options) -> Result<ExitCode, Error> {
     if !text.is_empty() {
         println!("{text}\n");
     }
+    let junit = judge.write_junit(&outcome);
     let exit_code = options.files.finish(&outcome, || {
         page::of_all(&run, &outcome, &judgement, &options.settings)
     });
-    judge.write_junit(&outcome)?;
-    Ok(match judgement.mistakes.as_slice() {
-        [] => exit_code,
-        mistakes => {
-            mistakes.iter().for_each(|mistake| eprintln!("error: {mistake}"));
-            ExitCode::from(2)
-        }
-    })
+    let errors = judgement
+        .mistakes
+        .iter()
+        .cloned()
+        .chain(junit.err().map(|error| error.to_string()));
+    let errors = errors.inspect(|error| eprintln!("error: {error}")).count();
+    Ok(if errors > 0 { ExitCode::from(2) } else { exit_code })
 }
 
 fn named(testbed: &Testbed) -> Outcome {
