@@ -180,6 +180,11 @@ impl ThreadPoolBuilder {
     /// Costs a lane, for each request that leaves none of its threads waiting, one system call for each lower lane; and a helper
     /// three, with a change of priority. At most 5 lanes, none of which waits by [`LaneWait::Blocking`].
     ///
+    /// Together with [`Self::request_buffering`] a request waits in its lane's queue only while no thread of a lower lane is idle
+    /// either, and then such a thread takes it before the requests of its own lane. There it costs a lane one wake-up for each
+    /// lower lane, for a request that finds none of its threads free; and a helper two calls, with a change of priority. Any number
+    /// of lanes.
+    ///
     /// Source: `allow_borrowing` of `RTCORBA::RTORB::create_threadpool_with_lanes`.
     ///
     /// ```
@@ -259,8 +264,10 @@ impl ThreadPoolBuilder {
     /// number, and has their priority, stack and CPUs. It costs two system calls and two switches between threads for each
     /// request.
     ///
+    /// With [`Self::allow_borrowing`], threads of lower lanes take from the queue as well.
+    ///
     /// Fails in [`Self::build`] with [`OrbError::QueueWithoutRoom`], and with [`OrbError::ThreadPool`] together with
-    /// [`Self::allow_borrowing`] or [`LaneWait::Blocking`], whose threads do not wait for a queue.
+    /// [`LaneWait::Blocking`], whose threads do not wait for a queue.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError, QueueLimits};
@@ -386,17 +393,13 @@ impl ThreadPoolBuilder {
                 "a lane whose `wait` is `Blocking` cannot lend or borrow threads; let it be `Polled`",
             );
         }
-        if self.buffering.is_some() && self.borrowing {
-            return broken(
-                "with `request_buffering` the threads of a lane wait for its own queue; use one of the two",
-            );
-        }
         if layout.is_empty() {
             layout.push(self.plain.clone());
             self.plain.validate("the pool")?;
         }
         if self.buffering.is_some() && layout.iter().any(|lane| lane.wait == LaneWait::Blocking) {
-            let rule = "`request_buffering`: threads of a lane whose `wait` is `Blocking` read for themselves; let it be `Polled`";
+            let rule = "`request_buffering`: a thread of a lane whose `wait` is `Blocking` reads its one connection itself and \
+                        never waits for a queue; let it be `Polled`";
             return Err(OrbError::ThreadPool(rule.to_owned()));
         }
         for lane in &self.lanes {

@@ -347,10 +347,7 @@ impl<'l> Worker<'l> {
                 if self.lane.buffering.is_some() {
                     return self.buffer(connection, header);
                 }
-                if self.is_lent() {
-                    self.lane.counters.borrowed.add_one();
-                    self.home.counters.lent.add_one();
-                }
+                self.count_loan();
                 self.answer_request(connection, header, Arrival::NOW)
             }
             MessageType::LocateRequest => {
@@ -363,6 +360,14 @@ impl<'l> Worker<'l> {
             MessageType::CloseConnection | MessageType::MessageError => false,
             // A client has no business to send anything else.
             _ => self.reject(connection, header.version),
+        }
+    }
+
+    /// Counts the request that comes next, if this thread is lent for it.
+    pub(super) fn count_loan(&self) {
+        if self.is_lent() {
+            self.lane.counters.borrowed.add_one();
+            self.home.counters.lent.add_one();
         }
     }
 
