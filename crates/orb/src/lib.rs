@@ -4,6 +4,7 @@
 //! `server/` directly, on the calling thread.
 
 mod accepted_priorities;
+mod bound_band;
 mod builder;
 mod client;
 mod config;

@@ -1,4 +1,5 @@
 use std::{
+    ops::ControlFlow,
     sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -8,8 +9,8 @@ use punctual_cdr::{Decode, Decoder, Endian, Ior};
 use punctual_flight::{Event, Record, operation_id, record};
 use punctual_giop::{
     AddressingDisposition, InvocationPolicies, LocateReplyHeader, MessageHeader, MessageType, MessageWriter,
-    OutgoingRequest, ReplyHeader, ReplyStatus, ResponseFlags, ServiceContext, UTF_16, begin_body,
-    char_set_id, decode_system_exception, encode_request, end_body,
+    OutgoingRequest, ReplyHeader, ReplyStatus, ResponseFlags, ServiceContext, begin_body,
+    decode_system_exception, encode_request, end_body,
 };
 use punctual_stub::{
     Call, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response, Target,
@@ -143,6 +144,12 @@ impl Reference {
     ) -> Result<Attempt<()>, SystemException> {
         let priority = self.caller_priority(route)?;
         let mut connection = self.connection(route, priority, terms)?;
+        if terms.policies.binds_bands {
+            connection = match self.bind_band(connection, route, frame, terms)? {
+                ControlFlow::Continue(connection) => connection,
+                ControlFlow::Break(instead) => return Ok(instead),
+            };
+        }
         if call.response == Response::None && connection.is_abandoned() {
             self.forget(&connection);
             return Ok(Attempt::Again(closed()));
@@ -207,12 +214,8 @@ impl Reference {
         call: &mut Call<'_>,
         connection: &mut ClientConnection,
     ) -> Result<u32, SystemException> {
-        let request_id = connection.new_request_id();
         let priority = ServiceContext::Priority(priority.value());
-        let code_sets = ServiceContext::CodeSets {
-            char: char_set_id(connection.char_set),
-            wchar: UTF_16,
-        };
+        let code_sets = connection.code_sets();
         let contexts: &[_] = match (route.propagates_priority(), connection.announces_code_sets) {
             (true, true) => &[priority, code_sets],
             (true, false) => &[priority],
@@ -227,6 +230,19 @@ impl Reference {
         } else {
             contexts
         };
+        self.write_request(route, contexts, frame, call, connection)
+    }
+
+    /// Writes a request with these service contexts into the frame; returns its id.
+    pub(super) fn write_request(
+        &self,
+        route: &Route,
+        contexts: &[ServiceContext<'_>],
+        frame: &mut CallFrame,
+        call: &mut Call<'_>,
+        connection: &mut ClientConnection,
+    ) -> Result<u32, SystemException> {
+        let request_id = connection.new_request_id();
         let request = OutgoingRequest {
             request_id,
             response: match call.response {
@@ -353,7 +369,7 @@ impl Reference {
         }
     }
 
-    fn decode_reply(
+    pub(super) fn decode_reply(
         &self,
         connection: &ClientConnection,
         arrived: &Arrived,

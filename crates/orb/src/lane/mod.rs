@@ -48,8 +48,8 @@ use self::{
     worker::Desk,
 };
 use crate::{
-    ExpiredRequests, Limits, OrbError, QueueLimits, accepted_priorities::Origin, client::ConnectionCache,
-    orb_core::OrbCore,
+    ExpiredRequests, Limits, OrbError, QueueLimits, accepted_priorities::Origin, bound_band::BoundBand,
+    client::ConnectionCache, orb_core::OrbCore,
 };
 
 /// Why a connection is looked at.
@@ -276,6 +276,7 @@ impl Lane {
         let origin = Origin {
             peer: stream.peer(),
             highest: acceptor.highest_priority,
+            band: BoundBand::default(),
         };
         let properties = &acceptor.properties;
         let connection = Connection::new(token, stream, origin, properties, &self.poller, &self.limits);

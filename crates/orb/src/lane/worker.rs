@@ -381,7 +381,7 @@ impl<'l> Worker<'l> {
         let Desk { message, buffers, .. } = &mut self.desk;
         buffers.link = connection.link;
         let message = &message[..header.total_size()];
-        let came = (connection.origin, arrival);
+        let came = (&connection.origin, arrival);
         let char_set = connection.char_set();
         let answer = {
             let _busy = busy(self.home, self.core);
