@@ -8,7 +8,9 @@ use punctual_giop::{
 use punctual_stub::{Outcome, Upcall};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use super::{Answer, Arrival, Buffers, Demultiplexed, Unintelligible, band_binding, dispatch, expiry, run_servant};
+use super::{
+    Answer, Arrival, Buffers, Demultiplexed, Unintelligible, band_binding, dispatch, expiry, run_servant,
+};
 use crate::{PriorityModel, accepted_priorities::Origin, current, lane::Lane, orb_core::OrbCore};
 
 /// Serves a request and writes the reply into the buffers.
