@@ -2,8 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use punctual_giop::{BIND_PRIORITY_BAND, MessageType, ServiceContext};
-use punctual_stub::{Call, Phase, Response};
+use punctual_cdr::Encoder;
+use punctual_giop::{
+    BIND_PRIORITY_BAND, MessageType, MessageWriter, OutgoingRequest, ResponseFlags, ServiceContext,
+    encode_request,
+};
+use punctual_stub::{Call, Response};
 use punctual_types::{Completion, SystemException, SystemExceptionKind};
 
 use super::{
@@ -57,30 +61,36 @@ impl Reference {
         } else {
             &contexts[..1]
         };
-        let mut call = Call {
+        let request = OutgoingRequest {
+            request_id: connection.new_request_id(),
+            response: ResponseFlags::WithTarget,
+            target: route.addressing.target(&route.object_key),
             operation: BIND_PRIORITY_BAND,
-            response: Response::WithTarget,
-            perform: &mut |_: Phase<'_, '_>| Ok(()),
-            raised: &mut |_, _| Ok(false),
+            contexts,
         };
-        let written = terms
-            .deadlines
-            .check_unsent()
-            .and_then(|()| self.write_request(route, contexts, frame, &mut call, &mut connection));
-        let request_id = match written {
-            Ok(id) => id,
-            Err(error) => {
-                self.keep(connection);
-                return Err(error);
-            }
-        };
-        if let Some(unsent) = self.send(&mut connection, &frame.request, terms)? {
+        let limits = (connection.char_set, self.core.limits.max_message_size);
+        let write = |encoder: &mut Encoder<'_>| encode_request(encoder, route.version, &request);
+        let written = frame.request.begin(route.version, limits, write);
+        let written = written.and_then(MessageWriter::finish);
+        let unsent = written.map_err(|error| error.system_exception(Completion::No));
+        if let Err(error) = unsent.and_then(|()| terms.deadlines.check_unsent()) {
+            self.keep(connection);
+            return Err(error);
+        }
+        if let Some(unsent) = self.send(&mut connection, frame.request.message(), terms)? {
             return Ok(ControlFlow::Break(Attempt::Again(unsent)));
         }
         connection.announces_code_sets = false;
-        let answer = self.receive(connection, MessageType::Reply, request_id, terms)?;
+        let answer = self.receive(connection, MessageType::Reply, request.request_id, terms)?;
         let Some((mut connection, arrived)) = answer else {
             return Ok(ControlFlow::Break(Attempt::Again(closed())));
+        };
+        // No results, and no exceptions of its own.
+        let mut call = Call {
+            operation: BIND_PRIORITY_BAND,
+            response: Response::WithTarget,
+            perform: &mut |_| Ok(()),
+            raised: &mut |_, _| Ok(false),
         };
         let attempt = self.decode_reply(&connection, &arrived, route, &mut call);
         connection.consume(&arrived.header);

@@ -56,7 +56,7 @@ impl Held<'_> {
                 .unchecked();
             probe.forward(Some(&next), 1).unwrap()
         });
-        let mut peer = elsewhere.accept();
+        let mut peer = elsewhere.accept_soon();
         let request_id = peer.receive().unwrap().request().id;
         Held {
             caller,
