@@ -39,4 +39,4 @@ pub use orb::Orb;
 pub use poa::{Poa, PoaBuilder};
 pub use punctual_stub::WaitStrategy;
 pub use queue::{ExpiredRequests, QueueLimits, QueueStatistics};
-pub use threadpool::{LaneSpec, LaneWait, ThreadLife, ThreadPool, ThreadPoolBuilder};
+pub use threadpool::{LaneSpec, LaneWait, ThreadLife, ThreadPool, ThreadPoolBuilder, ThreadPoolId};

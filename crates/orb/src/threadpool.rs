@@ -1,4 +1,5 @@
 mod lane_spec;
+mod pool_id;
 
 use std::sync::{
     Arc, Weak,
@@ -9,7 +10,10 @@ use punctual_os::{CpuSet, Scheduling, SchedulingClass, ThreadSpec};
 use punctual_transport::Transport;
 use punctual_types::Priority;
 
-pub use self::lane_spec::{LaneSpec, LaneWait, ThreadLife};
+pub use self::{
+    lane_spec::{LaneSpec, LaneWait, ThreadLife},
+    pool_id::ThreadPoolId,
+};
 use crate::{
     ExpiredRequests, LaneStatistics, OrbError, QueueLimits, current,
     lane::{self, CrewPlan, Lane},
@@ -39,6 +43,17 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
+    /// By which [`crate::Orb::destroy_threadpool`] knows it.
+    pub fn id(&self) -> ThreadPoolId {
+        ThreadPoolId(self.core.id)
+    }
+
+    pub(crate) fn find(orb: &Arc<OrbCore>, id: ThreadPoolId) -> Option<Self> {
+        let core = orb.pool(id.0)?;
+        let orb = Arc::downgrade(orb);
+        Some(Self { orb, core })
+    }
+
     /// What each lane has seen, the lowest priority first; a pool without lanes has one entry, without priority.
     ///
     /// ```
@@ -317,20 +332,22 @@ impl ThreadPoolBuilder {
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn build(self) -> Result<ThreadPool, OrbError> {
-        static NEXT_ID: AtomicU32 = AtomicU32::new(1);
+        // Of the process, for the names of threads: several ORBs may have pools.
+        static NEXT_NUMBER: AtomicU32 = AtomicU32::new(1);
         if self.orb.is_shut_down() {
             return Err(OrbError::ShutDown);
         }
         let layout = self.layout()?;
         let buffering = self.buffering.map(QueueLimits::check).transpose()?;
         let with_lanes = !self.lanes.is_empty();
-        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         let priorities: Vec<_> = layout.iter().map(|lane| lane.priority).collect();
         self.endpoints.check(&priorities)?;
+        let id = self.orb.new_pool_id();
+        let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
         let mut lanes = Vec::new();
         for spec in &layout {
             // The kernel keeps 15 octets of a thread's name: pool, lane's priority, thread.
-            let name = format!("p{id}-{}", spec.priority);
+            let name = format!("p{number}-{}", spec.priority);
             let places = self.endpoints.places(&self.orb, &name, spec.priority)?;
             let priority = with_lanes.then_some(spec.priority);
             let mut lane = Lane::new(name, id, priority, self.crew(spec)?, &self.orb.limits)?;

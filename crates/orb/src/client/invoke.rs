@@ -223,14 +223,14 @@ impl Reference {
         let sends_deadlines = terms.policies.sends_deadlines && terms.deadlines.request.is_some();
         let limits = (connection.char_set, self.core.limits.max_message_size);
         let announces_code_sets = connection.announces_code_sets;
-        let code_sets = connection.code_sets();
+        let connection = &*connection;
         let operation = call.operation;
         let header = |encoder: &mut Encoder<'_>| {
             let priority = ServiceContext::Priority(priority.value());
             let mut contexts = [priority; 3];
             let mut count = usize::from(route.propagates_priority());
             if announces_code_sets {
-                contexts[count] = code_sets;
+                contexts[count] = connection.code_sets();
                 count += 1;
             }
             if sends_deadlines {
