@@ -541,7 +541,7 @@ fn a_refusal_ends_the_call_before_it_is_sent() {
     });
     at(&orb, LOW);
     let not_offered = SystemException::new(Kind::InvPolicy, Minor::BAND_NOT_OFFERED, Completion::No);
-    assert_eq!(probe.twice(21), Err(not_offered.clone()));
+    assert_eq!(probe.twice(21), Err(not_offered));
     assert_eq!(probe.validate_connection(), Err(not_offered));
     assert_eq!(probe.twice(21), Ok(42));
     server.join().unwrap();
