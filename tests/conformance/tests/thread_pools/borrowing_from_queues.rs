@@ -1,10 +1,10 @@
 //! Borrowing and request buffering together: a request waits only while no thread of a lower lane is idle either, and then it goes
 //! before theirs.
 
-use std::{thread, time::Duration};
+use std::{sync::Mutex, thread, time::Duration};
 
 use punctual::{
-    Completion, LaneSpec, Minor, QueueLimits, SchedulingClass, SystemExceptionKind as Kind,
+    Completion, LaneSpec, Minor, QueueLimits, SchedulingClass, SystemException, SystemExceptionKind as Kind,
     ThreadPoolBuilder, WaitStrategy, ior_to_string,
 };
 use punctual_conformance::{
@@ -350,4 +350,119 @@ fn at_the_end_nothing_is_left_undecided() {
     assert_eq!(server.hooks.values_at_gate(), [1]);
     let high = seen(&server, 1);
     assert_eq!((high.threads, high.connections, high.queue.requests), (0, 0, 0));
+}
+
+/// What became of calls, by the values they carried.
+#[derive(Default)]
+struct Fates {
+    served: Vec<i32>,
+    /// Not handled, as they were told.
+    refused: Vec<SystemException>,
+    not_handled: Vec<i32>,
+    /// They cannot know.
+    unknown: Vec<i32>,
+}
+
+/// Calls of many clients at once, each at its priority, until each has made its calls or has been told that nobody is there.
+fn call_from_all_sides(server: &Server, calls: i32, meanwhile: impl FnOnce()) -> Fates {
+    server.hooks.open_gate();
+    let fates = Mutex::new(Fates::default());
+    thread::scope(|scope| {
+        for (number, own) in [LOW, LOW, HIGH, HIGH, HIGH, HIGH, HIGH, HIGH]
+            .into_iter()
+            .enumerate()
+        {
+            let fates = &fates;
+            scope.spawn(move || {
+                let client = ordinary_client();
+                client.current().set_priority(priority(own)).unwrap();
+                let probe = server.reference_for(&client);
+                let probe: ProbeRef = probe.with_timeout(Duration::from_secs(20)).unchecked();
+                for call in 0..calls {
+                    let value = (call << 4) | number as i32;
+                    let result = probe.wait_at_gate(value);
+                    let mut fates = fates.lock().unwrap();
+                    match result {
+                        Ok(echo) => {
+                            assert_eq!(echo, value);
+                            fates.served.push(value);
+                        }
+                        Err(refused) => {
+                            fates.refused.push(refused);
+                            if refused.completed == Completion::No {
+                                fates.not_handled.push(value);
+                            } else {
+                                fates.unknown.push(value);
+                            }
+                        }
+                    }
+                }
+            });
+        }
+        meanwhile();
+    });
+    fates.into_inner().unwrap()
+}
+
+/// Each call is either served, once, or refused; whoever serves it.
+#[test]
+fn nothing_that_was_let_in_is_lost_under_overload() {
+    let server = with_lanes(
+        |pool| {
+            two_lanes(pool).request_buffering(QueueLimits {
+                requests: 2,
+                octets: 1 << 16,
+            })
+        },
+        SchedulingClass::Other,
+    );
+    const CALLS: i32 = 400;
+    let fates = call_from_all_sides(&server, CALLS, || {});
+    let full = SystemException::new(Kind::Transient, Minor::REQUEST_QUEUE_FULL, Completion::No);
+    assert!(
+        fates.refused.iter().all(|refused| *refused == full),
+        "{:?}",
+        fates.refused
+    );
+    assert_eq!(fates.served.len() + fates.refused.len(), 8 * CALLS as usize);
+    let mut at_gate = server.hooks.values_at_gate();
+    at_gate.sort_unstable();
+    let mut served = fates.served;
+    served.sort_unstable();
+    assert_eq!(at_gate, served, "each once, and nothing else");
+    wait_until("all are back", || {
+        seen(&server, 0).busy + seen(&server, 1).busy == 0
+    });
+    let (low, high) = (seen(&server, 0), seen(&server, 1));
+    let accepted = low.queue.accepted + high.queue.accepted;
+    let refused = low.queue.refused + high.queue.refused;
+    assert_eq!(
+        (accepted, refused),
+        (served.len() as u64, fates.refused.len() as u64)
+    );
+    assert_eq!((low.queue.requests, high.queue.requests), (0, 0));
+    assert_eq!(low.lent, high.borrowed);
+    assert!(high.queue.most_requests <= 2);
+}
+
+/// Whoever hears that its call was not handled can send it again: it has not been, and no call hangs.
+#[test]
+fn a_shutdown_in_the_middle_lies_to_nobody() {
+    for _ in 0..5 {
+        let server = with_lanes(two_lanes, SchedulingClass::Other);
+        let fates = call_from_all_sides(&server, 300, || {
+            wait_until("some are served", || server.hooks.arrived_at_gate() > 100);
+            server.orb.shutdown();
+        });
+        server.orb.shutdown_and_wait().unwrap();
+        let at_gate = server.hooks.values_at_gate();
+        assert!(fates.served.len() >= 50 && !fates.not_handled.is_empty());
+        assert!(fates.served.iter().all(|value| at_gate.contains(value)));
+        assert!(fates.not_handled.iter().all(|value| !at_gate.contains(value)));
+        assert_eq!(fates.served.len() + fates.refused.len(), 8 * 300);
+        assert!(fates.unknown.len() <= 8, "one for each client at most");
+        for lane in [0, 1].map(|lane| seen(&server, lane)) {
+            assert_eq!((lane.threads, lane.queue.requests), (0, 0));
+        }
+    }
 }
