@@ -53,11 +53,10 @@ mod tests {
         let [low, middle, high] = [0, 10_922, 32_767].map(|value| Priority::new(value).unwrap());
         let bound = BoundBand::default();
         assert_eq!(bound.get(), None);
-        for (band, other) in [(PriorityBand::new(low, high), PriorityBand::new(middle, high))] {
-            assert!(bound.bind(band) && bound.bind(band), "again is no change");
-            assert!(!bound.bind(other));
-            assert_eq!(bound.get(), Some(band));
-        }
+        let (band, other) = (PriorityBand::new(low, high), PriorityBand::new(middle, high));
+        assert!(bound.bind(band) && bound.bind(band), "again is no change");
+        assert!(!bound.bind(other));
+        assert_eq!(bound.get(), Some(band));
         let top = BoundBand::default();
         assert!(top.bind(PriorityBand::new(high, high)));
         assert_eq!(top.get(), Some(PriorityBand::new(high, high)));
