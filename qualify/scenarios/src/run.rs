@@ -125,11 +125,9 @@ impl<'b> Run<'b> {
         }
         match (&self.interrupted, self.outstanding.len()) {
             (Some(signal), 0) => named.interrupted(format!("by {signal}")),
-            (Some(signal), left) => {
-                named.interrupted(format!("by {signal}, with {left} benchmarks not begun"))
-            }
+            (Some(signal), left) => named.interrupted(format!("by {signal}, with {left} not begun")),
             (None, 0) => {}
-            (None, left) => named.failed(format!("{left} benchmarks were not begun")),
+            (None, left) => named.failed(format!("{left} not begun")),
         }
         named
     }

@@ -19,7 +19,7 @@ pub(crate) fn of_all(
     judgement: &Judgement,
     settings: &Settings,
 ) -> Result<String, Error> {
-    let mut page = prepared(page("Punctual: qualification of this machine", outcome)?, outcome)
+    let mut page = page("Punctual: qualification of this machine", outcome)?
         .contents()
         .section("What holds")
         .paragraph(HOW_TO_READ)
@@ -48,20 +48,12 @@ pub(crate) fn of_all(
 
 /// Of a single benchmark.
 pub(crate) fn of_one(title: &str, measured: &Measured<'_>, settings: &Settings) -> Result<String, Error> {
-    let page = prepared(page(title, &measured.outcome)?, &measured.outcome);
+    let page = page(title, &measured.outcome)?;
     Ok(chapter(page, measured, settings)?.to_html())
 }
 
 const HOW_TO_READ: &str = "Each claim is a number that a paper or an issue set, beside what was measured here. Compare figures within this run: \
      another run on another day has other noise. Maxima are shown with their cause and nothing is claimed of them.";
-
-/// What was done to the machine.
-fn prepared(page: Page, outcome: &Outcome) -> Page {
-    match outcome.parameters().get("prepared") {
-        Some(prepared) => page.facts_of(prepared),
-        None => page,
-    }
-}
 
 fn chapter(page: Page, measured: &Measured<'_>, settings: &Settings) -> Result<Page, Error> {
     let name = measured.benchmark.name;
@@ -183,12 +175,20 @@ pub(super) fn row_of(measured: &Measured<'_>) -> Map<String, Value> {
         .with(
             "trouble",
             if doubts.is_empty() {
-                broken.join(", ")
+                some_of(&broken)
             } else {
                 doubts.join("; ")
             },
         );
     row.as_map().clone()
+}
+
+/// A line of names.
+fn some_of(names: &[&str]) -> String {
+    match names {
+        [one, two, three, _, rest @ ..] => format!("{one}, {two}, {three} and {} more", rest.len() + 1),
+        few => few.join(", "),
+    }
 }
 
 fn sign(holds: bool) -> &'static str {
