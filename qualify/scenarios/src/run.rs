@@ -10,7 +10,6 @@ use std::{
 use punctual_harness::Outcome;
 use punctual_os::signals::TerminationSignal;
 use punctual_report::Chapter;
-use serde_json::{Map, Value};
 
 use crate::{
     Benchmark, Error, Findings,
@@ -154,12 +153,5 @@ fn text_of(panic: &(dyn Any + Send)) -> &str {
         (Some(text), _) => text,
         (None, Some(text)) => text,
         (None, None) => "it left no text",
-    }
-}
-
-impl Measured<'_> {
-    /// Its parameters.
-    pub(crate) fn parameters(&self) -> &Map<String, Value> {
-        self.outcome.parameters()
     }
 }

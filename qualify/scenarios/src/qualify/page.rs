@@ -1,7 +1,7 @@
 //! The report: one page.
 
 use punctual_harness::{Claim, Outcome, Row};
-use punctual_report::{Page, Table};
+use punctual_report::{Chapter, Page, Table, table::shown};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -58,32 +58,31 @@ const HOW_TO_READ: &str = "Each claim is a number that a paper or an issue set, 
 fn chapter(page: Page, measured: &Measured<'_>, settings: &Settings) -> Result<Page, Error> {
     let name = measured.benchmark.name;
     let outcome = &measured.outcome;
-    let page = match &measured.chapter {
-        Some(chapter) => page.chapter(&chapter.clone().named(name))?,
-        None => page.section(name).paragraph(outcome.verdict().to_string()),
+    let mut chapter = match &measured.chapter {
+        Some(chapter) => chapter.clone().named(name),
+        None => Chapter::new(name).paragraph(outcome.verdict().to_string()),
     };
-    let page = if outcome.claims().is_empty() {
-        page
-    } else {
-        page.table(&claims(outcome.claims().iter(), "Claims"))
-    };
-    let page = if outcome.skipped().is_empty() {
-        page
-    } else {
-        page.table(&skipped(outcome).title("Not measured"))
-    };
-    let page = page.facts_of(&Value::Object(plain(measured.parameters())));
-    Ok(page.command(format!("punctual bench {name}{}", settings.arguments())))
+    if !outcome.claims().is_empty() {
+        chapter = chapter.table(claims(outcome.claims().iter(), "Claims"));
+    }
+    if !outcome.skipped().is_empty() {
+        chapter = chapter.table(skipped(outcome).title("Not measured"));
+    }
+    let command = format!("punctual bench {name}{}", settings.arguments());
+    let chapter = chapter
+        .note(format!("Measured with {}.", set_up(outcome)))
+        .command(command);
+    Ok(page.chapter(&chapter)?)
 }
 
 /// Parameters that are one value each.
-fn plain(parameters: &Map<String, Value>) -> Map<String, Value> {
-    let single = parameters
+fn set_up(outcome: &Outcome) -> String {
+    let single = outcome
+        .parameters()
         .iter()
         .filter(|(_, value)| !value.is_object() && !value.is_array());
-    single
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect()
+    let told = single.map(|(name, value)| format!("{} {}", name.replace('_', " "), shown(value)));
+    told.collect::<Vec<_>>().join("; ")
 }
 
 fn claims<'c>(claims: impl Iterator<Item = &'c Claim>, title: &str) -> Table {
@@ -135,7 +134,7 @@ fn shortened(run: &Run<'_>) -> Table {
                     "benchmark": benchmark.name,
                     "quick": elapsed.as_secs_f64().round(),
                     "full": (benchmark.expected)(Length::Full).as_secs_f64().round(),
-                    "what": outcome.parameters().get("shortened"),
+                    "what": shortened_of(outcome),
                 })
             },
         )
@@ -146,6 +145,14 @@ fn shortened(run: &Run<'_>) -> Table {
         ("full", "full run (s)"),
         ("what", "what is shorter"),
     ])
+}
+
+/// In its own words, or else how it was set up.
+fn shortened_of(outcome: &Outcome) -> String {
+    match outcome.parameters().get("shortened").and_then(Value::as_str) {
+        Some(text) => text.to_owned(),
+        None => format!("measured with {}", set_up(outcome)),
+    }
 }
 
 pub(super) const SUMMARY: &[(&str, &str)] = &[
@@ -170,7 +177,14 @@ pub(super) fn row_of(measured: &Measured<'_>) -> Map<String, Value> {
     let row = Row::new()
         .with("sign", sign(broken.is_empty() && doubts.is_empty()))
         .with("benchmark", measured.benchmark.name)
-        .with("claims", format!("{} of {all}", all - broken.len()))
+        .with(
+            "claims",
+            if all == 0 {
+                "no claim".to_owned()
+            } else {
+                format!("{} of {all}", all - broken.len())
+            },
+        )
         .with("elapsed", measured.elapsed.as_secs_f64().round())
         .with(
             "trouble",
