@@ -6,16 +6,19 @@
 
 mod client;
 mod count;
+pub(crate) mod cube;
 mod operation;
 mod placement;
 mod raw;
 mod rows;
+mod servant;
 mod server;
 mod transport;
 
 use std::time::Duration;
 
 pub(crate) use client::client;
+pub(crate) use servant::Servant;
 pub(crate) use server::server;
 
 use self::{

@@ -1,0 +1,172 @@
+//! TAO's MT_Cubit test: clients with rates and priorities call servants that return the cube of an octet.
+//!
+//! Server and clients are processes of their own on one CPU. The clients wait for each other, then each calls, pauses for what
+//! is left of its period, and calls again. Source: \[S0\] 3.3 and figure 3, TAO's MT_Cubit.
+
+pub(super) mod client;
+mod pacing;
+pub(super) mod server;
+mod slices;
+
+use std::time::Duration;
+
+use punctual_harness::{
+    Child, ChildSpec, Hole, Watchdog,
+    statistics::{mean, standard_deviation},
+};
+use punctual_os::TaskId;
+
+use self::{client::CLIENT_ROLE, server::SERVER_ROLE};
+pub(super) use self::{
+    client::{Calls, ClientSpec, Run, Task},
+    server::{Pool, Threads},
+    slices::Slices,
+};
+use crate::{Error, testbed::Places};
+
+const START: Duration = Duration::from_secs(30);
+
+/// The highest CORBA priority of a client, a little below the highest there is, so that what supervises the run stands above it.
+const HIGHEST: i16 = 32_000;
+/// So far apart that each has a native priority of its own under the linear mapping, where a step is 331.
+const STEP: i16 = 600;
+
+/// The priority of the client of that number; 0 is the most important one. Below 50 of them there is room down to native 1.
+pub(super) fn priority(number: usize) -> i16 {
+    let number = i16::try_from(number).unwrap_or(i16::MAX);
+    HIGHEST - number.saturating_mul(STEP).min(HIGHEST)
+}
+
+/// Server and clients, running.
+pub(super) struct Stage {
+    server: Child,
+    client: Child,
+    _watchdog: Watchdog,
+}
+
+impl Stage {
+    /// Starts them on the pinned CPU; they are killed when `limit` has passed.
+    pub(super) fn set(
+        places: &Places,
+        pools: &[Pool],
+        environment: &[(&str, String)],
+        limit: Duration,
+    ) -> Result<Self, Error> {
+        let child = |name: &str, role: &str| {
+            let spec = ChildSpec::new(name, role).affinity(places.pinned.clone());
+            let environment = environment.iter();
+            environment.fold(spec, |spec, (name, value)| spec.environment(*name, value))
+        };
+        let server = child("server", SERVER_ROLE).argument(serde_json::to_string(pools)?);
+        let (server, references) = server.spawn::<Vec<Vec<String>>>(START)?;
+        let (mut client, ()) = child("client", CLIENT_ROLE).spawn(START)?;
+        let watchdog = Watchdog::start(limit, vec![server.killer()?, client.killer()?], &places.driver)?;
+        // References of many objects are longer than a command line may be.
+        client.ask::<_, client::Answer>(&client::Question::Resolve(references), START)?;
+        Ok(Self {
+            server,
+            client,
+            _watchdog: watchdog,
+        })
+    }
+
+    /// Server and clients.
+    pub(super) fn processes(&self) -> Vec<TaskId> {
+        vec![self.server.id(), self.client.id()]
+    }
+
+    /// The server.
+    pub(super) fn server(&self) -> TaskId {
+        self.server.id()
+    }
+
+    /// Runs clients side by side.
+    pub(super) fn run(&mut self, task: &Task) -> Result<Run, Error> {
+        let within = START + Duration::from_secs_f64(task.seconds * 2.0);
+        match self.client.ask(&client::Question::Run(task.clone()), within)? {
+            client::Answer::Ran(run) => Ok(run),
+            client::Answer::Resolved => Err("the client process answered another question".into()),
+        }
+    }
+
+    /// Ends server and clients.
+    pub(super) fn strike(self) -> Result<(), Error> {
+        self.client.stop(START)?;
+        Ok(self.server.stop(START)?)
+    }
+}
+
+/// Latency as the papers tell it, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct MeanAndJitter {
+    pub(super) samples: usize,
+    pub(super) mean_us: Option<f64>,
+    /// The sample standard deviation.
+    pub(super) jitter_us: Option<f64>,
+    pub(super) max_us: Option<f64>,
+}
+
+impl MeanAndJitter {
+    /// Of the calls of several clients. Calls that were under way in one of `holes` are left out.
+    pub(super) fn of<'c>(clients: impl IntoIterator<Item = &'c Calls>, holes: &[Hole]) -> Self {
+        let outside = |call: &client::Call| {
+            let (start, end) = (call.start_ns, call.start_ns + call.latency_ns);
+            let meets = |hole: &Hole| start < hole.span().end_ns && hole.span().start_ns < end;
+            !holes.iter().any(meets)
+        };
+        let calls = clients.into_iter().flat_map(|client| &client.calls);
+        let latencies: Vec<f64> = calls
+            .filter(|call| outside(call))
+            .map(|call| call.latency_ns as f64 / 1e3)
+            .collect();
+        Self {
+            samples: latencies.len(),
+            mean_us: mean(&latencies),
+            jitter_us: standard_deviation(&latencies),
+            max_us: latencies.iter().copied().reduce(f64::max),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use punctual_harness::holes::HoleSource;
+
+    use super::*;
+    use client::Call;
+
+    #[test]
+    fn fifty_one_clients_have_native_priorities_of_their_own() {
+        let native = |number| (i32::from(priority(number)) * 98 / 32_767) + 1;
+        let natives: std::collections::BTreeSet<_> = (0..=50).map(native).collect();
+        assert_eq!(natives.len(), 51);
+        assert!(*natives.last().unwrap() < 99, "the watchdog stands above them");
+        assert_eq!(priority(1000), 0);
+    }
+
+    #[test]
+    fn calls_in_a_hole_are_left_out_and_no_others() {
+        let call = |start_ms: u64, ms: u64| Call {
+            start_ns: start_ms * 1_000_000,
+            latency_ns: ms * 1_000_000,
+        };
+        let calls = Calls {
+            calls: vec![call(0, 1), call(10, 50), call(60, 3)],
+            ..Calls::default()
+        };
+        let hole = Hole {
+            start_ns: 30_000_000,
+            length_ns: 25_000_000,
+            source: HoleSource::Idle,
+        };
+        let raw = MeanAndJitter::of([&calls], &[]);
+        assert_eq!(
+            (raw.samples, raw.mean_us, raw.max_us),
+            (3, Some(18_000.0), Some(50_000.0))
+        );
+        let without = MeanAndJitter::of([&calls], &[hole]);
+        assert_eq!((without.samples, without.mean_us), (2, Some(2_000.0)));
+        assert!((without.jitter_us.unwrap() - 2f64.sqrt() * 1000.0).abs() < 1e-6);
+        assert_eq!(MeanAndJitter::of([], &[]), MeanAndJitter::default());
+    }
+}
