@@ -56,7 +56,7 @@ struct Contrast {
 /// Measures the important client without and with 50 low ones, in slices that alternate.
 pub(super) fn measure(stage: &mut Stage, extent: Extent, progress: &Progress) -> Result<Contrasts, Error> {
     let slices = Slices {
-        length_s: SECONDS / f64::from(2 * PAIRS),
+        length: Duration::from_secs_f64(SECONDS) / (2 * PAIRS),
     };
     let mut contrasts = Vec::new();
     // In turns as far as there are as many of each.
@@ -214,7 +214,9 @@ mod tests {
                     end_ns: 1_000_001_000,
                 },
             },
-            slices: Slices { length_s: 0.1 },
+            slices: Slices {
+                length: Duration::from_millis(100),
+            },
         }
     }
 

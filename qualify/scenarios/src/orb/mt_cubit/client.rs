@@ -204,8 +204,8 @@ impl Client {
 
     fn wait_for_slice(&self, begin: Instant) {
         if let Some(slices) = self.slices {
-            let next = slices.next_beside(begin.elapsed()).as_secs_f64();
-            clock::sleep_until(begin + Duration::from_secs_f64(next.min(self.seconds)));
+            let next = slices.next_beside(begin.elapsed());
+            clock::sleep_until(begin + next.min(Duration::from_secs_f64(self.seconds)));
         }
     }
 }
