@@ -1,9 +1,12 @@
+use std::time::Duration;
+
 use punctual::{LaneSpec, Orb, Priority, PriorityModel, SystemException};
-use punctual_harness::child::Control;
-use punctual_os::{Scheduling, scheduling};
+use punctual_harness::{Child, ChildSpec, child::Control};
+use punctual_os::{CpuSet, Scheduling, scheduling};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    SERVER_ROLE,
     placement::LaneWait,
     raw::{self, RawAddress},
     servant::Servant,
@@ -12,20 +15,38 @@ use super::{
 use crate::{Error, idl::cubit::bench::CubitRef};
 
 /// The priority of the lane and of the client: in the middle, native 50 under SCHED_FIFO.
-pub(super) const PRIORITY: i16 = 16_384;
+pub(crate) const PRIORITY: i16 = 16_384;
 
 /// What the driver tells the server.
 #[derive(Deserialize, Serialize)]
-pub(super) struct ServerSpec {
-    pub(super) transport: Transport,
-    pub(super) lane_wait: LaneWait,
+struct ServerSpec {
+    transport: Transport,
+    lane_wait: LaneWait,
 }
 
 /// What the server tells the driver.
 #[derive(Deserialize, Serialize)]
-pub(super) struct Ready {
-    pub(super) ior: String,
-    pub(super) raw: Vec<RawAddress>,
+pub(crate) struct Ready {
+    pub(crate) ior: String,
+    pub(crate) raw: Vec<RawAddress>,
+}
+
+/// Starts a server over TCP whose lane waits in its waiting place.
+pub(crate) fn spawn_tcp(cpus: &CpuSet, within: Duration) -> Result<(Child, Ready), Error> {
+    spawn(Transport::Tcp, LaneWait::Polled, cpus, within)
+}
+
+pub(super) fn spawn(
+    transport: Transport,
+    lane_wait: LaneWait,
+    cpus: &CpuSet,
+    within: Duration,
+) -> Result<(Child, Ready), Error> {
+    let spec = ServerSpec { transport, lane_wait };
+    let server = ChildSpec::new("server", SERVER_ROLE)
+        .argument(serde_json::to_string(&spec)?)
+        .affinity(cpus.clone());
+    Ok(server.spawn(within)?)
 }
 
 /// The server process: a lane of one thread, and the raw ping-pong beside it.

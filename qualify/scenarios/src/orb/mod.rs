@@ -11,12 +11,14 @@
 
 mod latency;
 mod mt_cubit;
+mod throughput;
 
 use crate::{Benchmark, Role};
 
-pub(crate) const BENCHMARKS: &[Benchmark] = &[latency::BENCHMARK];
+pub(crate) const BENCHMARKS: &[Benchmark] = &[throughput::BENCHMARK, latency::BENCHMARK];
 
 pub(crate) const ROLES: &[(&str, Role)] = &[
     (mt_cubit::server::SERVER_ROLE, mt_cubit::server::server),
+    (throughput::client::CLIENT_ROLE, throughput::client::client),
     (mt_cubit::client::CLIENT_ROLE, mt_cubit::client::client),
 ];
