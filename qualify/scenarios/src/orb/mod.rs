@@ -9,16 +9,29 @@
 //! | [`context_switches`] | How many context switches a call takes, and what they cost of it |
 //! | [`footprint`] | How large programs, servers and the ORB's layers are |
 
+mod context_switches;
+mod cpu_overhead;
 mod latency;
 mod mt_cubit;
+mod priority_inversion;
 mod throughput;
 
 use crate::{Benchmark, Role};
 
-pub(crate) const BENCHMARKS: &[Benchmark] = &[throughput::BENCHMARK, latency::BENCHMARK];
+pub(crate) const BENCHMARKS: &[Benchmark] = &[
+    throughput::BENCHMARK,
+    latency::BENCHMARK,
+    priority_inversion::BENCHMARK,
+    cpu_overhead::BENCHMARK,
+    context_switches::BENCHMARK,
+];
 
 pub(crate) const ROLES: &[(&str, Role)] = &[
     (mt_cubit::server::SERVER_ROLE, mt_cubit::server::server),
     (throughput::client::CLIENT_ROLE, throughput::client::client),
+    (
+        cpu_overhead::scavenger::SCAVENGER_ROLE,
+        cpu_overhead::scavenger::scavenger,
+    ),
     (mt_cubit::client::CLIENT_ROLE, mt_cubit::client::client),
 ];

@@ -213,6 +213,7 @@ mod tests {
                     start_ns: 1_000,
                     end_ns: 1_000_001_000,
                 },
+                server_context_switches: 0,
             },
             slices: Slices {
                 length: Duration::from_millis(100),

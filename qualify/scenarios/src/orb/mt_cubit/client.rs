@@ -5,10 +5,13 @@ use std::{
 
 use punctual::{Orb, Priority};
 use punctual_harness::{Span, child::Control};
-use punctual_os::{TaskId, ThreadSpec, clock, process::context_switches_of_thread};
+use punctual_os::{
+    TaskId, ThreadSpec, clock,
+    process::{context_switches, context_switches_of_thread},
+};
 use serde::{Deserialize, Serialize};
 
-use super::{pacing::Pacing, slices::Slices};
+use super::{super::context_switches::yields::switch_time, pacing::Pacing, slices::Slices};
 use crate::{Error, cubit::cube::cube, idl::cubit::bench::CubitRef};
 
 pub(crate) const CLIENT_ROLE: &str = "__mt-cubit-client";
@@ -17,13 +20,16 @@ pub(crate) const CLIENT_ROLE: &str = "__mt-cubit-client";
 pub(super) enum Question {
     /// The servants' references, pool by pool.
     Resolve(Vec<Vec<String>>),
-    Run(Task),
+    /// In the server of this number.
+    Run(Task, i32),
+    SwitchTime,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) enum Answer {
     Resolved,
     Ran(Run),
+    SwitchTime(Duration),
 }
 
 /// Clients that call side by side.
@@ -58,6 +64,8 @@ pub(crate) struct Run {
     pub(crate) clients: Vec<Calls>,
     /// From the common start to the last client's end.
     pub(crate) span: Span,
+    /// Of all threads of the server, from the start to the first client's end.
+    pub(crate) server_context_switches: u64,
 }
 
 /// What one client went through.
@@ -101,7 +109,8 @@ pub(crate) fn client(_: &[String]) -> Result<(), Error> {
                 pools = resolved;
                 Answer::Resolved
             }),
-            Question::Run(task) => run(&orb, &pools, &task).map(Answer::Ran),
+            Question::Run(task, server) => run(&orb, &pools, &task, server).map(Answer::Ran),
+            Question::SwitchTime => switch_time(&orb, super::priority(0)).map(Answer::SwitchTime),
         };
         answer.map_err(|error| error.to_string())
     })?;
@@ -113,7 +122,8 @@ fn resolve(orb: &Orb, references: &[Vec<String>]) -> Result<Vec<Vec<CubitRef>>, 
     references.iter().map(pool).collect()
 }
 
-fn run(orb: &Orb, pools: &[Vec<CubitRef>], task: &Task) -> Result<Run, Error> {
+fn run(orb: &Orb, pools: &[Vec<CubitRef>], task: &Task, server: i32) -> Result<Run, Error> {
+    let server = TaskId::new(server).ok_or("the server has no number")?;
     let pool = pools.get(task.pool).ok_or("there is no such pool")?;
     let start = Arc::new(Start {
         barrier: Barrier::new(task.clients.len()),
@@ -127,6 +137,7 @@ fn run(orb: &Orb, pools: &[Vec<CubitRef>], task: &Task) -> Result<Run, Error> {
             spec: spec.clone(),
             seconds: task.seconds,
             slices: task.slices.filter(|_| number > 0),
+            watched: (number == 0).then_some(server),
         };
         let start = Arc::clone(&start);
         let thread = ThreadSpec::new(&spec.name)
@@ -135,20 +146,26 @@ fn run(orb: &Orb, pools: &[Vec<CubitRef>], task: &Task) -> Result<Run, Error> {
         threads.push(thread.spawn(move || client.run(&start))?);
     }
     let mut clients = Vec::new();
+    let mut server_context_switches = 0;
     for thread in threads {
-        let calls = thread
+        let (calls, of_server) = thread
             .join()
             .map_err(|_| "a client thread panicked; its message is on standard error")??;
         clients.push(calls);
+        server_context_switches += of_server;
     }
     let (_, begin) = start.met();
     Ok(Run {
         clients,
         span: Span::between(begin, clock::monotonic()),
+        server_context_switches,
     })
 }
 
 const STACK_BYTES: usize = 512 << 10;
+
+/// More calls per second than this, no client makes.
+const MOST_HZ: f64 = 100_000.0;
 
 struct Client {
     orb: Orb,
@@ -156,22 +173,30 @@ struct Client {
     spec: ClientSpec,
     seconds: f64,
     slices: Option<Slices>,
+    /// The first client counts the server's context switches: it is the most important one, so nobody calls before it has.
+    watched: Option<TaskId>,
 }
 
 impl Client {
-    fn run(&self, start: &Start) -> Result<Calls, Error> {
+    /// What it went through, and the context switches of the server that it watched.
+    fn run(&self, start: &Start) -> Result<(Calls, u64), Error> {
         let prepared = self.prepare();
         // Whoever failed must meet the others all the same, or they would wait for ever.
         let (begin, _) = start.together();
         prepared?;
         let mut result = Calls {
-            calls: Vec::with_capacity((self.spec.hz * self.seconds * 1.1) as usize + 16),
+            calls: Vec::with_capacity((self.spec.hz.min(MOST_HZ) * self.seconds * 1.1) as usize + 16),
             thread: TaskId::current_thread().get(),
             ..Calls::default()
         };
         let over = begin + Duration::from_secs_f64(self.seconds);
         let mut pacing = Pacing::of_rate(self.spec.hz);
         let switches = || context_switches_of_thread(TaskId::current_process(), TaskId::current_thread());
+        let of_server = || {
+            self.watched
+                .map_or(Ok(0), |server| Ok::<_, Error>(context_switches(server)?.total()))
+        };
+        let of_server_before = of_server()?;
         self.wait_for_slice(begin);
         let before = switches()?;
         let mut argument = 0_u8;
@@ -185,12 +210,15 @@ impl Client {
                 start_ns: called.as_nanos() as u64,
                 latency_ns: latency.as_nanos() as u64,
             });
-            clock::sleep_until(Instant::now() + pacing.pause(latency));
-            result.pauses += 1;
+            let pause = pacing.pause(latency);
+            if !pause.is_zero() {
+                clock::sleep_until(Instant::now() + pause);
+                result.pauses += 1;
+            }
             self.wait_for_slice(begin);
         }
         result.context_switches = switches()?.total() - before.total();
-        Ok(result)
+        Ok((result, of_server()? - of_server_before))
     }
 
     /// Takes on the priority and makes a first call, which opens the connection and is not counted.

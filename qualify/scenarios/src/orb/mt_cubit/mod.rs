@@ -75,17 +75,21 @@ impl Stage {
         vec![self.server.id(), self.client.id()]
     }
 
-    /// The server.
-    pub(super) fn server(&self) -> TaskId {
-        self.server.id()
-    }
-
     /// Runs clients side by side.
     pub(super) fn run(&mut self, task: &Task) -> Result<Run, Error> {
         let within = START + Duration::from_secs_f64(task.seconds * 2.0);
-        match self.client.ask(&client::Question::Run(task.clone()), within)? {
+        let question = client::Question::Run(task.clone(), self.server.id().get());
+        match self.client.ask(&question, within)? {
             client::Answer::Ran(run) => Ok(run),
-            client::Answer::Resolved => Err("the client process answered another question".into()),
+            _ => Err(out_of_step()),
+        }
+    }
+
+    /// The time of a context switch by the yield test, on the pinned CPU.
+    pub(super) fn switch_time(&mut self) -> Result<Duration, Error> {
+        match self.client.ask(&client::Question::SwitchTime, START)? {
+            client::Answer::SwitchTime(time) => Ok(time),
+            _ => Err(out_of_step()),
         }
     }
 
@@ -94,6 +98,10 @@ impl Stage {
         self.client.stop(START)?;
         Ok(self.server.stop(START)?)
     }
+}
+
+fn out_of_step() -> Error {
+    "the client process answered another question than was asked".into()
 }
 
 /// Latency as the papers tell it, in microseconds.
