@@ -11,6 +11,7 @@
 
 mod context_switches;
 mod cpu_overhead;
+mod footprint;
 mod latency;
 mod mt_cubit;
 mod priority_inversion;
@@ -24,6 +25,7 @@ pub(crate) const BENCHMARKS: &[Benchmark] = &[
     priority_inversion::BENCHMARK,
     cpu_overhead::BENCHMARK,
     context_switches::BENCHMARK,
+    footprint::BENCHMARK,
 ];
 
 pub(crate) const ROLES: &[(&str, Role)] = &[

@@ -4,6 +4,7 @@ use punctual_harness::{
     Claim, Latencies, Outcome, Progress, Row,
     statistics::{Summary, median},
 };
+use punctual_report::Figure;
 
 use super::{
     super::mt_cubit::{Run, Slices, Stage, Task},
@@ -43,6 +44,8 @@ impl Extent {
         Duration::from_secs_f64(SECONDS * (self.lanes_runs + self.classic_runs) as f64)
     }
 }
+
+const PERCENTILES: [f64; 9] = [1.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.5, 99.9];
 
 /// What came of it.
 pub(super) struct Contrasts(Vec<Contrast>);
@@ -156,6 +159,34 @@ impl Contrasts {
             fewest as f64,
             FEWEST_CALLS as f64,
         ));
+    }
+
+    /// Latencies by percentile, of all runs together.
+    pub(super) fn tails(&self) -> Figure {
+        let figure = Figure::new(format!("The high-priority client at {HZ} Hz"))
+            .caption("All runs together. With lanes the two curves should lie on each other; [S0] 3.3 asks for it.")
+            .tail()
+            .y("latency (µs)")
+            .y_log();
+        let curves = [Configuration::Own, Configuration::Classic]
+            .into_iter()
+            .flat_map(|configuration| [(configuration, false), (configuration, true)]);
+        curves.fold(figure, |figure, (configuration, beside)| {
+            let mut latencies = Latencies::new();
+            let runs = self
+                .0
+                .iter()
+                .filter(|contrast| contrast.configuration == configuration);
+            runs.for_each(|contrast| latencies.merge(&contrast.latencies(beside)));
+            let low = if beside { MOST_LOW } else { 0 };
+            let points = PERCENTILES
+                .into_iter()
+                .filter_map(|percent| Some((percent, latencies.quantile_us(percent / 100.0)?)));
+            figure.line(
+                format!("{}, {low} low-priority clients", configuration.name()),
+                points,
+            )
+        })
     }
 
     fn ratios(&self, configuration: Configuration, quantile: impl Fn(&Summary) -> Option<f64>) -> Vec<f64> {

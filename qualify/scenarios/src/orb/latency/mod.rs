@@ -206,7 +206,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     if let Some(reason) = holes::unfit(&holes, Duration::from_nanos(measured)) {
         outcome.unfit(reason);
     }
-    let chapter = page::chapter(&outcome);
+    let chapter = page::chapter(&outcome, contrasts.tails());
     Ok(Findings { outcome, chapter })
 }
 

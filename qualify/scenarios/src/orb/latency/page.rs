@@ -1,5 +1,5 @@
 use punctual_harness::{Outcome, Row};
-use punctual_report::{Chapter, LineFigure, Series, Table};
+use punctual_report::{Chapter, Figure, Table};
 
 use super::Configuration;
 use crate::trace::is_kind;
@@ -34,7 +34,8 @@ const RATIO_COLUMNS: &[(&str, &str)] = &[
     ("classic", "classic pool"),
 ];
 
-pub(super) fn chapter(outcome: &Outcome) -> Chapter {
+/// `tails` is the figure of latencies by percentile.
+pub(super) fn chapter(outcome: &Outcome, tails: Figure) -> Chapter {
     let table = |kind: &str, columns, title: &str| {
         let rows = outcome.rows().iter().filter(|row| is_kind(row, kind));
         Table::of(rows.map(Row::as_map)).columns(columns).title(title)
@@ -56,8 +57,26 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
             "The same with a client that calls 476 times a second, in slices that alternate: without the others and with 50 of \
              them. The classic pool, of as many threads at one priority, stands beside the lanes for contrast.",
         )
+        .paper(
+            "[S0] 3.3",
+            "the latency of the high-priority client should remain constant or show only a minor increase with the number of \
+             low-priority clients (read here as: p50 and p99 rise to at most 1.25 times, with lanes)",
+            minor_increase(outcome),
+        )
+        .figure(tails)
         .table(table("contrast", CONTRAST_COLUMNS, "At 476 Hz, run by run"))
         .table(table("ratio", RATIO_COLUMNS, "With 50 low-priority clients ÷ without (median of the runs)"))
+}
+
+fn minor_increase(outcome: &Outcome) -> Option<bool> {
+    let ratios = || {
+        outcome
+            .claims()
+            .iter()
+            .filter(|claim| claim.id.ends_with("-ratio"))
+    };
+    ratios().next()?;
+    Some(ratios().all(|claim| claim.holds))
 }
 
 const FIGURE_4: &str = "[S0] figure 4: on QNX and VxWorks it stayed nearly constant, on Linux it rose, on Windows NT and 2000 it \
@@ -68,31 +87,27 @@ const LOW: &str =
     "They compete with each other, so theirs should rise gradually with their number ([S0] 3.3).";
 
 /// Raw and without holes, for both configurations.
-fn figure(outcome: &Outcome, what: &str, client: &str, title: &str, caption: &str) -> LineFigure {
+fn figure(outcome: &Outcome, what: &str, client: &str, title: &str, caption: &str) -> Figure {
+    let figure = Figure::new(title)
+        .caption(caption)
+        .x("number of low-priority clients")
+        .y(format!("{what} (µs)"));
     let rows = |configuration: Configuration| {
         outcome.rows().iter().filter(move |row| {
             let is = |column: &str, text: &str| row.get(column).is_some_and(|value| value == text);
             is_kind(row, "point") && is("configuration", configuration.name()) && is("client", client)
         })
     };
-    let series = [Configuration::Own, Configuration::OneServant]
+    let curves = [Configuration::Own, Configuration::OneServant]
         .into_iter()
-        .flat_map(|configuration| {
-            ["", "_without_holes"].map(|holes| {
-                let column = format!("{what}{holes}_us");
-                let kind = if holes.is_empty() { "" } else { ", without holes" };
-                let point = |row: &Row| Some((row.number("low_clients")?, row.number(&column)?));
-                Series {
-                    name: format!("{}{kind}", configuration.name()),
-                    points: rows(configuration).filter_map(point).collect(),
-                }
-            })
-        });
-    LineFigure {
-        title: title.into(),
-        caption: caption.into(),
-        x_label: "number of low-priority clients".into(),
-        y_label: format!("{what} (µs)"),
-        series: series.collect(),
-    }
+        .flat_map(|configuration| [(configuration, ""), (configuration, "_without_holes")]);
+    curves.fold(figure, |figure, (configuration, holes)| {
+        let column = format!("{what}{holes}_us");
+        let kind = if holes.is_empty() { "" } else { ", without holes" };
+        let point = |row: &Row| Some((row.number("low_clients")?, row.number(&column)?));
+        figure.line(
+            format!("{}{kind}", configuration.name()),
+            rows(configuration).filter_map(point),
+        )
+    })
 }

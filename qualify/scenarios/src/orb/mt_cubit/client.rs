@@ -212,7 +212,7 @@ impl Client {
             });
             let pause = pacing.pause(latency);
             if !pause.is_zero() {
-                clock::sleep_until(Instant::now() + pause);
+                clock::sleep_until(over.min(Instant::now() + pause));
                 result.pauses += 1;
             }
             self.wait_for_slice(begin);

@@ -57,8 +57,8 @@ impl Stage {
             let environment = environment.iter();
             environment.fold(spec, |spec, (name, value)| spec.environment(*name, value))
         };
-        let server = child("server", SERVER_ROLE).argument(serde_json::to_string(pools)?);
-        let (server, references) = server.spawn::<Vec<Vec<String>>>(START)?;
+        let server = child("server", SERVER_ROLE);
+        let (server, references) = server::spawn(server, pools)?;
         let (mut client, ()) = child("client", CLIENT_ROLE).spawn(START)?;
         let watchdog = Watchdog::start(limit, vec![server.killer()?, client.killer()?], &places.driver)?;
         // References of many objects are longer than a command line may be.

@@ -1,7 +1,8 @@
 use punctual::{LaneSpec, Orb, Poa, Priority, PriorityModel};
-use punctual_harness::child::Control;
+use punctual_harness::{Child, ChildSpec, child::Control};
 use serde::{Deserialize, Serialize};
 
+use super::START;
 use crate::{Error, cubit::Servant, idl::cubit::bench::CubitRef};
 
 pub(crate) const SERVER_ROLE: &str = "__mt-cubit-server";
@@ -24,7 +25,12 @@ pub(crate) enum Threads {
 }
 
 /// Enough for an upcall that cubes an octet, unoptimised too; a hundred threads have their stacks locked.
-const STACK_BYTES: usize = 512 << 10;
+pub(in crate::orb) const STACK_BYTES: usize = 512 << 10;
+
+/// Starts a server with these pools; gives the references of each pool's servants.
+pub(in crate::orb) fn spawn(server: ChildSpec, pools: &[Pool]) -> Result<(Child, Vec<Vec<String>>), Error> {
+    Ok(server.argument(serde_json::to_string(pools)?).spawn(START)?)
+}
 
 /// The server process. Argument: its pools. It says the references of each pool's servants.
 pub(crate) fn server(arguments: &[String]) -> Result<(), Error> {
