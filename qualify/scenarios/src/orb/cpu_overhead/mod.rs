@@ -10,7 +10,7 @@ pub(super) mod scavenger;
 
 use std::time::Duration;
 
-use punctual_harness::{Child, ChildSpec, MedianEstimate, Outcome, Row, Span, Watchdog};
+use punctual_harness::{Child, ChildSpec, Claim, MedianEstimate, Outcome, Row, Span, Watchdog};
 use punctual_os::clock;
 
 use self::scavenger::{SCAVENGER_ROLE, Spin, Spun};
@@ -106,6 +106,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let mut outcome = testbed.outcome(BENCHMARK.name);
     outcome.parameter("rounds", extent.rounds);
     outcome.parameter("seconds_per_slice", extent.slice.as_secs_f64());
+    let mut errors = 0;
     if !places.has_driver() {
         outcome.unfit(
             "client and server each need a CPU of their own, and only one is available to this process",
@@ -118,9 +119,12 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         for side in [Side::Client, Side::Server] {
             let text = format!("the scavenger on the {}'s CPU", side.name());
             testbed.progress.stage(text, extent.of_side());
-            let rounds = measure_side(side, &places, extent)?;
+            let (rounds, of_side) = measure_side(side, &places, extent)?;
             rows(side, &rounds, &mut outcome);
+            errors += of_side;
         }
+        let text = "results that were not the cube";
+        outcome.claim(Claim::at_most("errors", text, "[S1]", errors as f64, 0.0));
     }
     let chapter = page::chapter(&outcome);
     Ok(Findings { outcome, chapter })
@@ -154,7 +158,8 @@ impl Load {
     }
 }
 
-fn measure_side(side: Side, places: &Places, extent: Extent) -> Result<Vec<Round>, Error> {
+/// The rounds, and how many results were not the cube.
+fn measure_side(side: Side, places: &Places, extent: Extent) -> Result<(Vec<Round>, u64), Error> {
     let (of_client, of_server) = match side {
         Side::Client => (&places.pinned, &places.driver),
         Side::Server => (&places.driver, &places.pinned),
@@ -208,6 +213,8 @@ fn measure_side(side: Side, places: &Places, extent: Extent) -> Result<Vec<Round
     scavenger.stop(START)?;
     server.stop(START)?;
 
+    let all = spans.iter().flat_map(|(_, called)| called);
+    let errors = all.map(|measured| measured.errors).sum();
     let rounds = spans.iter().filter_map(|(idle, called)| {
         let load = |measured: &Measured| {
             Some(Load {
@@ -221,7 +228,7 @@ fn measure_side(side: Side, places: &Places, extent: Extent) -> Result<Vec<Round
             called: [load(orb)?, load(raw)?],
         })
     });
-    Ok(rounds.collect())
+    Ok((rounds.collect(), errors))
 }
 
 fn rows(side: Side, rounds: &[Round], outcome: &mut Outcome) {

@@ -1,13 +1,17 @@
+use std::collections::BTreeMap;
+
 use punctual_harness::Span;
-use punctual_trace::{Analysis, Inversion, event::ThreadId, request::Request};
+use punctual_trace::{Analysis, Inversion, Names, event::ThreadId, request::Request};
 
 /// How long a client could have gone on while something less important ran: its thread, or a request of its own.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct Inverted {
     /// Intervals; those that touch are one.
     pub(super) waits: usize,
     pub(super) total_ns: u64,
     pub(super) longest_ns: u64,
+    /// Who ran longest meanwhile, by name.
+    pub(super) mostly_for: Option<String>,
 }
 
 impl Inverted {
@@ -19,6 +23,7 @@ impl Inverted {
         cpu: usize,
         analysis: &Analysis,
         requests: &[Request],
+        names: &Names,
     ) -> Self {
         let is_ours = |found: &&Inversion| {
             let asked = found.waiter.request.and_then(|place| requests.get(place));
@@ -28,10 +33,13 @@ impl Inverted {
                 && (within.start_ns..within.end_ns).contains(&found.start_ns)
         };
         // In the order of their start.
-        let found = analysis.inversions.iter().filter(is_ours);
-        let mut inverted = Self::default();
+        let found = || analysis.inversions.iter().filter(is_ours);
+        let mut inverted = Self {
+            mostly_for: mostly_for(found(), names),
+            ..Self::default()
+        };
         let mut last: Option<Span> = None;
-        for found in found {
+        for found in found() {
             let end_ns = found.start_ns + found.length_ns;
             match &mut last {
                 Some(last) if found.start_ns <= last.end_ns => last.end_ns = last.end_ns.max(end_ns),
@@ -58,9 +66,21 @@ impl Inverted {
     }
 }
 
+fn mostly_for<'i>(found: impl Iterator<Item = &'i Inversion>, names: &Names) -> Option<String> {
+    let mut ran: BTreeMap<String, u64> = BTreeMap::new();
+    for culprit in found.flat_map(|found| &found.culprits) {
+        *ran.entry(names.who(culprit.who)).or_default() += culprit.ran_ns;
+    }
+    let longest = ran.into_iter().max_by_key(|(_, ran_ns)| *ran_ns);
+    longest.map(|(name, _)| name)
+}
+
 #[cfg(test)]
 mod tests {
-    use punctual_trace::inversion::{Waiter, Waiting};
+    use punctual_trace::{
+        event::Interrupt,
+        inversion::{Culprit, Waiter, Waiting, Who},
+    };
 
     use super::*;
 
@@ -75,7 +95,10 @@ mod tests {
             cpu,
             start_ns,
             length_ns,
-            culprits: Vec::new(),
+            culprits: vec![Culprit {
+                who: Who::Interrupt(Interrupt::Timer),
+                ran_ns: length_ns,
+            }],
         }
     }
 
@@ -97,13 +120,15 @@ mod tests {
             start_ns: 0,
             end_ns: 5_000,
         };
-        let inverted = Inverted::of(7, within, 1, &analysis, &[]);
+        let inverted = Inverted::of(7, within, 1, &analysis, &[], &Names::default());
         let expected = Inverted {
             waits: 2,
             total_ns: 65,
             longest_ns: 60,
+            mostly_for: Some("timer interrupt".into()),
         };
         assert_eq!(inverted, expected);
-        assert_eq!(Inverted::of(9, within, 1, &analysis, &[]), Inverted::default());
+        let other = Inverted::of(9, within, 1, &analysis, &[], &Names::default());
+        assert_eq!(other, Inverted::default());
     }
 }

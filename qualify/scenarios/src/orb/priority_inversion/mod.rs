@@ -10,7 +10,7 @@ mod page;
 use std::time::Duration;
 
 use punctual_harness::{Claim, Hole, HoleRecorder, Outcome, Row, Span, holes};
-use punctual_trace::{Analysis, Recorded, Session};
+use punctual_trace::{Analysis, Names, Recorded, Session};
 
 use self::inverted::Inverted;
 use super::mt_cubit::{ClientSpec, MeanAndJitter, Pool, Run, Stage, Task, Threads, priority};
@@ -174,10 +174,11 @@ fn inverted_rows(traced: &[Run], recorded: &Recorded, places: &Places, outcome: 
         outcome.unfit(format!("{overwritten} flight records were overwritten"));
     }
     let analysis: Analysis = recorded.analyse();
+    let names = Names::new(recorded.names(), 0);
     let cpu = places.pinned.iter().next().unwrap_or(0);
     for (pool, run) in POOLS.into_iter().zip(traced) {
         for (hz, calls) in RATES.into_iter().zip(&run.clients) {
-            let inverted = Inverted::of(calls.thread, run.span, cpu, &analysis, &recorded.requests);
+            let inverted = Inverted::of(calls.thread, run.span, cpu, &analysis, &recorded.requests, &names);
             let calls = calls.calls.len();
             outcome.row(
                 Row::new()
@@ -190,7 +191,8 @@ fn inverted_rows(traced: &[Run], recorded: &Recorded, places: &Places, outcome: 
                         "waited_us_per_call",
                         inverted.total_ns as f64 / 1e3 / calls as f64,
                     )
-                    .with("longest_us", inverted.longest_ns as f64 / 1e3),
+                    .with("longest_us", inverted.longest_ns as f64 / 1e3)
+                    .with("mostly_for", inverted.mostly_for),
             );
         }
     }

@@ -23,6 +23,7 @@ const INVERTED_COLUMNS: &[(&str, &str)] = &[
     ("waits", "waits"),
     ("waited_us_per_call", "waited per call (µs)"),
     ("longest_us", "longest (µs)"),
+    ("mostly_for", "mostly for"),
 ];
 
 pub(super) fn chapter(outcome: &Outcome) -> Chapter {

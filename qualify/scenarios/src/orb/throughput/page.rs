@@ -34,6 +34,7 @@ const COLUMNS: &[(&str, &str)] = &[
     ("paper_linux_calls_per_s", "[S0] Linux"),
     ("paper_qnx_calls_per_s", "[S0] QNX"),
     ("paper_vxworks_calls_per_s", "[S0] VxWorks"),
+    ("note", "note"),
 ];
 
 pub(super) fn chapter(outcome: &Outcome) -> Chapter {
