@@ -29,7 +29,7 @@ pub(super) struct Extent {
 /// Slices without and with the others, of each run.
 const PAIRS: u32 = 6;
 /// Both kinds together hold more than [`FEWEST_CALLS`] each, also where pauses are a little longer than asked.
-const SECONDS: f64 = 9.6;
+const SECONDS: f64 = 9.4;
 
 impl Extent {
     pub(super) fn of(length: Length) -> Self {

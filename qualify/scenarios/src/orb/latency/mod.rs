@@ -44,9 +44,9 @@ impl Extent {
         const OWN: &[usize] = &[0, 1, 2, 5, 9, 20, 35, 50];
         const ONE_SERVANT: &[usize] = &[0, 5, 9, 20, 50];
         Self {
-            seconds: length.pick(2.5, 30.0, PAPER_CALLS / LOW_HZ),
+            seconds: length.pick(2.2, 30.0, PAPER_CALLS / LOW_HZ),
             own: length.pick(&[0, 9, 50], OWN, OWN),
-            one_servant: length.pick(&[50], ONE_SERVANT, ONE_SERVANT),
+            one_servant: length.pick(&[9, 50], ONE_SERVANT, ONE_SERVANT),
             contrast: contrast::Extent::of(length),
         }
     }
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn the_suite_s_budget_is_kept() {
-        assert!(Extent::of(Length::Quick).expected() <= Duration::from_secs(56));
+        assert!(Extent::of(Length::Quick).expected() <= Duration::from_secs(54));
         assert!(Extent::of(Length::Full).expected() <= Duration::from_secs(9 * 60));
     }
 }

@@ -48,6 +48,8 @@ impl Extent {
     }
 }
 
+/// Client and server on one, as in the paper, or on one each.
+const PLACEMENTS: [&str; 2] = ["one processor", "two processors"];
 const START: Duration = Duration::from_secs(20);
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
@@ -56,9 +58,9 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let mut outcome = testbed.outcome(BENCHMARK.name);
     outcome.parameter("rounds", extent.rounds);
     outcome.parameter("seconds_per_block", extent.block.as_secs_f64());
-    let mut placements = vec![("one processor", places.pinned.clone())];
+    let mut placements = vec![(PLACEMENTS[0], places.pinned.clone())];
     if places.has_driver() {
-        placements.push(("two processors", places.driver.clone()));
+        placements.push((PLACEMENTS[1], places.driver.clone()));
     } else {
         let reason = "only one CPU is available to this process";
         outcome.skip(None, "throughput on two processors", reason);

@@ -74,6 +74,19 @@ impl Operation {
         }
     }
 
+    /// The same, short enough to stand below a bar.
+    pub(super) fn short_name(self) -> &'static str {
+        match self {
+            Self::SmallOctetSequence => "octet[16]",
+            Self::LargeOctetSequence => "octet[4096]",
+            Self::SmallLongSequence => "long[4]",
+            Self::LargeLongSequence => "long[1024]",
+            Self::SmallStructSequence => "struct[4]",
+            Self::LargeStructSequence => "struct[1024]",
+            other => other.name(),
+        }
+    }
+
     /// Whether nothing comes back.
     pub(super) fn is_oneway(self) -> bool {
         self == Self::Oneway
