@@ -15,6 +15,7 @@ mod footprint;
 mod latency;
 mod mt_cubit;
 mod priority_inversion;
+mod tables;
 mod throughput;
 
 use crate::{Benchmark, Role};

@@ -1,7 +1,7 @@
 use punctual_harness::{Outcome, Row};
-use punctual_report::{Chapter, Figure, Table};
+use punctual_report::{Chapter, Figure};
 
-use super::POOLS;
+use super::{super::tables::WithTable, POOLS};
 use crate::trace::is_kind;
 
 const CURVE_COLUMNS: &[(&str, &str)] = &[
@@ -26,11 +26,6 @@ const LITTLE_PERCENT: f64 = 25.0;
 
 pub(super) fn chapter(outcome: &Outcome) -> Chapter {
     let rows = |kind: &'static str| outcome.rows().iter().filter(move |row| is_kind(row, kind));
-    let table = |kind, columns, title: &str| {
-        Table::of(rows(kind).map(Row::as_map))
-            .columns(columns)
-            .title(title)
-    };
     let share = rows("share").find_map(|row| row.number("share_percent"));
     let figure = Figure::new("Context switches for each request")
         .caption(
@@ -53,13 +48,11 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
         .paper(
             "[S0] 4",
             "context switches contribute little (read here as: at most a quarter) to the latency of a two-way call",
-            share.map(|share| share <= LITTLE_PERCENT),
+            share
+                .filter(|_| outcome.machine().is_realtime())
+                .map(|share| share <= LITTLE_PERCENT),
         )
         .figure(figure)
-        .table(table("curve", CURVE_COLUMNS, "Context switches for each request"))
-        .table(table(
-            "share",
-            SHARE_COLUMNS,
-            "Their share of one call: one client without pauses, one switch by the yield test (its system call included)",
-        ))
+        .rows_of_kind(outcome, "curve", CURVE_COLUMNS, "Context switches for each request")
+        .rows_of_kind(outcome, "share", SHARE_COLUMNS, "Their share of one call: one client without pauses, one switch by the yield test (its system call included)")
 }

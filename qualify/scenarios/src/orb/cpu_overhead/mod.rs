@@ -252,6 +252,7 @@ fn rows(side: Side, rounds: &[Round], outcome: &mut Outcome) {
         let median = |of| over_rounds(of).map(|estimate| estimate.median);
         outcome.row(
             Row::new()
+                .with("kind", "lost")
                 .with("side", side.name())
                 .with("called", called.name())
                 .with("rounds", rounds.len())

@@ -1,7 +1,7 @@
 use punctual_harness::{Outcome, Row};
-use punctual_report::{Chapter, Figure, Table};
+use punctual_report::{Chapter, Figure};
 
-use super::{Called, Side};
+use super::{super::tables::WithTable, Called, Side};
 
 const COLUMNS: &[(&str, &str)] = &[
     ("side", "CPU of the"),
@@ -39,5 +39,5 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
              write and one read of the same octets on each side.",
         )
         .figure(figure)
-        .table(Table::of(outcome.rows().iter().map(Row::as_map)).columns(COLUMNS))
+        .rows_of_kind(outcome, "lost", COLUMNS, "What each call takes from the thread below it")
 }

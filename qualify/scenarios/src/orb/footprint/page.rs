@@ -1,7 +1,7 @@
-use punctual_harness::{Outcome, Row};
-use punctual_report::{Chapter, Figure, Table};
+use punctual_harness::Outcome;
+use punctual_report::{Chapter, Figure};
 
-use super::program::LAYERS;
+use super::{super::tables::WithTable, program::LAYERS};
 use crate::trace::is_kind;
 
 const PART_COLUMNS: &[(&str, &str)] = &[("part", "part"), ("octets", "octets")];
@@ -35,11 +35,6 @@ const OF_TOOL: [&str; 3] = ["generated", "tools", "libraries"];
 
 pub(super) fn chapter(outcome: &Outcome, optimised: bool) -> Chapter {
     let rows = |kind: &'static str| outcome.rows().iter().filter(move |row| is_kind(row, kind));
-    let table = |kind, columns, title: &str| {
-        Table::of(rows(kind).map(Row::as_map))
-            .columns(columns)
-            .title(title)
-    };
     let layers: Vec<&str> = LAYERS
         .iter()
         .map(|(layer, _)| *layer)
@@ -69,8 +64,8 @@ pub(super) fn chapter(outcome: &Outcome, optimised: bool) -> Chapter {
              do, has all of the program and all of its stacks resident; the first row is the same program without an ORB."
         ))
         .figure(figure)
-        .table(table("layer", LAYER_COLUMNS, "The ORB's layers, and what else is in this program"))
-        .table(table("part", PART_COLUMNS, "This program"))
-        .table(table("server", SERVER_COLUMNS, "Memory of servers, before the first call"))
-        .table(table("lane", LANE_COLUMNS, "Each lane more"))
+        .rows_of_kind(outcome, "layer", LAYER_COLUMNS, "The ORB's layers, and what else is in this program")
+        .rows_of_kind(outcome, "part", PART_COLUMNS, "This program")
+        .rows_of_kind(outcome, "server", SERVER_COLUMNS, "Memory of servers, before the first call")
+        .rows_of_kind(outcome, "lane", LANE_COLUMNS, "Each lane more")
 }

@@ -1,7 +1,7 @@
 use punctual_harness::{Outcome, Row};
-use punctual_report::{Chapter, Figure, Table};
+use punctual_report::{Chapter, Figure};
 
-use super::{POOLS, RATES};
+use super::{super::tables::WithTable, POOLS, RATES};
 use crate::trace::is_kind;
 
 const RATE_COLUMNS: &[(&str, &str)] = &[
@@ -27,10 +27,6 @@ const INVERTED_COLUMNS: &[(&str, &str)] = &[
 ];
 
 pub(super) fn chapter(outcome: &Outcome) -> Chapter {
-    let table = |kind: &str, columns, title: &str| {
-        let rows = outcome.rows().iter().filter(|row| is_kind(row, kind));
-        Table::of(rows.map(Row::as_map)).columns(columns).title(title)
-    };
     let mean = "Mean latency by rate";
     let jitter = "Jitter by rate";
     let inverted = "Time waited for something less important, per call";
@@ -43,8 +39,8 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
         .figure(figure(outcome, "rate", "mean_us", mean, MEAN).y("mean (µs)"))
         .figure(figure(outcome, "rate", "jitter_us", jitter, JITTER).y("sample standard deviation (µs)"))
         .figure(figure(outcome, "inverted", "waited_us_per_call", inverted, INVERTED).y("µs per call"))
-        .table(table("rate", RATE_COLUMNS, "Latency by rate"))
-        .table(table("inverted", INVERTED_COLUMNS, "Waited for something less important"))
+        .rows_of_kind(outcome, "rate", RATE_COLUMNS, "Latency by rate")
+        .rows_of_kind(outcome, "inverted", INVERTED_COLUMNS, "Waited for something less important")
 }
 
 const MEAN: &str = "[S1]: average priority inversion, a higher latency at a higher priority, was seen on VxWorks and Solaris.";
