@@ -1,16 +1,20 @@
 use std::time::Duration;
 
 use punctual_harness::{
-    Claim, Latencies, Outcome, Progress, Row,
+    Claim, Hole, Latencies, Outcome, Progress, Row,
+    holes::cause_of,
     statistics::{Summary, median},
 };
-use punctual_report::Figure;
+use punctual_report::Chapter;
 
 use super::{
-    super::mt_cubit::{Run, Slices, Stage, Task},
+    super::mt_cubit::{Call, Run, Slices, Stage, Task},
     Configuration, MOST_LOW,
 };
-use crate::{Error, Length};
+use crate::{
+    Error, Length,
+    distribution::{self, Distribution},
+};
 
 /// So often that 2,000 calls come together in a few seconds: once in 2.1 ms.
 const HZ: f64 = 476.0;
@@ -44,8 +48,6 @@ impl Extent {
         Duration::from_secs_f64(SECONDS * (self.lanes_runs + self.classic_runs) as f64)
     }
 }
-
-const PERCENTILES: [f64; 9] = [1.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.5, 99.9];
 
 /// What came of it.
 pub(super) struct Contrasts(Vec<Contrast>);
@@ -161,32 +163,45 @@ impl Contrasts {
         ));
     }
 
-    /// Latencies by percentile, of all runs together.
-    pub(super) fn tails(&self) -> Figure {
-        let figure = Figure::new(format!("The high-priority client at {HZ} Hz"))
-            .caption("All runs together. With lanes the two curves should lie on each other; [S0] 3.3 asks for it.")
-            .tail()
-            .y("latency (µs)")
-            .y_log();
-        let curves = [Configuration::Own, Configuration::Classic]
+    /// Adds latencies by percentile, of all runs together.
+    pub(super) fn add_to(&self, chapter: Chapter, holes: &[Hole]) -> Chapter {
+        let kinds = [Configuration::Own, Configuration::Classic]
             .into_iter()
             .flat_map(|configuration| [(configuration, false), (configuration, true)]);
-        curves.fold(figure, |figure, (configuration, beside)| {
-            let mut latencies = Latencies::new();
-            let runs = self
-                .0
-                .iter()
-                .filter(|contrast| contrast.configuration == configuration);
-            runs.for_each(|contrast| latencies.merge(&contrast.latencies(beside)));
-            let low = if beside { MOST_LOW } else { 0 };
-            let points = PERCENTILES
-                .into_iter()
-                .filter_map(|percent| Some((percent, latencies.quantile_us(percent / 100.0)?)));
-            figure.line(
-                format!("{}, {low} low-priority clients", configuration.name()),
-                points,
-            )
-        })
+        let kinds: Vec<_> = kinds
+            .map(|(configuration, beside)| {
+                let of_kind = self
+                    .0
+                    .iter()
+                    .filter(|contrast| contrast.configuration == configuration);
+                let mut latencies = Latencies::new();
+                let mut slowest: Option<Call> = None;
+                for call in of_kind.flat_map(|contrast| contrast.calls(beside)) {
+                    latencies.record(call.latency_ns);
+                    slowest = slowest
+                        .filter(|slowest| slowest.latency_ns >= call.latency_ns)
+                        .or(Some(call));
+                }
+                let low = if beside { MOST_LOW } else { 0 };
+                let name = format!("{}, {low} low-priority clients", configuration.name());
+                let cause = slowest.map(|call| cause_of(call.span(), holes));
+                (name, latencies, cause.unwrap_or_default())
+            })
+            .collect();
+        let distributions: Vec<_> = kinds
+            .iter()
+            .map(|(name, latencies, cause)| Distribution {
+                name: name.clone(),
+                latencies,
+                cause_of_maximum: cause.clone(),
+            })
+            .collect();
+        distribution::add(
+            chapter,
+            &format!("The high-priority client at {HZ} Hz"),
+            "All runs together. With lanes the two curves should lie on each other.",
+            &distributions,
+        )
     }
 
     fn ratios(&self, configuration: Configuration, quantile: impl Fn(&Summary) -> Option<f64>) -> Vec<f64> {
@@ -206,14 +221,18 @@ impl Contrast {
     /// Of the high client, in the slices with the others or in those without.
     fn latencies(&self, beside: bool) -> Latencies {
         let mut latencies = Latencies::new();
-        let high = self.run.clients.iter().take(1).flat_map(|client| &client.calls);
-        for call in high {
-            let since = Duration::from_nanos(call.start_ns.saturating_sub(self.run.span.start_ns));
-            if self.slices.are_beside(since) == beside && self.slices.is_settled(since) {
-                latencies.record(call.latency_ns);
-            }
-        }
+        let calls = self.calls(beside);
+        calls.for_each(|call| latencies.record(call.latency_ns));
         latencies
+    }
+
+    fn calls(&self, beside: bool) -> impl Iterator<Item = Call> {
+        let high = self.run.clients.iter().take(1).flat_map(|client| &client.calls);
+        let of_kind = move |call: &&Call| {
+            let since = Duration::from_nanos(call.start_ns.saturating_sub(self.run.span.start_ns));
+            self.slices.are_beside(since) == beside && self.slices.is_settled(since)
+        };
+        high.filter(of_kind).copied()
     }
 }
 
@@ -225,7 +244,7 @@ mod tests {
     use crate::orb::mt_cubit::Calls;
 
     fn contrast(configuration: Configuration, with_us: u64) -> Contrast {
-        let call = |ms: u64| crate::orb::mt_cubit::client::Call {
+        let call = |ms: u64| Call {
             start_ns: 1_000 + ms * 1_000_000,
             latency_ns: if (ms / 100) % 2 == 1 {
                 with_us * 1000

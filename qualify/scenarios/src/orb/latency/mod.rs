@@ -188,6 +188,10 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         .collect();
     let holes = recording.holes(&outstanding);
     outcome.parameter("seconds_per_point", extent.seconds);
+    if testbed.length == Length::Quick {
+        let shortened = "2.2 s and not 30 s for each number of clients, and five numbers of them; one run of the classic pool";
+        outcome.parameter("shortened", shortened);
+    }
     outcome.parameter("kernel_holes", serde_json::to_value(&holes)?);
     points.iter().for_each(|point| point.rows(&holes, &mut outcome));
     contrasts.judge(&mut outcome);
@@ -206,7 +210,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     if let Some(reason) = holes::unfit(&holes, Duration::from_nanos(measured)) {
         outcome.unfit(reason);
     }
-    let chapter = page::chapter(&outcome, contrasts.tails());
+    let chapter = page::chapter(&outcome, &contrasts, &holes);
     Ok(Findings { outcome, chapter })
 }
 
@@ -220,23 +224,13 @@ impl Point {
             if calls.is_empty() {
                 return;
             }
-            let raw = MeanAndJitter::of(calls.iter().copied(), &[]);
-            let without = MeanAndJitter::of(calls.iter().copied(), holes);
-            outcome.row(
-                Row::new()
-                    .with("kind", "point")
-                    .with("configuration", self.configuration.name())
-                    .with("low_clients", self.low)
-                    .with("client", client)
-                    .with("asked_hz", asked)
-                    .with("calls", raw.samples)
-                    .with("mean_us", raw.mean_us)
-                    .with("jitter_us", raw.jitter_us)
-                    .with("max_us", raw.max_us)
-                    .with("calls_in_holes", raw.samples - without.samples)
-                    .with("mean_without_holes_us", without.mean_us)
-                    .with("jitter_without_holes_us", without.jitter_us),
-            );
+            let row = Row::new()
+                .with("kind", "point")
+                .with("configuration", self.configuration.name())
+                .with("low_clients", self.low)
+                .with("client", client)
+                .with("asked_hz", asked);
+            outcome.row(MeanAndJitter::columns(row, calls.iter().copied(), holes));
         };
         row("high", &[high], HIGH_HZ);
         row("low", &low.iter().collect::<Vec<_>>(), LOW_HZ);

@@ -1,7 +1,7 @@
-use punctual_harness::{Outcome, Row};
+use punctual_harness::{Hole, Outcome, Row};
 use punctual_report::{Chapter, Figure};
 
-use super::{super::tables::WithTable, Configuration};
+use super::{super::tables::WithTable, Configuration, contrast::Contrasts};
 use crate::trace::is_kind;
 
 const POINT_COLUMNS: &[(&str, &str)] = &[
@@ -12,6 +12,7 @@ const POINT_COLUMNS: &[(&str, &str)] = &[
     ("mean_us", "mean (µs)"),
     ("jitter_us", "jitter (µs)"),
     ("max_us", "max (µs)"),
+    ("max_cause", "its cause"),
     ("calls_in_holes", "calls in holes"),
     ("mean_without_holes_us", "mean without (µs)"),
     ("jitter_without_holes_us", "jitter without (µs)"),
@@ -22,6 +23,8 @@ const CONTRAST_COLUMNS: &[(&str, &str)] = &[
     ("run", "run"),
     ("low_clients", "low clients"),
     ("calls", "calls"),
+    ("mean_us", "mean (µs)"),
+    ("jitter_us", "jitter (µs)"),
     ("p50_us", "p50 (µs)"),
     ("p99_us", "p99 (µs)"),
     ("p999_us", "p99.9 (µs)"),
@@ -34,9 +37,8 @@ const RATIO_COLUMNS: &[(&str, &str)] = &[
     ("classic", "classic pool"),
 ];
 
-/// `tails` is the figure of latencies by percentile.
-pub(super) fn chapter(outcome: &Outcome, tails: Figure) -> Chapter {
-    Chapter::new("Latency and jitter beside less important clients")
+pub(super) fn chapter(outcome: &Outcome, contrasts: &Contrasts, holes: &[Hole]) -> Chapter {
+    let chapter = Chapter::new("Latency and jitter beside less important clients")
         .paragraph(
             "One client of high priority calls 20 times a second, beside up to 50 clients of low priority that call 10 times a \
              second each, all on one processor. Ideally its latency and jitter stay where they are, while those of the others \
@@ -58,10 +60,16 @@ pub(super) fn chapter(outcome: &Outcome, tails: Figure) -> Chapter {
             "the latency of the high-priority client should remain constant or show only a minor increase with the number of \
              low-priority clients (read here as: p50 and p99 rise to at most 1.25 times, with lanes)",
             minor_increase(outcome),
-        )
-        .figure(tails)
+        );
+    contrasts
+        .add_to(chapter, holes)
         .rows_of_kind(outcome, "contrast", CONTRAST_COLUMNS, "At 476 Hz, run by run")
-        .rows_of_kind(outcome, "ratio", RATIO_COLUMNS, "With 50 low-priority clients ÷ without (median of the runs)")
+        .rows_of_kind(
+            outcome,
+            "ratio",
+            RATIO_COLUMNS,
+            "With 50 low-priority clients ÷ without (median of the runs)",
+        )
 }
 
 fn minor_increase(outcome: &Outcome) -> Option<bool> {

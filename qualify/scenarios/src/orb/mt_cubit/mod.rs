@@ -11,14 +11,15 @@ mod slices;
 use std::time::Duration;
 
 use punctual_harness::{
-    Child, ChildSpec, Hole, Watchdog,
+    Child, ChildSpec, Hole, Row, Span, Watchdog,
+    holes::cause_of,
     statistics::{mean, standard_deviation},
 };
 use punctual_os::TaskId;
 
 use self::{client::CLIENT_ROLE, server::SERVER_ROLE};
 pub(super) use self::{
-    client::{Calls, ClientSpec, Run, Task},
+    client::{Call, Calls, ClientSpec, Run, Task},
     server::{Pool, Threads},
     slices::Slices,
 };
@@ -112,27 +113,47 @@ pub(super) struct MeanAndJitter {
     /// The sample standard deviation.
     pub(super) jitter_us: Option<f64>,
     pub(super) max_us: Option<f64>,
+    /// When the slowest call was under way.
+    pub(super) slowest: Option<Span>,
 }
 
 impl MeanAndJitter {
     /// Of the calls of several clients. Calls that were under way in one of `holes` are left out.
     pub(super) fn of<'c>(clients: impl IntoIterator<Item = &'c Calls>, holes: &[Hole]) -> Self {
-        let outside = |call: &client::Call| {
-            let (start, end) = (call.start_ns, call.start_ns + call.latency_ns);
-            let meets = |hole: &Hole| start < hole.span().end_ns && hole.span().start_ns < end;
+        let outside = |call: &&client::Call| {
+            let Span { start_ns, end_ns } = call.span();
+            let meets = |hole: &Hole| start_ns < hole.span().end_ns && hole.span().start_ns < end_ns;
             !holes.iter().any(meets)
         };
         let calls = clients.into_iter().flat_map(|client| &client.calls);
-        let latencies: Vec<f64> = calls
-            .filter(|call| outside(call))
-            .map(|call| call.latency_ns as f64 / 1e3)
-            .collect();
+        let calls: Vec<_> = calls.filter(outside).collect();
+        let latencies: Vec<f64> = calls.iter().map(|call| call.latency_ns as f64 / 1e3).collect();
+        let slowest = calls.iter().max_by_key(|call| call.latency_ns);
         Self {
             samples: latencies.len(),
             mean_us: mean(&latencies),
             jitter_us: standard_deviation(&latencies),
-            max_us: latencies.iter().copied().reduce(f64::max),
+            max_us: slowest.map(|call| call.latency_ns as f64 / 1e3),
+            slowest: slowest.map(|call| call.span()),
         }
+    }
+
+    /// The columns of a row: of all calls, and of those outside `holes`.
+    pub(super) fn columns<'c>(
+        row: Row,
+        clients: impl IntoIterator<Item = &'c Calls> + Clone,
+        holes: &[Hole],
+    ) -> Row {
+        let raw = Self::of(clients.clone(), &[]);
+        let without = Self::of(clients, holes);
+        row.with("calls", raw.samples)
+            .with("mean_us", raw.mean_us)
+            .with("jitter_us", raw.jitter_us)
+            .with("max_us", raw.max_us)
+            .with("max_cause", raw.slowest.map(|slowest| cause_of(slowest, holes)))
+            .with("calls_in_holes", raw.samples - without.samples)
+            .with("mean_without_holes_us", without.mean_us)
+            .with("jitter_without_holes_us", without.jitter_us)
     }
 }
 
@@ -176,5 +197,8 @@ mod tests {
         assert_eq!((without.samples, without.mean_us), (2, Some(2_000.0)));
         assert!((without.jitter_us.unwrap() - 2f64.sqrt() * 1000.0).abs() < 1e-6);
         assert_eq!(MeanAndJitter::of([], &[]), MeanAndJitter::default());
+        let row = MeanAndJitter::columns(Row::new(), [&calls], &[hole]);
+        assert_eq!(row.number("calls_in_holes"), Some(1.0));
+        assert_eq!(row.get("max_cause").unwrap(), "a hole of 25 ms: the CPU idled");
     }
 }

@@ -11,6 +11,7 @@ const RATE_COLUMNS: &[(&str, &str)] = &[
     ("mean_us", "mean (µs)"),
     ("jitter_us", "jitter (µs)"),
     ("max_us", "max (µs)"),
+    ("max_cause", "its cause"),
     ("calls_in_holes", "calls in holes"),
     ("mean_without_holes_us", "mean without (µs)"),
     ("jitter_without_holes_us", "jitter without (µs)"),
