@@ -151,6 +151,7 @@ const BENCH: &str = "\
 Examples:
   punctual bench list
   punctual bench cubit --quick --json cubit.json
+  punctual bench orb.latency --html latency.html
   punctual bench inversion --perfetto timeline.json
 
 Exit code: 0 every claim holds; 1 one does not; 2 it could not run, or the machine was unfit for it; 3 it ran without
