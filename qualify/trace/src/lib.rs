@@ -15,6 +15,9 @@
 pub mod event;
 pub mod inversion;
 pub mod kernel;
+mod machine;
+#[cfg(test)]
+mod made_up;
 pub mod perfetto;
 pub mod report;
 pub mod request;

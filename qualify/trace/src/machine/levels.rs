@@ -6,10 +6,10 @@ use crate::event::{KernelEvent, Level, ThreadId, What};
 use crate::request::{Model, Request, Service};
 
 /// At which level threads have run.
-pub(super) struct LevelHistory(HashMap<ThreadId, Vec<(u64, Level)>>);
+pub(crate) struct LevelHistory(HashMap<ThreadId, Vec<(u64, Level)>>);
 
 impl LevelHistory {
-    pub(super) fn of(events: &[KernelEvent]) -> Self {
+    pub(crate) fn of(events: &[KernelEvent]) -> Self {
         let mut history: HashMap<ThreadId, Vec<(u64, Level)>> = HashMap::new();
         for event in events {
             if let What::Switch { previous, next, .. } = event.what {
@@ -33,7 +33,7 @@ impl LevelHistory {
     }
 
     /// The caller's; where the server has declared another priority than the caller's, that of the serving thread.
-    pub(super) fn of_request(&self, request: &Request) -> Level {
+    pub(crate) fn of_request(&self, request: &Request) -> Level {
         let declared = |service: &&Service| service.model == Model::ServerDeclared;
         match request.service.as_ref().filter(declared) {
             Some(service) => self.at(service.thread, service.served_ns),
