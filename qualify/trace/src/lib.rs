@@ -9,9 +9,11 @@
 //! | The kernel's part of that | [`kernel`], [`event`] |
 //! | What became of each request | [`request`] |
 //! | Who waited for something less important | [`inversion`]: pure, over lists of events |
+//! | Why a call was slow | [`budget`]: pure, too |
 //! | Say it | [`report`], [`perfetto`] |
 #![forbid(unsafe_code)]
 
+pub mod budget;
 pub mod event;
 pub mod inversion;
 pub mod kernel;

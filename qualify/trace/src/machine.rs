@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::event::{Interrupt, KernelEvent, Level, ThreadId, What};
 use crate::inversion::HoleSource;
-pub(crate) use levels::LevelHistory;
+pub(crate) use levels::{LevelHistory, level_in_service};
 pub(crate) use steps::{Change, steps};
 
 /// All threads and CPUs.

@@ -6,8 +6,8 @@ use punctual_os::CpuSet;
 
 use super::{Analysis, CpuHole, Culprit, HoleSource, Inversion, Waiter, Waiting, Who, charge};
 use crate::event::{KernelEvent, Level, ThreadId};
-use crate::machine::{Change, LevelHistory, Machine, State, Thread, steps};
-use crate::request::{Model, Request};
+use crate::machine::{Change, LevelHistory, Machine, State, Thread, level_in_service, steps};
+use crate::request::Request;
 
 /// Finds inversions and holes. `events` in the order of time; `allowed` says where threads may run (where it does not, a
 /// thread is taken to be bound to the CPU in whose queue it stands).
@@ -147,7 +147,8 @@ impl<'a> Sweep<'a> {
         }
         let server = self.requests[place].service.as_ref()?.process;
         let (cpu, who) = self.less_important(worker_id, worker.cpu, |id, runner| {
-            let level = self.level_in_service(runner, server);
+            let caller = |place: usize| self.active.get(&place).map(|active| active.level);
+            let level = level_in_service(runner, server, self.requests, caller);
             // Its own caller is on its way to wait.
             (level < active.level && id != self.requests[place].client).then_some(level)
         })?;
@@ -188,17 +189,6 @@ impl<'a> Sweep<'a> {
         });
         let best = candidates.min_by_key(|(order, ..)| *order)?;
         Some((best.1, best.2))
-    }
-
-    /// How important what a thread does is to requests of the same server: without a priority model, its caller's level.
-    fn level_in_service(&self, thread: &Thread, server: i32) -> Level {
-        let served = thread.serving.last().filter(|_| thread.own_level.is_none());
-        let caller = served.and_then(|place| {
-            let service = self.requests[*place].service.as_ref()?;
-            let by_caller = service.process == server && service.model == Model::None;
-            by_caller.then(|| self.active.get(place).map(|active| active.level))?
-        });
-        caller.map_or(thread.level, |caller| caller.min(thread.level))
     }
 
     /// Whose turn it is.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::Thread;
 use crate::event::{KernelEvent, Level, ThreadId, What};
 use crate::request::{Model, Request, Service};
 
@@ -40,4 +41,21 @@ impl LevelHistory {
             None => self.at(request.client, request.begin_ns),
         }
     }
+}
+
+/// How important what a thread does is to requests of the server that is this process: without a priority model, its
+/// caller's level, which `caller` gives for a request's place.
+pub(crate) fn level_in_service(
+    thread: &Thread,
+    server: i32,
+    requests: &[Request],
+    caller: impl Fn(usize) -> Option<Level>,
+) -> Level {
+    let served = thread.serving.last().filter(|_| thread.own_level.is_none());
+    let caller = served.and_then(|place| {
+        let service = requests[*place].service.as_ref()?;
+        let by_caller = service.process == server && service.model == Model::None;
+        by_caller.then(|| caller(*place))?
+    });
+    caller.map_or(thread.level, |caller| caller.min(thread.level))
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::event::{Interrupt, Task, What};
 use crate::inversion::{INTERRUPT_SILENCE_NS, SILENCE_NS};
 use crate::made_up::{blocks, event, idle, preempts, switch, task, waking, woken};
-use crate::request::Service;
+use crate::request::{Model, Service};
 
 // Threads, by what they are in the tests.
 const LOW: ThreadId = 10;
