@@ -266,6 +266,19 @@ impl Kind {
         Self::Unknown,
     ];
 
+    /// In one word, for names of columns.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Work => "work",
+            Self::Important => "important",
+            Self::Inversion => "inversion",
+            Self::Kernel => "kernel",
+            Self::Sleep => "sleep",
+            Self::Hole => "hole",
+            Self::Unknown => "unknown",
+        }
+    }
+
     /// In a few words.
     pub fn name(self) -> &'static str {
         match self {

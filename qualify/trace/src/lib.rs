@@ -25,6 +25,7 @@ pub mod report;
 pub mod request;
 pub mod session;
 
+pub use budget::{Budget, Explanation};
 pub use inversion::{Analysis, Inversion};
 pub use report::Names;
 pub use session::{Recorded, Session, SessionSettings};
