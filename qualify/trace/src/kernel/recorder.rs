@@ -19,6 +19,8 @@ use crate::event::{KernelEvent, ThreadId};
 /// How to record.
 #[derive(Clone, Debug)]
 pub struct KernelSettings {
+    /// What to record. Each event costs the CPU that it happens on a fraction of a microsecond. Default: all.
+    pub events: Recorded,
     /// Where the recording thread runs, above all others: CPUs other than the watched ones. Empty: anywhere, as an ordinary
     /// thread.
     pub reader: CpuSet,
@@ -31,9 +33,31 @@ pub struct KernelSettings {
 impl Default for KernelSettings {
     fn default() -> Self {
         Self {
+            events: Recorded::All,
             reader: CpuSet::empty(),
             buffer_kib: 4096,
             max_events: 16_000_000,
+        }
+    }
+}
+
+/// Which events of the kernel are recorded.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Recorded {
+    /// All that the analysis of inversions needs.
+    All,
+    /// Switches between threads alone.
+    Switches,
+    /// Interrupts alone: nothing is recorded where threads wake, wait and switch.
+    Interrupts,
+}
+
+impl Recorded {
+    fn includes(self, event: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Switches => event == "sched/sched_switch",
+            Self::Interrupts => event.starts_with("irq"),
         }
     }
 }
@@ -102,7 +126,8 @@ impl KernelRecorder {
         set("tracing_on", "0")?;
         set("trace_clock", "mono")?;
         set("buffer_size_kb", &settings.buffer_kib.to_string())?;
-        for &(event, required) in EVENTS {
+        let chosen = |event: &&(&str, bool)| settings.events.includes(event.0);
+        for &(event, required) in EVENTS.iter().filter(chosen) {
             let enabled = set(&format!("events/{event}/enable"), "1");
             if required {
                 enabled?;
@@ -276,6 +301,24 @@ mod tests {
             "entries: 28\noverrun: 3\ncommit overrun: 0\nbytes: 848\ndropped events: 4\nread events: 9\n";
         assert_eq!(lost_by_kernel(text), 7);
         assert_eq!(lost_by_kernel(""), 0);
+    }
+
+    #[test]
+    fn what_is_chosen_is_recorded_and_nothing_else() {
+        let settings = KernelSettings {
+            events: Recorded::Interrupts,
+            ..KernelSettings::default()
+        };
+        let recorder = match KernelRecorder::start(&settings) {
+            Ok(recorder) => recorder,
+            Err(error) => return println!("skipped: {error}"),
+        };
+        std::thread::sleep(Duration::from_millis(20));
+        let trace = recorder.stop().unwrap();
+        let interrupt =
+            |event: &KernelEvent| matches!(event.what, What::InterruptBegin(_) | What::InterruptEnd(_));
+        assert!(trace.events.iter().all(interrupt));
+        assert!(!trace.events.is_empty(), "a machine without interrupts");
     }
 
     #[test]
