@@ -5,9 +5,10 @@ use std::time::Duration;
 use punctual_harness::Outcome;
 use punctual_report::Chapter;
 
-use crate::{Error, cubit, inversion, testbed::Testbed};
+use crate::{Error, cubit, inversion, os, testbed::Testbed};
 
 /// A measurement that `punctual bench NAME` runs.
+#[derive(Clone, Copy)]
 pub struct Benchmark {
     /// As it is called on the command line and in claims: `layer.subject`.
     pub name: &'static str,
@@ -20,7 +21,33 @@ pub struct Benchmark {
 }
 
 /// All, in the order in which they are listed and run.
-pub const BENCHMARKS: &[Benchmark] = &[cubit::BENCHMARK, inversion::BENCHMARK];
+pub const BENCHMARKS: &[Benchmark] = &joined::<{ number_of(LISTS) }>(LISTS);
+
+const LISTS: &[&[Benchmark]] = &[os::BENCHMARKS, &[cubit::BENCHMARK, inversion::BENCHMARK]];
+
+const fn number_of(lists: &[&[Benchmark]]) -> usize {
+    let (mut list, mut number) = (0, 0);
+    while list < lists.len() {
+        number += lists[list].len();
+        list += 1;
+    }
+    number
+}
+
+/// Constants are computed without iterators.
+const fn joined<const NUMBER: usize>(lists: &[&[Benchmark]]) -> [Benchmark; NUMBER] {
+    let mut all = [lists[0][0]; NUMBER];
+    let (mut list, mut place, mut number) = (0, 0, 0);
+    while list < lists.len() {
+        if place < lists[list].len() {
+            all[number] = lists[list][place];
+            (place, number) = (place + 1, number + 1);
+        } else {
+            (list, place) = (list + 1, 0);
+        }
+    }
+    all
+}
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -11,6 +11,7 @@ pub mod demo;
 #[allow(dead_code, reason = "the benchmarks that use it come one by one")]
 mod distribution;
 mod inversion;
+mod os;
 mod report;
 mod testbed;
 pub mod trace;
@@ -45,7 +46,8 @@ type Role = fn(&[String]) -> Result<(), Error>;
 pub fn main_if_asked() {
     let mut arguments = std::env::args().skip(1);
     let Some(role) = arguments.next() else { return };
-    let Some((_, run)) = ROLES.iter().find(|(name, _)| *name == role) else {
+    let mut roles = [ROLES, os::ROLES].into_iter().flatten();
+    let Some((_, run)) = roles.find(|(name, _)| *name == role) else {
         return;
     };
     if let Err(error) = run(&arguments.collect::<Vec<_>>()) {

@@ -1,0 +1,157 @@
+//! The driver's side: a child that is measured, and what else went on meanwhile.
+
+use std::time::Duration;
+
+use punctual_harness::{Child, ChildSpec, Hole, HoleRecorder, Outcome, Span, Watchdog, holes::unfit};
+use punctual_os::CpuSet;
+use punctual_trace::kernel::{KernelRecorder, KernelSettings, Recorded};
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{disturbance::Disturbances, samples::now_ns, worker::Ready};
+use crate::{
+    Error,
+    testbed::{Places, Testbed},
+};
+
+/// How long a child may take to start, and beyond what it is expected to take for an answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Below it, the waiters of the semaphore have no room: 90 of them, their driver, and what watches.
+pub(super) const HIGHEST: i16 = 95;
+
+/// A child on the measured CPU, with a watchdog above it and witnesses of what disturbs it.
+pub(super) struct Subject {
+    child: Child,
+    places: Places,
+    recorder: HoleRecorder,
+    interrupts: Result<KernelRecorder, String>,
+    asked: Vec<Span>,
+    ready: Ready,
+    _watchdog: Watchdog,
+}
+
+/// Whether interrupts are recorded while the child works. Each one takes a little longer then.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(super) enum Interrupts {
+    Recorded,
+    /// Where the timer's interrupts are what is measured.
+    Ignored,
+}
+
+impl Subject {
+    /// Starts the child with a role. It is killed when `limit` has passed.
+    pub(super) fn start(
+        testbed: &Testbed,
+        role: &str,
+        limit: Duration,
+        interrupts: Interrupts,
+    ) -> Result<Self, Error> {
+        let places = testbed.places.clone();
+        let spec = ChildSpec::new(role.trim_start_matches('_'), role).affinity(places.pinned.clone());
+        let (child, ready) = spec.spawn::<Ready>(PATIENCE)?;
+        let watchdog = Watchdog::start(limit + PATIENCE, vec![child.killer()?], &places.driver)?;
+        let recorder = HoleRecorder::start(vec![child.id()], places.pinned.clone(), &places.driver)?;
+        let interrupts = match interrupts {
+            Interrupts::Recorded => record(&places, Recorded::Interrupts),
+            Interrupts::Ignored => Err("interrupts are not recorded where timers are measured".to_owned()),
+        };
+        Ok(Self {
+            child,
+            places,
+            recorder,
+            interrupts,
+            asked: Vec::new(),
+            ready,
+            _watchdog: watchdog,
+        })
+    }
+
+    /// What a pair of clock readings costs in it.
+    pub(super) fn stamp_ns(&self) -> u64 {
+        self.ready.stamp_ns
+    }
+
+    /// Has it measure something that takes about `expected`.
+    pub(super) fn ask<Q: Serialize, A: DeserializeOwned>(
+        &mut self,
+        question: &Q,
+        expected: Duration,
+    ) -> Result<A, Error> {
+        let start_ns = now_ns();
+        let answer = self.child.ask(question, expected * 4 + PATIENCE);
+        let end_ns = now_ns();
+        self.asked.push(Span { start_ns, end_ns });
+        Ok(answer?)
+    }
+
+    /// Ends the child; says in the outcome what was wrong with its surroundings.
+    pub(super) fn finish(self, outcome: &mut Outcome) -> Result<Disturbances, Error> {
+        let recording = self.recorder.stop();
+        let interrupts = match self.interrupts {
+            Ok(recorder) => recorder.stop().map_err(|error| error.to_string()),
+            Err(reason) => Err(reason),
+        };
+        self.child.stop(PATIENCE)?;
+        let holes = recording.holes(&self.asked);
+        judge_holes(&holes, &self.asked, outcome)?;
+        outcome.parameter("stamp_us", self.ready.stamp_ns as f64 / 1000.0);
+        outcome.parameter("memory_locked", self.ready.not_locked.is_none());
+        if let Some(reason) = self.ready.not_locked {
+            outcome.skip(None, "figures with locked memory", reason);
+        }
+        Ok(Disturbances::new(
+            interrupts,
+            holes,
+            &self.places.pinned,
+            self.ready.stamp_ns,
+        ))
+    }
+}
+
+/// Starts to record events of the kernel; the reader runs beside the measured CPU, or as an ordinary thread where there is no
+/// other.
+pub(super) fn record(places: &Places, events: Recorded) -> Result<KernelRecorder, String> {
+    let reader = if places.has_driver() {
+        places.driver.clone()
+    } else {
+        CpuSet::empty()
+    };
+    let settings = KernelSettings {
+        events,
+        reader,
+        ..KernelSettings::default()
+    };
+    KernelRecorder::start(&settings).map_err(|error| error.to_string())
+}
+
+fn judge_holes(holes: &[Hole], asked: &[Span], outcome: &mut Outcome) -> Result<(), Error> {
+    let nanoseconds = asked.iter().map(|span| span.end_ns - span.start_ns).sum();
+    outcome.parameter("kernel_holes", serde_json::to_value(holes)?);
+    outcome.parameter("measured_s", nanoseconds as f64 / 1e9);
+    if let Some(reason) = unfit(holes, Duration::from_nanos(nanoseconds)) {
+        outcome.unfit(reason);
+    }
+    Ok(())
+}
+
+/// Says that a benchmark was not run, where priorities cannot be had that it is about.
+pub(super) fn lacks_rights(outcome: &mut Outcome, claims: &[&str]) -> bool {
+    let highest = outcome.machine().highest_realtime_priority.unwrap_or(0);
+    if highest >= HIGHEST {
+        return false;
+    }
+    let reason = format!(
+        "it is about real-time threads of priorities up to {HIGHEST}, and {} is the highest that this process may have: \
+         `punctual doctor` says how to get the right",
+        if highest == 0 {
+            "none".to_owned()
+        } else {
+            highest.to_string()
+        }
+    );
+    let name = outcome.benchmark().to_owned();
+    for claim in claims {
+        outcome.skip(Some(claim), format!("claim {claim} of {name}"), reason.as_str());
+    }
+    outcome.skip(None, format!("all of {name}"), reason);
+    true
+}

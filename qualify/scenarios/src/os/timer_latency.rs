@@ -1,0 +1,291 @@
+//! `os.timer-latency`: from the expiry of a timer to the code of the thread that waits for it.
+//!
+//! The stand-in in user space for the interrupt latency of \[S3\] IV.B.4: it contains that latency, and the waking of the thread.
+//! There is no line to toggle and no analyser beside the machine, so interrupt latency itself is not claimed.
+
+use std::{
+    os::fd::OwnedFd,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use punctual_harness::{Outcome, Row};
+use punctual_os::ThreadSpec;
+use punctual_report::{Chapter, Figure, Table};
+use rustix::{
+    thread::clock_nanosleep_absolute,
+    time::{
+        ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+        timerfd_settime,
+    },
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    disturbance::{Judged, columns},
+    samples::{Log, Sample, now_ns},
+    subject::{Interrupts, Subject},
+    worker::{fifo, joined, serve},
+};
+use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "os.timer-latency",
+    about: "from a timer's expiry to user code: what can be seen of interrupt latency from there",
+    expected: |length| Extent::of(length).expected() * CASES.len() as u32,
+    run: measure,
+};
+
+pub(crate) const ROLE: &str = "__os-timer-latency";
+
+const PRIORITY: i16 = 80;
+const PERIOD: Duration = Duration::from_micros(500);
+
+#[derive(Clone, Copy)]
+struct Extent {
+    expiries: usize,
+}
+
+impl Extent {
+    fn of(length: Length) -> Self {
+        Self {
+            expiries: length.pick(3_000, 20_000, 20_000),
+        }
+    }
+
+    fn expected(self) -> Duration {
+        PERIOD * u32::try_from(self.expiries).unwrap_or(u32::MAX)
+    }
+}
+
+/// How the thread waits.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+enum Wait {
+    /// clock_nanosleep, until a point in time.
+    Sleep,
+    /// Reading a timerfd.
+    TimerFd,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+struct Case {
+    wait: Wait,
+    /// Whether an ordinary thread keeps the CPU busy meanwhile: then the timer interrupts a running thread, as in the paper.
+    busy: bool,
+}
+
+const CASES: [Case; 4] = [
+    case(Wait::Sleep, true),
+    case(Wait::Sleep, false),
+    case(Wait::TimerFd, true),
+    case(Wait::TimerFd, false),
+];
+
+const fn case(wait: Wait, busy: bool) -> Case {
+    Case { wait, busy }
+}
+
+impl Case {
+    fn wait_name(self) -> &'static str {
+        match self.wait {
+            Wait::Sleep => "clock_nanosleep",
+            Wait::TimerFd => "timerfd",
+        }
+    }
+
+    fn cpu_name(self) -> &'static str {
+        if self.busy {
+            "busy with an ordinary thread"
+        } else {
+            "idle"
+        }
+    }
+
+    fn name(self) -> String {
+        format!("{}, CPU {}", self.wait_name(), self.cpu_name())
+    }
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Question {
+    case: Case,
+    expiries: usize,
+    period_ns: u64,
+}
+
+pub(crate) fn child(_: &[String]) -> Result<(), Error> {
+    serve(|question: Question| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let spinner = question.case.busy.then(|| {
+            ThreadSpec::new("ordinary").spawn(move || {
+                while !stopped.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            })
+        });
+        let waiter = fifo("waits", PRIORITY).spawn(move || wait(&question));
+        let samples = waiter.map_err(Error::from).and_then(joined);
+        stop.store(true, Ordering::Relaxed);
+        if let Some(spinner) = spinner {
+            joined(spinner?)?;
+        }
+        samples?
+    })
+}
+
+/// Every expiry is a sample, also those that came before the thread was through with the one before: each from its own time on.
+fn wait(question: &Question) -> Result<Vec<Sample>, Error> {
+    let log = Log::with_room_for(question.expiries);
+    let first = now_ns() + question.period_ns;
+    let mut expiry = first;
+    match question.case.wait {
+        Wait::Sleep => {
+            while !log.is_full() {
+                // A signal would only make it wait again.
+                while now_ns() < expiry {
+                    let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(expiry));
+                }
+                log.record(expiry, now_ns());
+                expiry += question.period_ns;
+            }
+        }
+        Wait::TimerFd => {
+            let timer = Timer::start(first, question.period_ns)?;
+            while !log.is_full() {
+                let expired = timer.wait()?;
+                let now = now_ns();
+                for _ in 0..expired {
+                    log.record(expiry, now);
+                    expiry += question.period_ns;
+                }
+            }
+        }
+    }
+    Ok(log.samples())
+}
+
+/// A timer of the kernel that expires again and again.
+pub(super) struct Timer(OwnedFd);
+
+impl Timer {
+    pub(super) fn start(first_ns: u64, period_ns: u64) -> Result<Self, Error> {
+        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
+        let times = Itimerspec {
+            it_interval: timespec(period_ns),
+            it_value: timespec(first_ns),
+        };
+        timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &times)?;
+        Ok(Self(timer))
+    }
+
+    /// Waits for the next expiry and gives the number of those since the last call, without a deadline: it expires.
+    pub(super) fn wait(&self) -> Result<u64, Error> {
+        let mut expired = [0; 8];
+        rustix::io::retry_on_intr(|| rustix::io::read(&self.0, &mut expired))?;
+        Ok(u64::from_ne_bytes(expired))
+    }
+}
+
+fn timespec(ns: u64) -> Timespec {
+    Timespec {
+        tv_sec: (ns / 1_000_000_000).cast_signed(),
+        tv_nsec: (ns % 1_000_000_000).cast_signed(),
+    }
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let extent = Extent::of(testbed.length);
+    let mut outcome = testbed.outcome(BENCHMARK.name);
+    outcome.parameter("period_us", PERIOD.as_micros() as u64);
+    let limit = extent.expected() * 20;
+    let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Ignored)?;
+    let mut measured = Vec::new();
+    for case in CASES {
+        testbed.progress.stage(case.name(), extent.expected());
+        let question = Question {
+            case,
+            expiries: extent.expiries,
+            period_ns: PERIOD.as_nanos() as u64,
+        };
+        let samples: Vec<Sample> = subject.ask(&question, extent.expected())?;
+        measured.push((case, samples));
+    }
+    let disturbances = subject.finish(&mut outcome)?;
+    let judged: Vec<(Case, Judged)> = measured
+        .iter()
+        // A sample holds one reading of the clock, at its end: half of a pair's cost.
+        .map(|(case, samples)| (*case, disturbances.judge_half(samples)))
+        .collect();
+    for (case, judged) in &judged {
+        let row = Row::new()
+            .with("wait", case.wait_name())
+            .with("cpu", case.cpu_name());
+        outcome.row(judged.row(row));
+    }
+    let chapter = chapter(&outcome, &judged);
+    Ok(Findings { outcome, chapter })
+}
+
+fn chapter(outcome: &Outcome, judged: &[(Case, Judged)]) -> Chapter {
+    let columns = columns(&[("wait", "waits by"), ("cpu", "CPU meanwhile")]);
+    let table = Table::of(outcome.rows().iter().map(Row::as_map)).columns(&columns);
+    let figure = Figure::new("From expiry to user code")
+        .caption(
+            "How much later than asked for a thread of SCHED_FIFO runs. The worst case is what counts, and a measurement only ever \
+             approaches it from below. Stands in for [S3] figure 4, interrupt latency.",
+        )
+        .tail()
+        .y("latency (µs)")
+        .y_log();
+    let figure = judged.iter().fold(figure, |figure, (case, judged)| {
+        figure.line(case.name(), judged.corrected.curve())
+    });
+    Chapter::new("Timer latency, in place of interrupt latency")
+        .paragraph(
+            "Interrupt latency, from the interrupt's line to its handler, cannot be measured from inside a program. This is the \
+             time from a timer's expiry to the code of the thread that waits for it, at the top of SCHED_FIFO: interrupt latency, \
+             the timer's handler, and the switch to the thread. On a virtual machine it holds the host's part too.",
+        )
+        .paper("[S3] IV.B.4", "the more samples, the closer a measurement comes to the worst case", None)
+        .command("punctual bench os.timer-latency")
+        .figure(figure)
+        .table(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_expiry_is_left_out_when_the_thread_is_late() {
+        let period_ns = 1_000_000;
+        let began = now_ns();
+        let timer = Timer::start(began + period_ns, period_ns).unwrap();
+        std::thread::sleep(Duration::from_millis(5));
+        let expired = timer.wait().unwrap();
+        let elapsed = (now_ns() - began) / period_ns;
+        assert!((4..=elapsed).contains(&expired), "{expired} in {elapsed} ms");
+    }
+
+    #[test]
+    fn each_wait_gives_the_samples_asked_for_in_order() {
+        for case in CASES {
+            let question = Question {
+                case,
+                expiries: 20,
+                period_ns: 100_000,
+            };
+            let samples = wait(&question).unwrap();
+            assert_eq!(samples.len(), 20);
+            let distances = samples.windows(2).map(|pair| pair[1].0 - pair[0].0);
+            assert!(
+                distances.into_iter().all(|distance| distance == 100_000),
+                "{case:?}"
+            );
+        }
+    }
+}
