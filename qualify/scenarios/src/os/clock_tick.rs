@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use punctual_harness::{Latencies, Outcome, Row};
+use punctual_harness::{Latencies, Outcome, Row, statistics::Summary};
 use punctual_report::{Chapter, Figure, Table};
 use punctual_trace::{event::Interrupt, kernel::Recorded};
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,7 @@ use super::{
     disturbance::Disturbances,
     samples::{Log, Sample, now_ns},
     subject::{Interrupts, Subject, record},
+    tick_clock::TickClock,
     worker::{fifo, run, serve},
 };
 use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
@@ -115,11 +116,19 @@ enum Source {
 impl Source {
     const ALL: [Self; 3] = [Self::Tick, Self::OtherInterrupt, Self::Unrecorded];
 
+    fn id(self) -> &'static str {
+        match self {
+            Self::Tick => "recorded-tick",
+            Self::OtherInterrupt => "recorded-other",
+            Self::Unrecorded => "unrecorded",
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
-            Self::Tick => "clock tick",
-            Self::OtherInterrupt => "other interrupt",
-            Self::Unrecorded => "nothing on record: the host, or another thread",
+            Self::Tick => "clock tick, by the kernel's record",
+            Self::OtherInterrupt => "other interrupt, by that record",
+            Self::Unrecorded => "no interrupt on that record: the host or a thread",
         }
     }
 
@@ -154,46 +163,78 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
             Err(_) => {}
         }
     }
-    let holes = subject.finish(&mut outcome)?;
+    let disturbances = subject.finish(&mut outcome)?;
     outcome.parameter("spin_ms", SPIN.as_millis() as u64);
     outcome.parameter("pause_ms", PAUSE.as_millis() as u64);
-    outcome.row(row(
-        "every gap, nothing recorded meanwhile",
-        &Gaps::of(&plain, 0.0),
-        &holes,
-    ));
-    let mut ticks = Gaps::default();
+    let every = Gaps::of(&plain, |_| true);
+    outcome.row(row("all", "every gap, whatever it is", &every, &disturbances));
+    let mut ticks = None;
     if !traces.is_empty() {
-        let cost_ns = recording_cost_ns(&plain, &recorded);
+        let place = &testbed.places.pinned;
+        let traced = recorded.iter().zip(traces);
+        let sorted: Vec<_> = traced
+            .map(|(spun, trace)| Sorted::of(spun, &Disturbances::new(Ok(trace), Vec::new(), place, 0)))
+            .collect();
+        let begun = sorted
+            .iter()
+            .flat_map(|sorted| sorted.of_source(Source::Tick).map(|gap| gap.0));
+        let clock = TickClock::of(&begun.collect::<Vec<_>>(), outcome.machine().tick_hz);
+        let by_time = Gaps::of(&plain, |gap| clock.is_some_and(|clock| clock.falls_into(gap)));
+        outcome.row(row("tick", "clock tick, by its time", &by_time, &disturbances));
+        let cost_ns = recording_cost_ns(&by_time, &recorded_gaps(&sorted, Source::Tick, 0.0));
         outcome.parameter("recording_cost_us", cost_ns / 1000.0);
         for source in Source::ALL {
-            let mut gaps = Gaps::default();
-            for (spun, trace) in recorded.iter().zip(&traces) {
-                let place = &testbed.places.pinned;
-                let disturbances = Disturbances::new(Ok(trace.clone()), holes.holes.clone(), place, 0);
-                let chosen = |gap: &&Sample| Source::of(**gap, &disturbances) == source;
-                // Nothing was recorded in those without interrupts, so that they cost nothing more.
-                let cost_ns = if source == Source::Unrecorded {
-                    0.0
-                } else {
-                    cost_ns
-                };
-                gaps.add(spun, spun.gaps.iter().filter(chosen).copied(), cost_ns);
-            }
-            outcome.row(row(source.name(), &gaps, &holes));
-            if source == Source::Tick {
-                ticks = gaps;
-            }
+            // Nothing was recorded in those without interrupts, so that they cost nothing more.
+            let cost_ns = if source == Source::Unrecorded {
+                0.0
+            } else {
+                cost_ns
+            };
+            let gaps = recorded_gaps(&sorted, source, cost_ns);
+            outcome.row(row(source.id(), source.name(), &gaps, &disturbances));
         }
+        ticks = Some(by_time);
     }
-    let chapter = chapter(&outcome, &Gaps::of(&plain, 0.0), &ticks, !traces.is_empty());
+    let chapter = chapter(&outcome, &every, ticks.as_ref());
     Ok(Findings { outcome, chapter })
 }
 
-/// How much longer gaps are while interrupts are recorded: most are clock ticks, so that the medians tell.
-fn recording_cost_ns(plain: &[Spun], recorded: &[Spun]) -> f64 {
-    let median = |spun: &[Spun]| Gaps::of(spun, 0.0).raw.quantile_us(0.5).unwrap_or(0.0) * 1000.0;
-    (median(recorded) - median(plain)).max(0.0)
+/// What a loop saw while interrupts were recorded.
+struct Sorted<'s> {
+    spun: &'s Spun,
+    gaps: Vec<(Source, Sample)>,
+}
+
+impl<'s> Sorted<'s> {
+    fn of(spun: &'s Spun, disturbances: &Disturbances) -> Self {
+        let gaps = spun.gaps.iter();
+        Self {
+            spun,
+            gaps: gaps.map(|gap| (Source::of(*gap, disturbances), *gap)).collect(),
+        }
+    }
+
+    fn of_source(&self, source: Source) -> impl Iterator<Item = Sample> {
+        let chosen = self.gaps.iter().filter(move |(found, _)| *found == source);
+        chosen.map(|(_, gap)| *gap)
+    }
+}
+
+fn recorded_gaps(sorted: &[Sorted<'_>], source: Source, cost_ns: f64) -> Gaps {
+    let mut gaps = Gaps::default();
+    for sorted in sorted {
+        gaps.add(sorted.spun, sorted.of_source(source), cost_ns);
+    }
+    gaps
+}
+
+/// How much longer a tick is while interrupts are recorded.
+fn recording_cost_ns(plain: &Gaps, recorded: &Gaps) -> f64 {
+    let median = |gaps: &Gaps| gaps.raw.quantile_us(0.5).map(|us| us * 1000.0);
+    let cost = median(recorded)
+        .zip(median(plain))
+        .map(|(recorded, plain)| recorded - plain);
+    cost.unwrap_or(0.0).max(0.0)
 }
 
 /// Gaps of one source.
@@ -207,10 +248,10 @@ struct Gaps {
 }
 
 impl Gaps {
-    fn of(all: &[Spun], cost_ns: f64) -> Self {
+    fn of(all: &[Spun], chosen: impl Fn(Sample) -> bool) -> Self {
         let mut gaps = Self::default();
         for spun in all {
-            gaps.add(spun, spun.gaps.iter().copied(), cost_ns);
+            gaps.add(spun, spun.gaps.iter().copied().filter(|gap| chosen(*gap)), 0.0);
         }
         gaps
     }
@@ -229,11 +270,12 @@ impl Gaps {
     }
 }
 
-fn row(source: &str, gaps: &Gaps, disturbances: &Disturbances) -> Row {
+fn row(id: &str, name: &str, gaps: &Gaps, disturbances: &Disturbances) -> Row {
     let raw = gaps.raw.summary();
     let in_a_hole = gaps.longest.filter(|gap| disturbances.is_in_hole(gap.span()));
     Row::new()
-        .with("gaps", source)
+        .with("gaps", name)
+        .with("source", id)
         .with("count", gaps.raw.count())
         .with("per_s", gaps.raw.count() as f64 * 1e9 / gaps.spun_ns as f64)
         .with_fields(&gaps.corrected.summary())
@@ -245,7 +287,7 @@ fn row(source: &str, gaps: &Gaps, disturbances: &Disturbances) -> Row {
         .with("raw_p50_us", raw.p50_us)
         .with(
             "max_cause",
-            in_a_hole.map_or_else(|| source.to_owned(), |gap| disturbances.cause(gap.span())),
+            in_a_hole.map_or_else(|| name.to_owned(), |gap| disturbances.cause(gap.span())),
         )
 }
 
@@ -256,7 +298,7 @@ const PUBLISHED: [(&str, f64); 3] = [
     ("Linux 3.6.6-rt, [S3]", 20.0),
 ];
 
-fn chapter(outcome: &Outcome, plain: &Gaps, ticks: &Gaps, recorded: bool) -> Chapter {
+fn chapter(outcome: &Outcome, every: &Gaps, ticks: Option<&Gaps>) -> Chapter {
     let table = Table::of(outcome.rows().iter().map(Row::as_map)).columns(&[
         ("gaps", "gaps"),
         ("count", "count"),
@@ -270,8 +312,14 @@ fn chapter(outcome: &Outcome, plain: &Gaps, ticks: &Gaps, recorded: bool) -> Cha
         ("raw_mean_us", "raw mean (µs)"),
         ("raw_p50_us", "raw p50 (µs)"),
     ]);
-    let summary = ticks.corrected.summary();
-    let here = [summary.mean_us, summary.p99_us, summary.max_us].map(|figure| figure.unwrap_or(f64::NAN));
+    let summary = ticks.map(|ticks| ticks.corrected.summary());
+    let of_ticks =
+        |choose: fn(&Summary) -> Option<f64>| summary.as_ref().and_then(choose).unwrap_or(f64::NAN);
+    let here = [
+        of_ticks(|summary| summary.mean_us),
+        of_ticks(|summary| summary.p99_us),
+        of_ticks(|summary| summary.max_us),
+    ];
     let bars = Figure::new("How long a clock tick takes")
         .caption(
             "Every other measurement meets the clock tick, so that its duration is in their maxima. [S3] figure 1, which has mean \
@@ -285,19 +333,23 @@ fn chapter(outcome: &Outcome, plain: &Gaps, ticks: &Gaps, recorded: bool) -> Cha
         bars.published_bars(name, [f64::NAN, f64::NAN, longest])
     });
     let tails = Figure::new("Gaps in the loop")
-        .caption("All gaps of a microsecond and more, and those in which the kernel recorded its timer's interrupt.")
+        .caption("All gaps of a microsecond and more, and those at the times of clock ticks.")
         .tail()
         .y("length of the gap (µs)")
         .y_log()
-        .line("every gap, nothing recorded meanwhile", plain.corrected.curve())
-        .line("clock ticks", ticks.corrected.curve());
+        .line("every gap", every.corrected.curve())
+        .line(
+            "clock ticks",
+            ticks.map(|ticks| ticks.corrected.curve()).unwrap_or_default(),
+        );
     Chapter::new("The clock tick")
         .paragraph(
             "A loop at the top of SCHED_FIFO reads the clock without end (45 of every 50 ms); where two readings lie a microsecond \
-             or more apart, the CPU was taken away. In every other block the kernel records its interrupts, which tells what a gap \
-             was; what the recording takes is found from the blocks without it and taken off.",
+             or more apart, the CPU was taken away. In every other block the kernel records its interrupts, which tells at \
+             what time of its period the clock ticks: in the blocks without a record, gaps at these times are ticks. The rows by \
+             the record are corrected by what recording adds to the median tick.",
         )
-        .paper("[S3] IV.B.2", CLAIM, recorded.then(|| ticks.raw.count() > 0))
+        .paper("[S3] IV.B.2", CLAIM, ticks.map(|ticks| ticks.raw.count() > 0))
         .command("punctual bench os.clock-tick")
         .figure(bars)
         .table(table)
@@ -319,7 +371,8 @@ mod tests {
             spun_ns: 1_000_000,
             loop_ns: 40,
         };
-        let gaps = Gaps::of(&[spun], 960.0);
+        let mut gaps = Gaps::default();
+        gaps.add(&spun, spun.gaps.iter().copied(), 960.0);
         assert_eq!((gaps.taken_ns, gaps.longest), (6_000, Some(Sample(0, 5_000))));
         assert_eq!(gaps.corrected.summary().max_us, Some(4.0));
         assert_eq!(gaps.raw.summary().max_us, Some(5.0));

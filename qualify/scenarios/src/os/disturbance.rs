@@ -116,10 +116,8 @@ impl Disturbances {
                 let handling_us = (found.span.end_ns - found.span.start_ns) as f64 / 1000.0;
                 format!("{} ({handling_us:.1} µs of it)", kinds.join(", "))
             }
-            (Ok(_), None) => {
-                "no interrupt and no hole on record: caches, the kernel itself or the host".to_owned()
-            }
-            (Err(_), None) => "not known: interrupts were not recorded".to_owned(),
+            (Ok(_), None) => "no interrupt on record: kernel, caches or host".to_owned(),
+            (Err(reason), None) => format!("not known: {}", reason.split(':').next().unwrap_or_default()),
         }
     }
 }
@@ -150,9 +148,7 @@ pub(super) const COLUMNS: &[(&str, &str)] = &[
     ("max_us", "max (µs)"),
     ("max_cause", "the maximum's cause"),
     ("disturbed", "interrupted"),
-    ("undisturbed_p99_us", "p99 of the others (µs)"),
-    ("undisturbed_max_us", "max of the others (µs)"),
-    ("raw_mean_us", "raw mean (µs)"),
+    ("undisturbed_max_us", "max of others (µs)"),
     ("raw_p50_us", "raw p50 (µs)"),
 ];
 
@@ -282,9 +278,14 @@ mod tests {
 
     #[test]
     fn without_a_record_nothing_is_said_to_be_undisturbed_or_not() {
-        let nothing = Disturbances::new(Err("no rights".to_owned()), Vec::new(), &CpuSet::single(1), 0);
+        let nothing = Disturbances::new(
+            Err("no rights: be root".to_owned()),
+            Vec::new(),
+            &CpuSet::single(1),
+            0,
+        );
         let judged = nothing.judge(&[Sample(95, 40)], 0);
         assert_eq!(judged.disturbed, None);
-        assert!(judged.cause_of_maximum.contains("not recorded"));
+        assert_eq!(judged.cause_of_maximum, "not known: no rights");
     }
 }

@@ -15,6 +15,7 @@ mod semaphore;
 mod subject;
 mod sustained_timers;
 mod thread_switch;
+mod tick_clock;
 mod timer_latency;
 mod tracing_overhead;
 mod worker;

@@ -351,7 +351,13 @@ mod tests {
     #[test]
     fn the_claim_compares_releases_while_all_wait() {
         let block = |waiters: usize, first_ns: u64| {
-            let ns = |place: usize| if place.is_multiple_of(waiters) { first_ns } else { 9_999 };
+            let ns = |place: usize| {
+                if place.is_multiple_of(waiters) {
+                    first_ns
+                } else {
+                    9_999
+                }
+            };
             Answer {
                 releases: (0..waiters * 3).map(|place| Sample(0, ns(place))).collect(),
                 ..Answer::default()

@@ -7,7 +7,10 @@ use punctual_os::CpuSet;
 use punctual_trace::kernel::{KernelRecorder, KernelSettings, Recorded};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{disturbance::Disturbances, samples::now_ns, worker::Ready};
+use super::{
+    disturbance::Disturbances,
+    worker::{Measured, Ready},
+};
 use crate::{
     Error,
     testbed::{Places, Testbed},
@@ -24,6 +27,7 @@ pub(super) struct Subject {
     places: Places,
     recorder: HoleRecorder,
     interrupts: Result<KernelRecorder, String>,
+    wanted: Interrupts,
     asked: Vec<Span>,
     ready: Ready,
     _watchdog: Watchdog,
@@ -50,15 +54,17 @@ impl Subject {
         let (child, ready) = spec.spawn::<Ready>(PATIENCE)?;
         let watchdog = Watchdog::start(limit + PATIENCE, vec![child.killer()?], &places.driver)?;
         let recorder = HoleRecorder::start(vec![child.id()], places.pinned.clone(), &places.driver)?;
-        let interrupts = match interrupts {
+        let wanted = interrupts;
+        let interrupts = match wanted {
             Interrupts::Recorded => record(&places, Recorded::Interrupts),
-            Interrupts::Ignored => Err("interrupts are not recorded where timers are measured".to_owned()),
+            Interrupts::Ignored => Err("the kernel records nothing in these passes".to_owned()),
         };
         Ok(Self {
             child,
             places,
             recorder,
             interrupts,
+            wanted,
             asked: Vec::new(),
             ready,
             _watchdog: watchdog,
@@ -76,11 +82,9 @@ impl Subject {
         question: &Q,
         expected: Duration,
     ) -> Result<A, Error> {
-        let start_ns = now_ns();
-        let answer = self.child.ask(question, expected * 4 + PATIENCE);
-        let end_ns = now_ns();
-        self.asked.push(Span { start_ns, end_ns });
-        Ok(answer?)
+        let measured: Measured<A> = self.child.ask(question, expected * 4 + PATIENCE)?;
+        self.asked.push(measured.span);
+        Ok(measured.answer)
     }
 
     /// Ends the child; says in the outcome what was wrong with its surroundings.
@@ -90,6 +94,13 @@ impl Subject {
             Ok(recorder) => recorder.stop().map_err(|error| error.to_string()),
             Err(reason) => Err(reason),
         };
+        if let (Interrupts::Recorded, Err(reason)) = (self.wanted, &interrupts) {
+            outcome.skip(
+                None,
+                "which samples were disturbed by interrupts",
+                reason.as_str(),
+            );
+        }
         self.child.stop(PATIENCE)?;
         let holes = recording.holes(&self.asked);
         judge_holes(&holes, &self.asked, outcome)?;

@@ -183,9 +183,10 @@ fn chapter(outcome: &Outcome, measured: &[(usize, Answer)]) -> Chapter {
         .table(table)
         .figure(averages)
         .figure(maxima);
-    let over_time =
-        |chapter: Chapter, (threads, answer): &(usize, Answer)| chapter.figure(figure_2(*threads, answer));
-    measured.iter().fold(chapter, over_time)
+    let extremes = measured.first().into_iter().chain(measured.iter().skip(1).last());
+    extremes.fold(chapter, |chapter, (threads, answer)| {
+        chapter.figure(figure_2(*threads, answer))
+    })
 }
 
 const CLAIM: &str = "as the number of threads grows to 1000 their contexts no longer fit into the caches, and a switch takes \

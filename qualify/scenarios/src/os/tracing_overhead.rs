@@ -11,7 +11,6 @@ use punctual_trace::kernel::Recorded;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    clock_tick::{Spun, spin},
     context_switch::{Yielded, yield_to_each_other},
     samples::{Log, Sample, now_ns},
     subject::{Interrupts, Subject, record},
@@ -30,8 +29,6 @@ pub(crate) const ROLE: &str = "__os-tracing-overhead";
 
 const PRIORITY: i16 = 60;
 const YIELDS: u32 = 2_000;
-/// Of the spinning loop, 50 ms each.
-const SLICES: u32 = 3;
 /// What the paper could tell apart: its results are correct to this.
 const PRECISION_US: f64 = 0.2;
 
@@ -50,8 +47,8 @@ impl Extent {
     }
 
     fn expected(self) -> Duration {
-        // Two blocks of yields and two of spinning for each round, and starting and ending records of the kernel.
-        Duration::from_millis(1_000) * self.rounds as u32
+        // Mostly starting and ending records of the kernel.
+        Duration::from_millis(400) * self.rounds as u32
     }
 }
 
@@ -59,7 +56,6 @@ impl Extent {
 enum Question {
     Clock { readings: usize },
     Yield,
-    Spin,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -72,7 +68,6 @@ enum Answer {
         pairs: Vec<Sample>,
     },
     Yielded(Yielded),
-    Spun(Spun),
 }
 
 pub(crate) fn child(_: &[String]) -> Result<(), Error> {
@@ -80,7 +75,6 @@ pub(crate) fn child(_: &[String]) -> Result<(), Error> {
         Ok(match question {
             Question::Clock { readings } => run(fifo("reads-clock", PRIORITY), move || clock(readings))?,
             Question::Yield => Answer::Yielded(yield_to_each_other(YIELDS)?),
-            Question::Spin => Answer::Spun(run(fifo("spins", PRIORITY), || spin(SLICES))?),
         })
     })
 }
@@ -117,13 +111,12 @@ enum Recording {
     Some(Recorded),
 }
 
-/// What is done in a block, and what the kernel records of it.
-const SWITCHES: [Recording; 3] = [
+/// In alternation. Interrupts are what is recorded while switches are timed, so it should cost these nothing.
+const RECORDINGS: [Recording; 3] = [
     Recording::Nothing,
+    Recording::Some(Recorded::Interrupts),
     Recording::Some(Recorded::Switches),
-    Recording::Some(Recorded::All),
 ];
-const TICKS: [Recording; 2] = [Recording::Nothing, Recording::Some(Recorded::Interrupts)];
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let extent = Extent::of(testbed.length);
@@ -142,11 +135,10 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         _ => return Err(out_of_step()),
     };
     let switches = if outcome.machine().is_realtime() {
-        kernel_blocks(testbed, &mut subject, extent.rounds, &SWITCHES, &Question::Yield)
+        kernel_blocks(testbed, &mut subject, extent.rounds)
     } else {
         Err("yielding says something of threads of SCHED_FIFO only, which this process may not have".into())
     };
-    let ticks = kernel_blocks(testbed, &mut subject, extent.rounds, &TICKS, &Question::Spin);
     let stamp_us = subject.stamp_ns() as f64 / 1000.0;
     let disturbances = subject.finish(&mut outcome)?;
     let (batch_ns, kept_ns, pairs) = clock;
@@ -167,14 +159,13 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let text = "two readings of the clock with nothing between them, at most so far apart (µs, median)";
     outcome.claim(Claim::at_most("stamp", text, "[S3] IV.B.1", median, PRECISION_US));
     outcome.parameter("correction_us", stamp_us);
-    for (what, blocks) in [
-        ("a switch between two threads", switches),
-        ("a gap in a spinning loop", ticks),
-    ] {
-        match blocks {
-            Ok(blocks) => kernel_rows(what, &blocks, &mut outcome),
-            Err(reason) => outcome.skip(None, format!("cost of recording {what}"), reason.to_string()),
-        }
+    match switches {
+        Ok(blocks) => kernel_rows(&blocks, &mut outcome),
+        Err(reason) => outcome.skip(
+            None,
+            "what recording by the kernel costs a switch",
+            reason.to_string(),
+        ),
     }
     let chapter = chapter(&outcome, &pairs.curve());
     Ok(Findings { outcome, chapter })
@@ -184,49 +175,28 @@ fn out_of_step() -> Error {
     "the child answered another question than was asked".into()
 }
 
-/// Medians of blocks, in alternation: one list for each recording, in nanoseconds.
-struct Blocks {
-    recordings: &'static [Recording],
-    ns: Vec<Vec<f64>>,
-}
-
-fn kernel_blocks(
-    testbed: &Testbed,
-    subject: &mut Subject,
-    rounds: usize,
-    recordings: &'static [Recording],
-    question: &Question,
-) -> Result<Blocks, Error> {
-    let expected = Duration::from_millis(300);
+/// Blocks of yields in alternation: for each recording what a switch takes, in nanoseconds.
+fn kernel_blocks(testbed: &Testbed, subject: &mut Subject, rounds: usize) -> Result<Vec<Vec<f64>>, Error> {
+    let expected = Duration::from_millis(50);
     let run = |recording, round| {
-        testbed.progress.stage(
-            format!("recording by the kernel, round {} of {rounds}", round + 1),
-            expected,
-        );
+        if recording == Recording::Nothing {
+            let text = format!("recording by the kernel, round {} of {rounds}", round + 1);
+            testbed.progress.stage(text, expected * RECORDINGS.len() as u32);
+        }
         let recorder = match recording {
             Recording::Nothing => None,
             Recording::Some(events) => Some(record(&testbed.places, events)?),
         };
-        let answer = subject.ask(question, expected)?;
+        let answer = subject.ask(&Question::Yield, expected)?;
         if let Some(recorder) = recorder {
             recorder.stop()?;
         }
         match answer {
             Answer::Yielded(yielded) => Ok(yielded.ns),
-            Answer::Spun(spun) => median_gap_ns(&spun),
             Answer::Clock { .. } => Err(out_of_step()),
         }
     };
-    Ok(Blocks {
-        recordings,
-        ns: interleave(recordings, rounds, run)?,
-    })
-}
-
-fn median_gap_ns(spun: &Spun) -> Result<f64, Error> {
-    let gaps: Vec<f64> = spun.gaps.iter().map(|gap| gap.1 as f64).collect();
-    let median = punctual_harness::statistics::median(&gaps);
-    median.ok_or_else(|| "the clock does not tick here: no gap in the spinning loop".into())
+    interleave(&RECORDINGS, rounds, run)
 }
 
 impl Recording {
@@ -241,11 +211,11 @@ impl Recording {
 }
 
 /// The first recording is none at all; the others' cost is the median of the differences within rounds.
-fn kernel_rows(what: &str, blocks: &Blocks, outcome: &mut Outcome) {
-    for (recording, ns) in blocks.recordings.iter().zip(&blocks.ns) {
+fn kernel_rows(blocks: &[Vec<f64>], outcome: &mut Outcome) {
+    for (recording, ns) in RECORDINGS.iter().zip(blocks) {
         let differences: Vec<f64> = ns
             .iter()
-            .zip(&blocks.ns[0])
+            .zip(&blocks[0])
             .map(|(with, without)| with - without)
             .collect();
         let cost = MedianEstimate::of(&differences).filter(|_| *recording != Recording::Nothing);
@@ -254,7 +224,10 @@ fn kernel_rows(what: &str, blocks: &Blocks, outcome: &mut Outcome) {
             Row::new()
                 .with(
                     "what",
-                    format!("{what}, the kernel recording {}", recording.name()),
+                    format!(
+                        "a switch between two threads, the kernel recording {}",
+                        recording.name()
+                    ),
                 )
                 .with(
                     "p50_us",
@@ -315,17 +288,9 @@ mod tests {
         let mut outcome = Outcome::new("test", MachineFacts::read(&CpuSet::single(0)));
         // The machine becomes slower and slower; the difference stays.
         let plain: Vec<f64> = (0..10).map(|round| 2_000.0 + 500.0 * f64::from(round)).collect();
-        let blocks = Blocks {
-            recordings: &TICKS,
-            ns: vec![plain.clone(), plain.iter().map(|ns| ns + 700.0).collect()],
-        };
-        kernel_rows("a switch", &blocks, &mut outcome);
+        let more = |more: f64| plain.iter().map(|ns| ns + more).collect();
+        kernel_rows(&[plain.clone(), more(0.0), more(700.0)], &mut outcome);
         let costs: Vec<_> = outcome.rows().iter().map(|row| row.number("cost_us")).collect();
-        assert_eq!(costs, [None, Some(0.7)]);
-    }
-
-    #[test]
-    fn a_loop_without_gaps_is_no_measurement() {
-        assert!(median_gap_ns(&Spun::default()).is_err());
+        assert_eq!(costs, [None, Some(0.0), Some(0.7)]);
     }
 }

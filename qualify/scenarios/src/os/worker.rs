@@ -1,7 +1,7 @@
 //! What the child processes of all these measurements have in common.
 
 use punctual::NativePriority;
-use punctual_harness::child::Control;
+use punctual_harness::{Span, child::Control};
 use punctual_os::{Scheduling, Thread, ThreadSpec, clock, memory};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -17,6 +17,13 @@ pub(super) struct Ready {
     pub(super) not_locked: Option<String>,
 }
 
+/// An answer, and when the child was at work for it: not while it waited for a question, nor while the driver read the answer.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct Measured<A> {
+    pub(super) span: Span,
+    pub(super) answer: A,
+}
+
 /// Locks memory, calibrates the clock, and answers the driver's questions.
 pub(super) fn serve<Q: DeserializeOwned, A: Serialize>(
     mut answer: impl FnMut(Q) -> Result<A, Error>,
@@ -26,7 +33,14 @@ pub(super) fn serve<Q: DeserializeOwned, A: Serialize>(
         not_locked: memory::lock_all().err().map(|error| error.to_string()),
         stamp_ns: run(fifo("calibrates", CALIBRATION), stamp_ns)?,
     };
-    Control::ready(&ready)?.serve(|question| answer(question).map_err(|error| error.to_string()))?;
+    let measured = |question| {
+        let start_ns = now_ns();
+        let answer = answer(question).map_err(|error| error.to_string())?;
+        let end_ns = now_ns();
+        let span = Span { start_ns, end_ns };
+        Ok::<_, String>(Measured { span, answer })
+    };
+    Control::ready(&ready)?.serve(measured)?;
     Ok(())
 }
 
