@@ -167,7 +167,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     outcome.parameter("spin_ms", SPIN.as_millis() as u64);
     outcome.parameter("pause_ms", PAUSE.as_millis() as u64);
     let every = Gaps::of(&plain, |_| true);
-    outcome.row(row("all", "every gap, whatever it is", &every, &disturbances));
+    let mut clock = None;
     let mut ticks = None;
     if !traces.is_empty() {
         let place = &testbed.places.pinned;
@@ -178,9 +178,9 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         let begun = sorted
             .iter()
             .flat_map(|sorted| sorted.of_source(Source::Tick).map(|gap| gap.0));
-        let clock = TickClock::of(&begun.collect::<Vec<_>>(), outcome.machine().tick_hz);
+        clock = TickClock::of(&begun.collect::<Vec<_>>(), outcome.machine().tick_hz);
         let by_time = Gaps::of(&plain, |gap| clock.is_some_and(|clock| clock.falls_into(gap)));
-        outcome.row(row("tick", "clock tick, by its time", &by_time, &disturbances));
+        outcome.row(row("tick", "clock tick, by its time", &by_time));
         let cost_ns = recording_cost_ns(&by_time, &recorded_gaps(&sorted, Source::Tick, 0.0));
         outcome.parameter("recording_cost_us", cost_ns / 1000.0);
         for source in Source::ALL {
@@ -191,10 +191,17 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
                 cost_ns
             };
             let gaps = recorded_gaps(&sorted, source, cost_ns);
-            outcome.row(row(source.id(), source.name(), &gaps, &disturbances));
+            outcome.row(row(source.id(), source.name(), &gaps));
         }
         ticks = Some(by_time);
     }
+    let cause = |gap: Sample| match clock {
+        _ if disturbances.is_in_hole(gap.span()) => disturbances.cause(gap.span()),
+        Some(clock) if clock.falls_into(gap) => "a clock tick was due".to_owned(),
+        Some(_) => "no clock tick was due: another interrupt, the host or a thread".to_owned(),
+        None => "not known: interrupts were not recorded".to_owned(),
+    };
+    outcome.row(row("all", "every gap, whatever it is", &every).with("max_cause", every.longest.map(cause)));
     let chapter = chapter(&outcome, &every, ticks.as_ref());
     Ok(Findings { outcome, chapter })
 }
@@ -270,9 +277,8 @@ impl Gaps {
     }
 }
 
-fn row(id: &str, name: &str, gaps: &Gaps, disturbances: &Disturbances) -> Row {
+fn row(id: &str, name: &str, gaps: &Gaps) -> Row {
     let raw = gaps.raw.summary();
-    let in_a_hole = gaps.longest.filter(|gap| disturbances.is_in_hole(gap.span()));
     Row::new()
         .with("gaps", name)
         .with("source", id)
@@ -285,10 +291,6 @@ fn row(id: &str, name: &str, gaps: &Gaps, disturbances: &Disturbances) -> Row {
         )
         .with("raw_mean_us", raw.mean_us)
         .with("raw_p50_us", raw.p50_us)
-        .with(
-            "max_cause",
-            in_a_hole.map_or_else(|| name.to_owned(), |gap| disturbances.cause(gap.span())),
-        )
 }
 
 /// \[S3\] figure 1, by its text: the longest, microseconds.

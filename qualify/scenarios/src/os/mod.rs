@@ -18,6 +18,7 @@ mod thread_switch;
 mod tick_clock;
 mod timer_latency;
 mod tracing_overhead;
+mod wake_up;
 mod worker;
 
 use crate::{Benchmark, Role};

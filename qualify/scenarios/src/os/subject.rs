@@ -57,7 +57,7 @@ impl Subject {
         let wanted = interrupts;
         let interrupts = match wanted {
             Interrupts::Recorded => record(&places, Recorded::Interrupts),
-            Interrupts::Ignored => Err("the kernel records nothing in these passes".to_owned()),
+            Interrupts::Ignored => Err("nothing is recorded in these passes".to_owned()),
         };
         Ok(Self {
             child,

@@ -12,9 +12,10 @@ use std::{
     time::Duration,
 };
 
-use punctual_harness::{Outcome, Row};
-use punctual_os::ThreadSpec;
+use punctual_harness::{Outcome, Row, statistics};
+use punctual_os::{TaskId, ThreadSpec};
 use punctual_report::{Chapter, Figure, Table};
+use punctual_trace::kernel::Recorded;
 use rustix::{
     thread::clock_nanosleep_absolute,
     time::{
@@ -27,7 +28,8 @@ use serde::{Deserialize, Serialize};
 use super::{
     disturbance::{Judged, columns},
     samples::{Log, Sample, now_ns},
-    subject::{Interrupts, Subject},
+    subject::{Interrupts, Subject, record},
+    wake_up::{Parts, WakeUps},
     worker::{fifo, joined, serve},
 };
 use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
@@ -35,7 +37,10 @@ use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.timer-latency",
     about: "from a timer's expiry to user code: what can be seen of interrupt latency from there",
-    expected: |length| Extent::of(length).expected() * CASES.len() as u32,
+    expected: |length| {
+        let extent = Extent::of(length);
+        extent.expected() * CASES.len() as u32 + extent.expected_recorded() * RECORDED.len() as u32
+    },
     run: measure,
 };
 
@@ -47,13 +52,18 @@ const PERIOD: Duration = Duration::from_micros(500);
 #[derive(Clone, Copy)]
 struct Extent {
     expiries: usize,
+    /// Those that the kernel records, in passes of their own.
+    recorded: usize,
 }
 
 impl Extent {
     fn of(length: Length) -> Self {
-        Self {
-            expiries: length.pick(3_000, 20_000, 20_000),
-        }
+        let (expiries, recorded) = length.pick((3_000, 1_000), (20_000, 5_000), (20_000, 5_000));
+        Self { expiries, recorded }
+    }
+
+    fn expected_recorded(self) -> Duration {
+        PERIOD * u32::try_from(self.recorded).unwrap_or(u32::MAX)
     }
 
     fn expected(self) -> Duration {
@@ -84,6 +94,9 @@ const CASES: [Case; 4] = [
     case(Wait::TimerFd, false),
 ];
 
+/// Of these, where the time goes.
+const RECORDED: [Case; 2] = [case(Wait::Sleep, true), case(Wait::Sleep, false)];
+
 const fn case(wait: Wait, busy: bool) -> Case {
     Case { wait, busy }
 }
@@ -104,6 +117,14 @@ impl Case {
         }
     }
 
+    fn question(self, expiries: usize) -> Question {
+        Question {
+            case: self,
+            expiries,
+            period_ns: PERIOD.as_nanos() as u64,
+        }
+    }
+
     fn name(self) -> String {
         format!("{}, CPU {}", self.wait_name(), self.cpu_name())
     }
@@ -114,6 +135,13 @@ struct Question {
     case: Case,
     expiries: usize,
     period_ns: u64,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Answer {
+    samples: Vec<Sample>,
+    /// The kernel's number of the thread that waited.
+    thread: i32,
 }
 
 pub(crate) fn child(_: &[String]) -> Result<(), Error> {
@@ -127,13 +155,19 @@ pub(crate) fn child(_: &[String]) -> Result<(), Error> {
                 }
             })
         });
-        let waiter = fifo("waits", PRIORITY).spawn(move || wait(&question));
-        let samples = waiter.map_err(Error::from).and_then(joined);
+        let waiter = fifo("waits", PRIORITY).spawn(move || {
+            let thread = TaskId::current_thread().get();
+            Ok(Answer {
+                samples: wait(&question)?,
+                thread,
+            })
+        });
+        let answer = waiter.map_err(Error::from).and_then(joined);
         stop.store(true, Ordering::Relaxed);
         if let Some(spinner) = spinner {
             joined(spinner?)?;
         }
-        samples?
+        answer?
     })
 }
 
@@ -206,13 +240,25 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let mut measured = Vec::new();
     for case in CASES {
         testbed.progress.stage(case.name(), extent.expected());
-        let question = Question {
-            case,
-            expiries: extent.expiries,
-            period_ns: PERIOD.as_nanos() as u64,
-        };
-        let samples: Vec<Sample> = subject.ask(&question, extent.expected())?;
-        measured.push((case, samples));
+        let answer: Answer = subject.ask(&case.question(extent.expiries), extent.expected())?;
+        measured.push((case, answer.samples));
+    }
+    let mut recorded = Vec::new();
+    for case in RECORDED {
+        testbed
+            .progress
+            .stage(format!("{}, recorded", case.name()), extent.expected_recorded());
+        match record(&testbed.places, Recorded::All) {
+            Ok(recorder) => {
+                let question = case.question(extent.recorded);
+                let answer: Answer = subject.ask(&question, extent.expected_recorded())?;
+                let wake_ups = WakeUps::new(recorder.stop()?, &testbed.places.pinned, answer.thread);
+                recorded.push((case, answer.samples, wake_ups));
+            }
+            Err(reason) => {
+                outcome.skip(None, format!("where the time goes: {}", case.name()), reason);
+            }
+        }
     }
     let disturbances = subject.finish(&mut outcome)?;
     let judged: Vec<(Case, Judged)> = measured
@@ -226,13 +272,52 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
             .with("cpu", case.cpu_name());
         outcome.row(judged.row(row));
     }
+    for (case, samples, wake_ups) in &recorded {
+        rows_of_parts(*case, samples, wake_ups, &mut outcome);
+    }
     let chapter = chapter(&outcome, &judged);
     Ok(Findings { outcome, chapter })
 }
 
+/// A row for each part: its median, and what it was in the slowest of the wake-ups.
+fn rows_of_parts(case: Case, samples: &[Sample], wake_ups: &WakeUps, outcome: &mut Outcome) {
+    let known = samples
+        .iter()
+        .filter_map(|sample| Some((sample.1, wake_ups.parts(*sample)?)));
+    let known: Vec<(u64, Parts)> = known.collect();
+    let Some((slowest_ns, slowest)) = known.iter().copied().max_by_key(|(ns, _)| *ns) else {
+        let reason = "no wake-up has all its events on the kernel's record";
+        outcome.skip(None, format!("where the time goes: {}", case.name()), reason);
+        return;
+    };
+    let row = |part: &str, of_all: &dyn Fn(&(u64, Parts)) -> u64, of_slowest: u64| {
+        let us: Vec<f64> = known.iter().map(|one| of_all(one) as f64 / 1000.0).collect();
+        Row::new()
+            .with("recorded_wait", case.wait_name())
+            .with("cpu", case.cpu_name())
+            .with("part", part)
+            .with("wake_ups", known.len())
+            .with("median_us", statistics::median(&us))
+            .with("in_the_slowest_us", of_slowest as f64 / 1000.0)
+    };
+    for (place, part) in Parts::NAMES.into_iter().enumerate() {
+        outcome.row(row(part, &|(_, parts)| parts.all()[place], slowest.all()[place]));
+    }
+    outcome.row(row("all of it", &|(ns, _)| *ns, slowest_ns));
+}
+
 fn chapter(outcome: &Outcome, judged: &[(Case, Judged)]) -> Chapter {
     let columns = columns(&[("wait", "waits by"), ("cpu", "CPU meanwhile")]);
-    let table = Table::of(outcome.rows().iter().map(Row::as_map)).columns(&columns);
+    let with = |column: &'static str| outcome.rows().iter().filter(move |row| row.get(column).is_some());
+    let table = Table::of(with("wait").map(Row::as_map)).columns(&columns);
+    let parts = Table::of(with("part").map(Row::as_map)).columns(&[
+        ("recorded_wait", "waits by"),
+        ("cpu", "CPU meanwhile"),
+        ("part", "part"),
+        ("wake_ups", "wake-ups"),
+        ("median_us", "median (µs)"),
+        ("in_the_slowest_us", "in the slowest (µs)"),
+    ]);
     let figure = Figure::new("From expiry to user code")
         .caption(
             "How much later than asked for a thread of SCHED_FIFO runs. The worst case is what counts, and a measurement only ever \
@@ -254,6 +339,7 @@ fn chapter(outcome: &Outcome, judged: &[(Case, Judged)]) -> Chapter {
         .command("punctual bench os.timer-latency")
         .figure(figure)
         .table(table)
+        .table(parts.title("Where the time goes, in passes that the kernel records, which makes each part a little longer"))
 }
 
 #[cfg(test)]
