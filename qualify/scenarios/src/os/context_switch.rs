@@ -32,6 +32,8 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     run: measure,
 };
 
+const HEADING: &str = "Context switches";
+
 pub(crate) const ROLE: &str = "__os-context-switch";
 
 /// As often as the papers' tests switch in one repetition.
@@ -188,8 +190,7 @@ const SYNCHRONIZED: [(Kind, &str); 3] = [
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let extent = Extent::of(testbed.length);
     let mut outcome = testbed.outcome(BENCHMARK.name);
-    if lacks_rights(&mut outcome, &[]) {
-        let chapter = chapter(&outcome);
+    if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &[]) {
         return Ok(Findings { outcome, chapter });
     }
     let repetitions = extent.repetitions;
@@ -328,7 +329,7 @@ fn chapter(outcome: &Outcome) -> Chapter {
         .iter()
         .filter(|row| row.number("mean_us").is_some());
     let ours = Table::of(measured.map(Row::as_map)).columns(COLUMNS);
-    Chapter::new("Context switches")
+    Chapter::new(HEADING)
         .paragraph(
             "Three ways to go from one thread to another on one CPU. Yield: two threads of one priority give way to each \
              other. Synchronized suspend-resume: a thread releases a mutex that a more important one waits for. Suspend-resume: \

@@ -31,6 +31,8 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     run: measure,
 };
 
+const HEADING: &str = "A mutex that is held and wanted";
+
 pub(crate) const ROLE: &str = "__os-mutex-contention";
 
 const LOW: i16 = 10;
@@ -207,29 +209,30 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let rounds = rounds(testbed.length);
     let mut outcome = testbed.outcome(BENCHMARK.name);
     let mut judged = Vec::new();
-    if !lacks_rights(&mut outcome, &[]) {
-        outcome.parameter("rounds", rounds);
-        let limit = expected(rounds) * 50;
-        let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Recorded)?;
-        let mut measured = Vec::new();
-        for case in CASES {
-            testbed.progress.stage(case.name(), expected(rounds));
-            let answer: Answer = subject.ask(&Question { case, rounds }, expected(rounds))?;
-            measured.push((case, answer));
-        }
-        let disturbances = subject.finish(&mut outcome)?;
-        for (case, answer) in measured {
-            for (operation, samples) in [("acquire", &answer.acquisitions), ("release", &answer.releases)] {
-                let times = disturbances.judge(samples, 0);
-                let row = Row::new()
-                    .with("mutex", case.kind.name())
-                    .with("medium_ready", case.medium)
-                    .with("operation", operation)
-                    .with("uncontended_us", answer.uncontended_ns / 1000.0)
-                    .with("inversions", case.medium.then_some(answer.inversions));
-                outcome.row(times.row(row));
-                judged.push((format!("{operation}: {}", case.name()), times));
-            }
+    if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &[]) {
+        return Ok(Findings { outcome, chapter });
+    }
+    outcome.parameter("rounds", rounds);
+    let limit = expected(rounds) * 50;
+    let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Recorded)?;
+    let mut measured = Vec::new();
+    for case in CASES {
+        testbed.progress.stage(case.name(), expected(rounds));
+        let answer: Answer = subject.ask(&Question { case, rounds }, expected(rounds))?;
+        measured.push((case, answer));
+    }
+    let disturbances = subject.finish(&mut outcome)?;
+    for (case, answer) in measured {
+        for (operation, samples) in [("acquire", &answer.acquisitions), ("release", &answer.releases)] {
+            let times = disturbances.judge(samples, 0);
+            let row = Row::new()
+                .with("mutex", case.kind.name())
+                .with("medium_ready", case.medium)
+                .with("operation", operation)
+                .with("uncontended_us", answer.uncontended_ns / 1000.0)
+                .with("inversions", case.medium.then_some(answer.inversions));
+            outcome.row(times.row(row));
+            judged.push((format!("{operation}: {}", case.name()), times));
         }
     }
     let chapter = chapter(&outcome, &judged);
@@ -268,7 +271,7 @@ fn chapter(outcome: &Outcome, judged: &[(String, Judged)]) -> Chapter {
         .collect::<Option<Vec<_>>>()
         .filter(|rows| !rows.is_empty())
         .map(|rows| rows.into_iter().all(|by_tick| by_tick));
-    Chapter::new("A mutex that is held and wanted")
+    Chapter::new(HEADING)
         .paragraph(
             "The low-priority thread has the mutex when the high-priority one wants it. Acquiring is timed from the attempt to when \
              the owner runs again, with the priority that it has inherited; releasing from there to when the high one has the mutex. \

@@ -32,6 +32,8 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     run: measure,
 };
 
+const HEADING: &str = "Priority inversion at a mutex";
+
 pub(crate) const ROLE: &str = "__os-mutex-inheritance";
 
 const KINDS: [Kind; 5] = [
@@ -174,26 +176,27 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let rounds = rounds(testbed.length);
     let mut outcome = testbed.outcome(BENCHMARK.name);
     let mut measured = Vec::new();
-    if !lacks_rights(&mut outcome, &KINDS.map(Kind::id)) {
-        outcome.parameter("rounds", rounds);
-        outcome.parameter("low_works_us", 3 * LOW_WORK_NS / 1000);
-        outcome.parameter("medium_works_us", MEDIUM_WORK_NS / 1000);
-        let limit = expected(rounds) * 20;
-        let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Recorded)?;
-        for kind in KINDS {
-            testbed.progress.stage(kind.name(), expected(rounds));
-            let answer: Answer = subject.ask(&Question { kind, rounds }, expected(rounds))?;
-            measured.push((kind, answer));
-        }
-        let disturbances = subject.finish(&mut outcome)?;
-        for (kind, answer) in &measured {
-            let row = Row::new()
-                .with("mutex", kind.name())
-                .with("rounds", rounds)
-                .with("inversions", answer.inversions);
-            outcome.row(disturbances.judge(&answer.waits, 0).row(row));
-            outcome.claim(claim(*kind, answer.inversions, rounds));
-        }
+    if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &KINDS.map(Kind::id)) {
+        return Ok(Findings { outcome, chapter });
+    }
+    outcome.parameter("rounds", rounds);
+    outcome.parameter("low_works_us", 3 * LOW_WORK_NS / 1000);
+    outcome.parameter("medium_works_us", MEDIUM_WORK_NS / 1000);
+    let limit = expected(rounds) * 20;
+    let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Recorded)?;
+    for kind in KINDS {
+        testbed.progress.stage(kind.name(), expected(rounds));
+        let answer: Answer = subject.ask(&Question { kind, rounds }, expected(rounds))?;
+        measured.push((kind, answer));
+    }
+    let disturbances = subject.finish(&mut outcome)?;
+    for (kind, answer) in &measured {
+        let row = Row::new()
+            .with("mutex", kind.name())
+            .with("rounds", rounds)
+            .with("inversions", answer.inversions);
+        outcome.row(disturbances.judge(&answer.waits, 0).row(row));
+        outcome.claim(claim(*kind, answer.inversions, rounds));
     }
     let chapter = chapter(&outcome, &measured);
     Ok(Findings { outcome, chapter })
@@ -250,7 +253,7 @@ fn chapter(outcome: &Outcome, measured: &[(Kind, Answer)]) -> Chapter {
             "inversions",
             measured.iter().map(|(_, answer)| answer.inversions as f64),
         );
-    Chapter::new("Priority inversion at a mutex")
+    Chapter::new(HEADING)
         .paragraph(
             "The low-priority thread takes the mutex, lets the high-priority one run, which wants the mutex too, releases the \
              semaphore that the medium-priority one waits for, and then the mutex. If the medium one runs before the high one has the \

@@ -34,6 +34,8 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     run: measure,
 };
 
+const HEADING: &str = "A semaphore with many waiters";
+
 pub(crate) const ROLE: &str = "__os-semaphore";
 
 /// As many as the paper's Linux had distinct priorities for.
@@ -180,31 +182,31 @@ fn shuffled(place: usize, round: usize, waiters: usize) -> usize {
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let extent = Extent::of(testbed.length);
     let mut outcome = testbed.outcome(BENCHMARK.name);
-    let mut by_pending = Vec::new();
-    if !lacks_rights(&mut outcome, &["release-at-90", "highest-first"]) {
-        outcome.parameter("blocks", extent.blocks);
-        outcome.parameter("rounds_per_block", extent.rounds);
-        let mut subject = Subject::start(testbed, ROLE, extent.expected() * 10, Interrupts::Recorded)?;
-        let expected = extent.expected() / (extent.blocks * WAITERS.len()) as u32;
-        let block = |waiters, block| {
-            if waiters == FEWEST {
-                let text = format!("block {} of {}, 2 to 90 waiters", block + 1, extent.blocks);
-                testbed.progress.stage(text, expected * WAITERS.len() as u32);
-            }
-            let question = Question {
-                waiters,
-                rounds: extent.rounds,
-            };
-            subject.ask::<_, Answer>(&question, expected)
-        };
-        let blocks = interleave(&WAITERS, extent.blocks, block)?;
-        let disturbances = subject.finish(&mut outcome)?;
-        for (&waiters, blocks) in WAITERS.iter().zip(&blocks) {
-            rows(waiters, blocks, &disturbances, &mut outcome);
-        }
-        claim(&blocks, &mut outcome);
-        by_pending = pending_curves(blocks.last().map_or(&[], Vec::as_slice));
+    if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &["release-at-90", "highest-first"]) {
+        return Ok(Findings { outcome, chapter });
     }
+    outcome.parameter("blocks", extent.blocks);
+    outcome.parameter("rounds_per_block", extent.rounds);
+    let mut subject = Subject::start(testbed, ROLE, extent.expected() * 10, Interrupts::Recorded)?;
+    let expected = extent.expected() / (extent.blocks * WAITERS.len()) as u32;
+    let block = |waiters, block| {
+        if waiters == FEWEST {
+            let text = format!("block {} of {}, 2 to 90 waiters", block + 1, extent.blocks);
+            testbed.progress.stage(text, expected * WAITERS.len() as u32);
+        }
+        let question = Question {
+            waiters,
+            rounds: extent.rounds,
+        };
+        subject.ask::<_, Answer>(&question, expected)
+    };
+    let blocks = interleave(&WAITERS, extent.blocks, block)?;
+    let disturbances = subject.finish(&mut outcome)?;
+    for (&waiters, blocks) in WAITERS.iter().zip(&blocks) {
+        rows(waiters, blocks, &disturbances, &mut outcome);
+    }
+    claim(&blocks, &mut outcome);
+    let by_pending = pending_curves(blocks.last().map_or(&[], Vec::as_slice));
     let chapter = chapter(&outcome, &by_pending);
     Ok(Findings { outcome, chapter })
 }
@@ -305,7 +307,7 @@ fn chapter(outcome: &Outcome, by_pending: &[(&str, Vec<(f64, f64)>)]) -> Chapter
         figure.line(*name, points.iter().copied())
     });
     let ratio = outcome.claims().iter().find(|claim| claim.id == "release-at-90");
-    Chapter::new("A semaphore with many waiters")
+    Chapter::new(HEADING)
         .paragraph(
             "Threads of distinct priorities wait for one semaphore, one after the other and in no particular order; then the thread \
              that holds it, less important than all of them, releases it once for each. Acquiring is timed from the attempt to when \

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use punctual_harness::{Child, ChildSpec, Hole, HoleRecorder, Outcome, Span, Watchdog, holes::unfit};
 use punctual_os::CpuSet;
+use punctual_report::{Chapter, Table};
 use punctual_trace::kernel::{KernelRecorder, KernelSettings, Recorded};
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::json;
 
 use super::{
     disturbance::Disturbances,
@@ -144,25 +146,26 @@ fn judge_holes(holes: &[Hole], asked: &[Span], outcome: &mut Outcome) -> Result<
     Ok(())
 }
 
-/// Says that a benchmark was not run, where priorities cannot be had that it is about.
-pub(super) fn lacks_rights(outcome: &mut Outcome, claims: &[&str]) -> bool {
+/// Where priorities cannot be had that a benchmark is about: says so in the outcome, for it and each of its claims, and gives the
+/// chapter that says it.
+pub(super) fn lacks_rights(outcome: &mut Outcome, heading: &str, claims: &[&str]) -> Option<Chapter> {
     let highest = outcome.machine().highest_realtime_priority.unwrap_or(0);
     if highest >= HIGHEST {
-        return false;
+        return None;
     }
+    let here = match highest {
+        0 => "this process may have none".to_owned(),
+        highest => format!("{highest} is the highest that this process may have"),
+    };
     let reason = format!(
-        "it is about real-time threads of priorities up to {HIGHEST}, and {} is the highest that this process may have: \
-         `punctual doctor` says how to get the right",
-        if highest == 0 {
-            "none".to_owned()
-        } else {
-            highest.to_string()
-        }
+        "it is about threads of SCHED_FIFO with priorities up to {HIGHEST}, and {here}; `punctual doctor` says how to get the right"
     );
     let name = outcome.benchmark().to_owned();
     for claim in claims {
         outcome.skip(Some(claim), format!("claim {claim} of {name}"), reason.as_str());
     }
-    outcome.skip(None, format!("all of {name}"), reason);
-    true
+    outcome.skip(None, format!("all of {name}"), reason.as_str());
+    let row = json!({"what": name, "why": reason});
+    let table = Table::of(row.as_object()).columns(&[("what", "not measured"), ("why", "why")]);
+    Some(Chapter::new(heading).table(table))
 }

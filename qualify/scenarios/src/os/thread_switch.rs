@@ -31,6 +31,8 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     run: measure,
 };
 
+const HEADING: &str = "Switches between threads of one priority";
+
 pub(crate) const ROLE: &str = "__os-thread-switch";
 
 /// As many as in the paper.
@@ -116,26 +118,27 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let extent = Extent::of(testbed.length);
     let mut outcome = testbed.outcome(BENCHMARK.name);
     let mut measured = Vec::new();
-    if !lacks_rights(&mut outcome, &[]) {
-        let limit = (extent.expected() + CREATION) * 20;
-        let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Recorded)?;
-        for threads in THREADS {
-            testbed
-                .progress
-                .stage(format!("{threads} threads"), extent.expected() + CREATION);
-            let question = Question {
-                threads,
-                switches: extent.switches,
-            };
-            let answer: Answer = subject.ask(&question, extent.expected() + CREATION)?;
-            measured.push((threads, answer));
-        }
-        let disturbances = subject.finish(&mut outcome)?;
-        for (threads, answer) in &measured {
-            let row = Row::new().with("threads", *threads);
-            let row = disturbances.judge(&answer.samples, 0).row(row);
-            outcome.row(row.with("foreign_switches", answer.foreign_switches));
-        }
+    if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &[]) {
+        return Ok(Findings { outcome, chapter });
+    }
+    let limit = (extent.expected() + CREATION) * 20;
+    let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Recorded)?;
+    for threads in THREADS {
+        testbed
+            .progress
+            .stage(format!("{threads} threads"), extent.expected() + CREATION);
+        let question = Question {
+            threads,
+            switches: extent.switches,
+        };
+        let answer: Answer = subject.ask(&question, extent.expected() + CREATION)?;
+        measured.push((threads, answer));
+    }
+    let disturbances = subject.finish(&mut outcome)?;
+    for (threads, answer) in &measured {
+        let row = Row::new().with("threads", *threads);
+        let row = disturbances.judge(&answer.samples, 0).row(row);
+        outcome.row(row.with("foreign_switches", answer.foreign_switches));
     }
     let chapter = chapter(&outcome, &measured);
     Ok(Findings { outcome, chapter })
@@ -173,7 +176,7 @@ fn chapter(outcome: &Outcome, measured: &[(usize, Answer)]) -> Chapter {
             curve("undisturbed_max_us"),
         )
         .published("longest, Linux 3.6.6-rt on an Atom, [S3]", [(2.0, 21.8)]);
-    let chapter = Chapter::new("Switches between threads of one priority")
+    let chapter = Chapter::new(HEADING)
         .paragraph(
             "Threads of one priority give way in turn, and each switch is timed: from a clock reading before the thread gives \
              way to one in the thread that comes next. What a reading costs is taken off; the raw figures stand beside.",
