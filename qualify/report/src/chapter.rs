@@ -97,6 +97,15 @@ impl Chapter {
         self.with(Part::Command(command.into()))
     }
 
+    /// Puts a name before its heading.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Self {
+            heading: format!("{name}: {}", self.heading),
+            ..self
+        }
+    }
+
     /// Its heading.
     pub fn heading(&self) -> &str {
         &self.heading

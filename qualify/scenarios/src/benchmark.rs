@@ -7,46 +7,23 @@ use punctual_report::Chapter;
 
 use crate::{Error, cubit, inversion, os, testbed::Testbed};
 
-/// A measurement that `punctual bench NAME` runs.
-#[derive(Clone, Copy)]
+/// A measurement that `punctual bench NAME` runs, and `punctual qualify` among others.
 pub struct Benchmark {
     /// As it is called on the command line and in claims: `layer.subject`.
     pub name: &'static str,
     /// One sentence for `bench list`.
     pub about: &'static str,
-    /// How long it takes, for the progress bar.
-    pub(crate) expected: fn(Length) -> Duration,
-    /// Measures on a machine that is prepared.
-    pub(crate) run: fn(&mut Testbed) -> Result<Findings, Error>,
+    /// How long it takes, for the progress bar and for what the report says of quick runs.
+    pub expected: fn(Length) -> Duration,
+    /// Measures on a machine that is prepared. Where it measures less than [`Length::Full`] would, the outcome's parameter
+    /// `shortened` says what, in a sentence.
+    pub run: fn(&mut Testbed) -> Result<Findings, Error>,
 }
 
 /// All, in the order in which they are listed and run.
-pub const BENCHMARKS: &[Benchmark] = &joined::<{ number_of(LISTS) }>(LISTS);
-
-const LISTS: &[&[Benchmark]] = &[os::BENCHMARKS, &[cubit::BENCHMARK, inversion::BENCHMARK]];
-
-const fn number_of(lists: &[&[Benchmark]]) -> usize {
-    let (mut list, mut number) = (0, 0);
-    while list < lists.len() {
-        number += lists[list].len();
-        list += 1;
-    }
-    number
-}
-
-/// Constants are computed without iterators.
-const fn joined<const NUMBER: usize>(lists: &[&[Benchmark]]) -> [Benchmark; NUMBER] {
-    let mut all = [lists[0][0]; NUMBER];
-    let (mut list, mut place, mut number) = (0, 0, 0);
-    while list < lists.len() {
-        if place < lists[list].len() {
-            all[number] = lists[list][place];
-            (place, number) = (place + 1, number + 1);
-        } else {
-            (list, place) = (list + 1, 0);
-        }
-    }
-    all
+pub fn benchmarks() -> impl Iterator<Item = &'static Benchmark> {
+    const SUITES: &[&[Benchmark]] = &[os::BENCHMARKS, &[cubit::BENCHMARK, inversion::BENCHMARK]];
+    SUITES.iter().copied().flatten()
 }
 
 /// How much is measured.
@@ -61,6 +38,11 @@ pub enum Length {
 }
 
 impl Length {
+    /// As parameters name it.
+    pub(crate) fn name(self) -> &'static str {
+        self.pick("quick", "full", "paper")
+    }
+
     /// Its value of three; most benchmarks have no longer run than the full one.
     pub(crate) fn pick<T>(self, quick: T, full: T, paper: T) -> T {
         match self {

@@ -352,7 +352,6 @@ fn chapter(outcome: &Outcome, every: &Gaps, ticks: Option<&Gaps>) -> Chapter {
              the record are corrected by what recording adds to the median tick.",
         )
         .paper("[S3] IV.B.2", CLAIM, ticks.map(|ticks| ticks.raw.count() > 0))
-        .command("punctual bench os.clock-tick")
         .figure(bars)
         .table(table)
         .figure(tails)

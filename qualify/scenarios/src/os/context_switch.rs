@@ -338,7 +338,6 @@ fn chapter(outcome: &Outcome) -> Chapter {
              acquiring and releasing the mutex takes alone.",
         )
         .paper("[S0] 3.1", YIELD_CLAIM, yield_is_shorter(outcome))
-        .command("punctual bench os.context-switch")
         .table(ours.title("Here"))
         .table(published(outcome))
 }

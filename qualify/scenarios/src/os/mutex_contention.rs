@@ -283,7 +283,6 @@ fn chapter(outcome: &Outcome, judged: &[(String, Judged)]) -> Chapter {
             "the longest times are those of the mutex and the switch with a clock tick on top",
             by_ticks,
         )
-        .command("punctual bench os.mutex-contention")
         .table(table)
         .figure(figure("acquire", "Acquiring a mutex that a less important thread holds").caption(
             "Priority inheritance is paid for here: the kernel raises the owner. [S3] figures 8a and 8b, which have mean and maximum.",

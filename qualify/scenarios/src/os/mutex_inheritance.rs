@@ -266,7 +266,6 @@ fn chapter(outcome: &Outcome, measured: &[(Kind, Answer)]) -> Chapter {
             "with inheritance the low thread goes on until it releases the mutex, and the high one runs next",
             holds(&[Kind::Inheriting, Kind::OwnInheriting]),
         )
-        .command("punctual bench os.mutex-inheritance")
         .table(table)
         .figure(inversions)
         .figure(waits)

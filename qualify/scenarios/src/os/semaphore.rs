@@ -315,7 +315,6 @@ fn chapter(outcome: &Outcome, by_pending: &[(&str, Vec<(f64, f64)>)]) -> Chapter
              the times of acquisition do not contain the creation of the threads.",
         )
         .paper("[S3] IV.B.6", "the number of waiting threads has no impact on the release times", ratio.map(|claim| claim.holds))
-        .command("punctual bench os.semaphore")
         .table(table)
         .figure(figure)
 }

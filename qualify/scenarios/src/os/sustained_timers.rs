@@ -339,7 +339,6 @@ fn chapter(outcome: &Outcome) -> Chapter {
              own ticks: on a virtual machine they are mostly the host's.",
         )
         .paper("[S3] IV.B.5", CLAIM, longer_needs_more(smallest(SHORT_BURST), smallest(LONG_BURST), outcome))
-        .command("punctual bench os.sustained-timers")
         .figure(figure)
         .table(bursts)
         .figure(missed)

@@ -182,7 +182,6 @@ fn chapter(outcome: &Outcome, measured: &[(usize, Answer)]) -> Chapter {
              way to one in the thread that comes next. What a reading costs is taken off; the raw figures stand beside.",
         )
         .paper("[S3] IV.B.3", CLAIM, grows(outcome))
-        .command("punctual bench os.thread-switch")
         .table(table)
         .figure(averages)
         .figure(maxima);

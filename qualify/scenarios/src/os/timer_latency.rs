@@ -336,7 +336,6 @@ fn chapter(outcome: &Outcome, judged: &[(Case, Judged)]) -> Chapter {
              the timer's handler, and the switch to the thread. On a virtual machine it holds the host's part too.",
         )
         .paper("[S3] IV.B.4", "the more samples, the closer a measurement comes to the worst case", None)
-        .command("punctual bench os.timer-latency")
         .figure(figure)
         .table(table);
     if with("part").next().is_none() {

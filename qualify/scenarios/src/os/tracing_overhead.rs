@@ -263,7 +263,6 @@ fn chapter(outcome: &Outcome, pairs: &[(f64, f64)]) -> Chapter {
              without it, with its 95 % confidence interval.",
         )
         .paper("[S3] IV.B.1", "results corrected by this constant are exact to 0.2 µs", holds)
-        .command("punctual bench os.tracing-overhead")
         .table(table)
         .figure(
             Figure::new("Two readings of the clock in a row")
