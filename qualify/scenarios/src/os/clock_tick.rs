@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     disturbance::Disturbances,
     samples::{Log, Sample, now_ns},
-    subject::{Interrupts, Subject, record},
+    subject::{Interrupts, Subject, record, shortened},
     tick_clock::TickClock,
     worker::{fifo, run, serve},
 };
@@ -49,6 +49,10 @@ impl Extent {
 
     fn block(self) -> Duration {
         (SPIN + PAUSE) * self.slices
+    }
+
+    fn spinning(self) -> Duration {
+        SPIN * self.slices * (2 * self.rounds) as u32
     }
 
     fn expected(self) -> Duration {
@@ -145,6 +149,13 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let extent = Extent::of(testbed.length);
     let mut outcome = testbed.outcome(BENCHMARK.name);
     let mut subject = Subject::start(testbed, ROLE, extent.expected() * 8, Interrupts::Ignored)?;
+    shortened(testbed, &mut outcome, || {
+        format!(
+            "{:.1} s of spinning instead of {:.1}",
+            extent.spinning().as_secs_f64(),
+            Extent::of(Length::Full).spinning().as_secs_f64()
+        )
+    });
     let question = Question {
         slices: extent.slices,
     };

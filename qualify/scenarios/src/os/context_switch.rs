@@ -20,7 +20,7 @@ use super::{
     disturbance::Disturbances,
     mutex::{Kind, Mutex},
     samples::{Log, Sample, now_ns},
-    subject::{Interrupts, Subject, lacks_rights},
+    subject::{Interrupts, Subject, lacks_rights, shortened},
     worker::{fifo, joined, run, serve},
 };
 use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
@@ -195,6 +195,12 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     }
     let repetitions = extent.repetitions;
     outcome.parameter("repetitions", repetitions);
+    shortened(testbed, &mut outcome, || {
+        format!(
+            "{repetitions} repetitions instead of {}",
+            Extent::of(Length::Full).repetitions
+        )
+    });
     outcome.parameter("switches_per_repetition", SWITCHES);
     let mut subject = Subject::start(testbed, ROLE, extent.expected() * 10, Interrupts::Recorded)?;
     testbed.progress.stage("yielding", extent.expected());

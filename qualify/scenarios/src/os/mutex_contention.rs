@@ -19,7 +19,7 @@ use super::{
     disturbance::{Judged, columns},
     mutex::{Kind, Mutex},
     samples::{Log, Sample, now_ns},
-    subject::{Interrupts, Subject, lacks_rights},
+    subject::{Interrupts, Subject, lacks_rights, shortened},
     worker::{fifo, joined, run, serve},
 };
 use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
@@ -212,6 +212,9 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &[]) {
         return Ok(Findings { outcome, chapter });
     }
+    shortened(testbed, &mut outcome, || {
+        format!("{} rounds each instead of {}", rounds, self::rounds(Length::Full))
+    });
     outcome.parameter("rounds", rounds);
     let limit = expected(rounds) * 50;
     let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Recorded)?;

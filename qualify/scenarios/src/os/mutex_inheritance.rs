@@ -20,7 +20,7 @@ use super::{
     disturbance::columns,
     mutex::{Kind, Mutex},
     samples::{Log, Sample, now_ns},
-    subject::{Interrupts, Subject, lacks_rights},
+    subject::{Interrupts, Subject, lacks_rights, shortened},
     worker::{fifo, joined, serve, spin_for},
 };
 use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
@@ -179,6 +179,9 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &KINDS.map(Kind::id)) {
         return Ok(Findings { outcome, chapter });
     }
+    shortened(testbed, &mut outcome, || {
+        format!("{} rounds each instead of {}", rounds, self::rounds(Length::Full))
+    });
     outcome.parameter("rounds", rounds);
     outcome.parameter("low_works_us", 3 * LOW_WORK_NS / 1000);
     outcome.parameter("medium_works_us", MEDIUM_WORK_NS / 1000);

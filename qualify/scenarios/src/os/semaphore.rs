@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     disturbance::{Disturbances, columns},
     samples::{Log, Sample, now_ns},
-    subject::{Interrupts, Subject, lacks_rights},
+    subject::{Interrupts, Subject, lacks_rights, shortened},
     worker::{fifo, joined, serve},
 };
 use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
@@ -186,6 +186,13 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         return Ok(Findings { outcome, chapter });
     }
     outcome.parameter("blocks", extent.blocks);
+    shortened(testbed, &mut outcome, || {
+        let full = Extent::of(Length::Full);
+        format!(
+            "{} blocks of {} rounds instead of {} of {}",
+            extent.blocks, extent.rounds, full.blocks, full.rounds
+        )
+    });
     outcome.parameter("rounds_per_block", extent.rounds);
     let mut subject = Subject::start(testbed, ROLE, extent.expected() * 10, Interrupts::Recorded)?;
     let expected = extent.expected() / (extent.blocks * WAITERS.len()) as u32;

@@ -14,7 +14,7 @@ use super::{
     worker::{Measured, Ready},
 };
 use crate::{
-    Error,
+    Error, Length,
     testbed::{Places, Testbed},
 };
 
@@ -144,6 +144,13 @@ fn judge_holes(holes: &[Hole], asked: &[Span], outcome: &mut Outcome) -> Result<
         outcome.unfit(reason);
     }
     Ok(())
+}
+
+/// Tells the report what a quick run has less of.
+pub(super) fn shortened(testbed: &Testbed, outcome: &mut Outcome, what: impl FnOnce() -> String) {
+    if testbed.length == Length::Quick {
+        outcome.parameter("shortened", what());
+    }
 }
 
 /// Where priorities cannot be had that a benchmark is about: says so in the outcome, for it and each of its claims, and gives the

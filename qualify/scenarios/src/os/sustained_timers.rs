@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     samples::now_ns,
-    subject::{Interrupts, Subject},
+    subject::{Interrupts, Subject, shortened},
     timer_latency::Timer,
     worker::{fifo, run, serve},
 };
@@ -143,6 +143,9 @@ struct Sustained {
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let extent = Extent::of(testbed.length);
     let mut outcome = testbed.outcome(BENCHMARK.name);
+    shortened(testbed, &mut outcome, || {
+        "no burst of a million, and fewer rounds of a thousand".to_owned()
+    });
     let limit = Duration::from_secs(600) + extent.longest * (2 * PERIODS_US.len() as u32);
     let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Ignored)?;
     let mut sustained = Vec::new();

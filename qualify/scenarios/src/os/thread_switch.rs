@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     disturbance::columns,
     samples::{Log, Sample, now_ns},
-    subject::{Interrupts, Subject, lacks_rights},
+    subject::{Interrupts, Subject, lacks_rights, shortened},
     worker::{fifo, joined, serve},
 };
 use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
@@ -121,6 +121,13 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &[]) {
         return Ok(Findings { outcome, chapter });
     }
+    shortened(testbed, &mut outcome, || {
+        format!(
+            "{} switches each instead of {}",
+            extent.switches,
+            Extent::of(Length::Full).switches
+        )
+    });
     let limit = (extent.expected() + CREATION) * 20;
     let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Recorded)?;
     for threads in THREADS {

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     disturbance::{Judged, columns},
     samples::{Log, Sample, now_ns},
-    subject::{Interrupts, Subject, record},
+    subject::{Interrupts, Subject, record, shortened},
     wake_up::{Parts, WakeUps},
     worker::{fifo, joined, serve},
 };
@@ -234,6 +234,13 @@ fn timespec(ns: u64) -> Timespec {
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let extent = Extent::of(testbed.length);
     let mut outcome = testbed.outcome(BENCHMARK.name);
+    shortened(testbed, &mut outcome, || {
+        format!(
+            "{} expiries each instead of {}",
+            extent.expiries,
+            Extent::of(Length::Full).expiries
+        )
+    });
     outcome.parameter("period_us", PERIOD.as_micros() as u64);
     let limit = extent.expected() * 20;
     let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Ignored)?;

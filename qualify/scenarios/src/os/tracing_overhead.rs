@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     context_switch::{Yielded, yield_to_each_other},
     samples::{Log, Sample, now_ns},
-    subject::{Interrupts, Subject, record},
+    subject::{Interrupts, Subject, record, shortened},
     worker::{fifo, run, serve},
 };
 use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
@@ -125,6 +125,13 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     testbed
         .progress
         .stage("reading the clock", Duration::from_secs(1));
+    shortened(testbed, &mut outcome, || {
+        format!(
+            "{} rounds with and without a record instead of {}",
+            extent.rounds,
+            Extent::of(Length::Full).rounds
+        )
+    });
     let readings = extent.readings;
     let clock = match subject.ask(&Question::Clock { readings }, Duration::from_secs(1))? {
         Answer::Clock {

@@ -62,12 +62,13 @@ impl Recorded {
     }
 }
 
-/// Records the kernel's scheduling events of all CPUs.
+/// Records the kernel's scheduling events of all CPUs, until it is stopped or dropped.
 #[derive(Debug)]
 pub struct KernelRecorder {
     instance: TraceInstance,
     stop: Arc<AtomicBool>,
-    thread: Thread<io::Result<KernelTrace>>,
+    /// Until it is stopped.
+    thread: Option<Thread<io::Result<KernelTrace>>>,
 }
 
 /// What was recorded.
@@ -162,7 +163,7 @@ impl KernelRecorder {
         Ok(Self {
             instance,
             stop,
-            thread,
+            thread: Some(thread),
         })
     }
 
@@ -173,13 +174,24 @@ impl KernelRecorder {
     ///
     /// # Panics
     /// When the recording thread did.
-    pub fn stop(self) -> io::Result<KernelTrace> {
+    pub fn stop(mut self) -> io::Result<KernelTrace> {
         std::fs::write(self.instance.path().join("tracing_on"), "0")?;
         self.stop.store(true, Ordering::Release);
-        let mut trace = self.thread.join().expect("the recorder does not panic")?;
+        let thread = self.thread.take().expect("it is stopped once");
+        let mut trace = thread.join().expect("the recorder does not panic")?;
         trace.events.sort_by_key(|event| event.time_ns);
         missing_switches::add(&mut trace.events);
         Ok(trace)
+    }
+}
+
+/// For a measurement that failed. In this order: the instance cannot be removed while the thread reads it.
+impl Drop for KernelRecorder {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
 
@@ -303,13 +315,26 @@ mod tests {
         assert_eq!(lost_by_kernel(""), 0);
     }
 
+    /// There is one for each process, and tests run beside each other.
+    fn started(settings: &KernelSettings) -> io::Result<KernelRecorder> {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            match KernelRecorder::start(settings) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                other => return other,
+            }
+        }
+    }
+
     #[test]
     fn what_is_chosen_is_recorded_and_nothing_else() {
         let settings = KernelSettings {
             events: Recorded::Interrupts,
             ..KernelSettings::default()
         };
-        let recorder = match KernelRecorder::start(&settings) {
+        let recorder = match started(&settings) {
             Ok(recorder) => recorder,
             Err(error) => return println!("skipped: {error}"),
         };
@@ -322,8 +347,19 @@ mod tests {
     }
 
     #[test]
+    fn a_recorder_that_is_dropped_makes_room_for_the_next_one() {
+        for _ in 0..2 {
+            match started(&KernelSettings::default()) {
+                Ok(recorder) => drop(recorder),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => panic!("{error}"),
+                Err(error) => return println!("skipped: {error}"),
+            }
+        }
+    }
+
+    #[test]
     fn sleeping_is_seen_as_switches_with_exact_times() {
-        let recorder = match KernelRecorder::start(&KernelSettings::default()) {
+        let recorder = match started(&KernelSettings::default()) {
             Ok(recorder) => recorder,
             // Being understood is what is tested.
             Err(error) if error.kind() != io::ErrorKind::InvalidData => return println!("skipped: {error}"),
