@@ -348,6 +348,7 @@ fn chapter(outcome: &Outcome, every: &Gaps, ticks: Option<&Gaps>) -> Chapter {
     let tails = Figure::new("Gaps in the loop")
         .caption("All gaps of a microsecond and more, and those at the times of clock ticks.")
         .tail()
+        .x(super::SHORTER)
         .y("length of the gap (µs)")
         .y_log()
         .line("every gap", every.corrected.curve())

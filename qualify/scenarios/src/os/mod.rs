@@ -48,3 +48,6 @@ pub(crate) const ROLES: &[(&str, Role)] = &[
     (mutex_inheritance::ROLE, mutex_inheritance::child),
     (mutex_contention::ROLE, mutex_contention::child),
 ];
+
+/// What is along the axis of percentiles.
+const SHORTER: &str = "share of the samples that were shorter (%)";

@@ -235,9 +235,9 @@ fn chapter(outcome: &Outcome, measured: &[(Kind, Answer)]) -> Chapter {
     };
     let waits = Figure::new("How long the high-priority thread waits for the mutex")
         .caption(
-            "Without a protocol it waits for the low-priority thread's critical section (300 µs, of which 200 lie before it) and for \
-             the medium-priority thread's whole work (1 ms), which has nothing to do with the mutex; with inheritance or a ceiling \
-             only for the critical section. [S3] figure 7, with the times of today.",
+            "Without a protocol it waits for the low-priority thread's critical section (the 200 µs that are left of it) and for the \
+             medium-priority thread's whole work (1 ms), which has nothing to do with the mutex; with inheritance or a ceiling only \
+             for the critical section. [S3] figure 7, with the times of today.",
         )
         .x("round")
         .y("from ready to having the mutex (µs)")

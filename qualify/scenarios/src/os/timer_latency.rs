@@ -331,6 +331,7 @@ fn chapter(outcome: &Outcome, judged: &[(Case, Judged)]) -> Chapter {
              approaches it from below. Stands in for [S3] figure 4, interrupt latency.",
         )
         .tail()
+.x(super::SHORTER)
         .y("latency (µs)")
         .y_log();
     let figure = judged.iter().fold(figure, |figure, (case, judged)| {

@@ -275,6 +275,7 @@ fn chapter(outcome: &Outcome, pairs: &[(f64, f64)]) -> Chapter {
             Figure::new("Two readings of the clock in a row")
                 .caption("The median is the constant that is taken off; what lies above it is disturbance.")
                 .tail()
+.x(super::SHORTER)
                 .y("time between the readings (µs)")
                 .y_log()
                 .line("pairs", pairs.iter().copied())
