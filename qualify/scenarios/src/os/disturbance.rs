@@ -38,6 +38,8 @@ pub(super) struct Judged {
     pub(super) disturbed: Option<u64>,
     /// What made the longest one long.
     pub(super) cause_of_maximum: String,
+    /// Whether that was a recorded hole.
+    pub(super) maximum_in_hole: bool,
 }
 
 impl Disturbances {
@@ -72,6 +74,7 @@ impl Disturbances {
             quiet: Latencies::new(),
             disturbed: self.interruptions.is_ok().then_some(0),
             cause_of_maximum: String::new(),
+            maximum_in_hole: false,
         };
         for sample in samples {
             let corrected = sample.1.saturating_sub(excess_ns);
@@ -85,6 +88,7 @@ impl Disturbances {
         }
         if let Some(longest) = samples.iter().max_by_key(|sample| sample.1) {
             judged.cause_of_maximum = self.cause(longest.span());
+            judged.maximum_in_hole = self.is_in_hole(longest.span());
         }
         judged
     }

@@ -16,6 +16,7 @@ mod subject;
 mod sustained_timers;
 mod thread_switch;
 mod tick_clock;
+mod timer;
 mod timer_latency;
 mod tracing_overhead;
 mod wake_up;

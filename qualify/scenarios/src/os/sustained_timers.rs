@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     samples::now_ns,
     subject::{Interrupts, Subject, shortened},
-    timer_latency::Timer,
+    timer::Timer,
     worker::{fifo, run, serve},
 };
 use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};

@@ -4,7 +4,6 @@
 //! There is no line to toggle and no analyser beside the machine, so interrupt latency itself is not claimed.
 
 use std::{
-    os::fd::OwnedFd,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -16,19 +15,13 @@ use punctual_harness::{Outcome, Row, statistics};
 use punctual_os::{TaskId, ThreadSpec};
 use punctual_report::{Chapter, Figure, Table};
 use punctual_trace::kernel::Recorded;
-use rustix::{
-    thread::clock_nanosleep_absolute,
-    time::{
-        ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
-        timerfd_settime,
-    },
-};
 use serde::{Deserialize, Serialize};
 
 use super::{
     disturbance::{Judged, columns},
     samples::{Log, Sample, now_ns},
     subject::{Interrupts, Subject, record, shortened},
+    timer::{Timer, sleep_until},
     wake_up::{Parts, WakeUps},
     worker::{fifo, joined, serve},
 };
@@ -179,10 +172,7 @@ fn wait(question: &Question) -> Result<Vec<Sample>, Error> {
     match question.case.wait {
         Wait::Sleep => {
             while !log.is_full() {
-                // A signal would only make it wait again.
-                while now_ns() < expiry {
-                    let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(expiry));
-                }
+                sleep_until(expiry);
                 log.record(expiry, now_ns());
                 expiry += question.period_ns;
             }
@@ -200,35 +190,6 @@ fn wait(question: &Question) -> Result<Vec<Sample>, Error> {
         }
     }
     Ok(log.samples())
-}
-
-/// A timer of the kernel that expires again and again.
-pub(super) struct Timer(OwnedFd);
-
-impl Timer {
-    pub(super) fn start(first_ns: u64, period_ns: u64) -> Result<Self, Error> {
-        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
-        let times = Itimerspec {
-            it_interval: timespec(period_ns),
-            it_value: timespec(first_ns),
-        };
-        timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &times)?;
-        Ok(Self(timer))
-    }
-
-    /// Waits for the next expiry and gives the number of those since the last call, without a deadline: it expires.
-    pub(super) fn wait(&self) -> Result<u64, Error> {
-        let mut expired = [0; 8];
-        rustix::io::retry_on_intr(|| rustix::io::read(&self.0, &mut expired))?;
-        Ok(u64::from_ne_bytes(expired))
-    }
-}
-
-fn timespec(ns: u64) -> Timespec {
-    Timespec {
-        tv_sec: (ns / 1_000_000_000).cast_signed(),
-        tv_nsec: (ns % 1_000_000_000).cast_signed(),
-    }
 }
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
@@ -273,25 +234,51 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         // A sample holds one reading of the clock, at its end: half of a pair's cost.
         .map(|(case, samples)| (*case, disturbances.judge_half(samples)))
         .collect();
+    let recorded: Vec<(Case, Vec<(u64, Parts)>)> = recorded
+        .iter()
+        .map(|(case, samples, wake_ups)| (*case, with_parts(samples, wake_ups)))
+        .collect();
     for (case, judged) in &judged {
         let row = Row::new()
             .with("wait", case.wait_name())
             .with("cpu", case.cpu_name());
-        outcome.row(judged.row(row));
+        let row = judged.row(row);
+        let like_it = recorded.iter().find(|(recorded, _)| recorded.busy == case.busy);
+        outcome.row(match like_it.and_then(|(_, parts)| longest_part(parts)) {
+            Some(part) if !judged.maximum_in_hole => row.with("max_cause", part),
+            _ => row,
+        });
     }
-    for (case, samples, wake_ups) in &recorded {
-        rows_of_parts(*case, samples, wake_ups, &mut outcome);
+    for (case, parts) in &recorded {
+        rows_of_parts(*case, parts, &mut outcome);
     }
     let chapter = chapter(&outcome, &judged);
     Ok(Findings { outcome, chapter })
 }
 
-/// A row for each part: its median, and what it was in the slowest of the wake-ups.
-fn rows_of_parts(case: Case, samples: &[Sample], wake_ups: &WakeUps, outcome: &mut Outcome) {
+/// How long wake-ups took, and their parts, as far as the record has them.
+fn with_parts(samples: &[Sample], wake_ups: &WakeUps) -> Vec<(u64, Parts)> {
     let known = samples
         .iter()
         .filter_map(|sample| Some((sample.1, wake_ups.parts(*sample)?)));
-    let known: Vec<(u64, Parts)> = known.collect();
+    known.collect()
+}
+
+/// What the slowest of recorded wake-ups spent its time with; it stands for the slowest one of those that nothing recorded.
+fn longest_part(known: &[(u64, Parts)]) -> Option<String> {
+    let (all_ns, parts) = known.iter().max_by_key(|(ns, _)| *ns)?;
+    let (name, ns) = Parts::NAMES
+        .into_iter()
+        .zip(parts.all())
+        .max_by_key(|(_, ns)| *ns)?;
+    let percent = 100 * ns / all_ns.max(&1);
+    Some(format!(
+        "not recorded; in the slowest that was, {percent} % was {name}"
+    ))
+}
+
+/// A row for each part: its median, and what it was in the slowest of the wake-ups.
+fn rows_of_parts(case: Case, known: &[(u64, Parts)], outcome: &mut Outcome) {
     let Some((slowest_ns, slowest)) = known.iter().copied().max_by_key(|(ns, _)| *ns) else {
         let reason = "no wake-up has all its events on the kernel's record";
         outcome.skip(None, format!("where the time goes: {}", case.name()), reason);
@@ -359,14 +346,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_expiry_is_left_out_when_the_thread_is_late() {
-        let period_ns = 1_000_000;
-        let began = now_ns();
-        let timer = Timer::start(began + period_ns, period_ns).unwrap();
-        std::thread::sleep(Duration::from_millis(5));
-        let expired = timer.wait().unwrap();
-        let elapsed = (now_ns() - began) / period_ns;
-        assert!((4..=elapsed).contains(&expired), "{expired} in {elapsed} ms");
+    fn the_slowest_wake_up_tells_what_makes_one_slow() {
+        let parts = |interrupt_ns, handler_ns, thread_ns| Parts {
+            interrupt_ns,
+            handler_ns,
+            thread_ns,
+        };
+        let known = [
+            (10, parts(2, 1, 7)),
+            (100, parts(80, 1, 19)),
+            (20, parts(1, 1, 18)),
+        ];
+        let cause = longest_part(&known).unwrap();
+        assert!(cause.ends_with("80 % was expiry to interrupt"), "{cause}");
+        assert_eq!(longest_part(&[]), None);
     }
 
     #[test]
