@@ -1,5 +1,5 @@
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     hash::{BuildHasher, Hasher, RandomState},
     sync::{
         Arc, Weak,
@@ -69,7 +69,19 @@ pub(crate) struct OrbCore {
 struct Activation {
     slots: Slots,
     /// Slots of objects that were deactivated inside an upcall, which could not wait for the last request.
-    dying: Vec<u32>,
+    dying: VecDeque<u32>,
+}
+
+impl Activation {
+    /// Takes out one object that nobody is inside any more, if the next in turn is one.
+    fn reclaim_next(&mut self, objects: &ObjectTable<ActiveObject>) -> Option<Arc<ActiveObject>> {
+        let index = self.dying.pop_front()?;
+        let dead = self.slots.reclaim(objects, index);
+        if dead.is_none() {
+            self.dying.push_back(index);
+        }
+        dead
+    }
 }
 
 impl OrbCore {
@@ -118,7 +130,7 @@ impl OrbCore {
             objects,
             activation: PiMutex::new(Activation {
                 slots,
-                dying: Vec::new(),
+                dying: VecDeque::new(),
             }),
             ids: PiMutex::new(IdMap::default()),
             published: PiMutex::new(HashMap::new()),
@@ -327,7 +339,8 @@ impl OrbCore {
     pub(crate) fn deactivate(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Result<(), OrbError> {
         let slot = self.forget(poa, key).ok_or(OrbError::NotActive)?;
         if current::is_in_upcall() {
-            self.activation.lock().dying.push(slot.index);
+            self.activation.lock().dying.push_back(slot.index);
+            self.bury();
             return Ok(());
         }
         self.bury();
@@ -389,22 +402,17 @@ impl OrbCore {
     }
 
     /// Drops the servants of objects that were deactivated inside upcalls, as far as nobody is inside them any more.
+    ///
+    /// Inside an upcall, which somebody waits for, only as many as keep them from becoming more and more: there may be a server
+    /// that activates nowhere else.
     fn bury(&self) {
-        if current::is_in_upcall() {
-            return;
+        let at_most = if current::is_in_upcall() { 2 } else { usize::MAX };
+        let looks = self.activation.lock().dying.len().min(at_most);
+        for _ in 0..looks {
+            let dead = self.activation.lock().reclaim_next(&self.objects);
+            // Outside the lock: the servant's destructor is user code.
+            drop(dead);
         }
-        let mut dead = Vec::new();
-        let mut activation = self.activation.lock();
-        let Activation { slots, dying } = &mut *activation;
-        dying.retain(|index| match slots.reclaim(&self.objects, *index) {
-            Some(object) => {
-                dead.push(object);
-                false
-            }
-            None => true,
-        });
-        drop(activation);
-        drop(dead);
     }
 
     pub(crate) fn shut_down(&self) {

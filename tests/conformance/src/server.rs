@@ -468,6 +468,16 @@ impl conformance::Probe for Servant {
         next.expect("a reference").corba_priority()
     }
 
+    fn corba_priority_after(
+        &self,
+        forwarder: Option<ProbeRef>,
+        next: Option<ProbeRef>,
+    ) -> Result<i16, SystemException> {
+        let next = next.expect("a reference");
+        forwarder.expect("a reference").forward(Some(&next), 1)?;
+        next.corba_priority()
+    }
+
     fn set_corba_priority(&self, next: Option<ProbeRef>, value: i16) -> Result<i16, SystemException> {
         let priority = Priority::new(value).expect("a priority");
         self.orb.current().set_priority(priority)?;
