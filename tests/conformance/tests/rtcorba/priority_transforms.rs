@@ -182,7 +182,18 @@ fn upcalls_inside_upcalls_keep_their_transforms_apart() {
         beside.corba_priority_after(Some(&transformed), Some(&elsewhere)),
         Ok(5000)
     );
-    assert_eq!(scene.shift.take(), [inbound, outbound]);
+    assert_eq!(scene.shift.take(), [inbound.clone(), outbound.clone()]);
+    // Two with transforms: the outer one's calls are its own again afterwards.
+    let other = scene.transformed.another();
+    let id = scene.transformed.poa.id_of(&other).unwrap();
+    let other = client.resolve(&other.to_ior()).unwrap();
+    assert_eq!(
+        transformed.corba_priority_after(Some(&other), Some(&elsewhere)),
+        Ok(5999)
+    );
+    let inner = [(true, 5999, id.clone()), (false, 6999, id)];
+    let asked = [&[inbound, outbound.clone()], &inner[..], &[outbound]].concat();
+    assert_eq!(scene.shift.take(), asked);
 }
 
 #[test]
