@@ -179,7 +179,11 @@ impl Pool {
 
     /// The class of the threads that serve requests of this priority, as far as the file says it.
     pub(crate) fn class_at(&self, priority: Priority) -> Option<Class> {
-        self.lane(priority).and_then(|lane| lane.class).or(self.class)
+        if !self.has_lanes() {
+            return self.class;
+        }
+        // Without such a lane nobody serves them.
+        self.lane(priority)?.class.or(self.class)
     }
 }
 
