@@ -56,7 +56,7 @@ fn an_activity_is_the_threads_priority_and_its_calls() {
             assert_eq!(client.current().priority().unwrap().value(), priority);
             let own = scheduling::current();
             if own.class == SchedulingClass::Other {
-                eprintln!("SKIPPED the native priority of `{name}`: no real-time rights");
+                eprintln!("skipped: no real-time rights (the native priority of `{name}`)");
             } else {
                 assert_eq!(own.priority.0, native);
             }

@@ -187,7 +187,7 @@ fn realtime(test: &str) -> bool {
     let probe = thread::spawn(|| scheduling::set_current(Scheduling::fifo(NativePriority(99))));
     let granted = probe.join().unwrap().is_ok();
     if !granted {
-        eprintln!("SKIPPED {test}: no real-time rights");
+        eprintln!("skipped: no real-time rights ({test})");
     }
     granted
 }

@@ -274,7 +274,7 @@ fn priorities_are_those_of_the_upcall_that_runs() {
     };
     let server = setup.start();
     if !server.pool.is_realtime() {
-        return eprintln!("SKIPPED: no real-time rights");
+        return eprintln!("skipped: no real-time rights");
     }
     let listener = Listener::open();
     let mut peer = Peer::connect(server.port());
