@@ -11,7 +11,7 @@ use std::{
 use punctual_cdr::{CdrError, Ior, TaggedProfile};
 use punctual_giop::Profile;
 use punctual_os::{PiMutex, SchedulingClass, scheduling};
-use punctual_poa::{IdMap, ObjectKey, ObjectTable, SlotId, Slots};
+use punctual_poa::{ObjectKey, ObjectTable, SlotId, Slots};
 use punctual_sched::{NetworkPriorityMapping, PriorityMapping};
 use punctual_stub::{OrbContext, Servant, Target};
 use punctual_transport::{AddressError, Protocol, ProtocolPolicy, Transports};
@@ -23,6 +23,7 @@ use crate::{
     current,
     lane::{CrewPlan, Lane, ListenAt},
     mutex::Mutexes,
+    object_ids::ObjectIds,
     poa::{PoaCore, with_priority::id_of_slot},
     poa_defaults::PoaDefaults,
     server::{ActiveObject, Demultiplexed},
@@ -54,8 +55,7 @@ pub(crate) struct OrbCore {
     pub(crate) endpoints: Endpoints,
     objects: ObjectTable<ActiveObject>,
     activation: PiMutex<Activation>,
-    /// Objects whose keys name them; lanes look in it for those only.
-    ids: PiMutex<IdMap>,
+    ids: ObjectIds,
     pub(crate) published: PiMutex<HashMap<Box<[u8]>, Arc<Ior>>>,
     pub(crate) mutexes: Mutexes,
     pub(crate) poa_defaults: PiMutex<PoaDefaults>,
@@ -132,7 +132,7 @@ impl OrbCore {
                 slots,
                 dying: VecDeque::new(),
             }),
-            ids: PiMutex::new(IdMap::default()),
+            ids: ObjectIds::new(),
             published: PiMutex::new(HashMap::new()),
             mutexes: Mutexes::default(),
             poa_defaults: PiMutex::new(settings.poa_defaults),
@@ -253,12 +253,12 @@ impl OrbCore {
         is_there(&self.default_pool) || self.pools.lock().iter().any(is_there)
     }
 
-    /// Finds what an object key leads to. O(1); takes a lock, for two hashes, only for keys that name their object.
+    /// Finds what an object key leads to. O(1); takes a lock only for keys that name their object, one of many.
     pub(crate) fn demultiplex(&self, key: &[u8]) -> Demultiplexed<'_> {
         let slot = match ObjectKey::parse(key) {
             Some(key) if key.boot().is_some_and(|boot| boot != self.boot) => None,
             Some(ObjectKey::Slot { slot, .. }) => Some(slot),
-            Some(ObjectKey::Named { adapter, id }) => self.ids.lock().get(adapter.path, id),
+            Some(ObjectKey::Named { adapter, id }) => self.ids.get(adapter.path, id),
             None => {
                 let published = self.published.lock().get(key).cloned();
                 return published.map_or(Demultiplexed::Unknown, Demultiplexed::Published);
@@ -282,7 +282,7 @@ impl OrbCore {
             return Err(OrbError::AdapterDestroyed);
         }
         let adapter = poa.adapter(self.boot);
-        if id.is_some_and(|id| self.ids.lock().get(adapter.path, id).is_some()) {
+        if id.is_some_and(|id| self.ids.get(adapter.path, id).is_some()) {
             return Err(OrbError::AlreadyActive);
         }
         let slot = activation.slots.activate(&self.objects, |slot| {
@@ -300,14 +300,14 @@ impl OrbCore {
         })?;
         let slot = slot.ok_or(OrbError::Full)?;
         if let Some(id) = id {
-            self.ids.lock().insert(adapter.path, id, slot);
+            self.ids.insert(adapter.path, id, slot);
         }
         Ok(ior)
     }
 
     /// The priority model of the object with this id in the adapter; `None` where it is not active.
     pub(crate) fn active_model(&self, poa: &PoaCore, id: &[u8]) -> Option<Option<PriorityModel>> {
-        let slot = self.ids.lock().get(poa.adapter(self.boot).path, id)?;
+        let slot = self.ids.get(poa.adapter(self.boot).path, id)?;
         self.objects.enter(slot).map(|object| object.model)
     }
 
@@ -387,7 +387,7 @@ impl OrbCore {
         let mut activation = self.activation.lock();
         let slot = match ObjectKey::parse(key)? {
             ObjectKey::Slot { boot, slot } => (boot == self.boot).then_some(slot)?,
-            ObjectKey::Named { adapter, id } => self.ids.lock().get(adapter.path, id)?,
+            ObjectKey::Named { adapter, id } => self.ids.get(adapter.path, id)?,
         };
         if !Arc::ptr_eq(&self.objects.enter(slot)?.poa, poa)
             || !activation.slots.deactivate(&self.objects, slot)
@@ -395,7 +395,7 @@ impl OrbCore {
             return None;
         }
         if let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key) {
-            self.ids.lock().remove(adapter.path, id);
+            self.ids.remove(adapter.path, id);
             poa.forget(id);
         }
         Some(slot)
