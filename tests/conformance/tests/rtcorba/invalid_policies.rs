@@ -118,13 +118,12 @@ fn each_rule_for_the_policies_of_an_adapter_has_its_error() {
     ];
     for (rule, policy_type, words, builder) in rows {
         let orb = orb();
-        let result = builder(&orb).build().map_err(|error| {
+        let result = builder(&orb).build().inspect_err(|error| {
             let exception = error.system_exception();
             assert_eq!(
                 (exception.kind, exception.minor),
                 (Kind::InvPolicy, Minor::POLICY_CONFLICT)
             );
-            error
         });
         match result {
             Err(OrbError::InvalidPolicy(found)) => {
