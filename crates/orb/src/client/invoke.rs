@@ -1,5 +1,8 @@
 use std::{
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -39,6 +42,8 @@ pub(crate) struct Reference {
     route: Arc<Route>,
     /// Where the object said it is; forgotten when it cannot be reached there.
     forwarded: ArcSwapOption<Route>,
+    /// Whether it has ever said so: spares the look.
+    was_forwarded: AtomicBool,
     pub(super) policies: ReferencePolicies,
 }
 
@@ -86,6 +91,7 @@ impl Reference {
             orb: context_of(core),
             ior,
             route,
+            was_forwarded: AtomicBool::new(forwarded.is_some()),
             forwarded: ArcSwapOption::new(forwarded),
             policies: ReferencePolicies::new(overrides, &core.policies),
         }
@@ -103,17 +109,18 @@ impl Reference {
                 let (kind, minor) = (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN);
                 return Err(SystemException::new(kind, minor, Completion::No));
             }
-            let forwarded = self.forwarded.load();
-            let result = match &*forwarded {
-                Some(route) => attempt(route),
-                None => attempt(&self.route),
+            let forwarded = match self.was_forwarded.load(Ordering::Acquire) {
+                true => self.forwarded.load_full(),
+                false => None,
             };
+            let result = attempt(forwarded.as_ref().unwrap_or(&self.route));
             match result {
                 Ok(Attempt::Done(result)) => return Ok(result),
                 Ok(Attempt::Forward(ior)) if forwards < self.core.limits.max_forwards => {
                     forwards += 1;
                     let route = Route::new(&Arc::new(ior), &self.core)?;
                     self.forwarded.store(Some(Arc::new(route)));
+                    self.was_forwarded.store(true, Ordering::Release);
                 }
                 Ok(Attempt::Forward(_)) => {
                     let (kind, minor) = (SystemExceptionKind::Transient, Minor::TOO_MANY_FORWARDS);
