@@ -6,7 +6,7 @@ use punctual_stub::{Interface, ObjectRef, PolicyOverrides};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    Current, OrbBuilder, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder,
+    Current, InspectedAt, OrbBuilder, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder,
     client::{Located, Reference},
     current, lane,
     orb_core::OrbCore,
@@ -350,6 +350,11 @@ impl Orb {
         self.core().shut_down();
         self.core().end();
         Ok(())
+    }
+
+    /// Where it can be looked into; `None` where that is off. [`crate::Inspection`] has an example.
+    pub fn inspected_at(&self) -> Option<InspectedAt> {
+        self.core().inspected_at()
     }
 
     pub(crate) fn core(&self) -> &Arc<OrbCore> {

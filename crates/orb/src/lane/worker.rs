@@ -351,7 +351,7 @@ impl<'l> Worker<'l> {
                     self.lane.counters.borrowed.add_one();
                     self.home.counters.lent.add_one();
                 }
-                self.answer_request(connection, header, Arrival::NOW)
+                self.answer(connection, header, Arrival::NOW)
             }
             MessageType::LocateRequest => {
                 let Desk { message, buffers, .. } = &mut self.desk;
