@@ -9,7 +9,7 @@ use clap::{
 
 use punctual_scenarios::{BENCHMARKS, bench, demo, trace};
 
-use crate::plan;
+use crate::{plan, top};
 
 /// Punctual, a Real-time CORBA ORB: see what it does, measure it, compile IDL, plan deadlines.
 #[derive(Debug, Parser)]
@@ -54,6 +54,13 @@ pub enum Command {
     /// hosts (response-time analysis, with jitter handed on along chains of calls); and shows the margin to its deadline.
     #[command(verbatim_doc_comment, after_help = PLAN)]
     Plan(plan::Options),
+    /// Watch a running ORB: its lanes, threads, queues, times and refusals
+    ///
+    /// Shows for each lane its priority, threads busy and in all, its queue, calls per second, the median, 99.9 % and longest time
+    /// from reading a request to writing its reply, missed deadlines and refusals. The ORB has to let itself be looked into:
+    /// `Orb::builder().inspection(..)` in the program, or PUNCTUAL_INSPECTION=FOLDER in its environment.
+    #[command(verbatim_doc_comment, after_help = TOP)]
+    Top(top::Options),
 }
 
 #[derive(Debug, Subcommand)]
@@ -127,7 +134,8 @@ Start with:
   punctual bench cubit                what one call costs here
   punctual trace -- COMMAND           who waits for whom while it runs
   punctual idl check idl/track.idl    is this IDL right?
-  punctual plan radar.toml            are all deadlines met?";
+  punctual plan radar.toml            are all deadlines met?
+  punctual top                        what is a running ORB doing?";
 
 const DEMO: &str = "\
 Examples:
@@ -210,6 +218,19 @@ Examples:
 --lanes writes the same kind of file, with what makes an infeasible one feasible; the ORB reads it (ServerScheduler).
 
 Exit code: 0 every deadline is met; 1 one is not, or a call would not be served; 2 the file could not be read.";
+
+const TOP: &str = "\
+Examples:
+  punctual top                        the one ORB that is found
+  punctual top --pid 4711 --interval 0.5
+  punctual top /run/radar.inspect --once
+  punctual top --json > radar.json
+
+Keys: q, Esc or Ctrl-C ends, + and - change the interval. Times are in microseconds and up to a sixteenth too long. `fifo 40!`
+means that SCHED_FIFO was asked for and refused. Prometheus reads the same from `GET /metrics` on the socket, or over TCP where
+the program says `Inspection::metrics_at`.
+
+Exit code: 0 it was shown; 1 the ORB went away meanwhile; 2 there is no ORB to look into, or several, or it cannot be asked.";
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,7 @@
 mod cli;
 mod idl;
 mod plan;
+mod top;
 
 use std::process::ExitCode;
 
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         Command::Trace(options) => trace::run(&options),
         Command::Idl(command) => idl::run(&command),
         Command::Plan(options) => plan::run(&options),
+        Command::Top(options) => top::run(&options),
     }
 }
 
