@@ -9,7 +9,7 @@ use clap::{
 
 use punctual_scenarios::{BENCHMARKS, bench, demo, trace};
 
-use crate::{plan, top};
+use crate::{doctor, plan, top};
 
 /// Punctual, a Real-time CORBA ORB: see what it does, measure it, compile IDL, plan deadlines.
 #[derive(Debug, Parser)]
@@ -54,6 +54,12 @@ pub enum Command {
     /// hosts (response-time analysis, with jitter handed on along chains of calls); and shows the margin to its deadline.
     #[command(verbatim_doc_comment, after_help = PLAN)]
     Plan(plan::Options),
+    /// Find out what this machine lacks for real time, and how to mend it
+    ///
+    /// Looks at rights, limits, the kernel and its settings, CPUs, clock and memory; says of each whether it is fine (✓), lacks (✗)
+    /// or could not be looked at (?), why it matters, and the command that mends it. Changes nothing.
+    #[command(verbatim_doc_comment, after_help = DOCTOR)]
+    Doctor(doctor::Options),
     /// Watch a running ORB: its lanes, threads, queues, times and refusals
     ///
     /// Shows for each lane its priority, threads busy and in all, its queue, calls per second, the median, 99.9 % and longest time
@@ -130,6 +136,7 @@ fn macro_definition(text: &str) -> Result<(String, String), String> {
 
 const START: &str = "\
 Start with:
+  punctual doctor                     what does this machine lack?
   punctual demo                       see lanes at work
   punctual bench cubit                what one call costs here
   punctual trace -- COMMAND           who waits for whom while it runs
@@ -218,6 +225,16 @@ Examples:
 --lanes writes the same kind of file, with what makes an infeasible one feasible; the ORB reads it (ServerScheduler).
 
 Exit code: 0 every deadline is met; 1 one is not, or a call would not be served; 2 the file could not be read.";
+
+const DOCTOR: &str = "\
+Examples:
+  punctual doctor
+  punctual doctor --json > endsystem.json
+  punctual doctor --fix > fix.sh      read it, then: sudo sh fix.sh
+
+It may be run by every user, and in containers; root sees more. What it says of rights is true for whoever runs it.
+
+Exit code: 0 all is fine; 1 something lacks; 2 nothing is known to lack, but something could not be looked at.";
 
 const TOP: &str = "\
 Examples:

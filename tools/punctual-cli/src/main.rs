@@ -1,6 +1,7 @@
 //! Punctual: the command line tool.
 
 mod cli;
+mod doctor;
 mod idl;
 mod plan;
 mod top;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Command::Trace(options) => trace::run(&options),
         Command::Idl(command) => idl::run(&command),
         Command::Plan(options) => plan::run(&options),
+        Command::Doctor(options) => doctor::run(&options),
         Command::Top(options) => top::run(&options),
     }
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 fn help_names_every_command() {
     let (code, text) = punctual(&["--help"]);
     assert_eq!(code, 0);
-    for command in ["demo", "bench", "trace", "idl", "plan", "top"] {
+    for command in ["doctor", "demo", "bench", "trace", "idl", "plan", "top"] {
         assert!(
             text.lines().any(|line| line.trim_start().starts_with(command)),
             "{text}"
@@ -24,6 +24,7 @@ fn help_of_each_command_has_examples_and_exit_codes() {
         &["idl", "check"],
         &["idl", "compile"],
         &["plan"],
+        &["doctor"],
         &["top"],
     ] {
         let (code, text) = punctual(&[command, &["--help"]].concat());
