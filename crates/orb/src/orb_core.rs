@@ -491,9 +491,7 @@ fn inspector(settings: Option<&Inspection>) -> Result<Option<Inspector>, OrbErro
     let Some(settings) = Inspection::from_environment() else {
         return Ok(None);
     };
-    Ok(Inspector::open(&settings)
-        .inspect_err(|error| notice::not_inspected(error))
-        .ok())
+    Ok(Inspector::open(&settings).inspect_err(notice::not_inspected).ok())
 }
 
 /// Where the default pool listens: where the user says, and otherwise over each of the server's protocols.

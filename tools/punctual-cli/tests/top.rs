@@ -2,8 +2,11 @@
 
 use std::{
     fs::{self, File},
-    io::{Read, Write},
-    os::fd::OwnedFd,
+    io::{BufRead, BufReader, Read, Write},
+    os::{
+        fd::OwnedFd,
+        unix::net::{UnixListener, UnixStream},
+    },
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     thread,
@@ -59,7 +62,7 @@ fn the_one_orb_is_found_and_of_several_one_has_to_be_named() {
     );
     fs::create_dir(folder.0.join("punctual")).unwrap();
     // Where a process has died.
-    drop(std::os::unix::net::UnixListener::bind(named(7)).unwrap());
+    drop(UnixListener::bind(named(7)).unwrap());
     let first = orb(Inspection::at(named(0)));
     for choice in [&["--once"][..], &["--once", "--pid", &pid]] {
         let found = top(&folder, &[choice, &["--interval", "0.1"]].concat());
@@ -77,15 +80,26 @@ fn the_one_orb_is_found_and_of_several_one_has_to_be_named() {
 fn an_orb_that_goes_away_is_said_to_be_gone() {
     let folder = Folder::new("gone");
     let socket = folder.0.join("radar.inspect");
-    let orb = orb(Inspection::at(&socket));
+    // Answers as an ORB does, once, and is gone then.
+    let answer = {
+        let orb = orb(Inspection::at(&socket));
+        let mut stream = UnixStream::connect(orb.inspected_at().unwrap().socket).unwrap();
+        stream.write_all(b"snapshot\n").unwrap();
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).unwrap();
+        line
+    };
+    let once = UnixListener::bind(&socket).unwrap();
     let child = Command::new(env!("CARGO_BIN_EXE_punctual"))
-        .args(["top", socket.to_str().unwrap(), "--once", "--interval", "3"])
+        .args(["top", socket.to_str().unwrap(), "--once", "--interval", "0.1"])
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It has asked once by then, or finds nobody at all.
-    thread::sleep(Duration::from_millis(1500));
-    drop(orb);
+    let (mut stream, _) = once.accept().unwrap();
+    // Before it answers: the next one finds nobody.
+    drop(once);
+    fs::remove_file(&socket).unwrap();
+    stream.write_all(answer.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(complaint(&output).contains("is gone"), "{}", complaint(&output));

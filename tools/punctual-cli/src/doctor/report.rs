@@ -19,10 +19,14 @@ pub fn text(system: &System, findings: &[Finding]) -> String {
          Linux {release}, {} CPUs{place}\n",
         system.online_cpus().len()
     );
+    let mut was_fine = false;
     for finding in findings {
-        let mark = mark(finding.state);
-        text += &format!("\n{mark} {}: {}\n", finding.title, finding.found);
-        if finding.state == State::Fine {
+        let is_fine = finding.state == State::Fine;
+        // What is fine needs no room.
+        text += if is_fine && was_fine { "" } else { "\n" };
+        was_fine = is_fine;
+        text += &format!("{} {}: {}\n", mark(finding.state), finding.title, finding.found);
+        if is_fine {
             continue;
         }
         text += &paragraph("why", finding.why);
@@ -38,6 +42,9 @@ pub fn text(system: &System, findings: &[Finding]) -> String {
         count(State::Lacks),
         count(State::Unknown)
     );
+    if system.is_container() {
+        text += "Settings of the kernel are the host's: they are changed there.\n";
+    }
     if verdict(findings) != 0 {
         text +=
             "`punctual doctor --fix` prints a script with all of it; read it before you run it as root.\n";

@@ -14,6 +14,9 @@ pub fn of(system: &System, findings: &[Finding]) -> String {
          set -eu\n\
          if [ \"$(id -u)\" -ne 0 ]; then echo 'run this as root: sudo sh THIS-FILE' >&2; exit 1; fi\n"
     );
+    if system.is_container() {
+        script += "# This was a container: settings of the kernel are its host's, and are changed there.\n";
+    }
     let wanted: Vec<_> = findings
         .iter()
         .filter(|finding| finding.state != State::Fine)

@@ -1,7 +1,4 @@
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::PathBuf};
 
 use punctual_os::rights;
 
@@ -46,7 +43,7 @@ impl System {
 
     /// One that lies below a folder.
     #[cfg(test)]
-    pub fn at(root: &Path, rights: Rights) -> Self {
+    pub fn at(root: &std::path::Path, rights: Rights) -> Self {
         Self {
             root: root.to_owned(),
             rights,
@@ -104,6 +101,10 @@ impl System {
 
     /// Whether this looks like the inside of a container: then most of what lacks is granted, or changed, outside.
     pub fn is_container(&self) -> bool {
+        // Whoever sees the kernel's own threads is not inside, though its files may have come from an image for containers.
+        if self.read("/proc/2/comm").as_deref() == Ok("kthreadd") {
+            return false;
+        }
         let marks = ["/.dockerenv", "/run/.containerenv", "/run/systemd/container"];
         let groups = self.read("/proc/1/cgroup").unwrap_or_default();
         marks.iter().any(|mark| self.exists(mark))

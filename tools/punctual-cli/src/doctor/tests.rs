@@ -251,7 +251,7 @@ fn each_lack_is_found_with_what_mends_it() {
             &[(release, "6.18.1")],
             "fair-server",
             Unknown,
-            "cannot see",
+            "cannot be seen",
             "keep ordinary threads off",
         ),
         (
@@ -284,7 +284,7 @@ fn each_lack_is_found_with_what_mends_it() {
             &[not_rt, dynamic],
             "preemption",
             Lacks,
-            "only root sees which",
+            "root sees",
             "linux-image-rt",
         ),
         (
@@ -424,6 +424,8 @@ fn rights_are_taken_from_what_was_tried() {
     };
     let findings = examine(&tree.system_with(some));
     assert!(of(&findings, "realtime-class").found.contains("up to 50"));
+    let image = Tree::fine_but(&[("/.dockerenv", ""), ("/proc/2/comm", "kthreadd")]);
+    assert!(!image.system().is_container(), "its files alone come from one");
     let container = Tree::fine_but(&[("/proc/1/cgroup", "0::/kubepods.slice/pod1")]);
     let findings = examine(&container.system_with(no_rights()));
     assert!(

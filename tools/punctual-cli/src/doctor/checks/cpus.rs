@@ -50,7 +50,7 @@ fn isolate(cpu: u32) -> Remedy {
              # interrupts of importance go to it.\n\
              if [ -d /etc/default/grub.d ]; then\n    \
              echo 'GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT {options}\"' > /etc/default/grub.d/90-punctual.cfg\n    \
-             update-grub\n\
+             if command -v update-grub > /dev/null; then update-grub; else echo 'make the boot loader read it'; fi\n\
              else\n    \
              echo 'add to the kernel command line: {options}'\n\
              fi"

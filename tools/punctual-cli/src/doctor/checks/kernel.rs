@@ -80,7 +80,7 @@ pub fn fair_server(system: &System) -> Finding {
         ([], _) if !runtimes.is_empty() => subject.fine("it is off on every CPU"),
         ([], Some(version)) if version < (6, 12) => subject.fine("this kernel has none (it came with 6.12)"),
         ([], Some(_)) => subject.unknown(
-            "this kernel has one, and this user cannot see whether it is off (root can, where debugfs is mounted)",
+            "this kernel has one, and whether it is on cannot be seen (root can, with debugfs mounted and no lockdown)",
             remedy("keep ordinary threads off the CPUs of real-time ones: then it has nothing to do"),
         ),
         ([], None) => subject.unknown("the kernel does not say its version", Remedy::advice("mount /proc")),
@@ -122,7 +122,8 @@ pub fn preemption(system: &System) -> Finding {
     let found = match (chosen.as_deref().or(asked), version.contains("PREEMPT_DYNAMIC")) {
         (Some(model), _) => format!("`{model}`, not PREEMPT_RT"),
         (None, true) => {
-            "chosen when the kernel starts (PREEMPT_DYNAMIC), not PREEMPT_RT; only root sees which".to_owned()
+            "chosen at the start (PREEMPT_DYNAMIC), not PREEMPT_RT; which one, root sees with debugfs mounted"
+                .to_owned()
         }
         (None, false) if version.contains("PREEMPT") => "`full`, not PREEMPT_RT".to_owned(),
         (None, false) => "`none` or `voluntary`, not PREEMPT_RT".to_owned(),
