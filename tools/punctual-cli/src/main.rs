@@ -9,7 +9,7 @@ mod top;
 use std::process::ExitCode;
 
 use clap::Parser;
-use punctual_scenarios::{BENCHMARKS, bench, demo, trace};
+use punctual_scenarios::{bench, benchmarks, demo, qualify, trace};
 
 use cli::{Cli, Command};
 
@@ -23,12 +23,11 @@ fn main() -> ExitCode {
     punctual_scenarios::main_if_asked();
     match Cli::parse().command {
         Command::Demo(options) => demo::run(&options),
-        Command::Bench { name, options } => {
-            match BENCHMARKS.iter().find(|benchmark| benchmark.name == name) {
-                Some(benchmark) => bench::run(benchmark, &options),
-                None => list_benchmarks(),
-            }
-        }
+        Command::Bench { name, options } => match benchmarks().find(|benchmark| benchmark.name == name) {
+            Some(benchmark) => bench::run(benchmark, &options),
+            None => list_benchmarks(),
+        },
+        Command::Qualify(options) => qualify::run(&benchmarks().collect::<Vec<_>>(), &options),
         Command::Trace(options) => trace::run(&options),
         Command::Idl(command) => idl::run(&command),
         Command::Plan(options) => plan::run(&options),
@@ -38,7 +37,7 @@ fn main() -> ExitCode {
 }
 
 fn list_benchmarks() -> ExitCode {
-    for benchmark in BENCHMARKS {
+    for benchmark in benchmarks() {
         println!("{:<24} {}", benchmark.name, benchmark.about);
     }
     println!("\nRun one with `punctual bench NAME`; `punctual bench --help` lists the settings.");

@@ -12,6 +12,7 @@ mod invoke;
 mod locate;
 mod open_by_band;
 mod policies;
+mod request_buffer;
 mod route;
 mod thread_state;
 

@@ -1,0 +1,209 @@
+//! A thread's requests: the next one often begins as the last one did.
+
+use punctual_cdr::{CdrError, CharSet, Encoder, Endian};
+use punctual_giop::{MessageType, MessageWriter, ResponseFlags, Version};
+use punctual_types::Priority;
+
+/// The octets of the last request, whose header the next one keeps where it would be the same.
+#[derive(Default)]
+pub(super) struct RequestBuffer {
+    octets: Vec<u8>,
+    head: Option<Head>,
+    /// The operation of the header that is kept.
+    operation: String,
+}
+
+/// A header that is still in the buffer.
+struct Head {
+    end: usize,
+    kind: HeaderKind,
+}
+
+/// What a header follows from, besides request id and operation.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(super) struct HeaderKind {
+    /// [`Route::number`](super::Route::number), and the form in which it names the object.
+    pub(super) route: (u64, u32),
+    pub(super) response: ResponseFlags,
+    /// Where it travels along.
+    pub(super) priority: Option<Priority>,
+}
+
+impl RequestBuffer {
+    /// The message.
+    pub(super) fn message(&self) -> &[u8] {
+        &self.octets
+    }
+
+    /// For a message of another kind.
+    pub(super) fn clear(&mut self) -> &mut Vec<u8> {
+        self.head = None;
+        self.octets.clear();
+        &mut self.octets
+    }
+
+    /// Starts a request of GIOP 1.2 that follows from `kind` alone: keeps the header if it is the last one's, else lets `write`
+    /// write it.
+    #[inline]
+    pub(super) fn repeat(
+        &mut self,
+        kind: HeaderKind,
+        operation: &str,
+        request_id: u32,
+        (char_set, limit): (CharSet, usize),
+        write: impl FnOnce(&mut Encoder<'_>) -> Result<(), CdrError>,
+    ) -> Result<MessageWriter<'_>, CdrError> {
+        if let Some(head) = &self.head
+            && head.kind == kind
+            && self.operation == operation
+        {
+            let kept = head.end;
+            return Ok(MessageWriter::repeat_request(
+                &mut self.octets,
+                kept,
+                request_id,
+                char_set,
+                limit,
+            ));
+        }
+        self.operation.clear();
+        self.operation.push_str(operation);
+        self.head = None;
+        let mut writer = start(&mut self.octets, Version::V1_2, (char_set, limit));
+        let encoder = writer.encoder();
+        write(encoder)?;
+        self.head = Some(Head {
+            end: encoder.position(),
+            kind,
+        });
+        Ok(writer)
+    }
+
+    /// Starts any request; `write` writes its header.
+    pub(super) fn begin(
+        &mut self,
+        version: Version,
+        limits: (CharSet, usize),
+        write: impl FnOnce(&mut Encoder<'_>) -> Result<(), CdrError>,
+    ) -> Result<MessageWriter<'_>, CdrError> {
+        self.head = None;
+        let mut writer = start(&mut self.octets, version, limits);
+        write(writer.encoder())?;
+        Ok(writer)
+    }
+}
+
+fn start(octets: &mut Vec<u8>, version: Version, (char_set, limit): (CharSet, usize)) -> MessageWriter<'_> {
+    octets.clear();
+    MessageWriter::new(
+        octets,
+        version,
+        MessageType::Request,
+        Endian::NATIVE,
+        char_set,
+        limit,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use punctual_cdr::Encode;
+    use punctual_giop::{
+        OutgoingRequest, ServiceContext, TargetAddress, begin_body, encode_request, end_body,
+    };
+
+    use super::*;
+
+    #[derive(Clone, Copy, Debug)]
+    struct Spec {
+        route: (u64, u32),
+        response: ResponseFlags,
+        priority: Option<i16>,
+        operation: &'static str,
+        argument: Option<i32>,
+    }
+
+    /// Writes a request; what the header follows from decides what it is, as for a reference.
+    fn write(buffer: &mut RequestBuffer, id: u32, spec: Spec) -> Vec<u8> {
+        let kind = HeaderKind {
+            route: spec.route,
+            response: spec.response,
+            priority: spec.priority.map(|value| Priority::new(value).unwrap()),
+        };
+        let limits = (CharSet::Utf8, usize::MAX);
+        let key = [spec.route.0 as u8, spec.route.1 as u8];
+        let header = |encoder: &mut Encoder<'_>| {
+            let context = spec.priority.map(ServiceContext::Priority);
+            let request = OutgoingRequest {
+                request_id: id,
+                response: spec.response,
+                target: TargetAddress::Key(&key),
+                operation: spec.operation,
+                contexts: context.as_slice(),
+            };
+            encode_request(encoder, Version::V1_2, &request)
+        };
+        let mut writer = buffer.repeat(kind, spec.operation, id, limits, header).unwrap();
+        let body = begin_body(writer.encoder(), Version::V1_2).unwrap();
+        if let Some(argument) = spec.argument {
+            argument.encode(writer.encoder()).unwrap();
+        }
+        end_body(writer.encoder(), body);
+        writer.finish().unwrap();
+        buffer.message().to_vec()
+    }
+
+    #[test]
+    fn whatever_came_before_the_message_is_the_same() {
+        let mut specs = Vec::new();
+        for route in [(1, 0), (2, 0), (1, 1)] {
+            for response in [ResponseFlags::WithTarget, ResponseFlags::None] {
+                for priority in [None, Some(0), Some(7)] {
+                    for operation in ["cube", "cub"] {
+                        for argument in [None, Some(3)] {
+                            specs.push(Spec {
+                                route,
+                                response,
+                                priority,
+                                operation,
+                                argument,
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        let mut buffer = RequestBuffer::default();
+        for &before in &specs {
+            for (id, &spec) in (0..).zip(&specs) {
+                write(&mut buffer, 99, before);
+                let alone = write(&mut RequestBuffer::default(), id, spec);
+                assert_eq!(write(&mut buffer, id, spec), alone, "{spec:?} after {before:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_header_is_forgotten_with_other_messages_and_after_errors() {
+        let spec = Spec {
+            route: (1, 0),
+            response: ResponseFlags::WithTarget,
+            priority: None,
+            operation: "cube",
+            argument: Some(3),
+        };
+        let mut buffer = RequestBuffer::default();
+        let written = write(&mut buffer, 1, spec);
+        buffer.clear().extend_from_slice(b"something else");
+        assert_eq!(write(&mut buffer, 1, spec), written);
+        let kind = HeaderKind {
+            route: (2, 0),
+            response: ResponseFlags::WithTarget,
+            priority: None,
+        };
+        let too_short = (CharSet::Utf8, 20);
+        let failed = buffer.repeat(kind, "cube", 2, too_short, |encoder| "long".encode(encoder));
+        assert!(failed.is_err());
+        assert_eq!(write(&mut buffer, 1, spec), written);
+    }
+}
