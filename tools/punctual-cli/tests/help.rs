@@ -6,7 +6,9 @@ use std::process::Command;
 fn help_names_every_command() {
     let (code, text) = punctual(&["--help"]);
     assert_eq!(code, 0);
-    for command in ["doctor", "demo", "bench", "qualify", "trace", "idl", "plan", "top"] {
+    for command in [
+        "doctor", "demo", "bench", "qualify", "trace", "idl", "plan", "top",
+    ] {
         assert!(
             text.lines().any(|line| line.trim_start().starts_with(command)),
             "{text}"
