@@ -6,7 +6,8 @@ use punctual_stub::{Interface, ObjectRef, PolicyOverrides};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    Current, OrbBuilder, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder, ThreadPoolId,
+    Current, InspectedAt, OrbBuilder, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder,
+    ThreadPoolId,
     client::{Located, Reference},
     current, lane,
     orb_core::OrbCore,
@@ -371,6 +372,11 @@ impl Orb {
         self.core().shut_down();
         self.core().end();
         Ok(())
+    }
+
+    /// Where it can be looked into; `None` where that is off. [`crate::Inspection`] has an example.
+    pub fn inspected_at(&self) -> Option<InspectedAt> {
+        self.core().inspected_at()
     }
 
     pub(crate) fn core(&self) -> &Arc<OrbCore> {

@@ -16,7 +16,7 @@ pub use self::{
 };
 use crate::{
     ExpiredRequests, LaneStatistics, OrbError, QueueLimits, current,
-    lane::{self, CrewPlan, Lane},
+    lane::{self, CrewPlan, Lane, ServiceTimes},
     lane_endpoints::LaneEndpoints,
     notice,
     orb_core::OrbCore,
@@ -352,6 +352,7 @@ impl ThreadPoolBuilder {
             let priority = with_lanes.then_some(spec.priority);
             let mut lane = Lane::new(name, id, priority, self.crew(spec)?, &self.orb.limits)?;
             lane.expired_requests = self.expired_requests;
+            lane.service_times = self.orb.is_inspected().then(ServiceTimes::default);
             if let Some(limits) = buffering {
                 lane.buffering = Some(limits);
                 lane.provide_queue(limits);
@@ -474,6 +475,10 @@ impl PoolCore {
             realtime: false,
             destroyed: AtomicBool::new(false),
         }
+    }
+
+    pub(crate) fn is_realtime(&self) -> bool {
+        self.realtime
     }
 
     pub(crate) fn stop(&self) {

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use punctual::{
-    ExpiredRequests, LaneWait, Orb, Peers, PolicyOverrides, Priority, PriorityBand, PriorityModel,
-    PriorityTransform, Protocol, ProtocolPolicy, QueueLimits, SchedulingClass, ThreadPoolBuilder,
-    WaitStrategy,
+    ExpiredRequests, Inspection, LaneWait, Orb, Peers, PolicyOverrides, Priority, PriorityBand,
+    PriorityModel, PriorityTransform, Protocol, ProtocolPolicy, QueueLimits, SchedulingClass,
+    ThreadPoolBuilder, WaitStrategy,
 };
 use punctual_conformance::{
     conformance::{Longs, ProbeRef},
@@ -107,6 +107,24 @@ fn nor_do_calls_with_a_deadline() {
     let (server, client) = (Server::start(), server::client());
     let probe = server.reference_for(&client);
     assert_none(probe.with_timeout(Duration::from_secs(5)).unchecked());
+}
+
+/// Each call's time is taken on both sides of the upcall, and the request's deadline is looked at.
+#[test]
+fn nor_do_calls_to_an_orb_that_is_inspected() {
+    let socket = std::env::temp_dir().join(format!("punctual-allocations-{}", std::process::id()));
+    let setup = Setup {
+        inspection: Some(Inspection::at(socket)),
+        ..Setup::default()
+    };
+    let server = setup.start();
+    let policies = PolicyOverrides::new()
+        .roundtrip_timeout(Duration::from_secs(5))
+        .sends_deadlines(true);
+    let client = server::client();
+    let probe = server.reference_for(&client);
+    assert_none(probe.with_policies(policies).unchecked());
+    assert!(server.seen(0).requests > 0);
 }
 
 /// Every client policy at once, set at each of the three scopes.

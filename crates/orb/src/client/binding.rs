@@ -87,7 +87,7 @@ impl Reference {
         if let Some(deadline) = terms.deadlines.request {
             timeout = timeout.min(deadline.left());
         }
-        let permit = permit_connection(&self.core.connections)?;
+        let permit = permit_connection(&self.core.connections, key.band)?;
         let protocols = &terms.policies.client_protocols;
         ClientConnection::open(key, permit, route.version, protocols, limits, timeout).map(Box::new)
     }

@@ -8,7 +8,9 @@ use std::{
 
 use punctual_os::PiMutex;
 
-use super::{Endpoint, connection::ClientConnection, thread_state::close_own_orphans};
+use super::{
+    Endpoint, connection::ClientConnection, open_by_band::OpenByBand, thread_state::close_own_orphans,
+};
 
 /// The open connections of the threads of one lane, or of all threads of an ORB that serve none.
 ///
@@ -17,6 +19,7 @@ use super::{Endpoint, connection::ClientConnection, thread_state::close_own_orph
 pub(crate) struct ConnectionCache {
     limit: usize,
     open: AtomicUsize,
+    pub(crate) by_band: OpenByBand,
     unused: PiMutex<Unused>,
 }
 
@@ -41,18 +44,22 @@ impl ConnectionCache {
         Arc::new(Self {
             limit,
             open: AtomicUsize::new(0),
+            by_band: OpenByBand::default(),
             unused: PiMutex::new(Unused::default()),
         })
     }
 
-    /// The right to have one more connection open; `None` where so many are.
-    pub(super) fn permit(self: &Arc<Self>) -> Option<Permit> {
+    /// The right to have one more connection open, for this band; `None` where so many are.
+    pub(super) fn permit(self: &Arc<Self>, band: Option<Band>) -> Option<Permit> {
         let counted = self
             .open
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| {
                 (open < self.limit).then_some(open + 1)
             });
-        counted.ok().map(|_| Permit(Arc::downgrade(self)))
+        counted.ok().map(|_| Permit {
+            place: self.by_band.enter(band),
+            cache: Arc::downgrade(self),
+        })
     }
 
     pub(super) fn take(&self, key: &ConnectionKey<'_>) -> Option<Box<ClientConnection>> {
@@ -113,28 +120,33 @@ impl Drop for ConnectionCache {
 const MAX_LEFT: usize = 8;
 
 /// One of the connections that a cache may have open.
-pub(super) struct Permit(Weak<ConnectionCache>);
+pub(super) struct Permit {
+    cache: Weak<ConnectionCache>,
+    /// Where [`OpenByBand`] counts it.
+    place: usize,
+}
 
 impl Permit {
     /// The cache that counts it, unless its lane or ORB is gone.
     pub(super) fn cache(&self) -> Option<Arc<ConnectionCache>> {
-        self.0.upgrade()
+        self.cache.upgrade()
     }
 
     /// Whether that is gone.
     pub(super) fn is_void(&self) -> bool {
-        self.0.strong_count() == 0
+        self.cache.strong_count() == 0
     }
 
     pub(super) fn is_of(&self, cache: &Arc<ConnectionCache>) -> bool {
-        self.0.as_ptr() == Arc::as_ptr(cache)
+        self.cache.as_ptr() == Arc::as_ptr(cache)
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        if let Some(cache) = self.0.upgrade() {
+        if let Some(cache) = self.cache.upgrade() {
             cache.open.fetch_sub(1, Ordering::Relaxed);
+            cache.by_band.leave(self.place);
         }
     }
 }

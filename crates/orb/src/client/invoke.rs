@@ -315,6 +315,7 @@ impl Reference {
             Err(error) => {
                 // A late reply is recognised by its id and dropped, so the connection stays good.
                 if error.kind == SystemExceptionKind::Timeout {
+                    self.core.count_late_reply();
                     self.keep(connection);
                 }
                 Err(error)

@@ -7,7 +7,7 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 use super::{
     Endpoint,
     connection::ClientConnection,
-    connection_cache::{ConnectionCache, ConnectionKey, Permit, Unused},
+    connection_cache::{Band, ConnectionCache, ConnectionKey, Permit, Unused},
     request_buffer::RequestBuffer,
 };
 
@@ -150,13 +150,16 @@ fn close_surplus(limit: usize) {
 /// The right to open a connection; where there are too many, one that is unused makes room.
 ///
 /// Fails with IMP_LIMIT where none is.
-pub(super) fn permit_connection(of_orb: &Arc<ConnectionCache>) -> Result<Permit, SystemException> {
+pub(super) fn permit_connection(
+    of_orb: &Arc<ConnectionCache>,
+    band: Option<Band>,
+) -> Result<Permit, SystemException> {
     let cache = THREAD.with_borrow(|thread| thread.lane.clone());
     let cache = cache.as_ref().unwrap_or(of_orb);
     // Those of references that are gone, before any that is of use.
     close_orphans(cache);
     loop {
-        if let Some(permit) = cache.permit() {
+        if let Some(permit) = cache.permit(band) {
             return Ok(permit);
         }
         let oldest = cache.take_oldest().or_else(|| {

@@ -12,6 +12,7 @@ mod message_store;
 mod occupancy;
 mod redispatch;
 mod request_queue;
+mod service_times;
 pub(crate) mod serving;
 mod statistics;
 mod worker;
@@ -36,6 +37,7 @@ pub(crate) use self::{
     acceptor::{Acceptor, ListenAt},
     borrowing::let_borrow,
     crew::{CrewPlan, start},
+    service_times::ServiceTimes,
     worker::work_on_calling_thread,
 };
 use self::{
@@ -84,6 +86,8 @@ pub(crate) struct Lane {
     bell: Doorbell,
     stopping: AtomicBool,
     connections: PiMutex<Slab<Arc<Connection>>>,
+    /// How many there are, for whoever only looks.
+    open: AtomicUsize,
     /// Connections with a message that another thread of the lane should take.
     ready: PiMutex<VecDeque<(Arc<Connection>, Wake)>>,
     /// Requests that wait for a thread; without room unless it buffers or others hand requests on.
@@ -102,8 +106,10 @@ pub(crate) struct Lane {
     accept_again: AtomicBool,
     limits: Limits,
     counters: Counters,
+    /// Where the ORB is inspected.
+    pub(crate) service_times: Option<ServiceTimes>,
     /// The connections of calls that its threads make.
-    calls: Arc<ConnectionCache>,
+    pub(crate) calls: Arc<ConnectionCache>,
 }
 
 const ACCEPTOR: u64 = u64::MAX;
@@ -139,6 +145,7 @@ impl Lane {
             bell,
             stopping: AtomicBool::new(false),
             connections: PiMutex::new(Slab::with_capacity(16)),
+            open: AtomicUsize::new(0),
             ready: PiMutex::new(VecDeque::with_capacity(16)),
             queue: Arc::new(RequestQueue::new()?),
             buffering: None,
@@ -149,6 +156,7 @@ impl Lane {
             accept_again: AtomicBool::new(false),
             limits: limits.clone(),
             counters: Counters::default(),
+            service_times: None,
             calls: ConnectionCache::new(limits.max_client_connections),
         })
     }
@@ -241,7 +249,7 @@ impl Lane {
 
     pub(crate) fn statistics(&self) -> LaneStatistics {
         LaneStatistics {
-            connections: self.connections.lock().len(),
+            connections: self.open.load(Ordering::Relaxed),
             threads: self.crew.occupancy.threads(),
             busy: self.crew.occupancy.busy().saturating_sub(self.reading_threads()),
             queue: self.queue.statistics(),
@@ -291,6 +299,7 @@ impl Lane {
         if given || wait_for(connection.stream()).is_ok() {
             record(|| Record::new(Event::Accepted).link(connection.link).detail(token));
             entry.insert(connection);
+            self.open.store(connections.len(), Ordering::Relaxed);
         }
     }
 
@@ -307,7 +316,9 @@ impl Lane {
             let own = connections
                 .get(index)
                 .is_some_and(|found| Arc::ptr_eq(found, connection));
-            own.then(|| connections.remove(index))
+            let removed = own.then(|| connections.remove(index));
+            self.open.store(connections.len(), Ordering::Relaxed);
+            removed
         };
         if removed.is_some() {
             connection.set_closed();
@@ -381,7 +392,11 @@ impl Lane {
         self.acceptors()
             .iter()
             .for_each(|acceptor| acceptor.listener.shutdown());
-        let connections: Vec<_> = self.connections.lock().drain().collect();
+        let connections: Vec<_> = {
+            let mut connections = self.connections.lock();
+            self.open.store(0, Ordering::Relaxed);
+            connections.drain().collect()
+        };
         for connection in connections {
             connection.say_close();
             let _ = self.poller.remove(connection.stream());

@@ -30,6 +30,9 @@ pub struct LaneStatistics {
     pub refused_connections: u64,
     /// Requests dropped because their deadline had passed: [`crate::ExpiredRequests`].
     pub expired: u64,
+    /// Requests that took longer than the time-out that their clients said in them; only counted where the ORB is inspected
+    /// ([`crate::OrbBuilder::inspection`]).
+    pub late: u64,
     /// Calls of its threads that were refused because they would have waited for themselves.
     pub deadlocks: u64,
     /// Connections closed because what came over them was not GIOP, or too large, or never complete.
@@ -64,6 +67,7 @@ pub(super) struct Counters {
     pub(super) protocol_errors: Counter,
     pub(super) redispatched: Counter,
     pub(super) expired: Counter,
+    pub(super) late: Counter,
     pub(super) deadlocks: Counter,
     pub(super) idle_connections: Counter,
     pub(super) borrowed: Counter,
@@ -83,6 +87,7 @@ impl Counters {
             protocol_errors: self.protocol_errors.get(),
             redispatched: self.redispatched.get(),
             expired: self.expired.get(),
+            late: self.late.get(),
             deadlocks: self.deadlocks.get(),
             idle_connections: self.idle_connections.get(),
             borrowed: self.borrowed.get(),

@@ -350,7 +350,7 @@ impl<'l> Worker<'l> {
                     return self.buffer(connection, header);
                 }
                 self.count_loan();
-                self.answer_request(connection, header, Arrival::NOW)
+                self.answer(connection, header, Arrival::NOW)
             }
             MessageType::LocateRequest => {
                 let Desk { message, buffers, .. } = &mut self.desk;
