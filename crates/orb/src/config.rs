@@ -28,6 +28,9 @@ pub struct Limits {
     /// Past it the one that was unused for longest is closed: of those that threads of the lane have opened or ended threads
     /// have left, else of the calling thread's own. Where none is unused, calls that need another fail with IMP_LIMIT.
     pub max_client_connections: usize,
+    /// Calls that are outstanding at a time over one connection that threads share; a further one fails with IMP_LIMIT. At most
+    /// 65,536. Default 64. See [`crate::ConnectionMode::Shared`].
+    pub max_shared_calls: usize,
     /// Fragmented messages under way on one connection. Default 4.
     pub max_fragmented_messages: usize,
     /// How long a client may take from the first octet of a message to its last; replies have the deadline of their call.
@@ -54,6 +57,7 @@ impl Default for Limits {
             max_connections: 1024,
             max_connections_per_thread: 64,
             max_client_connections: 1024,
+            max_shared_calls: 64,
             max_fragmented_messages: 4,
             message_completion: Duration::from_secs(30),
             connection_idle: None,

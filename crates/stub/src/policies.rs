@@ -3,7 +3,7 @@ use std::time::Duration;
 use punctual_transport::ProtocolPolicy;
 use punctual_types::{Minor, PriorityBand};
 
-use crate::WaitStrategy;
+use crate::{ConnectionMode, WaitStrategy};
 
 /// Client policies that are set for an ORB, a thread or a reference: what `CORBA::PolicyList` says there, as one typed value.
 ///
@@ -38,6 +38,7 @@ pub struct PolicyOverrides {
     connection_timeout: Option<Option<Duration>>,
     sends_deadlines: Option<bool>,
     wait_strategy: Option<WaitStrategy>,
+    connection_mode: Option<ConnectionMode>,
 }
 
 impl PolicyOverrides {
@@ -178,6 +179,19 @@ impl PolicyOverrides {
         self
     }
 
+    /// Whether calls share connections with those of other threads. Default: [`ConnectionMode::Exclusive`].
+    ///
+    /// ```
+    /// use punctual_stub::{ConnectionMode, PolicyOverrides};
+    ///
+    /// let many_callers = PolicyOverrides::new().connection_mode(ConnectionMode::Shared);
+    /// assert_eq!(many_callers.in_force().connection_mode, ConnectionMode::Shared);
+    /// ```
+    pub fn connection_mode(mut self, mode: ConnectionMode) -> Self {
+        self.connection_mode = Some(mode);
+        self
+    }
+
     /// These, and where they say nothing those of the scope around, `outer`.
     ///
     /// ```
@@ -199,6 +213,7 @@ impl PolicyOverrides {
             connection_timeout: self.connection_timeout.or(outer.connection_timeout),
             sends_deadlines: self.sends_deadlines.or(outer.sends_deadlines),
             wait_strategy: self.wait_strategy.or(outer.wait_strategy),
+            connection_mode: self.connection_mode.or(outer.connection_mode),
         }
     }
 
@@ -219,6 +234,7 @@ impl PolicyOverrides {
             connection_timeout: self.connection_timeout.flatten(),
             sends_deadlines: self.sends_deadlines.unwrap_or_default(),
             wait_strategy: self.wait_strategy.unwrap_or_default(),
+            connection_mode: self.connection_mode.unwrap_or_default(),
         }
     }
 }
@@ -250,6 +266,8 @@ pub struct PoliciesInForce {
     pub sends_deadlines: bool,
     /// How threads that serve a lane wait for replies.
     pub wait_strategy: WaitStrategy,
+    /// Whose connections calls go over.
+    pub connection_mode: ConnectionMode,
 }
 
 /// Why a policy in force lets no call through, each of which would end with INV_POLICY.

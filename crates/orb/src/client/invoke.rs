@@ -4,7 +4,7 @@ use std::{
 };
 
 use arc_swap::ArcSwapOption;
-use punctual_cdr::{Decode, Decoder, Endian, Ior};
+use punctual_cdr::{CharSet, Decode, Decoder, Endian, Ior};
 use punctual_flight::{Event, Record, operation_id, record};
 use punctual_giop::{
     AddressingDisposition, InvocationPolicies, LocateReplyHeader, MessageHeader, MessageType, MessageWriter,
@@ -24,7 +24,7 @@ use super::{
     thread_state::{CallFrame, with_frame},
 };
 use crate::{
-    WaitStrategy,
+    ConnectionMode, WaitStrategy,
     lane::serving::{self, BlockedInOwnLane},
     orb_core::{OrbCore, context_of},
 };
@@ -53,6 +53,23 @@ pub(super) struct Arrived {
     pub(super) header: MessageHeader,
     /// Of a Reply: its status, and where its body starts.
     reply: Option<(ReplyStatus, usize)>,
+}
+
+/// How a request is written for one connection.
+#[derive(Clone, Copy)]
+pub(super) struct Speech {
+    pub(super) request_id: u32,
+    pub(super) char_set: CharSet,
+    /// The server has not been told the code sets.
+    pub(super) announces_code_sets: bool,
+}
+
+/// The octets of an answer, and what is needed to read them.
+pub(super) struct Answer<'m> {
+    pub(super) message: &'m [u8],
+    pub(super) header: &'m MessageHeader,
+    pub(super) fragment_starts: &'m [usize],
+    pub(super) char_set: CharSet,
 }
 
 /// What one attempt to deliver a request came to.
@@ -141,6 +158,11 @@ impl Reference {
         call: &mut Call<'_>,
         terms: Terms<'_>,
     ) -> Result<Attempt<()>, SystemException> {
+        if terms.policies.connection_mode == ConnectionMode::Shared
+            && let Some(lane) = self.lane_for_reply(terms)?
+        {
+            return self.call_over_shared(&lane, route, frame, call, terms);
+        }
         let priority = self.caller_priority(route)?;
         let mut connection = self.connection(route, priority, terms)?;
         if call.response == Response::None && connection.is_abandoned() {
@@ -151,17 +173,16 @@ impl Reference {
             Response::WithTarget => self.enter_wait(&connection, terms)?,
             Response::None => None,
         };
+        let speech = connection.speech();
+        let request_id = speech.request_id;
         let encoded = terms
             .deadlines
             .check_unsent()
-            .and_then(|()| self.encode(route, priority, terms, frame, call, &mut connection));
-        let request_id = match encoded {
-            Ok(id) => id,
-            Err(error) => {
-                self.keep(connection);
-                return Err(error);
-            }
-        };
+            .and_then(|()| self.encode(route, priority, terms, &mut frame.request, call, speech));
+        if let Err(error) = encoded {
+            self.keep(connection);
+            return Err(error);
+        }
         let link = connection.link;
         record(|| Record::new(Event::Encoded).request(request_id).link(link));
         connection.mark(&*self.core.network_mapping, route.network_priority(priority));
@@ -179,7 +200,13 @@ impl Reference {
             return Ok(Attempt::Again(closed()));
         };
         record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));
-        let attempt = self.decode_reply(&connection, &arrived, route, call);
+        let answer = Answer {
+            message: connection.message(&arrived.header),
+            header: &arrived.header,
+            fragment_starts: connection.fragment_starts(),
+            char_set: connection.char_set,
+        };
+        let attempt = self.decode_reply(answer, arrived.reply, route, call);
         connection.consume(&arrived.header);
         self.keep(connection);
         attempt
@@ -197,23 +224,22 @@ impl Reference {
         }
     }
 
-    /// Writes the request into the frame; returns its id.
-    fn encode(
+    /// Writes the request.
+    pub(super) fn encode(
         &self,
         route: &Route,
         priority: Priority,
         terms: Terms<'_>,
-        frame: &mut CallFrame,
+        octets: &mut Vec<u8>,
         call: &mut Call<'_>,
-        connection: &mut ClientConnection,
-    ) -> Result<u32, SystemException> {
-        let request_id = connection.new_request_id();
+        speech: Speech,
+    ) -> Result<(), SystemException> {
         let priority = ServiceContext::Priority(priority.value());
         let code_sets = ServiceContext::CodeSets {
-            char: char_set_id(connection.char_set),
+            char: char_set_id(speech.char_set),
             wchar: UTF_16,
         };
-        let contexts: &[_] = match (route.propagates_priority(), connection.announces_code_sets) {
+        let contexts: &[_] = match (route.propagates_priority(), speech.announces_code_sets) {
             (true, true) => &[priority, code_sets],
             (true, false) => &[priority],
             (false, true) => &[code_sets],
@@ -228,7 +254,7 @@ impl Reference {
             contexts
         };
         let request = OutgoingRequest {
-            request_id,
+            request_id: speech.request_id,
             response: match call.response {
                 Response::None => ResponseFlags::None,
                 Response::WithTarget => ResponseFlags::WithTarget,
@@ -237,13 +263,13 @@ impl Reference {
             operation: call.operation,
             contexts,
         };
-        frame.request.clear();
+        octets.clear();
         let mut writer = MessageWriter::new(
-            &mut frame.request,
+            octets,
             route.version,
             MessageType::Request,
             Endian::NATIVE,
-            connection.char_set,
+            speech.char_set,
             self.core.limits.max_message_size,
         );
         let encoder = writer.encoder();
@@ -255,8 +281,7 @@ impl Reference {
                 Ok(())
             })
             .and_then(|()| writer.finish())
-            .map_err(|error| error.system_exception(Completion::No))?;
-        Ok(request_id)
+            .map_err(|error| error.system_exception(Completion::No))
     }
 
     /// Sends a message. `Some`: the server had closed the connection and nothing has left, which says nothing about this call.
@@ -353,28 +378,23 @@ impl Reference {
         }
     }
 
-    fn decode_reply(
+    pub(super) fn decode_reply(
         &self,
-        connection: &ClientConnection,
-        arrived: &Arrived,
+        answer: Answer<'_>,
+        reply: Option<(ReplyStatus, usize)>,
         route: &Route,
         call: &mut Call<'_>,
     ) -> Result<Attempt<()>, SystemException> {
-        let Arrived {
-            header,
-            reply: Some((status, body)),
-        } = arrived
-        else {
+        let Some((status, body)) = reply else {
             return Err(broken());
         };
-        let message = connection.message(header);
         let mut decode = || {
-            let mut decoder = Decoder::new(message, header.endian)
-                .with_char_set(connection.char_set)
+            let mut decoder = Decoder::new(answer.message, answer.header.endian)
+                .with_char_set(answer.char_set)
                 .with_nesting_limit(self.core.limits.max_nesting)
                 .with_context(&self.orb)
-                .with_fragments(connection.fragment_starts())
-                .at(*body);
+                .with_fragments(answer.fragment_starts)
+                .at(body);
             Ok(match status {
                 ReplyStatus::NoException => {
                     (call.perform)(Phase::Results(&mut decoder))?;

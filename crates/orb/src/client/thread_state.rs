@@ -9,6 +9,7 @@ use super::{
     connection::ClientConnection,
     connection_cache::{ConnectionCache, ConnectionKey, Permit, Unused},
 };
+use crate::lane::replies::ReplyBuffer;
 
 /// The buffers of one call; a thread has one for each call it is inside of.
 #[derive(Default)]
@@ -17,6 +18,8 @@ pub(crate) struct CallFrame {
     pub(super) request: Vec<u8>,
     /// For collocated calls: the reply, and what a lane's thread would lend to the servant.
     pub(super) reply: Vec<u8>,
+    /// For calls over a shared connection: what the reply comes in.
+    pub(super) shared: ReplyBuffer,
     pub(super) arena: Arena,
     pub(super) pool: ReusePool,
 }

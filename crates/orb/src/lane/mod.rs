@@ -11,8 +11,10 @@ mod inspection;
 mod message_store;
 mod occupancy;
 mod redispatch;
+pub(crate) mod replies;
 mod request_queue;
 pub(crate) mod serving;
+pub(crate) mod shared;
 mod statistics;
 mod worker;
 
@@ -43,7 +45,9 @@ use self::{
     borrowing::Borrowing,
     connection::Connection,
     crew::Crew,
+    replies::End,
     request_queue::{Queued, RequestQueue},
+    shared::SharedConnections,
     statistics::Counters,
     worker::Desk,
 };
@@ -103,6 +107,12 @@ pub(crate) struct Lane {
     counters: Counters,
     /// The connections of calls that its threads make.
     calls: Arc<ConnectionCache>,
+    /// Those that callers share, in the waiting place.
+    shared: SharedConnections,
+    /// How many of `connections` this side has opened.
+    opened: AtomicUsize,
+    /// The priority at which its threads wait, and read.
+    pub(crate) waits_at: Priority,
 }
 
 const ACCEPTOR: u64 = u64::MAX;
@@ -148,6 +158,9 @@ impl Lane {
             limits: limits.clone(),
             counters: Counters::default(),
             calls: ConnectionCache::new(limits.max_client_connections),
+            shared: SharedConnections::default(),
+            opened: AtomicUsize::new(0),
+            waits_at: Priority::MIN,
         })
     }
 
@@ -179,6 +192,7 @@ impl Lane {
         // Level-triggered and never drained from now on: every thread sees it.
         let _ = self.bell.ring();
         self.queue.close();
+        self.end_shared_calls();
         if let Some(blocking) = &self.blocking {
             blocking.stop(self);
         }
@@ -233,8 +247,11 @@ impl Lane {
     }
 
     pub(crate) fn statistics(&self) -> LaneStatistics {
+        let connections = self.connections.lock().len();
+        let shared_connections = self.opened.load(Ordering::Relaxed);
         LaneStatistics {
-            connections: self.connections.lock().len(),
+            connections: connections.saturating_sub(shared_connections),
+            shared_connections,
             threads: self.crew.occupancy.threads(),
             busy: self.crew.occupancy.busy().saturating_sub(self.reading_threads()),
             queue: self.queue.statistics(),
@@ -261,7 +278,7 @@ impl Lane {
 
     fn admit(&self, stream: Box<dyn Stream>, acceptor: &Acceptor) {
         let mut connections = self.connections.lock();
-        if connections.len() >= self.limits.max_connections {
+        if connections.len() >= self.limits.max_connections + self.opened.load(Ordering::Relaxed) {
             drop(connections);
             self.counters.refused_connections.add_one();
             return connection::refuse(&*stream);
@@ -310,6 +327,9 @@ impl Lane {
             });
             let _ = self.poller.remove(connection.stream());
             connection.stream().shutdown();
+            if let Some(opened) = connection.opened() {
+                self.end_opened(connection, opened);
+            }
         }
     }
 
@@ -374,9 +394,18 @@ impl Lane {
             .for_each(|acceptor| acceptor.listener.shutdown());
         let connections: Vec<_> = self.connections.lock().drain().collect();
         for connection in connections {
-            connection.say_close();
+            // A server is told only where nothing is outstanding with it.
+            if connection
+                .opened()
+                .is_none_or(|opened| opened.replies.end(End::Stopped))
+            {
+                connection.say_close();
+            }
             let _ = self.poller.remove(connection.stream());
             connection.stream().shutdown();
+            if let Some(opened) = connection.opened() {
+                self.end_opened(&connection, opened);
+            }
         }
         self.queue.clear();
     }

@@ -21,7 +21,7 @@ use std::{
 
 use punctual_os::{Interest, Poller, Scheduling, Trigger, scheduling, wait};
 use punctual_transport::Stream;
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
     Acceptor, Lane, Wake,
@@ -280,7 +280,45 @@ pub(crate) fn enter_blocking(endpoint: &Endpoint) -> Result<Option<BlockedInOwnL
     ))
 }
 
-/// A thread blocks in a call to the lane that it serves, until this is dropped.
+/// The lane that reads the reply of a call of the calling thread, if that serves one.
+pub(crate) enum OwnLane {
+    /// It serves none.
+    None,
+    /// Another thread of it reads, as long as the wait is announced.
+    Reads(Arc<Lane>, Option<BlockedInOwnLane>),
+    /// Nobody would, or at too low a priority.
+    CannotRead,
+}
+
+/// Looks which lane reads a reply for the calling thread, which has this priority and sleeps until then.
+///
+/// As with [`enter_blocking`], one thread of the lane has to be left that waits for none of the others.
+pub(crate) fn own_lane_for_reply(priority: Priority) -> OwnLane {
+    let served = SERVED.with_borrow(|served| {
+        let served = served.as_ref()?;
+        // A lent thread is missing in its own lane, and the lane that it helps goes on without it.
+        let own = Arc::ptr_eq(&served.lane, &served.home);
+        Some((Arc::clone(&served.lane), own))
+    });
+    let Some((lane, own)) = served else {
+        return OwnLane::None;
+    };
+    if !own || lane.waits_at < priority || !lane.reads_replies() {
+        return OwnLane::CannotRead;
+    }
+    if lane.buffering.is_some() {
+        // Its I/O thread is in no upcall.
+        return OwnLane::Reads(lane, None);
+    }
+    let waiting = lane.waiting_for_itself.fetch_add(1, Ordering::SeqCst) + 1;
+    let blocked = BlockedInOwnLane(Arc::clone(&lane));
+    if waiting >= lane.crew.occupancy.threads() {
+        return OwnLane::CannotRead;
+    }
+    OwnLane::Reads(lane, Some(blocked))
+}
+
+/// A thread blocks in a call to the lane that it serves, or for a reply that another thread of it reads, until this is dropped.
 pub(crate) struct BlockedInOwnLane(Arc<Lane>);
 
 impl Drop for BlockedInOwnLane {

@@ -14,7 +14,7 @@ use punctual_stub::ReusePool;
 
 use super::{
     ACCEPTOR, BELL, FIRST_ABOVE, LAST_ABOVE, Lane, Wake, borrowing, connection::Connection, crew::Life,
-    inbound::Next, serving,
+    inbound::Next, serving, shared::Opened,
 };
 use crate::{
     client,
@@ -234,6 +234,8 @@ impl<'l> Worker<'l> {
         for _ in 0..at_most {
             match connection.flush() {
                 Ok(true) => {}
+                // The server does not read requests: its replies are wanted all the same.
+                Ok(false) if connection.opened().is_some() => {}
                 // The peer does not read its replies: its requests can wait, too.
                 Ok(false) => return,
                 Err(_) => return self.lane.close(connection),
@@ -254,6 +256,20 @@ impl<'l> Worker<'l> {
                 self.lane.incomplete.store(true, Ordering::SeqCst);
             }
             match next {
+                Next::Message(header) if connection.opened().is_some() => {
+                    // While it is claimed: the end of the stream must not overtake a reply.
+                    let usable = self.take_reply(connection, &header);
+                    let more = wake.ended || inbound.has_more();
+                    drop(inbound);
+                    if !usable {
+                        return self.lane.close(connection);
+                    }
+                    connection.set_used();
+                    wake.look = wake.ended || connection.must_look_again();
+                    if !more && !wake.look {
+                        return;
+                    }
+                }
                 Next::Message(header) => {
                     let more = wake.ended || inbound.has_more();
                     let understood = negotiate(connection, &self.desk.message, &header);
@@ -302,6 +318,9 @@ impl<'l> Worker<'l> {
                         continue;
                     }
                     if !connection.must_look_again() {
+                        if connection.opened().is_some_and(Opened::is_doomed) {
+                            self.lane.close(connection);
+                        }
                         return;
                     }
                     wake.look = true;
