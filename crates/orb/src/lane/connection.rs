@@ -15,7 +15,7 @@ use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::{ProtocolProperties, Stream};
 use punctual_types::Priority;
 
-use super::{inbound::Inbound, shared::Opened};
+use super::{Wake, inbound::Inbound, shared::Opened};
 use crate::{Limits, accepted_priorities::Origin, network_mark::NetworkMark};
 
 /// One connection in the lane's waiting place, accepted or opened. Several threads of the lane may serve requests of it; one at a
@@ -30,8 +30,8 @@ pub(super) struct Connection {
     pub(super) link: Link,
     mark: NetworkMark,
     inbound: PiMutex<Inbound>,
-    /// Something became readable while another thread was reading.
-    again: AtomicBool,
+    /// What became readable while another thread was reading: [`LOOK`] and [`ENDED`].
+    again: AtomicU8,
     /// Requests that threads of the lane are serving.
     in_service: AtomicUsize,
     /// The peer has sent its last octet; it may still wait for replies.
@@ -62,6 +62,11 @@ struct Outbound {
     version: Version,
 }
 
+/// Something.
+const LOOK: u8 = 1;
+/// The end of the stream, behind whatever is there.
+const ENDED: u8 = 2;
+
 const UNKNOWN: u8 = 0;
 const LATIN1: u8 = 1;
 const UTF8: u8 = 2;
@@ -83,7 +88,7 @@ impl Connection {
             stream,
             mark: NetworkMark::new(properties),
             inbound: PiMutex::new(Inbound::new(limits)),
-            again: AtomicBool::new(false),
+            again: AtomicU8::new(0),
             in_service: AtomicUsize::new(0),
             ended: AtomicBool::new(false),
             outbound: PiMutex::new(Outbound {
@@ -127,10 +132,12 @@ impl Connection {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// The right to read; `None` where another thread has it, which is then sure to look again.
-    pub(super) fn claim(&self) -> Option<PiMutexGuard<'_, Inbound>> {
+    /// The right to read; `None` where another thread has it, which is then sure to look again, to the end of the stream
+    /// where that has come.
+    pub(super) fn claim(&self, wake: Wake) -> Option<PiMutexGuard<'_, Inbound>> {
         self.inbound.try_lock().or_else(|| {
-            self.again.store(true, Ordering::SeqCst);
+            let ended = if wake.ended { ENDED } else { 0 };
+            self.again.fetch_or(LOOK | ended, Ordering::SeqCst);
             // It may have let go just before it could see the mark.
             self.inbound.try_lock()
         })
@@ -164,9 +171,13 @@ impl Connection {
         self.outbound.try_lock().is_none()
     }
 
-    /// Whether somebody failed to claim it since: to be asked after letting go of the claim.
-    pub(super) fn must_look_again(&self) -> bool {
-        self.again.load(Ordering::SeqCst) && self.again.swap(false, Ordering::SeqCst)
+    /// Adds to `wake` why others failed to claim it since: to be asked after letting go of the claim.
+    pub(super) fn look_again(&self, wake: &mut Wake) {
+        if self.again.load(Ordering::SeqCst) != 0 {
+            let marks = self.again.swap(0, Ordering::SeqCst);
+            wake.look |= marks != 0;
+            wake.ended |= marks & ENDED != 0;
+        }
     }
 
     /// The code set of `char` and `string`: ISO-8859-1 until the peer has announced another.

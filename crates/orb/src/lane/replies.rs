@@ -208,7 +208,7 @@ impl Replies {
         outcome
     }
 
-    /// Gives a reply to its caller, in exchange for what that has lent.
+    /// Gives a reply to its caller, in exchange for what that has lent; runs `before` it is woken.
     pub(super) fn deliver(
         &self,
         request_id: u32,
@@ -216,6 +216,7 @@ impl Replies {
         reply: Reply,
         message: &mut Vec<u8>,
         fragment_starts: &mut Vec<usize>,
+        before: impl FnOnce(),
     ) -> Delivered {
         let number = (request_id & ((1 << self.bits) - 1)) as usize;
         let mut table = self.table.lock();
@@ -227,6 +228,7 @@ impl Replies {
         if let Some(slot) = slot {
             slot.exchange(message, fragment_starts);
             slot.state = State::Arrived(reply);
+            before();
             drop(table);
             // Not while it is locked: the caller needs the lock next.
             self.arrived[number].notify_one();

@@ -36,8 +36,8 @@ use crate::{
 /// What a connection has that this side opened, beyond those that it accepted.
 pub(crate) struct Opened {
     purpose: Purpose,
-    /// One of the connections that the lane may have open.
-    _permit: Permit,
+    /// One of the connections that the lane may have open; given back when the lane lets go of it, whoever else still knows it.
+    permit: PiMutex<Option<Permit>>,
     pub(crate) char_set: CharSet,
     /// The code sets were negotiated, and no request has told the server yet.
     announces_code_sets: AtomicBool,
@@ -129,11 +129,12 @@ impl Lane {
         stream.set_nonblocking(true)?;
         let mut list = self.shared.0.lock();
         if let Some(faster) = list.iter().find(|shared| shared.opened.purpose.is_for(key)) {
+            stream.shutdown();
             return Ok(faster.clone());
         }
         let opened = Arc::new(Opened {
             purpose: Purpose::new(key),
-            _permit: permit,
+            permit: PiMutex::new(Some(permit)),
             char_set,
             announces_code_sets: AtomicBool::new(announces_code_sets),
             replies: Replies::new(limits.max_shared_calls),
@@ -236,6 +237,7 @@ impl Lane {
     pub(super) fn end_opened(&self, connection: &Arc<Connection>, opened: &Opened) {
         self.opened.fetch_sub(1, Ordering::Relaxed);
         self.forget_shared(connection);
+        drop(opened.permit.lock().take());
         opened.replies.end(End::Lost);
     }
 
@@ -334,11 +336,10 @@ impl Worker<'_> {
         };
         let starts = &mut buffers.fragment_starts;
         let counters = &self.lane.counters;
-        match opened
-            .replies
-            .deliver(request_id, header.message_type, reply, message, starts)
-        {
-            Delivered::ToItsCaller => counters.replies.add_one(),
+        let count = || counters.replies.add_one();
+        let replies = &opened.replies;
+        match replies.deliver(request_id, header.message_type, reply, message, starts, count) {
+            Delivered::ToItsCaller => {}
             Delivered::Late => counters.late_replies.add_one(),
             Delivered::Unasked => return self.reject(connection, header.version),
         }

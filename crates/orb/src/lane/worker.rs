@@ -240,7 +240,7 @@ impl<'l> Worker<'l> {
                 Ok(false) => return,
                 Err(_) => return self.lane.close(connection),
             }
-            let Some(mut inbound) = connection.claim() else {
+            let Some(mut inbound) = connection.claim(wake) else {
                 return;
             };
             // A thread has it for itself since this one was told of it.
@@ -265,7 +265,8 @@ impl<'l> Worker<'l> {
                         return self.lane.close(connection);
                     }
                     connection.set_used();
-                    wake.look = wake.ended || connection.must_look_again();
+                    wake.look = wake.ended;
+                    connection.look_again(&mut wake);
                     if !more && !wake.look {
                         return;
                     }
@@ -295,7 +296,8 @@ impl<'l> Worker<'l> {
                     if connection.is_congested() || more && others {
                         return;
                     }
-                    wake.look = wake.ended || connection.must_look_again();
+                    wake.look = wake.ended;
+                    connection.look_again(&mut wake);
                     if !more && !wake.look {
                         return;
                     }
@@ -305,7 +307,7 @@ impl<'l> Worker<'l> {
                     if self.lane.cancel(connection, request_id) && connection.leave() {
                         return self.lane.close(connection);
                     }
-                    wake.look |= connection.must_look_again();
+                    connection.look_again(&mut wake);
                 }
                 Next::Nothing => {
                     drop(inbound);
@@ -317,13 +319,14 @@ impl<'l> Worker<'l> {
                         };
                         continue;
                     }
-                    if !connection.must_look_again() {
+                    wake.look = false;
+                    connection.look_again(&mut wake);
+                    if !wake.look {
                         if connection.opened().is_some_and(Opened::is_doomed) {
                             self.lane.close(connection);
                         }
                         return;
                     }
-                    wake.look = true;
                 }
                 Next::Closed => {
                     // Replies that other threads are working at are still to be sent; then the last of them closes.
