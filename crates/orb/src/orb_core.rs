@@ -165,7 +165,12 @@ impl OrbCore {
 
     pub(crate) fn forget_pool(&self, pool: &Arc<PoolCore>) {
         self.pools.lock().retain(|other| !Arc::ptr_eq(other, pool));
-        if self.reply_pool.load().as_ref().is_some_and(|own| Arc::ptr_eq(own, pool)) {
+        if self
+            .reply_pool
+            .load()
+            .as_ref()
+            .is_some_and(|own| Arc::ptr_eq(own, pool))
+        {
             self.reply_pool.store(None);
         }
     }

@@ -19,8 +19,8 @@ pub enum ConnectionMode {
     ///
     /// Threads that serve a lane use their own one. Where a reply could find nobody there to read it in time, such a
     /// call is an exclusive one: where all other threads of the lane wait like that already, where the caller's priority is
-    /// above the lane's, for [`crate::WaitStrategy::Serving`], for lanes that block in `read`, and for threads that are
-    /// lent. Other threads need a pool for it, `Orb::set_reply_threadpool`, and use the lowest lane that is not below
+    /// above the lane's, in lanes that block in `read`, and for threads that are lent. With
+    /// [`crate::WaitStrategy::Serving`] the caller itself may read its reply, or another's. Other threads need a pool for it, `Orb::set_reply_threadpool`, and use the lowest lane that is not below
     /// their priority; INV_POLICY where there is none.
     ///
     /// A lane whose threads are all in upcalls reads no replies until one is back, unless it buffers requests: let

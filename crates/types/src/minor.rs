@@ -276,9 +276,9 @@ impl Minor {
             Self::NO_LANE_FOR_REPLY => Some(
                 "the call shares a connection, and every lane of the pool for replies is below the caller's priority; add a lane, or use `ConnectionMode::Exclusive`",
             ),
-            Self::REPLY_THREADPOOL_ENDED => Some(
-                "the thread pool that was to read the reply has ended while the call was under way",
-            ),
+            Self::REPLY_THREADPOOL_ENDED => {
+                Some("the thread pool that was to read the reply has ended while the call was under way")
+            }
             Self::SHARED_CALLS_EXHAUSTED => Some(
                 "as many calls share the connection as may at a time; raise `max_shared_calls`, or use `ConnectionMode::Exclusive`",
             ),

@@ -49,9 +49,7 @@ impl Reference {
     #[cold]
     pub(super) fn lane_for_reply(&self, terms: Terms<'_>) -> Result<Option<ReplyLane>, SystemException> {
         let priority = current::thread_priority(&self.core);
-        match serving::own_lane_for_reply(priority) {
-            // It could not be woken while it serves.
-            OwnLane::Reads(..) if terms.policies.wait_strategy == WaitStrategy::Serving => Ok(None),
+        match serving::own_lane_for_reply(priority, terms.policies.wait_strategy) {
             OwnLane::CannotRead => Ok(None),
             OwnLane::Reads(lane, blocked) => Ok(Some(ReplyLane {
                 lane,
@@ -84,19 +82,16 @@ impl Reference {
         terms: Terms<'_>,
     ) -> Result<Attempt<()>, SystemException> {
         let priority = self.caller_priority(route)?;
-        let shared = &self.shared_connection(lane, route, priority, terms)?;
+        let connection = &self.shared_connection(lane, route, priority, terms)?;
         let outgoing = Outgoing {
-            shared,
+            shared: connection,
             lane: &lane.lane,
             route,
             priority,
             terms,
         };
-        let CallFrame {
-            request,
-            shared: lent,
-            ..
-        } = frame;
+        let CallFrame { request, shared, .. } = frame;
+        let lent = shared.get_or_insert_default();
         let wanted = (call.response == Response::WithTarget).then_some(MessageType::Reply);
         let answer = self.exchange(&outgoing, wanted, request, lent, |octets, speech| {
             self.encode(route, priority, terms, octets, call, speech)
@@ -107,7 +102,7 @@ impl Reference {
                     message: &lent.message[..header.total_size()],
                     header: &header,
                     fragment_starts: &lent.fragment_starts,
-                    char_set: shared.opened.char_set,
+                    char_set: connection.opened.char_set,
                 };
                 self.decode_reply(answer, reply, route, call)
             }
@@ -126,19 +121,16 @@ impl Reference {
         terms: Terms<'_>,
     ) -> Result<Attempt<bool>, SystemException> {
         let priority = self.caller_priority(route)?;
-        let shared = &self.shared_connection(lane, route, priority, terms)?;
+        let connection = &self.shared_connection(lane, route, priority, terms)?;
         let outgoing = Outgoing {
-            shared,
+            shared: connection,
             lane: &lane.lane,
             route,
             priority,
             terms,
         };
-        let CallFrame {
-            request,
-            shared: lent,
-            ..
-        } = frame;
+        let CallFrame { request, shared, .. } = frame;
+        let lent = shared.get_or_insert_default();
         let wanted = Some(MessageType::LocateReply);
         let answer = self.exchange(&outgoing, wanted, request, lent, |octets, speech| {
             self.encode_locate(route, octets, speech)
@@ -211,7 +203,9 @@ impl Reference {
         let replies = &shared.opened.replies;
         terms.deadlines.check_unsent()?;
         let entered = match wanted {
-            Some(wanted) => replies.enter(wanted, lent).map(|ticket| (ticket.request_id, Some(ticket))),
+            Some(wanted) => replies
+                .enter(wanted, lent)
+                .map(|ticket| (ticket.request_id, Some(ticket))),
             None => replies.id_without_reply().map(|id| (id, None)),
         };
         let (request_id, ticket) = match entered {
@@ -252,6 +246,17 @@ impl Reference {
             unsent_until: terms.deadlines.request.map(at),
             is_unsent: &|| shared.is_congested(),
         };
+        if terms.policies.wait_strategy == WaitStrategy::Serving {
+            // For the request as long as it may not have been sent, then for the reply; what it came to, says the wait that
+            // follows. It fails for want of descriptors at most, and then that one is all there is.
+            let unsent = wait.unsent_until.filter(|_| shared.is_congested());
+            if let Some(Ok(false)) = serving::await_over(replies, &ticket, unsent.or(wait.until))
+                && unsent.is_some()
+                && !shared.is_congested()
+            {
+                let _ = serving::await_over(replies, &ticket, wait.until);
+            }
+        }
         match replies.wait(ticket, &wait, lent) {
             Outcome::Arrived(reply) => {
                 record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));

@@ -18,8 +18,8 @@ pub(crate) struct CallFrame {
     pub(super) request: Vec<u8>,
     /// For collocated calls: the reply, and what a lane's thread would lend to the servant.
     pub(super) reply: Vec<u8>,
-    /// For calls over a shared connection: what the reply comes in.
-    pub(super) shared: ReplyBuffer,
+    /// For calls over a shared connection: what the reply comes in. Boxed, because others need not carry it around.
+    pub(super) shared: Option<Box<ReplyBuffer>>,
     pub(super) arena: Arena,
     pub(super) pool: ReusePool,
 }

@@ -3,10 +3,10 @@
 //! Each has a slot, whose number is part of its request id: so the thread that reads finds the caller in O(1), and wakes that
 //! one alone. The caller lends its own buffer; a reply is exchanged for it and never copied.
 
-use std::{mem, time::Instant};
+use std::{mem, sync::Arc, time::Instant};
 
 use punctual_giop::{MessageHeader, MessageType, ReplyStatus};
-use punctual_os::{PiCondvar, PiMutex, condvar::TimedOut};
+use punctual_os::{Doorbell, PiCondvar, PiMutex, condvar::TimedOut};
 
 /// The calls that are outstanding on one connection, within a limit.
 pub(crate) struct Replies {
@@ -35,6 +35,8 @@ struct Slot {
     /// Lent by the caller.
     message: Vec<u8>,
     fragment_starts: Vec<usize>,
+    /// Of a caller that waits for more than its reply.
+    bell: Option<Arc<Doorbell>>,
 }
 
 #[derive(Clone, Copy)]
@@ -75,6 +77,7 @@ pub(crate) struct ReplyBuffer {
 }
 
 /// A call in the table. To be given back to [`Replies::wait`] or [`Replies::withdraw`].
+#[derive(Debug)]
 #[must_use]
 pub(crate) struct Ticket {
     slot: usize,
@@ -131,6 +134,7 @@ impl Replies {
             state: State::Free,
             message: Vec::new(),
             fragment_starts: Vec::new(),
+            bell: None,
         };
         Self {
             table: PiMutex::new(Table {
@@ -208,6 +212,18 @@ impl Replies {
         outcome
     }
 
+    /// Has a bell rung when the call is over, for a caller that waits for more than that. `true`: it is over already.
+    pub(super) fn ring_when_over(&self, ticket: &Ticket, bell: &Arc<Doorbell>) -> bool {
+        let slot = &mut self.table.lock().slots[ticket.slot];
+        slot.bell = Some(Arc::clone(bell));
+        slot.is_over()
+    }
+
+    /// Whether [`Self::wait`] would not wait.
+    pub(super) fn is_over(&self, ticket: &Ticket) -> bool {
+        self.table.lock().slots[ticket.slot].is_over()
+    }
+
     /// Gives a reply to its caller, in exchange for what that has lent; runs `before` it is woken.
     pub(super) fn deliver(
         &self,
@@ -228,10 +244,11 @@ impl Replies {
         if let Some(slot) = slot {
             slot.exchange(message, fragment_starts);
             slot.state = State::Arrived(reply);
+            let bell = slot.bell.take();
             before();
             drop(table);
             // Not while it is locked: the caller needs the lock next.
-            self.arrived[number].notify_one();
+            self.wake(number, bell);
             return Delivered::ToItsCaller;
         }
         // So many late ones there can be; a peer that sends more makes them up.
@@ -252,15 +269,26 @@ impl Replies {
         if table.is_idle() {
             return true;
         }
-        for number in 0..table.slots.len() {
-            let slot = &mut table.slots[number];
+        for slot in &mut table.slots {
             if matches!(slot.state, State::Waiting) {
                 slot.state = State::Ended(end);
             }
         }
         drop(table);
-        self.arrived.iter().for_each(PiCondvar::notify_one);
+        for number in 0..self.arrived.len() {
+            let bell = self.table.lock().slots[number].bell.take();
+            self.wake(number, bell);
+        }
         false
+    }
+
+    fn wake(&self, number: usize, bell: Option<Arc<Doorbell>>) {
+        match bell {
+            None => self.arrived[number].notify_one(),
+            Some(bell) => {
+                let _ = bell.ring();
+            }
+        }
     }
 
     /// Lets no other call in, if there is none now. `false`: there is one, or it had ended before.
@@ -292,6 +320,7 @@ impl Table {
         let slot = &mut self.slots[number];
         slot.exchange(&mut lent.message, &mut lent.fragment_starts);
         slot.state = State::Free;
+        slot.bell = None;
         self.free.push(number as u32);
     }
 
@@ -301,6 +330,10 @@ impl Table {
 }
 
 impl Slot {
+    fn is_over(&self) -> bool {
+        !matches!(self.state, State::Waiting)
+    }
+
     fn exchange(&mut self, message: &mut Vec<u8>, fragment_starts: &mut Vec<usize>) {
         mem::swap(&mut self.message, message);
         mem::swap(&mut self.fragment_starts, fragment_starts);

@@ -9,7 +9,7 @@ use punctual_flight::{self as flight, Link, Record, record};
 use punctual_giop::{
     CODE_SETS, MessageHeader, MessageType, RequestHeader, Version, char_set_from_id, decode_code_sets,
 };
-use punctual_os::{Poller, Scheduling, poller::Event, scheduling};
+use punctual_os::{Doorbell, Poller, Scheduling, poller::Event, scheduling};
 use punctual_stub::ReusePool;
 
 use super::{
@@ -67,6 +67,8 @@ pub(super) struct Desk {
     pub(super) buffers: Buffers,
     /// Where the reply to a call is waited for while the lane is served.
     pub(super) replies: Option<Poller>,
+    /// Rings when a call over a shared connection is over while the lane is served.
+    pub(super) bell: Option<Arc<Doorbell>>,
 }
 
 impl Desk {
@@ -83,6 +85,7 @@ impl Desk {
                 served_at: None,
             },
             replies: None,
+            bell: None,
         }
     }
 

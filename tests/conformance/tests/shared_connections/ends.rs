@@ -6,9 +6,7 @@ use std::{
     time::Duration,
 };
 
-use punctual::{
-    Completion, Limits, Minor, Priority, SystemException, SystemExceptionKind as Kind,
-};
+use punctual::{Completion, Limits, Minor, Priority, SystemException, SystemExceptionKind as Kind};
 use punctual_conformance::{
     conformance::ProbeRef,
     peer::wait_until,
@@ -133,11 +131,8 @@ fn a_message_error_is_told_to_all() {
         calls.extend(call_all(scope, &probe, [2]));
         requests(&mut peer, 1);
         peer.send(&COMMON.message(MESSAGE_ERROR, |message| message));
-        let rejected = SystemException::new(
-            Kind::CommFailure,
-            Minor::PEER_REJECTED_MESSAGE,
-            Completion::Maybe,
-        );
+        let rejected =
+            SystemException::new(Kind::CommFailure, Minor::PEER_REJECTED_MESSAGE, Completion::Maybe);
         for (_, call) in calls {
             assert_eq!(call.join().unwrap(), Err(rejected));
         }

@@ -14,7 +14,9 @@ use super::{Client, answer, call_all, doubled, lost, requests};
 type Row = (&'static str, fn(&[Message]) -> Vec<u8>);
 
 const ROWS: &[Row] = &[
-    ("a reply to nobody", |due| doubled(COMMON, due[0].request().id + 1000, 1)),
+    ("a reply to nobody", |due| {
+        doubled(COMMON, due[0].request().id + 1000, 1)
+    }),
     ("a reply from before", |due| {
         // The same slot of the table, in another use.
         doubled(COMMON, due[0].request().id ^ 0x8000_0000, 1)
@@ -29,7 +31,9 @@ const ROWS: &[Row] = &[
     ("a request", |due| due[0].octets.clone()),
     ("garbage", |_| b"HTTP/1.1 400 Bad Request".to_vec()),
     ("a reply of 4 GiB", |_| COMMON.header(1, false, u32::MAX).finish()),
-    ("a fragment of nothing", |_| COMMON.message(FRAGMENT, |message| message.u32(7))),
+    ("a fragment of nothing", |_| {
+        COMMON.message(FRAGMENT, |message| message.u32(7))
+    }),
     ("an unknown status", |due| {
         COMMON.reply(due[0].request().id, 9, |body| body.i32(42))
     }),
@@ -80,7 +84,9 @@ fn it_costs_the_connection_and_nothing_else() {
                 peer.receive();
                 assert!(peer.is_closed(), "{name}");
             });
-            wait_until("it is counted", || client.seen(0).protocol_errors == number as u64 + 1);
+            wait_until("it is counted", || {
+                client.seen(0).protocol_errors == number as u64 + 1
+            });
             assert_eq!(client.seen(0).shared_connections, 1, "{name}");
         }
         bystander.send(&answer(&due));

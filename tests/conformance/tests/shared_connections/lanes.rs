@@ -214,7 +214,10 @@ fn no_reply_is_read_at_a_lower_priority_than_its_callers() {
         });
         let seen = witness.0.lock().unwrap().clone();
         assert!(!seen.is_empty());
-        assert!(seen.iter().all(|seen| *seen == native(reader)), "{caller}: {seen:?}");
+        assert!(
+            seen.iter().all(|seen| *seen == native(reader)),
+            "{caller}: {seen:?}"
+        );
     }
     orb.shutdown_and_wait().unwrap();
 }

@@ -1,7 +1,9 @@
 use std::{thread, time::Duration};
 
 use punctual::{Completion, Limits, Minor, SystemException, SystemExceptionKind as Kind};
-use punctual_conformance::{conformance::ProbeRef, peer::wait_until, recorder::Recorder, wire::CLOSE_CONNECTION};
+use punctual_conformance::{
+    conformance::ProbeRef, peer::wait_until, recorder::Recorder, wire::CLOSE_CONNECTION,
+};
 
 use super::{Client, answer, call_all, lost, requests};
 
@@ -67,13 +69,19 @@ fn calls_that_time_out_do_not_use_up_the_limit() {
 fn connections_of_a_lane_are_limited() {
     let client = Client::with(limited(|limits| limits.max_client_connections = 2), |pool| pool);
     let servers = [(); 3].map(|()| Recorder::start());
-    let probes = servers.each_ref().map(|server| server.reference(&client.orb, &[]));
+    let probes = servers
+        .each_ref()
+        .map(|server| server.reference(&client.orb, &[]));
     for number in [0, 1, 0, 2, 0] {
         assert_eq!(probes[number].twice(1), Ok(42));
     }
     let made = servers.each_ref().map(Recorder::connections);
     assert_eq!(made, [1, 1, 1]);
-    assert_eq!(servers[1].await_open(0, CLOSE_CONNECTION).len(), 1, "in good order");
+    assert_eq!(
+        servers[1].await_open(0, CLOSE_CONNECTION).len(),
+        1,
+        "in good order"
+    );
     assert_eq!(client.seen(0).shared_connections, 2);
 
     let played = [(); 2].map(|()| client.playing());

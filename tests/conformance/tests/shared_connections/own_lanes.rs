@@ -1,19 +1,19 @@
 //! Calls of threads that serve a lane: its other threads read the replies, if there are any.
 
-use std::thread;
+use std::{thread, time::Duration};
 
 use punctual::{
-    ConnectionMode, PolicyOverrides, PriorityModel, QueueLimits, ThreadPoolBuilder, WaitStrategy,
+    ConnectionMode, LaneWait, Minor, Orb, PolicyOverrides, PriorityModel, QueueLimits, WaitStrategy,
 };
 use punctual_conformance::{
     conformance::ProbeRef,
+    peer::Listener,
     real_time::{HIGH, LOW, priority},
-    server::{Server, Setup, client},
+    recorder::resolve,
+    server::{Server, Setup, client, reference},
 };
 
-use super::{server_with, shared};
-
-type Shape = fn(ThreadPoolBuilder) -> ThreadPoolBuilder;
+use super::{Shape, server_with, shared};
 
 /// A server whose servants share connections, and one that they call.
 fn pair(shape: Shape, policies: PolicyOverrides) -> (Server, Server) {
@@ -26,20 +26,37 @@ fn pair(shape: Shape, policies: PolicyOverrides) -> (Server, Server) {
 #[test]
 fn the_own_lane_reads_where_a_thread_is_left() {
     let serving = || shared().wait_strategy(WaitStrategy::Serving);
-    let rows: [(&str, Shape, PolicyOverrides, bool); 8] = [
+    let rows: [(&str, Shape, PolicyOverrides, bool); 10] = [
         ("two threads", |pool| pool.threads(2), shared(), true),
         ("one thread", |pool| pool, shared(), false),
-        ("one, and a dynamic one", |pool| pool.dynamic_threads(1), shared(), true),
+        (
+            "one, and a dynamic one",
+            |pool| pool.dynamic_threads(1),
+            shared(),
+            true,
+        ),
         (
             "one, and one that reads",
             |pool| pool.request_buffering(QueueLimits::default()),
             shared(),
             true,
         ),
-        ("two that serve meanwhile", |pool| pool.threads(2), serving(), false),
+        (
+            "two that serve meanwhile",
+            |pool| pool.threads(2),
+            serving(),
+            true,
+        ),
+        ("one that serves meanwhile", |pool| pool, serving(), true),
+        (
+            "one that serves its queue meanwhile",
+            |pool| pool.request_buffering(QueueLimits::default()),
+            serving(),
+            true,
+        ),
         (
             "two that block in `read`",
-            |pool| pool.threads(2).wait(punctual::LaneWait::Blocking),
+            |pool| pool.threads(2).wait(LaneWait::Blocking),
             shared(),
             false,
         ),
@@ -108,7 +125,10 @@ fn the_last_thread_reads_for_itself() {
 /// Two servers whose objects call each other, deeper than either has threads.
 #[test]
 fn back_and_forth_without_end_is_seen_or_ends() {
-    let (one, other) = (server_with(|pool| pool.threads(4)), server_with(|pool| pool.threads(4)));
+    let (one, other) = (
+        server_with(|pool| pool.threads(4)),
+        server_with(|pool| pool.threads(4)),
+    );
     for server in [&one, &other] {
         server.orb.set_policies(shared());
     }
@@ -119,6 +139,54 @@ fn back_and_forth_without_end_is_seen_or_ends() {
     for depth in 0..7 {
         assert_eq!(probe.rally(depth), Ok(depth));
     }
+}
+
+/// With one thread each: whoever waits serves, and reads its own reply or that of a call further out.
+#[test]
+fn one_thread_serves_and_reads_while_it_waits() {
+    let pools: [Shape; 2] = [|pool| pool, |pool| pool.request_buffering(QueueLimits::default())];
+    for pool in pools {
+        let serving = || Setup {
+            wait_strategy: WaitStrategy::Serving,
+            pool,
+            ..Setup::default()
+        };
+        let (one, other) = (serving().start(), serving().start());
+        for server in [&one, &other] {
+            server
+                .orb
+                .set_policies(shared().wait_strategy(WaitStrategy::Serving));
+        }
+        one.hooks.choose_partner(other.reference_for(&one.orb));
+        other.hooks.choose_partner(one.reference_for(&other.orb));
+        let client = client();
+        let probe = one.reference_for(&client);
+        for depth in 0..10 {
+            assert_eq!(probe.rally(depth), Ok(depth));
+        }
+        assert_eq!(
+            [&one, &other].map(|server| server.seen(0).shared_connections),
+            [1, 1]
+        );
+        assert_eq!(
+            one.seen(0).connections,
+            2,
+            "the client's, and one for all calls back"
+        );
+        // With a deadline that passes.
+        let callers = one.orb.policies().roundtrip_timeout(Duration::from_millis(30));
+        one.orb.set_policies(callers);
+        let (_silent, gone) = silent(&client);
+        let error = probe.corba_priority_of(Some(&gone)).unwrap_err();
+        assert_eq!(error.minor, Minor::REPLY_TIMED_OUT);
+    }
+}
+
+/// A server that connects and answers nothing.
+fn silent(orb: &Orb) -> (Listener, ProbeRef) {
+    let listener = Listener::open();
+    let probe = resolve(orb, &reference([1, 2], listener.port, b"silent", &[]));
+    (listener, probe)
 }
 
 /// A priority above its lane's: nobody there would read in time.
@@ -144,15 +212,11 @@ fn a_raised_caller_reads_for_itself() {
 /// The pool ends while its own threads wait for replies that never come.
 #[test]
 fn a_pool_ends_under_its_own_callers() {
-    let (middle, last) = pair(|pool| pool.threads(2), shared());
+    let middle = server_with(|pool| pool.threads(2));
+    middle.orb.set_policies(shared());
     let orb = client();
-    let (probe, gate) = (middle.reference_for(&orb), last.reference_for(&middle.orb));
-    middle.hooks.choose_partner(gate);
-    let silent = punctual_conformance::peer::Listener::open();
-    let silent_probe = punctual_conformance::recorder::resolve(
-        &orb,
-        &punctual_conformance::server::reference([1, 2], silent.port, b"silent", &[]),
-    );
+    let probe = middle.reference_for(&orb);
+    let (silent, silent_probe) = silent(&orb);
     thread::scope(|scope| {
         let call = scope.spawn(|| probe.forward(Some(&silent_probe), 1));
         let mut peer = silent.accept();
@@ -160,8 +224,7 @@ fn a_pool_ends_under_its_own_callers() {
         middle.orb.shutdown_and_wait().unwrap();
         let error = call.join().unwrap().unwrap_err();
         assert!(
-            [punctual::Minor::REPLY_THREADPOOL_ENDED, punctual::Minor::CONNECTION_LOST]
-                .contains(&error.minor),
+            [Minor::REPLY_THREADPOOL_ENDED, Minor::CONNECTION_LOST].contains(&error.minor),
             "{error}"
         );
     });

@@ -91,7 +91,10 @@ fn replies_find_their_callers_in_any_order() {
             assert_eq!(call.join().unwrap(), Ok(2 * value));
         }
     });
-    assert_eq!((client.seen(0).replies, client.seen(0).late_replies), (CALLERS as u64, 0));
+    assert_eq!(
+        (client.seen(0).replies, client.seen(0).late_replies),
+        (CALLERS as u64, 0)
+    );
 }
 
 #[test]
@@ -163,7 +166,10 @@ fn oneway_and_locate_go_over_it_too() {
     }
     assert_eq!(probe.noted(), Ok(99), "after all that went before");
     assert_eq!(server.hooks.journal(), (0..100).collect::<Vec<_>>());
-    assert_eq!((server.seen(0).connections, client.seen(0).shared_connections), (1, 1));
+    assert_eq!(
+        (server.seen(0).connections, client.seen(0).shared_connections),
+        (1, 1)
+    );
     // The LocateReply and one reply.
     assert_eq!(client.seen(0).replies, 2);
 }
@@ -214,9 +220,10 @@ fn text_is_negotiated_once() {
 /// What forbids sharing does so here: bands, and references with private connections, which close with them.
 #[test]
 fn bands_and_private_references_share_nothing() {
-    let (recorder, client) = (Recorder::start(), Client::with(Limits::default(), |pool| {
-        pool.default_priority(Priority::MAX)
-    }));
+    let (recorder, client) = (
+        Recorder::start(),
+        Client::with(Limits::default(), |pool| pool.default_priority(Priority::MAX)),
+    );
     let middle = 1000;
     let banded = policies(&[
         model(CLIENT_PROPAGATED, 0),
@@ -224,7 +231,11 @@ fn bands_and_private_references_share_nothing() {
     ]);
     let probe = recorder.reference(&client.orb, &[banded]);
     for value in [0, middle + 1, middle, 32_767] {
-        client.orb.current().set_priority(Priority::new(value).unwrap()).unwrap();
+        client
+            .orb
+            .current()
+            .set_priority(Priority::new(value).unwrap())
+            .unwrap();
         assert_eq!(probe.twice(1), Ok(42));
     }
     assert_eq!(recorder.connections_of_requests(), [0, 1, 0, 1]);
@@ -255,7 +266,11 @@ fn every_transport_can_be_shared() {
             for caller in 0..4 {
                 scope.spawn(move || {
                     for value in 0..500 {
-                        assert_eq!(probe.twice(caller + value), Ok(2 * (caller + value)), "{endpoint}");
+                        assert_eq!(
+                            probe.twice(caller + value),
+                            Ok(2 * (caller + value)),
+                            "{endpoint}"
+                        );
                     }
                 });
             }
