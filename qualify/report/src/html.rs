@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use crate::chapter::Part;
 use crate::svg::FigureError;
-use crate::{LineFigure, Table};
+use crate::{Chapter, LineFigure, Table};
 
 /// A page, from top to bottom in the order in which things are added. Nothing in it is fetched from elsewhere.
 ///
@@ -111,6 +112,22 @@ impl Page {
         Ok(self.with(&format!(
             "<figure>\n{svg}<figcaption>{caption}</figcaption>\n</figure>\n"
         )))
+    }
+
+    /// A chapter, all of it. A figure without a point is named as missing.
+    ///
+    /// # Errors
+    /// A figure could not be drawn.
+    pub fn chapter(self, chapter: &Chapter) -> Result<Self, FigureError> {
+        let page = self.section(&chapter.heading);
+        chapter.parts.iter().try_fold(page, |page, part| match part {
+            Part::Paragraph(text) => Ok(page.paragraph(text)),
+            Part::Table(table) => Ok(page.table(table)),
+            Part::Figure(figure) => match figure.to_svg() {
+                Err(error @ FigureError::NoData(_)) => Ok(page.paragraph(error.to_string())),
+                _ => page.figure(figure),
+            },
+        })
     }
 
     /// Data that the reader can save under a name.

@@ -6,13 +6,16 @@
 //! |---|---|
 //! | Rows as a table, on the terminal and in a page | [`table`] |
 //! | Curves as a figure (SVG) | [`svg`] |
+//! | What belongs together, in reading order | [`chapter`] |
 //! | All of it on one page that opens offline | [`html`] |
 #![forbid(unsafe_code)]
 
+pub mod chapter;
 pub mod html;
 pub mod svg;
 pub mod table;
 
+pub use chapter::Chapter;
 pub use html::{Page, Tone};
 pub use svg::{LineFigure, Series};
 pub use table::Table;

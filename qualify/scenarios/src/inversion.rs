@@ -4,23 +4,23 @@
 //! flight recorder: once through a classic pool, where the trace must find many waits (or it would find nothing anywhere),
 //! once through lanes, where none may be long. Source: \[S2\] experiments 7 and 8, figures 22 and 25.
 
-use std::{process::ExitCode, time::Duration};
+use std::{path::Path, time::Duration};
 
-use punctual_harness::{Claim, MachineFacts, Outcome, Progress, Row, Span};
-use punctual_report::Table;
+use punctual_harness::{Claim, Outcome, Row, Span};
+use punctual_report::{Chapter, Table};
 use punctual_trace::{
     Analysis, Inversion, Names, Recorded, Session, SessionSettings, inversion::CpuHole,
     kernel::KernelSettings, report,
 };
 
 use crate::{
-    Error,
+    Benchmark, Error, Findings, Length,
     demo::{
         Pool,
         client::Paced,
-        stage::{Places, Rates, Setup, Stage},
+        stage::{Rates, Setup, Stage},
     },
-    report::{Files, could_not_run},
+    testbed::{Places, Testbed},
 };
 
 /// A little below capacity, so that best effort has something: figure 25.
@@ -36,35 +36,28 @@ const LARGEST_EXCLUDED_SHARE: f64 = 0.02;
 /// Rows with single intervals, for each pool.
 const MOST_INTERVALS: usize = 50;
 
-/// What `punctual bench inversion` can be told.
-#[derive(clap::Args, Clone, Debug)]
-pub struct Options {
-    #[command(flatten)]
-    files: Files,
-    /// How long to measure with each pool [default: 10, with --quick 3]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=600))]
-    seconds: Option<u32>,
-    /// Three seconds with each pool
-    #[arg(long)]
-    quick: bool,
-    /// Write the timeline to this file, for ui.perfetto.dev
-    #[arg(long, value_name = "FILE")]
-    perfetto: Option<std::path::PathBuf>,
-    /// Change nothing on the system: real-time throttling stays on, other programs stay where they are
-    #[arg(long)]
-    leave_system_alone: bool,
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "inversion",
+    about: "whether requests wait while something less important runs, under a flood of best-effort calls; needs root",
+    expected: |length| Extent::of(length).expected(),
+    run: measure,
+};
+
+/// How long is measured, in seconds.
+#[derive(Clone, Copy)]
+struct Extent {
+    phase: f64,
+    calibration: f64,
 }
 
-/// Measures, prints, writes the files asked for. Exit code as the contract for machine reading says.
-pub fn run(options: &Options) -> ExitCode {
-    match measure(options) {
-        Ok(outcome) => {
-            for (title, table) in tables(&outcome) {
-                println!("{title}\n{}\n", table.to_text());
-            }
-            options.files.finish(&outcome, || html(&outcome))
-        }
-        Err(error) => could_not_run("bench inversion", &error),
+impl Extent {
+    fn of(length: Length) -> Self {
+        let (phase, calibration) = length.pick((3.0, 0.6), (10.0, 1.2), (10.0, 1.2));
+        Self { phase, calibration }
+    }
+
+    fn expected(self) -> Duration {
+        Duration::from_secs_f64(self.phase * Pool::ALL.len() as f64 + self.calibration * 2.0 + 3.0)
     }
 }
 
@@ -73,35 +66,36 @@ struct Phase {
     rates: Rates,
 }
 
-fn measure(options: &Options) -> Result<Outcome, Error> {
-    let places = Places::find()?;
-    let mut outcome = Outcome::new("inversion", MachineFacts::read(&places.pinned));
-    let seconds = f64::from(options.seconds.unwrap_or(if options.quick { 3 } else { 10 }));
-    let calibration = if options.quick { 0.6 } else { 1.2 };
-    let total = seconds * Pool::ALL.len() as f64 + calibration * 2.0;
-    let progress = Progress::start("bench inversion", Duration::from_secs_f64(total + 3.0));
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let places = testbed.places.clone();
+    let mut outcome = testbed.outcome(BENCHMARK.name);
+    let extent = Extent::of(testbed.length);
+    let seconds = extent.phase;
     let settings = SessionSettings {
         kernel: Some(KernelSettings {
-            reader: if places.driver == places.pinned {
-                punctual_os::CpuSet::empty()
-            } else {
+            reader: if places.has_driver() {
                 places.driver.clone()
+            } else {
+                punctual_os::CpuSet::empty()
             },
             ..KernelSettings::default()
         }),
         ..SessionSettings::default()
     };
-    // The stage's supervisor removes the trace instance if this process is killed.
+    // The supervisor removes the trace instance if this process is killed.
     let session = Session::start(&settings)?;
     let setup = Setup {
-        leave_system_alone: options.leave_system_alone,
         best_effort: true,
         environment: &session.environment(),
-        limit: Duration::from_secs_f64(total * 2.0 + 30.0),
+        limit: extent.expected() * 2 + Duration::from_secs(30),
     };
-    let mut stage = Stage::set(&places, &setup, &mut outcome)?;
-    progress.stage("calibrating the load", Duration::from_secs_f64(calibration * 2.0));
-    stage.calibrate(calibration)?;
+    let mut stage = Stage::set(&places, &setup)?;
+    let progress = &testbed.progress;
+    progress.stage(
+        "calibrating the load",
+        Duration::from_secs_f64(extent.calibration * 2.0),
+    );
+    stage.calibrate(extent.calibration)?;
     let mut phases = Vec::new();
     for pool in Pool::ALL {
         let text = format!(
@@ -116,14 +110,15 @@ fn measure(options: &Options) -> Result<Outcome, Error> {
     progress.stage("reading the trace", Duration::from_secs(1));
     let recorded = session.stop()?;
     stage.strike()?;
-    progress.finish();
     outcome.parameter("work", WORK);
     outcome.parameter("best_effort_clients", BEST_EFFORT);
     outcome.parameter("seconds_per_phase", seconds);
     outcome.parameter("rounds_per_unit_of_work", rounds);
     outcome.parameter("limit_us", LIMIT_US);
-    judge(&places, &phases, &recorded, &mut outcome, options)?;
-    Ok(outcome)
+    let perfetto = testbed.settings.perfetto.as_deref();
+    judge(&places, &phases, &recorded, &mut outcome, perfetto)?;
+    let chapter = chapter(&outcome);
+    Ok(Findings { outcome, chapter })
 }
 
 fn judge(
@@ -131,7 +126,7 @@ fn judge(
     phases: &[Phase],
     recorded: &Recorded,
     outcome: &mut Outcome,
-    options: &Options,
+    perfetto: Option<&Path>,
 ) -> Result<(), Error> {
     let begin = phases.first().map_or(0, |phase| phase.rates.span.start_ns);
     let names = Names::new(recorded.names(), begin).operations(&["method"]);
@@ -173,7 +168,7 @@ fn judge(
             recorded.overwritten()
         ));
     }
-    if let Some(file) = &options.perfetto {
+    if let Some(file) = perfetto {
         crate::trace::write_timeline(file, recorded, &analysis, &names)?;
     }
     Ok(())
@@ -331,13 +326,13 @@ fn tables(outcome: &Outcome) -> Vec<(String, Table)> {
     tables
 }
 
-fn html(outcome: &Outcome) -> Result<String, Error> {
-    let page = crate::report::page("No unbounded priority inversion", outcome)?.paragraph(
+fn chapter(outcome: &Outcome) -> Chapter {
+    let chapter = Chapter::new("No unbounded priority inversion").paragraph(
         "Three clients call at 75, 50 and 25 Hz, and ten more as fast as they can, all on one processor. Shown is how long \
          requests and their threads waited while something less important ran, by the kernel's own trace.",
     );
     let tables = tables(outcome).into_iter();
-    Ok(tables
-        .fold(page, |page, (title, table)| page.section(title).table(&table))
-        .to_html())
+    tables.fold(chapter, |chapter, (title, table)| {
+        chapter.table(table.title(title))
+    })
 }

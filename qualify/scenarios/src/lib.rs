@@ -3,11 +3,16 @@
 //! Each is a module with `Options` for the command line and `run`. Measured work happens in processes of its own, which
 //! are this program again: [`main_if_asked`] takes the call there.
 
-pub mod cubit;
+pub mod bench;
+mod benchmark;
+mod cubit;
 pub mod demo;
-pub mod inversion;
+mod inversion;
 mod report;
+mod testbed;
 pub mod trace;
+
+pub use benchmark::{BENCHMARKS, Benchmark, Findings, Length};
 
 /// The Rust of the interfaces.
 #[allow(missing_docs)]
@@ -20,33 +25,27 @@ mod idl {
     }
 }
 
-/// The benchmarks that `punctual bench` knows: name and one sentence.
-pub const BENCHMARKS: &[(&str, &str)] = &[
-    (
-        "cubit",
-        "latency of calls with different arguments, beside a raw TCP ping-pong of the same octets",
-    ),
-    (
-        "inversion",
-        "whether requests wait while something less important runs, under a flood of best-effort calls",
-    ),
+/// What a child process does, by the first word of its command line.
+const ROLES: &[(&str, Role)] = &[
+    (cubit::SERVER_ROLE, cubit::server),
+    (cubit::CLIENT_ROLE, cubit::client),
+    (demo::SERVER_ROLE, demo::server),
+    (demo::CLIENT_ROLE, demo::client),
 ];
+
+/// Gets the rest of the command line.
+type Role = fn(&[String]) -> Result<(), Error>;
 
 /// Becomes a child process of a measurement, if the command line says so; to be called first in `main`.
 ///
 /// Returns where this is no child process. A child ends with its parent.
 pub fn main_if_asked() {
     let mut arguments = std::env::args().skip(1);
-    let role = arguments.next();
-    let arguments: Vec<String> = arguments.collect();
-    let result = match role.as_deref() {
-        Some(cubit::SERVER_ROLE) => cubit::server(&arguments),
-        Some(cubit::CLIENT_ROLE) => cubit::client(&arguments),
-        Some(demo::SERVER_ROLE) => demo::server(&arguments),
-        Some(demo::CLIENT_ROLE) => demo::client(&arguments),
-        _ => return,
+    let Some(role) = arguments.next() else { return };
+    let Some((_, run)) = ROLES.iter().find(|(name, _)| *name == role) else {
+        return;
     };
-    if let Err(error) = result {
+    if let Err(error) = run(&arguments.collect::<Vec<_>>()) {
         let _ = punctual_harness::child::Control::refuse(error.to_string());
         std::process::exit(2);
     }

@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{
+    Args, Parser, Subcommand,
+    builder::{PossibleValue, PossibleValuesParser},
+};
 
-use punctual_scenarios::{cubit, demo, inversion, trace};
+use punctual_scenarios::{BENCHMARKS, bench, demo, trace};
 
 use crate::plan;
 
@@ -26,8 +29,14 @@ pub enum Command {
     #[command(verbatim_doc_comment, after_help = DEMO)]
     Demo(demo::Options),
     /// Measure the ORB on this machine
-    #[command(subcommand)]
-    Bench(Bench),
+    #[command(after_help = BENCH)]
+    Bench {
+        /// What to measure, or `list`
+        #[arg(value_parser = benchmark_names())]
+        name: String,
+        #[command(flatten)]
+        options: bench::Options,
+    },
     /// Show who ran while something more important waited
     ///
     /// Runs a command, or watches the machine, while the kernel records every switch between threads and ORBs record what
@@ -45,25 +54,6 @@ pub enum Command {
     /// hosts (response-time analysis, with jitter handed on along chains of calls); and shows the margin to its deadline.
     #[command(verbatim_doc_comment, after_help = PLAN)]
     Plan(plan::Options),
-}
-
-#[derive(Debug, Subcommand)]
-pub enum Bench {
-    /// List the benchmarks
-    List,
-    /// Latency of one call, beside a bare TCP ping-pong of the same bytes
-    ///
-    /// Client and server are processes of their own, on one CPU and on two. Blocks of calls alternate with blocks of the
-    /// ping-pong, so that both see the same machine; their ratio is what the ORB costs.
-    #[command(verbatim_doc_comment, after_help = CUBIT)]
-    Cubit(cubit::Options),
-    /// Whether requests wait while something less important runs
-    ///
-    /// Three clients with rates (75, 50 and 25 calls per second) and ten best-effort clients without a pause share one CPU with
-    /// their server. The kernel's trace of who ran is joined with the ORB's own records of requests: with a classic pool it shows
-    /// many waits, with lanes none over 200 microseconds, outside the holes that kernel and host leave.
-    #[command(verbatim_doc_comment, after_help = INVERSION)]
-    Inversion(inversion::Options),
 }
 
 #[derive(Debug, Subcommand)]
@@ -108,6 +98,14 @@ pub struct Compile {
     pub runtime_path: String,
 }
 
+fn benchmark_names() -> PossibleValuesParser {
+    let list = PossibleValue::new("list").help("show what there is");
+    let benchmarks = BENCHMARKS
+        .iter()
+        .map(|benchmark| PossibleValue::new(benchmark.name).help(benchmark.about));
+    PossibleValuesParser::new(std::iter::once(list).chain(benchmarks))
+}
+
 fn macro_definition(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));
     let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
@@ -143,20 +141,11 @@ Real-time scheduling needs a right. Without it the same run is made and marked \
 Exit code: 0 the lanes kept their promise; 1 they did not; 2 it could not run, or the machine was unfit for it;
 3 it ran without real-time rights.";
 
-const CUBIT: &str = "\
+const BENCH: &str = "\
 Examples:
-  punctual bench cubit
+  punctual bench list
   punctual bench cubit --quick --json cubit.json
-
-Exit code: 0 every claim holds; 1 one does not; 2 it could not run, or the machine was unfit for it; 3 it ran without
-real-time rights.";
-
-const INVERSION: &str = "\
-Examples:
-  punctual bench inversion
-  punctual bench inversion --quick --json inversion.json --perfetto timeline.json
-
-Needs root, to trace the kernel's scheduling.
+  punctual bench inversion --perfetto timeline.json
 
 Exit code: 0 every claim holds; 1 one does not; 2 it could not run, or the machine was unfit for it; 3 it ran without
 real-time rights.";

@@ -7,9 +7,9 @@ mod plan;
 use std::process::ExitCode;
 
 use clap::Parser;
-use punctual_scenarios::{cubit, demo, inversion, trace};
+use punctual_scenarios::{BENCHMARKS, bench, demo, trace};
 
-use cli::{Bench, Cli, Command};
+use cli::{Cli, Command};
 
 /// Measurements count the allocations of calls, on both sides.
 #[global_allocator]
@@ -21,9 +21,12 @@ fn main() -> ExitCode {
     punctual_scenarios::main_if_asked();
     match Cli::parse().command {
         Command::Demo(options) => demo::run(&options),
-        Command::Bench(Bench::List) => list_benchmarks(),
-        Command::Bench(Bench::Cubit(options)) => cubit::run(&options),
-        Command::Bench(Bench::Inversion(options)) => inversion::run(&options),
+        Command::Bench { name, options } => {
+            match BENCHMARKS.iter().find(|benchmark| benchmark.name == name) {
+                Some(benchmark) => bench::run(benchmark, &options),
+                None => list_benchmarks(),
+            }
+        }
         Command::Trace(options) => trace::run(&options),
         Command::Idl(command) => idl::run(&command),
         Command::Plan(options) => plan::run(&options),
@@ -31,9 +34,9 @@ fn main() -> ExitCode {
 }
 
 fn list_benchmarks() -> ExitCode {
-    for (name, description) in punctual_scenarios::BENCHMARKS {
-        println!("{name:<12} {description}");
+    for benchmark in BENCHMARKS {
+        println!("{:<24} {}", benchmark.name, benchmark.about);
     }
-    println!("\nRun one with `punctual bench NAME`; `punctual bench NAME --help` lists its settings.");
+    println!("\nRun one with `punctual bench NAME`; `punctual bench --help` lists the settings.");
     ExitCode::SUCCESS
 }

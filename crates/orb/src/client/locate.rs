@@ -7,6 +7,7 @@ use punctual_types::{Completion, SystemException};
 use super::{
     Reference, Route, collocated,
     invoke::{Arrived, Attempt, Speech, Terms, closed, readdress},
+    request_buffer::RequestBuffer,
     thread_state::CallFrame,
 };
 use crate::ConnectionMode;
@@ -62,7 +63,7 @@ impl Reference {
         let speech = connection.speech();
         let request_id = speech.request_id;
         self.encode_locate(route, &mut frame.request, speech)?;
-        if let Some(unsent) = self.send(&mut connection, &frame.request, terms)? {
+        if let Some(unsent) = self.send(&mut connection, frame.request.message(), terms)? {
             return Ok(Attempt::Again(unsent));
         }
         let answer = self.receive(connection, MessageType::LocateReply, request_id, terms)?;
@@ -79,12 +80,11 @@ impl Reference {
     pub(super) fn encode_locate(
         &self,
         route: &Route,
-        octets: &mut Vec<u8>,
+        buffer: &mut RequestBuffer,
         speech: Speech,
     ) -> Result<(), SystemException> {
-        octets.clear();
         let mut writer = MessageWriter::new(
-            octets,
+            buffer.clear(),
             route.version,
             MessageType::LocateRequest,
             Endian::NATIVE,

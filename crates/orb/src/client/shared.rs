@@ -13,6 +13,7 @@ use super::{
     connection_cache::ConnectionKey,
     invoke::{Answer, Attempt, Speech, Terms, closed},
     locate::located,
+    request_buffer::RequestBuffer,
     route::char_set_in_force,
     thread_state::CallFrame,
 };
@@ -93,8 +94,8 @@ impl Reference {
         let CallFrame { request, shared, .. } = frame;
         let lent = shared.get_or_insert_default();
         let wanted = (call.response == Response::WithTarget).then_some(MessageType::Reply);
-        let answer = self.exchange(&outgoing, wanted, request, lent, |octets, speech| {
-            self.encode(route, priority, terms, octets, call, speech)
+        let answer = self.exchange(&outgoing, wanted, request, lent, |buffer, speech| {
+            self.encode(route, priority, terms, buffer, call, speech)
         })?;
         match answer {
             Attempt::Done(Some(Reply { header, reply })) => {
@@ -132,8 +133,8 @@ impl Reference {
         let CallFrame { request, shared, .. } = frame;
         let lent = shared.get_or_insert_default();
         let wanted = Some(MessageType::LocateReply);
-        let answer = self.exchange(&outgoing, wanted, request, lent, |octets, speech| {
-            self.encode_locate(route, octets, speech)
+        let answer = self.exchange(&outgoing, wanted, request, lent, |buffer, speech| {
+            self.encode_locate(route, buffer, speech)
         })?;
         match answer {
             Attempt::Done(Some(Reply { header, .. })) => {
@@ -189,9 +190,9 @@ impl Reference {
         &self,
         outgoing: &Outgoing<'_>,
         wanted: Option<MessageType>,
-        request: &mut Vec<u8>,
+        request: &mut RequestBuffer,
         lent: &mut ReplyBuffer,
-        encode: impl FnOnce(&mut Vec<u8>, Speech) -> Result<(), SystemException>,
+        encode: impl FnOnce(&mut RequestBuffer, Speech) -> Result<(), SystemException>,
     ) -> Result<Attempt<Option<Reply>>, SystemException> {
         let Outgoing {
             shared,
@@ -228,7 +229,8 @@ impl Reference {
         let sent = encode(request, speech).map_err(Err).and_then(|()| {
             record(|| Record::new(Event::Encoded).request(request_id).link(link));
             shared.mark(&*self.core.network_mapping, route.network_priority(priority));
-            lane.send_request(shared, request, route.version).map_err(Ok)
+            lane.send_request(shared, request.message(), route.version)
+                .map_err(Ok)
         });
         if let Err(reason) = sent {
             if let Some(ticket) = ticket {

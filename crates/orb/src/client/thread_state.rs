@@ -8,6 +8,7 @@ use super::{
     Endpoint,
     connection::ClientConnection,
     connection_cache::{ConnectionCache, ConnectionKey, Permit, Unused},
+    request_buffer::RequestBuffer,
 };
 use crate::lane::replies::ReplyBuffer;
 
@@ -15,7 +16,7 @@ use crate::lane::replies::ReplyBuffer;
 #[derive(Default)]
 pub(crate) struct CallFrame {
     /// The request.
-    pub(super) request: Vec<u8>,
+    pub(super) request: RequestBuffer,
     /// For collocated calls: the reply, and what a lane's thread would lend to the servant.
     pub(super) reply: Vec<u8>,
     /// For calls over a shared connection: what the reply comes in. Boxed, because others need not carry it around.

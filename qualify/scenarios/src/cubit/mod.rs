@@ -13,10 +13,7 @@ mod rows;
 mod server;
 mod transport;
 
-use std::{process::ExitCode, time::Duration};
-
-use punctual_harness::{MachineFacts, Outcome, Progress};
-use punctual_os::{CpuSet, affinity};
+use std::time::Duration;
 
 pub(crate) use client::client;
 pub(crate) use server::server;
@@ -26,26 +23,17 @@ use self::{
     placement::{LaneWait, Placement},
     transport::Transport,
 };
-use crate::{
-    Error,
-    report::{Files, could_not_run},
-};
+use crate::{Benchmark, Error, Findings, Length, testbed::Testbed};
 
 pub(crate) const SERVER_ROLE: &str = "__cubit-server";
 pub(crate) const CLIENT_ROLE: &str = "__cubit-client";
 
-/// What `punctual bench cubit` can be told.
-#[derive(clap::Args, Clone, Debug)]
-pub struct Options {
-    #[command(flatten)]
-    files: Files,
-    /// Shorter blocks: a first impression in a few seconds, with wider confidence intervals
-    #[arg(long)]
-    quick: bool,
-    /// Change nothing on the system: real-time throttling stays on, other programs stay where they are
-    #[arg(long)]
-    leave_system_alone: bool,
-}
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "cubit",
+    about: "latency of calls with different arguments, beside a raw ping-pong of the same octets",
+    expected: |length| Extent::of(length).expected(),
+    run: measure,
+};
 
 /// How much is measured.
 #[derive(Clone, Copy)]
@@ -57,32 +45,26 @@ struct Extent {
     cpu_seconds: u64,
 }
 
-impl Options {
-    fn extent(&self) -> Extent {
-        if self.quick {
-            Extent {
+impl Extent {
+    fn of(length: Length) -> Self {
+        match length {
+            Length::Quick => Self {
                 rounds: 30,
                 calls_per_block: 150,
                 cpu_seconds: 0,
-            }
-        } else {
-            Extent {
+            },
+            Length::Full | Length::Paper => Self {
                 rounds: 50,
                 calls_per_block: 500,
                 cpu_seconds: 30,
-            }
+            },
         }
     }
-}
 
-/// Measures, prints, writes the files asked for. Exit code as the contract for machine reading says.
-pub fn run(options: &Options) -> ExitCode {
-    match measure(options) {
-        Ok(outcome) => {
-            rows::print(&outcome);
-            options.files.finish(&outcome, || rows::html(&outcome))
-        }
-        Err(error) => could_not_run("bench cubit", &error),
+    /// A pair of blocks takes about 50 µs for each of its calls.
+    fn expected(self) -> Duration {
+        let calls = self.rounds as u64 * u64::from(self.calls_per_block) * OPERATIONS.len() as u64;
+        (Duration::from_micros(calls * 200) + Duration::from_secs(2 * self.cpu_seconds)) * 2
     }
 }
 
@@ -94,26 +76,15 @@ const ROWS: [(Transport, LaneWait); 4] = [
     (Transport::Shm, LaneWait::Polled),
 ];
 
-fn measure(options: &Options) -> Result<Outcome, Error> {
-    let extent = options.extent();
-    let cpus: Vec<usize> = affinity::current().iter().collect();
-    let &served = cpus.last().ok_or("no CPU to run on")?;
-    let driver = cpus[0];
-    let pinned = CpuSet::single(served);
-    let mut outcome = Outcome::new("cubit", MachineFacts::read(&pinned));
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let extent = Extent::of(testbed.length);
+    let places = &testbed.places;
+    let cpu = |set: &punctual_os::CpuSet| set.iter().next().ok_or("no CPU to run on");
+    let (served, driver) = (cpu(&places.pinned)?, cpu(&places.driver)?);
+    let mut outcome = testbed.outcome(BENCHMARK.name);
     outcome.parameter("rounds", extent.rounds);
     outcome.parameter("calls_per_block", extent.calls_per_block);
     outcome.parameter("cpu_seconds", extent.cpu_seconds);
-
-    // A pair of blocks takes about 50 µs for each of its calls.
-    let calls = extent.rounds as u64 * u64::from(extent.calls_per_block) * OPERATIONS.len() as u64;
-    let expected = Duration::from_micros(calls * 200) + Duration::from_secs(2 * extent.cpu_seconds);
-    let progress = Progress::start("bench cubit", expected * 2);
-    let supervisor = punctual_harness::supervisor::Preparation::new(pinned.clone())
-        .leave_system_alone(options.leave_system_alone)
-        .start()?;
-    outcome.parameter("prepared", serde_json::to_value(supervisor.prepared())?);
-    affinity::set_current(&CpuSet::single(driver))?;
 
     let on = |name, client, transport, lane_wait| Placement {
         name,
@@ -123,17 +94,16 @@ fn measure(options: &Options) -> Result<Outcome, Error> {
         lane_wait,
     };
     for (transport, lane_wait) in ROWS {
-        on("same-cpu", served, transport, lane_wait).measure(extent, &progress, &mut outcome)?;
+        on("same-cpu", served, transport, lane_wait).measure(extent, &testbed.progress, &mut outcome)?;
     }
-    if driver == served {
+    if places.has_driver() {
+        for (transport, lane_wait) in ROWS {
+            on("split-cpu", driver, transport, lane_wait).measure(extent, &testbed.progress, &mut outcome)?;
+        }
+    } else {
         let reason = "only one CPU is available to this process";
         outcome.skip(None, "every row of placement split-cpu", reason);
-    } else {
-        for (transport, lane_wait) in ROWS {
-            on("split-cpu", driver, transport, lane_wait).measure(extent, &progress, &mut outcome)?;
-        }
     }
-    progress.finish();
-    supervisor.finish()?;
-    Ok(outcome)
+    let chapter = rows::chapter(&outcome);
+    Ok(Findings { outcome, chapter })
 }

@@ -1,5 +1,5 @@
 use punctual_harness::{Claim, Latencies, Outcome, Row, statistics::MedianEstimate};
-use punctual_report::Table;
+use punctual_report::{Chapter, Table};
 
 use super::{
     client::Measured,
@@ -8,7 +8,6 @@ use super::{
     placement::{LaneWait, Placement},
     transport::Transport,
 };
-use crate::Error;
 
 /// Calls or ping-pong, summed over the blocks of one operation.
 pub(super) struct Side {
@@ -237,20 +236,12 @@ const COLUMNS: &[(&str, &str)] = &[
     ("user_cpu_us_per_call", "user CPU (µs)"),
 ];
 
-fn table(outcome: &Outcome) -> Table {
-    Table::of(outcome.rows().iter().map(Row::as_map)).columns(COLUMNS)
-}
-
-/// Prints the rows.
-pub(super) fn print(outcome: &Outcome) {
-    println!("{}", table(outcome).to_text());
-}
-
-/// The page: the rows, and what they say.
-pub(super) fn html(outcome: &Outcome) -> Result<String, Error> {
-    let page = crate::report::page("What a call costs: bench cubit", outcome)?
-        .section("Latency beside a raw ping-pong of the same octets")
-        .paragraph("Blocks of calls and of ping-pong alternate; the ratio is the median over pairs of blocks, with its 95 % confidence interval.")
-        .table(&table(outcome));
-    Ok(page.to_html())
+/// What the rows say.
+pub(super) fn chapter(outcome: &Outcome) -> Chapter {
+    Chapter::new("What a call costs: latency beside a raw ping-pong of the same octets")
+        .paragraph(
+            "Blocks of calls and of ping-pong alternate; the ratio is the median over pairs of blocks, with its 95 % confidence \
+             interval.",
+        )
+        .table(Table::of(outcome.rows().iter().map(Row::as_map)).columns(COLUMNS))
 }

@@ -1,16 +1,19 @@
 use std::time::Duration;
 
 use punctual_harness::{
-    Claim, HoleRecorder, MachineFacts, Outcome, Progress, Row, Span,
+    Claim, HoleRecorder, Outcome, Row, Span,
     holes::{lost_to_holes, unfit},
 };
 
 use super::{
     Importance, Options, Pool,
     client::Paced,
-    stage::{CAPACITY, Places, Setup, Stage},
+    stage::{CAPACITY, Setup, Stage},
 };
-use crate::Error;
+use crate::{
+    Error, Length,
+    testbed::{Settings, Testbed},
+};
 
 /// Where the claims are made: a quarter and more over capacity, but not so far that the high client alone exceeds it.
 const CLAIMED_WORKS: [u32; 2] = [50, 55];
@@ -25,21 +28,25 @@ struct Phase {
 }
 
 pub(super) fn measure(options: &Options) -> Result<Outcome, Error> {
-    let places = Places::find()?;
-    let mut outcome = Outcome::new("demo", MachineFacts::read(&places.pinned));
     let seconds = options.seconds_per_phase();
     let phases = options.works().len() * Pool::ALL.len();
     let calibration = if options.quick { 0.6 } else { 1.2 };
     let total = seconds * phases as f64 + calibration * 4.0;
-    let progress = Progress::start("demo", Duration::from_secs_f64(total + 1.0));
-    let setup = Setup {
+    let settings = Settings {
         leave_system_alone: options.leave_system_alone,
+        ..Settings::default()
+    };
+    let expected = Duration::from_secs_f64(total + 1.0);
+    let testbed = Testbed::prepare("demo", Length::Full, &settings, expected)?;
+    let (places, progress) = (testbed.places.clone(), &testbed.progress);
+    let mut outcome = testbed.outcome("demo");
+    let setup = Setup {
         best_effort: false,
         environment: &[],
         // Overload lets calls end late, by at most what the clients have still outstanding.
         limit: Duration::from_secs_f64(total * 2.0 + 30.0),
     };
-    let mut stage = Stage::set(&places, &setup, &mut outcome)?;
+    let mut stage = Stage::set(&places, &setup)?;
     progress.stage("calibrating the load", Duration::from_secs_f64(calibration * 3.0));
     stage.calibrate(calibration)?;
     let recorder = HoleRecorder::start(stage.processes(), places.pinned, &places.driver)?;
@@ -63,7 +70,7 @@ pub(super) fn measure(options: &Options) -> Result<Outcome, Error> {
     let capacity_after = stage.capacity(calibration)?;
     let rounds = stage.rounds;
     stage.strike()?;
-    progress.finish();
+    testbed.finish()?;
 
     let clients = measured.iter().flat_map(|phase| &phase.paced);
     let mut outstanding: Vec<Span> = clients

@@ -3,42 +3,23 @@
 
 use std::time::Duration;
 
-use punctual_harness::{Child, ChildSpec, Outcome, Span, Supervisor, Watchdog, supervisor::Preparation};
-use punctual_os::{CpuSet, TaskId, affinity};
+use punctual_harness::{Child, ChildSpec, Span, Watchdog};
+use punctual_os::TaskId;
 
 use super::{
     CLIENT_ROLE, Pool, SERVER_ROLE,
     client::{Answer, Paced, Task},
     server::{Ready, WITH_BEST_EFFORT},
 };
-use crate::Error;
+use crate::{Error, testbed::Places};
 
 pub(crate) const START: Duration = Duration::from_secs(20);
 /// Calls per second that work 30 is to allow, as in [S2].
 pub(crate) const CAPACITY: f64 = 150.0;
 const REFERENCE_WORK: u32 = 30;
 
-/// The CPU of server and clients, and that of everything else; the same where there is but one.
-#[derive(Clone, Debug)]
-pub(crate) struct Places {
-    pub(crate) pinned: CpuSet,
-    pub(crate) driver: CpuSet,
-}
-
-impl Places {
-    pub(crate) fn find() -> Result<Self, Error> {
-        let cpus: Vec<usize> = affinity::current().iter().collect();
-        let (&first, &last) = cpus.first().zip(cpus.last()).ok_or("no CPU to run on")?;
-        Ok(Self {
-            pinned: CpuSet::single(last),
-            driver: CpuSet::single(first),
-        })
-    }
-}
-
 /// What is wanted of a stage.
 pub(crate) struct Setup<'s> {
-    pub(crate) leave_system_alone: bool,
     pub(crate) best_effort: bool,
     /// What server and clients have in their environment besides ours.
     pub(crate) environment: &'s [(&'s str, String)],
@@ -50,7 +31,6 @@ pub(crate) struct Setup<'s> {
 pub(crate) struct Stage {
     server: Child,
     client: Child,
-    supervisor: Supervisor,
     _watchdog: Watchdog,
     /// How many rounds make one unit of work.
     pub(crate) rounds: u32,
@@ -64,13 +44,8 @@ pub(crate) struct Rates {
 }
 
 impl Stage {
-    /// Prepares the machine and starts server and clients.
-    pub(crate) fn set(places: &Places, setup: &Setup<'_>, outcome: &mut Outcome) -> Result<Self, Error> {
-        let supervisor = Preparation::new(places.pinned.clone())
-            .leave_system_alone(setup.leave_system_alone)
-            .start()?;
-        outcome.parameter("prepared", serde_json::to_value(supervisor.prepared())?);
-        affinity::set_current(&places.driver)?;
+    /// Starts server and clients.
+    pub(crate) fn set(places: &Places, setup: &Setup<'_>) -> Result<Self, Error> {
         let child = |name: &str, role: &str| {
             let spec = ChildSpec::new(name, role).affinity(places.pinned.clone());
             let environment = setup.environment.iter();
@@ -92,7 +67,6 @@ impl Stage {
         Ok(Self {
             server,
             client,
-            supervisor,
             _watchdog: watchdog,
             rounds: 20,
         })
@@ -164,11 +138,10 @@ impl Stage {
             .ask(task, START + Duration::from_secs_f64(seconds * 2.0))?)
     }
 
-    /// Ends server and clients, and restores the machine.
+    /// Ends server and clients.
     pub(crate) fn strike(self) -> Result<(), Error> {
         self.client.stop(START)?;
-        self.server.stop(START)?;
-        Ok(self.supervisor.finish()?)
+        Ok(self.server.stop(START)?)
     }
 }
 
