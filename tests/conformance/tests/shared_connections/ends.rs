@@ -215,16 +215,26 @@ fn nobody_hangs_while_pools_come_and_go() {
                 })
             })
             .collect();
+        let guard = SetWhenDropped(end);
         for _ in 0..30 {
             let pool = client.orb.threadpool().build().unwrap();
             client.orb.set_reply_threadpool(&pool).unwrap();
             wait_until("replies", || pool.statistics()[0].1.replies > 20);
             pool.destroy().unwrap();
         }
-        end.store(true, Ordering::Relaxed);
+        drop(guard);
         let good: u64 = callers.into_iter().map(|caller| caller.join().unwrap()).sum();
         assert!(good >= 600, "{good}");
     });
+}
+
+/// Ends threads, also where the test fails.
+struct SetWhenDropped<'f>(&'f AtomicBool);
+
+impl Drop for SetWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Nobody uses it any more: its server is told.

@@ -1,6 +1,6 @@
 use std::{thread, time::Duration};
 
-use punctual::{Completion, Limits, Minor, SystemException, SystemExceptionKind as Kind};
+use punctual::{Completion, Limits, Minor, PolicyOverrides, SystemException, SystemExceptionKind as Kind};
 use punctual_conformance::{
     conformance::ProbeRef, peer::wait_until, recorder::Recorder, wire::CLOSE_CONNECTION,
 };
@@ -118,7 +118,7 @@ fn large() -> Vec<i32> {
 fn a_server_that_does_not_read_blocks_nobody() {
     let client = Client::with(limited(|limits| limits.max_message_size = 16 << 20), |pool| pool);
     let (listener, probe) = client.playing();
-    let prompt: &ProbeRef = &probe.with_timeout(Duration::from_millis(50)).unchecked();
+    let prompt: &ProbeRef = &probe.with_timeout(Duration::from_millis(400)).unchecked();
     let late = |minor| SystemException::new(Kind::Timeout, minor, Completion::Maybe);
     let unsent = late(Minor::REQUEST_TIMED_OUT);
     assert_eq!(prompt.reverse(&large()).unwrap_err(), unsent);
@@ -177,6 +177,8 @@ fn a_server_that_never_reads_loses_the_connection() {
     });
     let client = Client::with(limits, |pool| pool);
     let (listener, probe) = client.playing();
+    let without = PolicyOverrides::new().roundtrip_timeout(None);
+    let probe: ProbeRef = probe.with_policies(without).unchecked();
     assert_eq!(probe.reverse(&large()).unwrap_err(), lost());
     drop(listener);
     wait_until("it is gone", || client.seen(0).shared_connections == 0);

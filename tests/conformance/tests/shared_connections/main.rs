@@ -8,7 +8,10 @@ mod limits;
 mod own_lanes;
 mod sharing;
 
-use std::thread::{Scope, ScopedJoinHandle};
+use std::{
+    thread::{Scope, ScopedJoinHandle},
+    time::Duration,
+};
 
 use punctual::{
     Completion, ConnectionMode, LaneStatistics, Limits, Minor, Orb, PolicyOverrides, SchedulingClass,
@@ -50,7 +53,8 @@ impl Client {
             .unwrap();
         let pool = shape(orb.threadpool()).build().unwrap();
         orb.set_reply_threadpool(&pool).unwrap();
-        orb.set_policies(shared());
+        // Longer than any test: one that fails should not wait for ever as well.
+        orb.set_policies(shared().roundtrip_timeout(Duration::from_secs(60)));
         Self { orb, pool }
     }
 
