@@ -19,7 +19,7 @@ use punctual_types::Priority;
 pub struct Limits {
     /// Octets of one message, fragments put together; sent or received. Default 8 MiB.
     pub max_message_size: usize,
-    /// Connections of one lane; a further one is closed at once. Default 1024.
+    /// Connections of clients to one lane; a further one is closed at once. Default 1024.
     pub max_connections: usize,
     /// Connections one calling thread that serves no lane keeps open, over all ORBs. Default 64.
     pub max_connections_per_thread: usize,
@@ -33,10 +33,10 @@ pub struct Limits {
     pub max_shared_calls: usize,
     /// Fragmented messages under way on one connection. Default 4.
     pub max_fragmented_messages: usize,
-    /// How long a client may take from the first octet of a message to its last; replies have the deadline of their call.
-    /// Default 30 s.
+    /// How long a peer may take from the first octet of a message to its last, and a server to take on what waits for it over a
+    /// connection that threads share; other replies have the deadline of their call. Default 30 s.
     pub message_completion: Duration,
-    /// How long a server keeps a connection over which nothing comes; it is then closed in good order (CloseConnection), at most
+    /// How long a lane keeps a connection over which nothing comes and no call is outstanding; it is then closed in good order (CloseConnection), at most
     /// as long again later. Connections that a thread of a lane with [`crate::LaneWait::Blocking`] has for itself are kept.
     /// Default: `None`, for ever.
     pub connection_idle: Option<Duration>,
