@@ -11,6 +11,7 @@
 //! | Did the kernel hold the CPU meanwhile | [`holes`] |
 //! | A place of our own in the kernel's tracing | [`trace_instance`] |
 //! | Processes that do the work, and their time limit | [`child`], [`watchdog`] |
+//! | Ctrl-C | [`interruption`] |
 //! | What the user sees meanwhile | [`progress`] |
 #![forbid(unsafe_code)]
 
@@ -18,6 +19,7 @@ pub mod blocks;
 pub mod child;
 pub mod foreign;
 pub mod holes;
+pub mod interruption;
 pub mod machine;
 pub mod outcome;
 mod own_program;
@@ -30,6 +32,7 @@ pub mod watchdog;
 pub use blocks::interleave;
 pub use child::{Child, ChildError, ChildSpec};
 pub use holes::{Hole, HoleRecorder, Span};
+pub use interruption::Interruption;
 pub use machine::MachineFacts;
 pub use outcome::{Claim, Outcome, Row, Verdict};
 pub use progress::Progress;

@@ -7,8 +7,8 @@ use std::{
 use punctual_cdr::CharSet;
 use punctual_flight::Link;
 use punctual_giop::{
-    Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType, Version,
-    write_close_connection,
+    Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType, ServiceContext,
+    UTF_16, Version, char_set_id, write_close_connection,
 };
 use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::{ProtocolPolicy, Stream};
@@ -16,9 +16,9 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 
 use super::{
     Endpoint,
-    connection_cache::{ConnectionKey, Permit, Purpose},
+    connection_cache::{Band, ConnectionKey, Permit, Purpose},
     deadline::{Deadline, Deadlines},
-    invoke::Speech,
+    invoke::{Answer, Arrived, Speech},
     route::char_set_in_force,
 };
 use crate::{Limits, WaitStrategy, lane::serving, network_mark::NetworkMark, receive_buffer::ReceiveBuffer};
@@ -28,6 +28,8 @@ pub(crate) struct ClientConnection {
     stream: Box<dyn Stream>,
     pub(super) link: Link,
     purpose: Purpose,
+    /// The server keeps it to its band.
+    pub(super) is_bound: bool,
     /// Of GIOP, spoken by the reference that opened it.
     version: Version,
     permit: Permit,
@@ -83,6 +85,7 @@ impl ClientConnection {
             link: Link::of(stream.as_fd()),
             stream,
             purpose: Purpose::new(key),
+            is_bound: false,
             version,
             permit,
             mark: NetworkMark::new(&endpoint.properties(protocols)),
@@ -115,6 +118,13 @@ impl ClientConnection {
     /// Whether what it was opened for is gone: the reference that it served alone, or the ORB or lane.
     pub(super) fn is_orphan(&self) -> bool {
         self.permit.is_void() || self.purpose.is_orphan()
+    }
+
+    /// The band that it is for, while the server does not know of it and may want to.
+    pub(super) fn unbound_band(&self) -> Option<Band> {
+        self.purpose
+            .band()
+            .filter(|_| !self.is_bound && self.endpoint().may_bind_bands())
     }
 
     pub(super) fn endpoint(&self) -> &Arc<Endpoint> {
@@ -163,7 +173,12 @@ impl ClientConnection {
         }
     }
 
-    fn new_request_id(&mut self) -> u32 {
+    /// What the first request tells of the text to come.
+    pub(super) fn code_sets(&self) -> ServiceContext<'static> {
+        code_sets(self.char_set)
+    }
+
+    pub(super) fn new_request_id(&mut self) -> u32 {
         let id = self.next_request_id;
         self.next_request_id = id.wrapping_add(1);
         id
@@ -312,6 +327,16 @@ impl ClientConnection {
         }
     }
 
+    /// The answer that has arrived.
+    pub(super) fn answer<'c>(&'c self, arrived: &'c Arrived) -> Answer<'c> {
+        Answer {
+            message: self.message(&arrived.header),
+            header: &arrived.header,
+            fragment_starts: self.fragment_starts(),
+            char_set: self.char_set,
+        }
+    }
+
     /// The octets of the message whose header [`Self::receive`] returned.
     pub(super) fn message(&self, header: &MessageHeader) -> &[u8] {
         match &self.assembled {
@@ -351,6 +376,14 @@ pub(super) fn connect(
         };
         failure(kind, minor, Completion::No)
     })
+}
+
+/// What the first request over a connection tells of the text to come.
+pub(super) fn code_sets(char_set: CharSet) -> ServiceContext<'static> {
+    ServiceContext::CodeSets {
+        char: char_set_id(char_set),
+        wchar: UTF_16,
+    }
 }
 
 /// Whether a message ends the connection; its sender has not handled, and will not handle, what is outstanding.

@@ -69,6 +69,10 @@ impl Purpose {
     pub(super) fn endpoint(&self) -> &Arc<Endpoint> {
         &self.endpoint
     }
+
+    pub(super) fn band(&self) -> Option<Band> {
+        self.band
+    }
 }
 
 /// What tells one reference from another.

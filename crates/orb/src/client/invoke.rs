@@ -1,5 +1,9 @@
 use std::{
-    sync::Arc,
+    ops::ControlFlow,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -8,8 +12,8 @@ use punctual_cdr::{CharSet, Decode, Decoder, Encoder, Ior};
 use punctual_flight::{Event, Record, operation_id, record};
 use punctual_giop::{
     AddressingDisposition, InvocationPolicies, LocateReplyHeader, MessageHeader, MessageType,
-    OutgoingRequest, ReplyHeader, ReplyStatus, ResponseFlags, ServiceContext, UTF_16, Version, begin_body,
-    char_set_id, decode_system_exception, encode_request, end_body,
+    OutgoingRequest, ReplyHeader, ReplyStatus, ResponseFlags, ServiceContext, Version, begin_body,
+    decode_system_exception, encode_request, end_body,
 };
 use punctual_stub::{
     Call, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response, Target,
@@ -18,7 +22,7 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 
 use super::{
     Route, collocated,
-    connection::{ClientConnection, is_orderly_close},
+    connection::{ClientConnection, code_sets, is_orderly_close},
     deadline::Deadlines,
     policies::ReferencePolicies,
     request_buffer::{HeaderKind, RequestBuffer},
@@ -39,6 +43,8 @@ pub(crate) struct Reference {
     route: Arc<Route>,
     /// Where the object said it is; forgotten when it cannot be reached there.
     forwarded: ArcSwapOption<Route>,
+    /// Whether it has ever said so: spares the look.
+    was_forwarded: AtomicBool,
     pub(super) policies: ReferencePolicies,
 }
 
@@ -53,7 +59,7 @@ pub(super) struct Terms<'c> {
 pub(super) struct Arrived {
     pub(super) header: MessageHeader,
     /// Of a Reply: its status, and where its body starts.
-    reply: Option<(ReplyStatus, usize)>,
+    pub(super) reply: Option<(ReplyStatus, usize)>,
 }
 
 /// How a request is written for one connection.
@@ -103,6 +109,7 @@ impl Reference {
             orb: context_of(core),
             ior,
             route,
+            was_forwarded: AtomicBool::new(forwarded.is_some()),
             forwarded: ArcSwapOption::new(forwarded),
             policies: ReferencePolicies::new(overrides, &core.policies),
         }
@@ -120,17 +127,18 @@ impl Reference {
                 let (kind, minor) = (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN);
                 return Err(SystemException::new(kind, minor, Completion::No));
             }
-            let forwarded = self.forwarded.load();
-            let result = match &*forwarded {
-                Some(route) => attempt(route),
-                None => attempt(&self.route),
+            let forwarded = match self.was_forwarded.load(Ordering::Acquire) {
+                true => self.forwarded.load_full(),
+                false => None,
             };
+            let result = attempt(forwarded.as_ref().unwrap_or(&self.route));
             match result {
                 Ok(Attempt::Done(result)) => return Ok(result),
                 Ok(Attempt::Forward(ior)) if forwards < self.core.limits.max_forwards => {
                     forwards += 1;
                     let route = Route::new(&Arc::new(ior), &self.core)?;
                     self.forwarded.store(Some(Arc::new(route)));
+                    self.was_forwarded.store(true, Ordering::Release);
                 }
                 Ok(Attempt::Forward(_)) => {
                     let (kind, minor) = (SystemExceptionKind::Transient, Minor::TOO_MANY_FORWARDS);
@@ -160,12 +168,20 @@ impl Reference {
         terms: Terms<'_>,
     ) -> Result<Attempt<()>, SystemException> {
         if terms.policies.connection_mode == ConnectionMode::Shared
+            // Bands are bound over connections with one call at a time.
+            && !terms.policies.binds_bands
             && let Some(lane) = self.lane_for_reply(terms)?
         {
             return self.call_over_shared(&lane, route, frame, call, terms);
         }
         let priority = self.caller_priority(route)?;
         let mut connection = self.connection(route, priority, terms)?;
+        if terms.policies.binds_bands {
+            connection = match self.bind_band(connection, route, frame, terms)? {
+                ControlFlow::Continue(connection) => connection,
+                ControlFlow::Break(instead) => return Ok(instead),
+            };
+        }
         if call.response == Response::None && connection.is_abandoned() {
             self.forget(&connection);
             return Ok(Attempt::Again(closed()));
@@ -201,13 +217,7 @@ impl Reference {
             return Ok(Attempt::Again(closed()));
         };
         record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));
-        let answer = Answer {
-            message: connection.message(&arrived.header),
-            header: &arrived.header,
-            fragment_starts: connection.fragment_starts(),
-            char_set: connection.char_set,
-        };
-        let attempt = self.decode_reply(answer, arrived.reply, route, call);
+        let attempt = self.decode_reply(connection.answer(&arrived), arrived.reply, route, call);
         connection.consume(&arrived.header);
         self.keep(connection);
         attempt
@@ -252,10 +262,7 @@ impl Reference {
             let mut contexts = [priority; 3];
             let mut count = usize::from(route.propagates_priority());
             if announces_code_sets {
-                contexts[count] = ServiceContext::CodeSets {
-                    char: char_set_id(char_set),
-                    wchar: UTF_16,
-                };
+                contexts[count] = code_sets(char_set);
                 count += 1;
             }
             if sends_deadlines {

@@ -1,3 +1,5 @@
+use std::ops::ControlFlow;
+
 use punctual_cdr::{Endian, Ior};
 use punctual_giop::{
     LocateReplyHeader, LocateStatus, MessageHeader, MessageType, MessageWriter, encode_locate_request,
@@ -59,6 +61,12 @@ impl Reference {
         }
         let priority = self.caller_priority(route)?;
         let mut connection = self.connection(route, priority, terms)?;
+        if terms.policies.binds_bands {
+            connection = match self.bind_band(connection, route, frame, terms)? {
+                ControlFlow::Continue(connection) => connection,
+                ControlFlow::Break(instead) => return Ok(instead),
+            };
+        }
         let _blocked = self.enter_wait(&connection, terms)?;
         let speech = connection.speech();
         let request_id = speech.request_id;

@@ -30,6 +30,7 @@ use super::{
 use crate::{
     Limits,
     accepted_priorities::Origin,
+    bound_band::BoundBand,
     client::{ConnectionKey, Permit, Purpose},
 };
 
@@ -165,6 +166,7 @@ impl Lane {
         let origin = Origin {
             peer: Peer::Unknown,
             highest: Priority::MIN,
+            band: BoundBand::default(),
         };
         let connection = Connection::new(token, stream, origin, properties, &self.poller, limits);
         let connection = Arc::new(connection.opened_for(opened));
