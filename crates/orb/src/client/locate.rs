@@ -55,6 +55,7 @@ impl Reference {
         terms: Terms<'_>,
     ) -> Result<Attempt<bool>, SystemException> {
         if terms.policies.connection_mode == ConnectionMode::Shared
+            && !terms.policies.binds_bands
             && let Some(lane) = self.lane_for_reply(terms)?
         {
             return self.locate_over_shared(&lane, route, frame, terms);
