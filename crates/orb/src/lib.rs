@@ -16,6 +16,7 @@ mod lane_endpoints;
 mod mutex;
 mod network_mark;
 mod notice;
+mod object_ids;
 mod object_transform;
 mod orb;
 mod orb_core;
