@@ -15,9 +15,10 @@ mod open_by_band;
 mod policies;
 mod request_buffer;
 mod route;
+mod shared;
 mod thread_state;
 
-pub(crate) use connection_cache::ConnectionCache;
+pub(crate) use connection_cache::{ConnectionCache, ConnectionKey, Permit, Purpose};
 pub(crate) use endpoint::{Endpoint, Endpoints};
 pub(crate) use invoke::Reference;
 pub(crate) use locate::Located;
