@@ -4,17 +4,20 @@
 //! `server/` directly, on the calling thread.
 
 mod accepted_priorities;
+mod bound_band;
 mod builder;
 mod client;
 mod config;
 mod current;
 mod error;
+mod inspection;
 mod invalid_policy;
 mod lane;
 mod lane_endpoints;
 mod mutex;
 mod network_mark;
 mod notice;
+mod object_ids;
 mod object_transform;
 mod orb;
 mod orb_core;
@@ -31,11 +34,12 @@ pub use builder::OrbBuilder;
 pub use config::{Limits, OnExcess, PriorityModel};
 pub use current::Current;
 pub use error::{OrbError, ResolveError};
+pub use inspection::{InspectedAt, Inspection};
 pub use invalid_policy::InvalidPolicy;
 pub use lane::LaneStatistics;
 pub use mutex::{LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound};
 pub use orb::Orb;
 pub use poa::{Poa, PoaBuilder};
-pub use punctual_stub::WaitStrategy;
+pub use punctual_stub::{ConnectionMode, WaitStrategy};
 pub use queue::{ExpiredRequests, QueueLimits, QueueStatistics};
-pub use threadpool::{LaneSpec, LaneWait, ThreadLife, ThreadPool, ThreadPoolBuilder};
+pub use threadpool::{LaneSpec, LaneWait, ThreadLife, ThreadPool, ThreadPoolBuilder, ThreadPoolId};

@@ -13,6 +13,7 @@
 //! | Set what sockets have no safe way for | [`socket_option`] |
 //! | Keep memory resident | [`memory`] |
 //! | Read CPU time, sleep until a point in time | [`clock`] |
+//! | Say something without waiting | [`standard_error`] |
 //! | Know what the process may do, and what the machine is | [`rights`], [`machine`] |
 //! | Look at and move other processes, end with one's parent | [`process`] |
 //! | End in an orderly way | [`signals`] |
@@ -47,6 +48,7 @@ pub mod shared_words;
 pub mod shm;
 pub mod signals;
 pub mod socket_option;
+pub mod standard_error;
 pub mod switches;
 pub mod task;
 pub mod thread;

@@ -3,7 +3,7 @@ use std::time::Duration;
 use punctual_transport::ProtocolPolicy;
 use punctual_types::{Minor, PriorityBand};
 
-use crate::WaitStrategy;
+use crate::{ConnectionMode, WaitStrategy};
 
 /// Client policies that are set for an ORB, a thread or a reference: what `CORBA::PolicyList` says there, as one typed value.
 ///
@@ -37,7 +37,9 @@ pub struct PolicyOverrides {
     request_timeout: Option<Option<Duration>>,
     connection_timeout: Option<Option<Duration>>,
     sends_deadlines: Option<bool>,
+    binds_bands: Option<bool>,
     wait_strategy: Option<WaitStrategy>,
+    connection_mode: Option<ConnectionMode>,
 }
 
 impl PolicyOverrides {
@@ -165,6 +167,28 @@ impl PolicyOverrides {
         self
     }
 
+    /// Whether each banded connection is bound to its band at the server before its first request: the implicit operation
+    /// `_bind_priority_band` with service context RTCorbaPriorityRange (11). Default: no.
+    ///
+    /// The server then refuses what comes over it with a priority outside the band, whoever sends it. It costs a round trip for
+    /// each connection: in its first call, a oneway one included, or in `validate_connection`. Where the server refuses, calls
+    /// fail with its exception, not completed: INV_POLICY where it has no such band, or no lane for it. A server that does not
+    /// know the operation is asked once, and then used as without this policy. Never sent to TAO, whose references say what
+    /// they are: it does not know it.
+    ///
+    /// ```
+    /// # use punctual_stub::PolicyOverrides;
+    /// use punctual_types::{Priority, PriorityBand};
+    ///
+    /// let all = PriorityBand::new(Priority::MIN, Priority::MAX);
+    /// let bound = PolicyOverrides::new().priority_bands([all]).binds_bands(true);
+    /// assert!(bound.in_force().binds_bands);
+    /// ```
+    pub fn binds_bands(mut self, binds: bool) -> Self {
+        self.binds_bands = Some(binds);
+        self
+    }
+
     /// How threads that serve a lane wait for the replies to such calls. Default: [`WaitStrategy::Blocking`].
     ///
     /// ```
@@ -175,6 +199,19 @@ impl PolicyOverrides {
     /// ```
     pub fn wait_strategy(mut self, strategy: WaitStrategy) -> Self {
         self.wait_strategy = Some(strategy);
+        self
+    }
+
+    /// Whether calls share connections with those of other threads. Default: [`ConnectionMode::Exclusive`].
+    ///
+    /// ```
+    /// use punctual_stub::{ConnectionMode, PolicyOverrides};
+    ///
+    /// let many_callers = PolicyOverrides::new().connection_mode(ConnectionMode::Shared);
+    /// assert_eq!(many_callers.in_force().connection_mode, ConnectionMode::Shared);
+    /// ```
+    pub fn connection_mode(mut self, mode: ConnectionMode) -> Self {
+        self.connection_mode = Some(mode);
         self
     }
 
@@ -198,7 +235,9 @@ impl PolicyOverrides {
             request_timeout: self.request_timeout.or(outer.request_timeout),
             connection_timeout: self.connection_timeout.or(outer.connection_timeout),
             sends_deadlines: self.sends_deadlines.or(outer.sends_deadlines),
+            binds_bands: self.binds_bands.or(outer.binds_bands),
             wait_strategy: self.wait_strategy.or(outer.wait_strategy),
+            connection_mode: self.connection_mode.or(outer.connection_mode),
         }
     }
 
@@ -218,7 +257,9 @@ impl PolicyOverrides {
             request_timeout: self.request_timeout.flatten(),
             connection_timeout: self.connection_timeout.flatten(),
             sends_deadlines: self.sends_deadlines.unwrap_or_default(),
+            binds_bands: self.binds_bands.unwrap_or_default(),
             wait_strategy: self.wait_strategy.unwrap_or_default(),
+            connection_mode: self.connection_mode.unwrap_or_default(),
         }
     }
 }
@@ -248,8 +289,12 @@ pub struct PoliciesInForce {
     pub connection_timeout: Option<Duration>,
     /// Whether requests say when they are stale.
     pub sends_deadlines: bool,
+    /// Whether banded connections are bound at the server.
+    pub binds_bands: bool,
     /// How threads that serve a lane wait for replies.
     pub wait_strategy: WaitStrategy,
+    /// Whose connections calls go over.
+    pub connection_mode: ConnectionMode,
 }
 
 /// Why a policy in force lets no call through, each of which would end with INV_POLICY.

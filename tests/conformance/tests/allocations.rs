@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use punctual::{
-    ExpiredRequests, LaneWait, Orb, Peers, PolicyOverrides, Priority, PriorityBand, PriorityModel,
-    PriorityTransform, Protocol, ProtocolPolicy, QueueLimits, SchedulingClass, ThreadPoolBuilder,
-    WaitStrategy,
+    ConnectionMode, ExpiredRequests, Inspection, LaneWait, Orb, Peers, PolicyOverrides, Priority,
+    PriorityBand, PriorityModel, PriorityTransform, Protocol, ProtocolPolicy, QueueLimits, SchedulingClass,
+    ThreadPoolBuilder, WaitStrategy,
 };
 use punctual_conformance::{
     conformance::{Longs, ProbeRef},
@@ -109,6 +109,24 @@ fn nor_do_calls_with_a_deadline() {
     assert_none(probe.with_timeout(Duration::from_secs(5)).unchecked());
 }
 
+/// Each call's time is taken on both sides of the upcall, and the request's deadline is looked at.
+#[test]
+fn nor_do_calls_to_an_orb_that_is_inspected() {
+    let socket = std::env::temp_dir().join(format!("punctual-allocations-{}", std::process::id()));
+    let setup = Setup {
+        inspection: Some(Inspection::at(socket)),
+        ..Setup::default()
+    };
+    let server = setup.start();
+    let policies = PolicyOverrides::new()
+        .roundtrip_timeout(Duration::from_secs(5))
+        .sends_deadlines(true);
+    let client = server::client();
+    let probe = server.reference_for(&client);
+    assert_none(probe.with_policies(policies).unchecked());
+    assert!(server.seen(0).requests > 0);
+}
+
 /// Every client policy at once, set at each of the three scopes.
 #[test]
 fn nor_do_calls_under_policies() {
@@ -169,20 +187,34 @@ fn nor_do_calls_that_carry_a_priority_into_a_lane() {
     assert_eq!(server.pool.statistics()[0].1.requests, 0);
 }
 
-/// The lane's own thread is in an upcall all the while, and a lower lane's thread serves.
 #[test]
 fn nor_do_calls_that_a_borrowed_thread_serves() {
+    assert_none_by_borrowed(|pool| pool);
+}
+
+#[test]
+fn nor_do_calls_that_a_borrowed_thread_serves_from_a_queue() {
+    assert_none_by_borrowed(|pool| pool.request_buffering(QueueLimits::default()));
+}
+
+/// The lane's own thread is in an upcall all the while, and a lower lane's thread serves.
+fn assert_none_by_borrowed(shape: fn(ThreadPoolBuilder) -> ThreadPoolBuilder) {
     let low = Priority::new(10_922).unwrap();
-    let mut setup = Setup {
-        model: Some(PriorityModel::ClientPropagated { default: low }),
-        ..Setup::default()
-    };
-    setup.pool = |pool| {
-        pool.lane(Priority::MIN, 1)
-            .lane(Priority::MAX, 1)
-            .allow_borrowing(true)
-    };
-    let server = setup.start();
+    let orb = Orb::builder()
+        .listen("iiop://127.0.0.1:0")
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    let pool = shape(orb.threadpool())
+        .lane(Priority::MIN, 1)
+        .lane(Priority::MAX, 1)
+        .allow_borrowing(true)
+        .build()
+        .unwrap();
+    let poa = orb.root_poa().child("probes").threadpool(&pool);
+    let poa = poa.priority_model(PriorityModel::ClientPropagated { default: low });
+    let server = Server::with_poa(orb, pool.clone(), poa.build().unwrap());
     let clients = [(); 2].map(|()| {
         Orb::builder()
             .scheduling_class(SchedulingClass::Other)
@@ -312,7 +344,34 @@ fn nor_do_calls_whose_thread_serves_while_it_waits() {
         let caller = &mut Caller::new(one.reference_for(&client));
         let rally = |caller: &mut Caller| assert_eq!(caller.probe.rally(4), Ok(4));
         assert_eq!(allocations(caller, rally), (0, 0), "caller, server");
+        for server in [&one, &other] {
+            let shared = server.orb.policies().connection_mode(ConnectionMode::Shared);
+            server.orb.set_policies(shared);
+        }
+        assert_eq!(allocations(caller, rally), (0, 0), "over shared connections");
+        assert_eq!(one.seen(0).shared_connections, 1);
     }
+}
+
+/// The caller, the lane's thread that serves, and the one that reads the replies, which serves an object of its own, too.
+#[test]
+fn nor_do_calls_over_a_shared_connection() {
+    let (server, reading, observer) = (Server::start(), Server::start(), server::client());
+    reading.orb.set_reply_threadpool(&reading.pool).unwrap();
+    let reader = reading.reference_for(&observer);
+    let shared = PolicyOverrides::new().connection_mode(ConnectionMode::Shared);
+    for policies in [shared.clone(), shared.roundtrip_timeout(Duration::from_secs(5))] {
+        reading.orb.set_policies(policies);
+        let probe = server.reference_for(&reading.orb);
+        assert_none(probe.clone());
+        // The first one warms this operation up.
+        reader.allocations().unwrap();
+        let before = (reader.allocations().unwrap(), reading.seen(0).replies);
+        assert_none(probe);
+        assert_eq!(reader.allocations().unwrap() - before.0, 0, "the reading thread");
+        assert!(reading.seen(0).replies - before.1 >= 4 * CALLS as u64);
+    }
+    assert_eq!(reading.seen(0).shared_connections, 1);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The calling side: from a typed call to the octets of a request, and back.
 
 mod addressing;
+mod band_binding;
 mod binding;
 mod binding_rules;
 mod collocated;
@@ -10,15 +11,18 @@ mod deadline;
 mod endpoint;
 mod invoke;
 mod locate;
+mod open_by_band;
 mod policies;
 mod request_buffer;
 mod route;
+mod shared;
 mod thread_state;
 
-pub(crate) use connection_cache::ConnectionCache;
+pub(crate) use connection_cache::{ConnectionCache, ConnectionKey, Permit, Purpose};
 pub(crate) use endpoint::{Endpoint, Endpoints};
 pub(crate) use invoke::Reference;
 pub(crate) use locate::Located;
+pub(crate) use open_by_band::Counted;
 pub(crate) use policies::{OrbPolicies, ThreadScope, of_thread, set_of_thread, swap_scope};
 pub(crate) use route::Route;
 pub(crate) use thread_state::use_connections_of;

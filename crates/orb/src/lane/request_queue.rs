@@ -4,7 +4,7 @@ use std::{
     os::fd::{AsFd, BorrowedFd},
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -26,12 +26,15 @@ use crate::{QueueLimits, QueueStatistics};
 /// The lock is held while one message is copied. Nothing is allocated once room has been provided.
 pub(super) struct RequestQueue {
     state: PiMutex<State>,
+    seen: Seen,
     /// For threads that wait for nothing else.
     arrived: PiCondvar,
     /// For threads that wait for the reply to a call of their own as well.
     bell: Doorbell,
     /// How many of the latter there are.
     nested: AtomicUsize,
+    /// How many requests wait and can be taken: as the state says, for those who do not have the lock.
+    requests: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -44,10 +47,19 @@ struct State {
     /// Threads in [`RequestQueue::wait`] that nobody has given anything yet.
     idle: usize,
     closed: bool,
-    most_requests: usize,
-    accepted: u64,
-    refused: u64,
-    cancelled: u64,
+}
+
+/// What there is to say about the queue, for whoever looks without the lock; changed by whoever has it.
+#[derive(Default)]
+struct Seen {
+    /// 0: no room was provided.
+    limit_requests: AtomicUsize,
+    limit_octets: AtomicUsize,
+    octets: AtomicUsize,
+    most_requests: AtomicUsize,
+    accepted: AtomicU64,
+    refused: AtomicU64,
+    cancelled: AtomicU64,
 }
 
 /// A request of the queue, without its message.
@@ -71,6 +83,8 @@ pub(super) enum Waited {
     Request(Queued),
     /// Time is over.
     InVain,
+    /// A lane above asks for help.
+    Asked,
     /// The lane is stopping.
     Closed,
 }
@@ -89,9 +103,11 @@ impl RequestQueue {
     pub(super) fn new() -> io::Result<Self> {
         Ok(Self {
             state: PiMutex::default(),
+            seen: Seen::default(),
             arrived: PiCondvar::new(),
             bell: Doorbell::new()?,
             nested: AtomicUsize::new(0),
+            requests: AtomicUsize::new(0),
         })
     }
 
@@ -104,6 +120,8 @@ impl RequestQueue {
             octets: before.octets.max(limits.octets),
         };
         state.limits = Some(limits);
+        self.seen.limit_requests.store(limits.requests, Ordering::Relaxed);
+        self.seen.limit_octets.store(limits.octets, Ordering::Relaxed);
         state.messages.provide(limits.requests, limits.octets);
         let more = limits.requests - state.waiting.len();
         state.waiting.reserve(more);
@@ -128,7 +146,7 @@ impl RequestQueue {
             state.messages.put(message, fragment_starts)
         };
         let Some(message) = stored else {
-            state.refused += 1;
+            self.seen.refused.fetch_add(1, Ordering::Relaxed);
             return Err(if size > limits.octets {
                 NoRoom::TooLarge
             } else {
@@ -137,9 +155,9 @@ impl RequestQueue {
         };
         request.connection.enter();
         state.octets += size;
-        state.accepted += 1;
         state.waiting.push_back(Waiting { request, message });
-        state.most_requests = state.most_requests.max(state.waiting.len());
+        self.seen.accepted.fetch_add(1, Ordering::Relaxed);
+        self.publish(&state);
         let enough_idle = state.waiting.len() <= state.idle;
         drop(state);
         self.arrived.notify_one();
@@ -149,12 +167,18 @@ impl RequestQueue {
         Ok(())
     }
 
-    /// Waits for a request, for so long at most (`None`: without a deadline), and puts the oldest one on the desk.
-    pub(super) fn wait(&self, desk: &mut Desk, patience: Option<Duration>) -> Waited {
+    /// Waits for a request, for so long at most (`None`: without a deadline), and puts the oldest one on the desk; or until
+    /// `is_asked`, which comes first, and which [`Self::wake_for_others`] has looked at again.
+    pub(super) fn wait(
+        &self,
+        desk: &mut Desk,
+        patience: Option<Duration>,
+        is_asked: impl Fn() -> bool,
+    ) -> Waited {
         let deadline = patience.and_then(|patience| Instant::now().checked_add(patience));
         let mut state = self.state.lock();
         state.idle += 1;
-        let empty = |state: &mut State| !state.closed && state.waiting.is_empty();
+        let empty = |state: &mut State| !state.closed && state.waiting.is_empty() && !is_asked();
         match deadline {
             None => self.arrived.wait_while(&mut state, empty),
             Some(deadline) => {
@@ -165,7 +189,47 @@ impl RequestQueue {
         if state.closed {
             return Waited::Closed;
         }
-        state.take(desk).map_or(Waited::InVain, Waited::Request)
+        if is_asked() {
+            let left_behind = !state.waiting.is_empty();
+            let enough_idle = state.waiting.len() <= state.idle;
+            drop(state);
+            // What has woken this thread may have been a request of the own queue.
+            if left_behind {
+                self.arrived.notify_one();
+            }
+            if !enough_idle {
+                self.wake_nested();
+            }
+            return Waited::Asked;
+        }
+        let taken = state.take(desk);
+        self.publish(&state);
+        taken.map_or(Waited::InVain, Waited::Request)
+    }
+
+    /// Has a thread that waits look whether a lane above asks for help.
+    pub(super) fn wake_for_others(&self) {
+        // Whoever looked before is waiting once this lock is had.
+        let state = self.state.lock();
+        let enough_idle = state.waiting.len() < state.idle;
+        drop(state);
+        self.arrived.notify_one();
+        if !enough_idle {
+            self.wake_nested();
+        }
+    }
+
+    /// Whether there is something to take.
+    pub(super) fn has_requests(&self) -> bool {
+        self.requests.load(Ordering::SeqCst) > 0
+    }
+
+    /// While the state is locked, after each change of it.
+    fn publish(&self, state: &State) {
+        let requests = if state.closed { 0 } else { state.waiting.len() };
+        self.requests.store(requests, Ordering::SeqCst);
+        self.seen.octets.store(state.octets, Ordering::Relaxed);
+        self.seen.most_requests.fetch_max(requests, Ordering::Relaxed);
     }
 
     /// The oldest request, if there is one, and whether there are more.
@@ -175,6 +239,7 @@ impl RequestQueue {
             return (None, false);
         }
         let taken = state.take(desk);
+        self.publish(&state);
         (taken, !state.waiting.is_empty())
     }
 
@@ -189,7 +254,8 @@ impl RequestQueue {
         };
         state.octets -= cancelled.message.size();
         state.messages.discard(&cancelled.message);
-        state.cancelled += 1;
+        self.seen.cancelled.fetch_add(1, Ordering::Relaxed);
+        self.publish(&state);
         drop(state);
         // Not under the lock: it may be the last one that holds the connection.
         drop(cancelled);
@@ -198,7 +264,10 @@ impl RequestQueue {
 
     /// Lets nothing in or out any more.
     pub(super) fn close(&self) {
-        self.state.lock().closed = true;
+        let mut state = self.state.lock();
+        state.closed = true;
+        self.publish(&state);
+        drop(state);
         self.arrived.notify_all();
         self.wake_nested();
     }
@@ -211,6 +280,7 @@ impl RequestQueue {
             .iter()
             .for_each(|waiting| state.messages.discard(&waiting.message));
         state.octets = 0;
+        self.publish(&state);
         drop(state);
         drop(forgotten);
     }
@@ -251,16 +321,21 @@ impl RequestQueue {
         let _ = self.bell.drain();
     }
 
+    /// Without the lock: a snapshot in which a request may be counted in one place and not yet in the other.
     pub(super) fn statistics(&self) -> QueueStatistics {
-        let state = self.state.lock();
+        let requests = self.seen.limit_requests.load(Ordering::Relaxed);
+        let limits = QueueLimits {
+            requests,
+            octets: self.seen.limit_octets.load(Ordering::Relaxed),
+        };
         QueueStatistics {
-            limits: state.limits,
-            requests: state.waiting.len(),
-            octets: state.octets,
-            most_requests: state.most_requests,
-            accepted: state.accepted,
-            refused: state.refused,
-            cancelled: state.cancelled,
+            limits: (requests > 0).then_some(limits),
+            requests: self.requests.load(Ordering::Relaxed),
+            octets: self.seen.octets.load(Ordering::Relaxed),
+            most_requests: self.seen.most_requests.load(Ordering::Relaxed),
+            accepted: self.seen.accepted.load(Ordering::Relaxed),
+            refused: self.seen.refused.load(Ordering::Relaxed),
+            cancelled: self.seen.cancelled.load(Ordering::Relaxed),
         }
     }
 }
