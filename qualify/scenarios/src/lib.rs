@@ -13,6 +13,7 @@ mod distribution;
 mod inversion;
 mod judge;
 mod orb;
+mod os;
 pub mod qualify;
 mod report;
 mod run;
@@ -34,7 +35,7 @@ mod idl {
 }
 
 /// What a child process does, by the first word of its command line.
-const ROLES: &[&[(&str, Role)]] = &[cubit::ROLES, DEMO_ROLES, orb::ROLES];
+const ROLES: &[&[(&str, Role)]] = &[cubit::ROLES, DEMO_ROLES, orb::ROLES, os::ROLES];
 
 const DEMO_ROLES: &[(&str, Role)] = &[
     (demo::SERVER_ROLE, demo::server),

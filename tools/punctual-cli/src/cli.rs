@@ -229,6 +229,9 @@ A file, in short (the documentation of the crate punctual-scheduling has every k
     { pool = \"tracks\", wcet = \"1.5 ms\", delay = \"200 us\", blocking = \"50 us\" },
   ]
 
+A lane may also say what its threads are like (dynamic_threads, wait, stack_bytes, cpus, class), and a pool whether it has
+allow_borrowing or request_buffering.
+
 Spans of time are a number and a unit: ns, us, ms, s, min. Each host has one CPU for this work, under SCHED_FIFO.
 wcet is the worst-case execution time on an idle CPU, delay the longest that the message to the step takes, blocking how
 long lower priorities can hold what it needs. Steps are done one after the other; a servant that calls on keeps its lane's
