@@ -60,23 +60,6 @@ fn blocking_is_a_voluntary_switch() {
     child.wait().unwrap();
 }
 
-#[test]
-fn switches_of_one_thread_are_its_own() {
-    let (process, thread) = (TaskId::current_process(), TaskId::current_thread());
-    let before = context_switches_of_thread(process, thread).unwrap();
-    for _ in 0..3 {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    let after = context_switches_of_thread(process, thread).unwrap();
-    assert!(after.voluntary >= before.voluntary + 3, "{before:?} {after:?}");
-    // The first thread of another process is no thread of this one.
-    let mut child = sleeper(&mut Command::new("sleep"));
-    let error = context_switches_of_thread(process, TaskId::of_child(&child)).unwrap_err();
-    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
-    child.kill().unwrap();
-    child.wait().unwrap();
-}
-
 /// The counts once they have not changed for 40 ms.
 fn settled_switches(process: TaskId) -> ContextSwitches {
     let mut last = context_switches(process).unwrap();
