@@ -4,6 +4,7 @@
 //! `server/` directly, on the calling thread.
 
 mod accepted_priorities;
+mod bound_band;
 mod builder;
 mod client;
 mod config;
@@ -15,6 +16,7 @@ mod lane_endpoints;
 mod mutex;
 mod network_mark;
 mod notice;
+mod object_ids;
 mod object_transform;
 mod orb;
 mod orb_core;
@@ -38,4 +40,4 @@ pub use orb::Orb;
 pub use poa::{Poa, PoaBuilder};
 pub use punctual_stub::WaitStrategy;
 pub use queue::{ExpiredRequests, QueueLimits, QueueStatistics};
-pub use threadpool::{LaneSpec, LaneWait, ThreadLife, ThreadPool, ThreadPoolBuilder};
+pub use threadpool::{LaneSpec, LaneWait, ThreadLife, ThreadPool, ThreadPoolBuilder, ThreadPoolId};

@@ -1,9 +1,9 @@
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     hash::{BuildHasher, Hasher, RandomState},
     sync::{
         Arc, Weak,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
     time::Duration,
 };
@@ -11,7 +11,7 @@ use std::{
 use punctual_cdr::{CdrError, Ior, TaggedProfile};
 use punctual_giop::Profile;
 use punctual_os::{PiMutex, SchedulingClass, scheduling};
-use punctual_poa::{IdMap, ObjectKey, ObjectTable, SlotId, Slots};
+use punctual_poa::{ObjectKey, ObjectTable, SlotId, Slots};
 use punctual_sched::{NetworkPriorityMapping, PriorityMapping};
 use punctual_stub::{OrbContext, Servant, Target};
 use punctual_transport::{AddressError, Protocol, ProtocolPolicy, Transports};
@@ -23,6 +23,7 @@ use crate::{
     current,
     lane::{CrewPlan, Lane, ListenAt},
     mutex::Mutexes,
+    object_ids::ObjectIds,
     poa::{PoaCore, with_priority::id_of_slot},
     poa_defaults::PoaDefaults,
     server::{ActiveObject, Demultiplexed},
@@ -54,14 +55,15 @@ pub(crate) struct OrbCore {
     pub(crate) endpoints: Endpoints,
     objects: ObjectTable<ActiveObject>,
     activation: PiMutex<Activation>,
-    /// Objects whose keys name them; lanes look in it for those only.
-    ids: PiMutex<IdMap>,
+    ids: ObjectIds,
     pub(crate) published: PiMutex<HashMap<Box<[u8]>, Arc<Ior>>>,
     pub(crate) mutexes: Mutexes,
     pub(crate) poa_defaults: PiMutex<PoaDefaults>,
     root: Arc<PoaCore>,
     default_pool: Arc<PoolCore>,
     pools: PiMutex<Vec<Arc<PoolCore>>>,
+    /// Of the last pool that was made.
+    last_pool: AtomicU32,
     shut_down: AtomicBool,
 }
 
@@ -69,7 +71,19 @@ pub(crate) struct OrbCore {
 struct Activation {
     slots: Slots,
     /// Slots of objects that were deactivated inside an upcall, which could not wait for the last request.
-    dying: Vec<u32>,
+    dying: VecDeque<u32>,
+}
+
+impl Activation {
+    /// Takes out one object that nobody is inside any more, if the next in turn is one.
+    fn reclaim_next(&mut self, objects: &ObjectTable<ActiveObject>) -> Option<Arc<ActiveObject>> {
+        let index = self.dying.pop_front()?;
+        let dead = self.slots.reclaim(objects, index);
+        if dead.is_none() {
+            self.dying.push_back(index);
+        }
+        dead
+    }
 }
 
 impl OrbCore {
@@ -118,15 +132,16 @@ impl OrbCore {
             objects,
             activation: PiMutex::new(Activation {
                 slots,
-                dying: Vec::new(),
+                dying: VecDeque::new(),
             }),
-            ids: PiMutex::new(IdMap::default()),
+            ids: ObjectIds::new(),
             published: PiMutex::new(HashMap::new()),
             mutexes: Mutexes::default(),
             poa_defaults: PiMutex::new(settings.poa_defaults),
             root,
             default_pool: pool,
             pools: PiMutex::new(Vec::new()),
+            last_pool: AtomicU32::new(DEFAULT_POOL),
             shut_down: AtomicBool::new(false),
         }))
     }
@@ -153,6 +168,17 @@ impl OrbCore {
         if self.is_shut_down() {
             pool.stop();
         }
+    }
+
+    /// The id of a pool in the making.
+    pub(crate) fn new_pool_id(&self) -> u32 {
+        self.last_pool.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// The pool with this id, unless it has been destroyed or is the default one.
+    pub(crate) fn pool(&self, id: u32) -> Option<Arc<PoolCore>> {
+        let pools = self.pools.lock();
+        pools.iter().find(|pool| pool.id == id).cloned()
     }
 
     pub(crate) fn forget_pool(&self, pool: &Arc<PoolCore>) {
@@ -241,12 +267,12 @@ impl OrbCore {
         is_there(&self.default_pool) || self.pools.lock().iter().any(is_there)
     }
 
-    /// Finds what an object key leads to. O(1); takes a lock, for two hashes, only for keys that name their object.
+    /// Finds what an object key leads to. O(1); takes a lock only for keys that name their object, one of many.
     pub(crate) fn demultiplex(&self, key: &[u8]) -> Demultiplexed<'_> {
         let slot = match ObjectKey::parse(key) {
             Some(key) if key.boot().is_some_and(|boot| boot != self.boot) => None,
             Some(ObjectKey::Slot { slot, .. }) => Some(slot),
-            Some(ObjectKey::Named { adapter, id }) => self.ids.lock().get(adapter.path, id),
+            Some(ObjectKey::Named { adapter, id }) => self.ids.get(adapter.path, id),
             None => {
                 let published = self.published.lock().get(key).cloned();
                 return published.map_or(Demultiplexed::Unknown, Demultiplexed::Published);
@@ -270,7 +296,7 @@ impl OrbCore {
             return Err(OrbError::AdapterDestroyed);
         }
         let adapter = poa.adapter(self.boot);
-        if id.is_some_and(|id| self.ids.lock().get(adapter.path, id).is_some()) {
+        if id.is_some_and(|id| self.ids.get(adapter.path, id).is_some()) {
             return Err(OrbError::AlreadyActive);
         }
         let slot = activation.slots.activate(&self.objects, |slot| {
@@ -288,14 +314,14 @@ impl OrbCore {
         })?;
         let slot = slot.ok_or(OrbError::Full)?;
         if let Some(id) = id {
-            self.ids.lock().insert(adapter.path, id, slot);
+            self.ids.insert(adapter.path, id, slot);
         }
         Ok(ior)
     }
 
     /// The priority model of the object with this id in the adapter; `None` where it is not active.
     pub(crate) fn active_model(&self, poa: &PoaCore, id: &[u8]) -> Option<Option<PriorityModel>> {
-        let slot = self.ids.lock().get(poa.adapter(self.boot).path, id)?;
+        let slot = self.ids.get(poa.adapter(self.boot).path, id)?;
         self.objects.enter(slot).map(|object| object.model)
     }
 
@@ -327,7 +353,8 @@ impl OrbCore {
     pub(crate) fn deactivate(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Result<(), OrbError> {
         let slot = self.forget(poa, key).ok_or(OrbError::NotActive)?;
         if current::is_in_upcall() {
-            self.activation.lock().dying.push(slot.index);
+            self.activation.lock().dying.push_back(slot.index);
+            self.bury();
             return Ok(());
         }
         self.bury();
@@ -374,7 +401,7 @@ impl OrbCore {
         let mut activation = self.activation.lock();
         let slot = match ObjectKey::parse(key)? {
             ObjectKey::Slot { boot, slot } => (boot == self.boot).then_some(slot)?,
-            ObjectKey::Named { adapter, id } => self.ids.lock().get(adapter.path, id)?,
+            ObjectKey::Named { adapter, id } => self.ids.get(adapter.path, id)?,
         };
         if !Arc::ptr_eq(&self.objects.enter(slot)?.poa, poa)
             || !activation.slots.deactivate(&self.objects, slot)
@@ -382,29 +409,24 @@ impl OrbCore {
             return None;
         }
         if let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key) {
-            self.ids.lock().remove(adapter.path, id);
+            self.ids.remove(adapter.path, id);
             poa.forget(id);
         }
         Some(slot)
     }
 
     /// Drops the servants of objects that were deactivated inside upcalls, as far as nobody is inside them any more.
+    ///
+    /// Inside an upcall, which somebody waits for, only as many as keep them from becoming more and more: there may be a server
+    /// that activates nowhere else.
     fn bury(&self) {
-        if current::is_in_upcall() {
-            return;
+        let at_most = if current::is_in_upcall() { 2 } else { usize::MAX };
+        let looks = self.activation.lock().dying.len().min(at_most);
+        for _ in 0..looks {
+            let dead = self.activation.lock().reclaim_next(&self.objects);
+            // Outside the lock: the servant's destructor is user code.
+            drop(dead);
         }
-        let mut dead = Vec::new();
-        let mut activation = self.activation.lock();
-        let Activation { slots, dying } = &mut *activation;
-        dying.retain(|index| match slots.reclaim(&self.objects, *index) {
-            Some(object) => {
-                dead.push(object);
-                false
-            }
-            None => true,
-        });
-        drop(activation);
-        drop(dead);
     }
 
     pub(crate) fn shut_down(&self) {

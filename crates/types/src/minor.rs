@@ -110,6 +110,8 @@ impl Minor {
     pub const VALUE_NOT_REPRESENTABLE: Self = Self(PUNCTUAL_VMCID | 39);
     /// Punctual: the call would wait for its own thread, the only one left of the lane that it serves (BAD_INV_ORDER).
     pub const DEADLOCK_DETECTED: Self = Self(PUNCTUAL_VMCID | 40);
+    /// Punctual: the thread would wait for itself: it has the mutex, or one that the mutex's owner waits for (BAD_INV_ORDER).
+    pub const MUTEX_DEADLOCK: Self = Self(PUNCTUAL_VMCID | 41);
     /// Punctual: the lane's queue of requests is full; call again later, or raise the server's `QueueLimits`.
     pub const REQUEST_QUEUE_FULL: Self = Self(PUNCTUAL_VMCID | 70);
     /// Punctual: the request is larger than the lane's whole queue; raise the server's `QueueLimits::octets`.
@@ -136,6 +138,15 @@ impl Minor {
     pub const NO_PROTOCOL_ALLOWED: Self = Self(PUNCTUAL_VMCID | 68);
     /// Punctual: the server's priority transform refused the priority.
     pub const PRIORITY_NOT_TRANSFORMED: Self = Self(PUNCTUAL_VMCID | 50);
+
+    /// Punctual: a request that binds its connection to a band says no band: service context 11 is missing.
+    pub const BAND_MISSING: Self = Self(PUNCTUAL_VMCID | 80);
+    /// Punctual: the band is none of those that the object's adapter has; bind with one of those in its reference.
+    pub const BAND_NOT_OFFERED: Self = Self(PUNCTUAL_VMCID | 81);
+    /// Punctual: the connection is bound to another band already; open another connection for this one.
+    pub const CONNECTION_BOUND_ALREADY: Self = Self(PUNCTUAL_VMCID | 82);
+    /// Punctual: the priority lies outside the band that its connection is bound to; send it over another connection.
+    pub const PRIORITY_OUTSIDE_BOUND_BAND: Self = Self(PUNCTUAL_VMCID | 83);
 
     /// What the code means and what to try next, for the codes of this ORB.
     ///
@@ -224,7 +235,10 @@ impl Minor {
             Self::POLICY_CONFLICT => Some("the policies of the POA contradict each other"),
             Self::VALUE_NOT_REPRESENTABLE => Some("the value cannot be represented on the wire"),
             Self::DEADLOCK_DETECTED => Some(
-                "the call would wait for its own thread, the only one left of the lane that it serves: give the lane another thread, or call with `WaitStrategy::Serving`",
+                "the call would wait for its own thread, the only one left of the lane that it serves, which the server's standard error names: give the lane another thread, or call with `WaitStrategy::Serving`",
+            ),
+            Self::MUTEX_DEADLOCK => Some(
+                "the thread would wait for itself: it has the mutex, or one that the mutex's owner waits for; lock mutexes in one order everywhere",
             ),
             Self::REQUEST_QUEUE_FULL => Some(
                 "the lane's queue of requests is full; call again later, or raise the server's `QueueLimits`",
@@ -260,6 +274,18 @@ impl Minor {
             Self::NO_PROTOCOL_ALLOWED => {
                 Some("the reference has no profile of the protocols that the client allows")
             }
+            Self::BAND_MISSING => Some(
+                "a request that binds its connection to a band says no band: service context 11 is missing",
+            ),
+            Self::BAND_NOT_OFFERED => Some(
+                "the band is none of those that the object's adapter has; bind with one of those in its reference",
+            ),
+            Self::CONNECTION_BOUND_ALREADY => {
+                Some("the connection is bound to another band already; open another connection for this one")
+            }
+            Self::PRIORITY_OUTSIDE_BOUND_BAND => Some(
+                "the priority lies outside the band that its connection is bound to; send it over another connection",
+            ),
             Self::PRIORITY_NOT_TRANSFORMED => Some("the server's priority transform refused the priority"),
             _ => None,
         }

@@ -46,7 +46,7 @@ fn assert_within_budget(name: &str, probe: &ProbeRef) {
                 "{name}: the lane, {lane}"
             );
         }
-        Err(error) => eprintln!("SKIPPED {name}: {error}"),
+        Err(error) => eprintln!("skipped {name}: {error}"),
     }
 }
 
@@ -144,7 +144,7 @@ fn a_lane_that_may_borrow_pays_one_for_each_lane_below() {
             assert_eq!(client, 2 * CALLS, "the client");
             assert!((2 * CALLS..=4 * CALLS + 1).contains(&lane), "the lane, {lane}");
         }
-        Err(error) => eprintln!("SKIPPED a_lane_that_may_borrow_pays_one_for_each_lane_below: {error}"),
+        Err(error) => eprintln!("skipped a_lane_that_may_borrow_pays_one_for_each_lane_below: {error}"),
     }
 }
 
@@ -158,15 +158,44 @@ fn thread_named(wanted: &str) -> TaskId {
     TaskId::new(named.expect("it was started")).unwrap()
 }
 
-/// The reading thread waits, reads and wakes; the serving one sleeps and writes.
 #[test]
 fn with_buffering_two_threads_share_the_work() {
     let setup = Setup {
         pool: |pool| pool.request_buffering(QueueLimits::default()),
         ..Setup::default()
     };
+    assert_two_share_the_work(&setup.start());
+}
+
+/// Nobody below is called while the lane's own thread is free.
+#[test]
+fn borrowing_adds_nothing_to_that_while_it_is_not_needed() {
+    let setup = Setup {
+        model: Some(PriorityModel::ClientPropagated {
+            default: Priority::MIN,
+        }),
+        pool: |pool| {
+            pool.lane(Priority::MIN, 1)
+                .lane(Priority::MAX, 1)
+                .allow_borrowing(true)
+                .request_buffering(QueueLimits::default())
+        },
+        ..Setup::default()
+    };
     let server = setup.start();
-    let client = server::client();
+    assert_two_share_the_work(&server);
+    let [low, high] = [0, 1].map(|lane| server.seen(lane));
+    assert_eq!((low.requests, low.lent, high.borrowed), (0, 0, 0));
+}
+
+/// The reading thread waits, reads and wakes; the serving one sleeps and writes.
+fn assert_two_share_the_work(server: &Server) {
+    let client = Orb::builder()
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    client.current().set_priority(Priority::MAX).unwrap();
     let probe = server.reference_for(&client);
     let serving = probe.thread().unwrap();
     let name = std::fs::read_to_string(format!("/proc/self/task/{serving}/comm")).unwrap();
@@ -174,7 +203,7 @@ fn with_buffering_two_threads_share_the_work() {
     let [serving, reading] =
         [TaskId::new(serving).unwrap(), reading].map(|thread| Counter::syscalls(thread, false));
     let (Ok(serving), Ok(reading)) = (serving, reading) else {
-        return eprintln!("SKIPPED with_buffering_two_threads_share_the_work: no right to count");
+        return eprintln!("skipped with_buffering_two_threads_share_the_work: no right to count");
     };
     (0..10).for_each(|_| assert_eq!(probe.twice(1), Ok(2)));
     serving.enable().unwrap();
@@ -206,7 +235,7 @@ fn a_priority_without_lanes_costs_two_more_there() {
             assert_eq!(client, 2 * CALLS);
             assert!((4 * CALLS..=5 * CALLS + 1).contains(&thread), "{thread}");
         }
-        Err(error) => eprintln!("SKIPPED: {error}"),
+        Err(error) => eprintln!("skipped: {error}"),
     }
 }
 
@@ -215,7 +244,7 @@ fn calls_inside_one_orb_cost_none() {
     let server = Server::start();
     let probe = &server.probe;
     let Ok(counter) = Counter::syscalls(TaskId::current_thread(), false) else {
-        return eprintln!("SKIPPED calls_inside_one_orb_cost_none: no right to count");
+        return eprintln!("skipped calls_inside_one_orb_cost_none: no right to count");
     };
     (0..10).for_each(|_| assert_eq!(probe.twice(1), Ok(2)));
     counter.enable().unwrap();

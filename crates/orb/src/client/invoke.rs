@@ -1,4 +1,5 @@
 use std::{
+    ops::ControlFlow,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -11,8 +12,8 @@ use punctual_cdr::{Decode, Decoder, Encoder, Ior};
 use punctual_flight::{Event, Record, operation_id, record};
 use punctual_giop::{
     AddressingDisposition, InvocationPolicies, LocateReplyHeader, MessageHeader, MessageType,
-    OutgoingRequest, ReplyHeader, ReplyStatus, ResponseFlags, ServiceContext, UTF_16, Version, begin_body,
-    char_set_id, decode_system_exception, encode_request, end_body,
+    OutgoingRequest, ReplyHeader, ReplyStatus, ResponseFlags, ServiceContext, Version, begin_body,
+    decode_system_exception, encode_request, end_body,
 };
 use punctual_stub::{
     Call, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response, Target,
@@ -151,6 +152,12 @@ impl Reference {
     ) -> Result<Attempt<()>, SystemException> {
         let priority = self.caller_priority(route)?;
         let mut connection = self.connection(route, priority, terms)?;
+        if terms.policies.binds_bands {
+            connection = match self.bind_band(connection, route, frame, terms)? {
+                ControlFlow::Continue(connection) => connection,
+                ControlFlow::Break(instead) => return Ok(instead),
+            };
+        }
         if call.response == Response::None && connection.is_abandoned() {
             self.forget(&connection);
             return Ok(Attempt::Again(closed()));
@@ -223,16 +230,14 @@ impl Reference {
         let sends_deadlines = terms.policies.sends_deadlines && terms.deadlines.request.is_some();
         let limits = (connection.char_set, self.core.limits.max_message_size);
         let announces_code_sets = connection.announces_code_sets;
+        let connection = &*connection;
         let operation = call.operation;
         let header = |encoder: &mut Encoder<'_>| {
             let priority = ServiceContext::Priority(priority.value());
             let mut contexts = [priority; 3];
             let mut count = usize::from(route.propagates_priority());
             if announces_code_sets {
-                contexts[count] = ServiceContext::CodeSets {
-                    char: char_set_id(limits.0),
-                    wchar: UTF_16,
-                };
+                contexts[count] = connection.code_sets();
                 count += 1;
             }
             if sends_deadlines {
@@ -367,7 +372,7 @@ impl Reference {
         }
     }
 
-    fn decode_reply(
+    pub(super) fn decode_reply(
         &self,
         connection: &ClientConnection,
         arrived: &Arrived,

@@ -24,11 +24,11 @@ use punctual_transport::Stream;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    Acceptor, Lane, Wake,
+    Acceptor, Lane, Wake, borrowing,
     connection::Connection,
     worker::{Desk, Worker},
 };
-use crate::{client::Endpoint, notice, orb_core::OrbCore};
+use crate::{client::Endpoint, orb_core::OrbCore};
 
 /// The lane that a thread serves.
 struct Served {
@@ -171,6 +171,13 @@ impl Worker<'_> {
         let queue = &self.lane.queue;
         // In this order: who comes from now on rings again.
         queue.silence();
+        if borrowing::help_with_queue(self.home, self.lane, self.core) {
+            // For those of its own that came meanwhile.
+            if queue.has_requests() {
+                queue.wake_nested();
+            }
+            return;
+        }
         let (request, more) = queue.try_take(&mut self.desk);
         if more {
             queue.wake_nested();
@@ -195,6 +202,10 @@ struct Nested<'l>(&'l Lane);
 impl<'l> Nested<'l> {
     fn enter(lane: &'l Lane) -> Self {
         lane.queue.enter_nested();
+        // What a lane above asked before rang for nobody.
+        if borrowing::is_asked(lane) {
+            lane.queue.wake_nested();
+        }
         Self(lane)
     }
 }
@@ -202,6 +213,9 @@ impl<'l> Nested<'l> {
 impl Drop for Nested<'_> {
     fn drop(&mut self) {
         self.0.queue.leave_nested();
+        if borrowing::is_asked(self.0) {
+            self.0.queue.wake_nested();
+        }
     }
 }
 
@@ -255,7 +269,7 @@ impl Drop for WaitingPriority {
 /// Looks whether a call to this address, for whose reply the calling thread would block, would wait for the thread itself.
 ///
 /// That is so where it serves the lane that listens there and all other threads of the lane wait like that already. Fails with
-/// BAD_INV_ORDER then, and standard error names the lane, once. Longer ways around, over other processes or
+/// BAD_INV_ORDER then; the lane counts it, and standard error names the lane, once for each. Longer ways around, over other processes or
 /// lanes, are not seen: there the call's deadline is what ends it.
 pub(crate) fn enter_blocking(endpoint: &Endpoint) -> Result<Option<BlockedInOwnLane>, SystemException> {
     let lane = SERVED.with_borrow(|served| {
@@ -272,7 +286,7 @@ pub(crate) fn enter_blocking(endpoint: &Endpoint) -> Result<Option<BlockedInOwnL
         return Ok(Some(blocked));
     }
     blocked.0.counters.deadlocks.add_one();
-    notice::deadlock(&blocked.0.name);
+    blocked.0.deadlock.say();
     Err(SystemException::new(
         SystemExceptionKind::BadInvOrder,
         Minor::DEADLOCK_DETECTED,

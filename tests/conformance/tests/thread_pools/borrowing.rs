@@ -161,7 +161,7 @@ fn the_borrowed_thread_runs_at_the_priority_of_the_request() {
         SchedulingClass::Fifo,
     );
     if !server.pool.is_realtime() {
-        return eprintln!("SKIPPED: no real-time rights, so priorities cannot be seen to change");
+        return eprintln!("skipped: no real-time rights, so priorities cannot be seen to change");
     }
     let client = ordinary_client();
     let probe = server.reference_for(&client);
@@ -207,13 +207,13 @@ fn nor_is_any_on_one_real_time_cpu() {
         SchedulingClass::Fifo,
     );
     if !server.pool.is_realtime() {
-        return eprintln!("SKIPPED: no real-time rights");
+        return eprintln!("skipped: no real-time rights");
     }
     stress(&server);
 }
 
 /// Many clients, and lanes that have fewer threads than these: every call is answered, whoever served it, and the counts agree.
-fn stress(server: &Server) -> u64 {
+pub(super) fn stress(server: &Server) -> u64 {
     server.hooks.open_gate();
     const CALLS: u64 = 1_500;
     let clients = [LOW, LOW, 20_000, 20_000, 20_000, HIGH, HIGH, HIGH, HIGH];
