@@ -12,6 +12,8 @@ use std::{
 
 use punctual_os::{memory, rights, standard_error};
 
+use crate::OrbError;
+
 /// Says on standard error, the first time in this process, that real-time scheduling was denied.
 pub(crate) fn realtime_denied() {
     static SAID: AtomicBool = AtomicBool::new(false);
@@ -72,6 +74,11 @@ pub(crate) fn start_flight_recorder() {
     if let Err(error) = punctual_flight::start_from_environment() {
         say(&format!("nothing is recorded: {error}"));
     }
+}
+
+/// Says that nobody can look into the ORB, though the environment asks for it.
+pub(crate) fn not_inspected(error: &OrbError) {
+    say(&format!("the ORB cannot be inspected: {error}"));
 }
 
 fn say(text: &str) {

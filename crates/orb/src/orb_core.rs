@@ -2,12 +2,13 @@ use std::{
     collections::{HashMap, VecDeque},
     hash::{BuildHasher, Hasher, RandomState},
     sync::{
-        Arc, Weak,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        Arc, OnceLock, Weak,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
+use arc_swap::ArcSwapOption;
 use punctual_cdr::{CdrError, Ior, TaggedProfile};
 use punctual_giop::Profile;
 use punctual_os::{PiMutex, SchedulingClass, scheduling};
@@ -21,8 +22,10 @@ use crate::{
     InvalidPolicy, Limits, OrbBuilder, OrbError, PriorityModel,
     client::{ConnectionCache, Endpoints, OrbPolicies, Reference},
     current,
-    lane::{CrewPlan, Lane, ListenAt},
+    inspection::{InspectedAt, Inspection, Inspector},
+    lane::{CrewPlan, Lane, ListenAt, ServiceTimes},
     mutex::Mutexes,
+    notice,
     object_ids::ObjectIds,
     poa::{PoaCore, with_priority::id_of_slot},
     poa_defaults::PoaDefaults,
@@ -61,10 +64,16 @@ pub(crate) struct OrbCore {
     pub(crate) poa_defaults: PiMutex<PoaDefaults>,
     root: Arc<PoaCore>,
     default_pool: Arc<PoolCore>,
+    /// Whose lanes read the replies of calls that share connections and that no lane's thread makes.
+    pub(crate) reply_pool: ArcSwapOption<PoolCore>,
     pools: PiMutex<Vec<Arc<PoolCore>>>,
     /// Of the last pool that was made.
     last_pool: AtomicU32,
     shut_down: AtomicBool,
+    /// Calls whose reply did not come in time.
+    late_replies: AtomicU64,
+    /// Where it is inspected.
+    inspector: OnceLock<Inspector>,
 }
 
 /// The writing side of the object table. Never locked over user code.
@@ -96,7 +105,9 @@ impl OrbCore {
         let at_once = !settings.listen.is_empty();
         let listen = places(&transports, &settings)?;
         let name = String::from("default");
-        let lane = Lane::new(name, DEFAULT_POOL, None, CrewPlan::default(), &settings.limits)?;
+        let mut lane = Lane::new(name, DEFAULT_POOL, None, CrewPlan::default(), &settings.limits)?;
+        let inspector = inspector(settings.inspection.as_ref())?;
+        lane.service_times = inspector.as_ref().map(|_| ServiceTimes::default());
         if at_once {
             lane.listen(&listen)?;
         }
@@ -106,7 +117,7 @@ impl OrbCore {
             Arc::clone(&pool),
             settings.server_protocols.clone(),
         ));
-        Ok(Arc::new_cyclic(|own| OrbCore {
+        let core = Arc::new_cyclic(|own| OrbCore {
             own: Weak::clone(own),
             boot: RandomState::new().build_hasher().finish(),
             connections: ConnectionCache::new(settings.limits.max_client_connections),
@@ -140,10 +151,17 @@ impl OrbCore {
             poa_defaults: PiMutex::new(settings.poa_defaults),
             root,
             default_pool: pool,
+            reply_pool: ArcSwapOption::empty(),
             pools: PiMutex::new(Vec::new()),
             last_pool: AtomicU32::new(DEFAULT_POOL),
             shut_down: AtomicBool::new(false),
-        }))
+            late_replies: AtomicU64::new(0),
+            inspector: inspector.map_or_else(OnceLock::new, OnceLock::from),
+        });
+        if let Some(inspector) = core.inspector.get() {
+            inspector.start(&core)?;
+        }
+        Ok(core)
     }
 
     pub(crate) fn is_shut_down(&self) -> bool {
@@ -160,6 +178,30 @@ impl OrbCore {
 
     pub(crate) fn default_lane(&self) -> &Arc<Lane> {
         &self.default_pool.lanes[0]
+    }
+
+    /// The default one first.
+    pub(crate) fn all_pools(&self) -> Vec<Arc<PoolCore>> {
+        let mut pools = vec![self.default_pool()];
+        pools.extend(self.pools.lock().iter().cloned());
+        pools
+    }
+
+    /// Whether requests are timed.
+    pub(crate) fn is_inspected(&self) -> bool {
+        self.inspector.get().is_some()
+    }
+
+    pub(crate) fn inspected_at(&self) -> Option<InspectedAt> {
+        self.inspector.get().map(Inspector::place)
+    }
+
+    pub(crate) fn count_late_reply(&self) {
+        self.late_replies.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn late_replies(&self) -> u64 {
+        self.late_replies.load(Ordering::Relaxed)
     }
 
     pub(crate) fn add_pool(&self, pool: &Arc<PoolCore>) {
@@ -181,8 +223,20 @@ impl OrbCore {
         pools.iter().find(|pool| pool.id == id).cloned()
     }
 
+    pub(crate) fn has_pool(&self, pool: &Arc<PoolCore>) -> bool {
+        self.pools.lock().iter().any(|other| Arc::ptr_eq(other, pool))
+    }
+
     pub(crate) fn forget_pool(&self, pool: &Arc<PoolCore>) {
         self.pools.lock().retain(|other| !Arc::ptr_eq(other, pool));
+        if self
+            .reply_pool
+            .load()
+            .as_ref()
+            .is_some_and(|own| Arc::ptr_eq(own, pool))
+        {
+            self.reply_pool.store(None);
+        }
     }
 
     /// A place as the user writes it.
@@ -433,6 +487,9 @@ impl OrbCore {
         if !self.shut_down.swap(true, Ordering::AcqRel) {
             self.default_pool.stop();
             self.pools.lock().iter().for_each(|pool| pool.stop());
+            if let Some(inspector) = self.inspector.get() {
+                inspector.stop();
+            }
         }
     }
 
@@ -440,6 +497,9 @@ impl OrbCore {
     pub(crate) fn end(&self) {
         let pools = self.pools.lock().clone();
         pools.iter().for_each(|pool| pool.join());
+        if let Some(inspector) = self.inspector.get() {
+            inspector.join();
+        }
         let dead = self.activation.lock().slots.clear(&self.objects);
         drop(dead);
     }
@@ -459,6 +519,17 @@ impl punctual_stub::Orb for OrbCore {
 /// The ORB as references and decoders carry it.
 pub(crate) fn context_of(core: &Arc<OrbCore>) -> OrbContext {
     OrbContext(Arc::clone(core) as Arc<dyn punctual_stub::Orb>)
+}
+
+/// What the builder asks for, or else the environment, which keeps no ORB from starting.
+fn inspector(settings: Option<&Inspection>) -> Result<Option<Inspector>, OrbError> {
+    if let Some(settings) = settings {
+        return Inspector::open(settings).map(Some);
+    }
+    let Some(settings) = Inspection::from_environment() else {
+        return Ok(None);
+    };
+    Ok(Inspector::open(&settings).inspect_err(notice::not_inspected).ok())
 }
 
 /// Where the default pool listens: where the user says, and otherwise over each of the server's protocols.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use punctual::{
-    Ior, LaneStatistics, Limits, Orb, Poa, Priority, PriorityModel, QueueLimits, SchedulingClass,
+    Inspection, Ior, LaneStatistics, Limits, Orb, Poa, Priority, PriorityModel, QueueLimits, SchedulingClass,
     SystemException, ThreadPool, ThreadPoolBuilder, WaitStrategy, ior_to_string,
 };
 use punctual_cdr::TaggedProfile;
@@ -52,6 +52,8 @@ pub struct Setup {
     pub call_timeout: Option<Duration>,
     /// Room for requests that came to the wrong lane.
     pub redispatch: Option<QueueLimits>,
+    /// How it may be looked into.
+    pub inspection: Option<Inspection>,
 }
 
 impl Default for Setup {
@@ -65,6 +67,7 @@ impl Default for Setup {
             wait_strategy: WaitStrategy::Blocking,
             call_timeout: None,
             redispatch: None,
+            inspection: None,
         }
     }
 }
@@ -84,6 +87,9 @@ impl Setup {
             .lock_memory(false);
         if let Some(timeout) = self.call_timeout {
             orb = orb.call_timeout(timeout);
+        }
+        if let Some(inspection) = self.inspection {
+            orb = orb.inspection(inspection);
         }
         let orb = orb.build().expect("an ORB");
         let pool = (self.pool)(orb.threadpool()).build().expect("a pool");
