@@ -10,12 +10,13 @@ use punctual_scenarios::{Benchmark, Error, Findings, Testbed};
 pub const CHILD: &str = "__child";
 const SECOND: Duration = Duration::from_secs(1);
 
-pub const ALL: [Benchmark; 5] = [
+pub const ALL: [Benchmark; 6] = [
     benchmark("t.good", good),
     benchmark("t.server-dies", server_dies),
     benchmark("t.panics", |_| panic!("a table without legs")),
     benchmark("t.long", long),
     benchmark("t.after", good),
+    benchmark("t.impossible", impossible),
 ];
 
 const fn benchmark(name: &'static str, run: fn(&mut Testbed) -> Result<Findings, Error>) -> Benchmark {
@@ -48,6 +49,13 @@ fn good(testbed: &mut Testbed) -> Result<Findings, Error> {
                 .x("threads")
                 .line("here", [(2.0, 1.5), (128.0, 1.5)]),
         );
+    Ok(Findings { outcome, chapter })
+}
+
+fn impossible(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let mut outcome = testbed.outcome("t.impossible");
+    outcome.skip(None, "all of it", "the machine has no wings");
+    let chapter = Chapter::new("Flying").figure(Figure::new("Height").line("here", []));
     Ok(Findings { outcome, chapter })
 }
 
