@@ -18,6 +18,7 @@ mod mutex;
 mod network_mark;
 mod notice;
 mod object_transform;
+mod open_by_band;
 mod orb;
 mod orb_core;
 mod poa;

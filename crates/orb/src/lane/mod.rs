@@ -51,7 +51,7 @@ use self::{
 };
 use crate::{
     ExpiredRequests, Limits, OrbError, QueueLimits, accepted_priorities::Origin, bound_band::BoundBand,
-    client::ConnectionCache, orb_core::OrbCore,
+    client::ConnectionCache, open_by_band::OpenByBand, orb_core::OrbCore,
 };
 
 /// Why a connection is looked at.
@@ -88,6 +88,7 @@ pub(crate) struct Lane {
     connections: PiMutex<Slab<Arc<Connection>>>,
     /// How many there are, for whoever only looks.
     open: AtomicUsize,
+    pub(crate) by_band: Arc<OpenByBand>,
     /// Connections with a message that another thread of the lane should take.
     ready: PiMutex<VecDeque<(Arc<Connection>, Wake)>>,
     /// Requests that wait for a thread; without room unless it buffers or others hand requests on.
@@ -144,6 +145,7 @@ impl Lane {
             stopping: AtomicBool::new(false),
             connections: PiMutex::new(Slab::with_capacity(16)),
             open: AtomicUsize::new(0),
+            by_band: Arc::default(),
             ready: PiMutex::new(VecDeque::with_capacity(16)),
             queue: Arc::new(RequestQueue::new()?),
             buffering: None,
@@ -284,7 +286,7 @@ impl Lane {
         let origin = Origin {
             peer: stream.peer(),
             highest: acceptor.highest_priority,
-            band: BoundBand::default(),
+            band: BoundBand::among(&self.by_band),
         };
         let properties = &acceptor.properties;
         let connection = Connection::new(token, stream, origin, properties, &self.poller, &self.limits);
@@ -296,6 +298,7 @@ impl Lane {
         let wait_for = |stream| self.poller.add(stream, token, Interest::READ, Trigger::Edge);
         if given || wait_for(connection.stream()).is_ok() {
             record(|| Record::new(Event::Accepted).link(connection.link).detail(token));
+            connection.origin.band.count();
             entry.insert(connection);
             self.open.store(connections.len(), Ordering::Relaxed);
         }
@@ -319,6 +322,7 @@ impl Lane {
             removed
         };
         if removed.is_some() {
+            connection.origin.band.release();
             connection.set_closed();
             record(|| {
                 Record::new(Event::Closed)
@@ -396,6 +400,7 @@ impl Lane {
             connections.drain().collect()
         };
         for connection in connections {
+            connection.origin.band.release();
             connection.say_close();
             let _ = self.poller.remove(connection.stream());
             connection.stream().shutdown();
