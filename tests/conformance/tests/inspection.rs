@@ -183,6 +183,8 @@ fn requests_that_take_too_long_for_their_clients_are_late() {
         probe.wait_at_gate(1).unwrap_err().kind,
         SystemExceptionKind::Timeout
     );
+    // By the lane's reckoning, too, which begins when it has read the request.
+    thread::sleep(Duration::from_millis(30));
     server.hooks.open_gate();
     wait_until("the upcall has ended", || {
         number(&lane(&snapshot(&server), 0), "late") == 1
