@@ -17,6 +17,7 @@ mod lane_endpoints;
 mod mutex;
 mod network_mark;
 mod notice;
+mod object_ids;
 mod object_transform;
 mod open_by_band;
 mod orb;

@@ -1,5 +1,5 @@
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     hash::{BuildHasher, Hasher, RandomState},
     sync::{
         Arc, OnceLock, Weak,
@@ -11,7 +11,7 @@ use std::{
 use punctual_cdr::{CdrError, Ior, TaggedProfile};
 use punctual_giop::Profile;
 use punctual_os::{PiMutex, SchedulingClass, scheduling};
-use punctual_poa::{IdMap, ObjectKey, ObjectTable, SlotId, Slots};
+use punctual_poa::{ObjectKey, ObjectTable, SlotId, Slots};
 use punctual_sched::{NetworkPriorityMapping, PriorityMapping};
 use punctual_stub::{OrbContext, Servant, Target};
 use punctual_transport::{AddressError, Protocol, ProtocolPolicy, Transports};
@@ -25,6 +25,7 @@ use crate::{
     lane::{CrewPlan, Lane, ListenAt, ServiceTimes},
     mutex::Mutexes,
     notice,
+    object_ids::ObjectIds,
     poa::{PoaCore, with_priority::id_of_slot},
     poa_defaults::PoaDefaults,
     server::{ActiveObject, Demultiplexed},
@@ -56,8 +57,7 @@ pub(crate) struct OrbCore {
     pub(crate) endpoints: Endpoints,
     objects: ObjectTable<ActiveObject>,
     activation: PiMutex<Activation>,
-    /// Objects whose keys name them; lanes look in it for those only.
-    ids: PiMutex<IdMap>,
+    ids: ObjectIds,
     pub(crate) published: PiMutex<HashMap<Box<[u8]>, Arc<Ior>>>,
     pub(crate) mutexes: Mutexes,
     pub(crate) poa_defaults: PiMutex<PoaDefaults>,
@@ -77,7 +77,19 @@ pub(crate) struct OrbCore {
 struct Activation {
     slots: Slots,
     /// Slots of objects that were deactivated inside an upcall, which could not wait for the last request.
-    dying: Vec<u32>,
+    dying: VecDeque<u32>,
+}
+
+impl Activation {
+    /// Takes out one object that nobody is inside any more, if the next in turn is one.
+    fn reclaim_next(&mut self, objects: &ObjectTable<ActiveObject>) -> Option<Arc<ActiveObject>> {
+        let index = self.dying.pop_front()?;
+        let dead = self.slots.reclaim(objects, index);
+        if dead.is_none() {
+            self.dying.push_back(index);
+        }
+        dead
+    }
 }
 
 impl OrbCore {
@@ -128,9 +140,9 @@ impl OrbCore {
             objects,
             activation: PiMutex::new(Activation {
                 slots,
-                dying: Vec::new(),
+                dying: VecDeque::new(),
             }),
-            ids: PiMutex::new(IdMap::default()),
+            ids: ObjectIds::new(),
             published: PiMutex::new(HashMap::new()),
             mutexes: Mutexes::default(),
             poa_defaults: PiMutex::new(settings.poa_defaults),
@@ -293,12 +305,12 @@ impl OrbCore {
         is_there(&self.default_pool) || self.pools.lock().iter().any(is_there)
     }
 
-    /// Finds what an object key leads to. O(1); takes a lock, for two hashes, only for keys that name their object.
+    /// Finds what an object key leads to. O(1); takes a lock only for keys that name their object, one of many.
     pub(crate) fn demultiplex(&self, key: &[u8]) -> Demultiplexed<'_> {
         let slot = match ObjectKey::parse(key) {
             Some(key) if key.boot().is_some_and(|boot| boot != self.boot) => None,
             Some(ObjectKey::Slot { slot, .. }) => Some(slot),
-            Some(ObjectKey::Named { adapter, id }) => self.ids.lock().get(adapter.path, id),
+            Some(ObjectKey::Named { adapter, id }) => self.ids.get(adapter.path, id),
             None => {
                 let published = self.published.lock().get(key).cloned();
                 return published.map_or(Demultiplexed::Unknown, Demultiplexed::Published);
@@ -322,7 +334,7 @@ impl OrbCore {
             return Err(OrbError::AdapterDestroyed);
         }
         let adapter = poa.adapter(self.boot);
-        if id.is_some_and(|id| self.ids.lock().get(adapter.path, id).is_some()) {
+        if id.is_some_and(|id| self.ids.get(adapter.path, id).is_some()) {
             return Err(OrbError::AlreadyActive);
         }
         let slot = activation.slots.activate(&self.objects, |slot| {
@@ -340,14 +352,14 @@ impl OrbCore {
         })?;
         let slot = slot.ok_or(OrbError::Full)?;
         if let Some(id) = id {
-            self.ids.lock().insert(adapter.path, id, slot);
+            self.ids.insert(adapter.path, id, slot);
         }
         Ok(ior)
     }
 
     /// The priority model of the object with this id in the adapter; `None` where it is not active.
     pub(crate) fn active_model(&self, poa: &PoaCore, id: &[u8]) -> Option<Option<PriorityModel>> {
-        let slot = self.ids.lock().get(poa.adapter(self.boot).path, id)?;
+        let slot = self.ids.get(poa.adapter(self.boot).path, id)?;
         self.objects.enter(slot).map(|object| object.model)
     }
 
@@ -379,7 +391,8 @@ impl OrbCore {
     pub(crate) fn deactivate(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Result<(), OrbError> {
         let slot = self.forget(poa, key).ok_or(OrbError::NotActive)?;
         if current::is_in_upcall() {
-            self.activation.lock().dying.push(slot.index);
+            self.activation.lock().dying.push_back(slot.index);
+            self.bury();
             return Ok(());
         }
         self.bury();
@@ -426,7 +439,7 @@ impl OrbCore {
         let mut activation = self.activation.lock();
         let slot = match ObjectKey::parse(key)? {
             ObjectKey::Slot { boot, slot } => (boot == self.boot).then_some(slot)?,
-            ObjectKey::Named { adapter, id } => self.ids.lock().get(adapter.path, id)?,
+            ObjectKey::Named { adapter, id } => self.ids.get(adapter.path, id)?,
         };
         if !Arc::ptr_eq(&self.objects.enter(slot)?.poa, poa)
             || !activation.slots.deactivate(&self.objects, slot)
@@ -434,29 +447,24 @@ impl OrbCore {
             return None;
         }
         if let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key) {
-            self.ids.lock().remove(adapter.path, id);
+            self.ids.remove(adapter.path, id);
             poa.forget(id);
         }
         Some(slot)
     }
 
     /// Drops the servants of objects that were deactivated inside upcalls, as far as nobody is inside them any more.
+    ///
+    /// Inside an upcall, which somebody waits for, only as many as keep them from becoming more and more: there may be a server
+    /// that activates nowhere else.
     fn bury(&self) {
-        if current::is_in_upcall() {
-            return;
+        let at_most = if current::is_in_upcall() { 2 } else { usize::MAX };
+        let looks = self.activation.lock().dying.len().min(at_most);
+        for _ in 0..looks {
+            let dead = self.activation.lock().reclaim_next(&self.objects);
+            // Outside the lock: the servant's destructor is user code.
+            drop(dead);
         }
-        let mut dead = Vec::new();
-        let mut activation = self.activation.lock();
-        let Activation { slots, dying } = &mut *activation;
-        dying.retain(|index| match slots.reclaim(&self.objects, *index) {
-            Some(object) => {
-                dead.push(object);
-                false
-            }
-            None => true,
-        });
-        drop(activation);
-        drop(dead);
     }
 
     pub(crate) fn shut_down(&self) {

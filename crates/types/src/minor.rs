@@ -110,6 +110,8 @@ impl Minor {
     pub const VALUE_NOT_REPRESENTABLE: Self = Self(PUNCTUAL_VMCID | 39);
     /// Punctual: the call would wait for its own thread, the only one left of the lane that it serves (BAD_INV_ORDER).
     pub const DEADLOCK_DETECTED: Self = Self(PUNCTUAL_VMCID | 40);
+    /// Punctual: the thread would wait for itself: it has the mutex, or one that the mutex's owner waits for (BAD_INV_ORDER).
+    pub const MUTEX_DEADLOCK: Self = Self(PUNCTUAL_VMCID | 41);
     /// Punctual: the lane's queue of requests is full; call again later, or raise the server's `QueueLimits`.
     pub const REQUEST_QUEUE_FULL: Self = Self(PUNCTUAL_VMCID | 70);
     /// Punctual: the request is larger than the lane's whole queue; raise the server's `QueueLimits::octets`.
@@ -233,7 +235,10 @@ impl Minor {
             Self::POLICY_CONFLICT => Some("the policies of the POA contradict each other"),
             Self::VALUE_NOT_REPRESENTABLE => Some("the value cannot be represented on the wire"),
             Self::DEADLOCK_DETECTED => Some(
-                "the call would wait for its own thread, the only one left of the lane that it serves: give the lane another thread, or call with `WaitStrategy::Serving`",
+                "the call would wait for its own thread, the only one left of the lane that it serves, which the server's standard error names: give the lane another thread, or call with `WaitStrategy::Serving`",
+            ),
+            Self::MUTEX_DEADLOCK => Some(
+                "the thread would wait for itself: it has the mutex, or one that the mutex's owner waits for; lock mutexes in one order everywhere",
             ),
             Self::REQUEST_QUEUE_FULL => Some(
                 "the lane's queue of requests is full; call again later, or raise the server's `QueueLimits`",

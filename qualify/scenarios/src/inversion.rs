@@ -71,19 +71,8 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let mut outcome = testbed.outcome(BENCHMARK.name);
     let extent = Extent::of(testbed.length);
     let seconds = extent.phase;
-    let settings = SessionSettings {
-        kernel: Some(KernelSettings {
-            reader: if places.has_driver() {
-                places.driver.clone()
-            } else {
-                punctual_os::CpuSet::empty()
-            },
-            ..KernelSettings::default()
-        }),
-        ..SessionSettings::default()
-    };
     // The supervisor removes the trace instance if this process is killed.
-    let session = Session::start(&settings)?;
+    let session = Session::start(&recording(&places))?;
     let setup = Setup {
         best_effort: true,
         environment: &session.environment(),
@@ -119,6 +108,22 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     judge(&places, &phases, &recorded, &mut outcome, perfetto)?;
     let chapter = chapter(&outcome);
     Ok(Findings { outcome, chapter })
+}
+
+/// Records the kernel's scheduling, read beside the pinned CPU where there is another one.
+pub(crate) fn recording(places: &Places) -> SessionSettings {
+    let reader = if places.has_driver() {
+        places.driver.clone()
+    } else {
+        punctual_os::CpuSet::empty()
+    };
+    SessionSettings {
+        kernel: Some(KernelSettings {
+            reader,
+            ..KernelSettings::default()
+        }),
+        ..SessionSettings::default()
+    }
 }
 
 fn judge(

@@ -12,6 +12,8 @@ pub mod demo;
 mod distribution;
 mod inversion;
 mod judge;
+mod orb;
+mod os;
 pub mod qualify;
 mod report;
 mod run;
@@ -33,11 +35,9 @@ mod idl {
 }
 
 /// What a child process does, by the first word of its command line.
-const ROLES: &[&[(&str, Role)]] = &[OWN_ROLES];
+const ROLES: &[&[(&str, Role)]] = &[cubit::ROLES, DEMO_ROLES, orb::ROLES, os::ROLES];
 
-const OWN_ROLES: &[(&str, Role)] = &[
-    (cubit::SERVER_ROLE, cubit::server),
-    (cubit::CLIENT_ROLE, cubit::client),
+const DEMO_ROLES: &[(&str, Role)] = &[
     (demo::SERVER_ROLE, demo::server),
     (demo::CLIENT_ROLE, demo::client),
 ];

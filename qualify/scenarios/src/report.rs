@@ -1,5 +1,6 @@
 //! What every measurement does with its outcome: say it, write it, and end with the contract's exit code.
 
+mod machine;
 pub(crate) mod output_file;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -56,7 +57,7 @@ impl Files {
     }
 }
 
-/// The head of every page: title, verdict, machine. The JSON goes with it as a file to save.
+/// The head of every page: title, verdict, machine and what was done to it. The JSON goes with it as a file to save.
 pub(crate) fn page(title: &str, outcome: &Outcome) -> Result<Page, Error> {
     let tone = match outcome.verdict().exit_code() {
         0 => Tone::Good,
@@ -66,7 +67,7 @@ pub(crate) fn page(title: &str, outcome: &Outcome) -> Result<Page, Error> {
     let data = serde_json::to_value(outcome)?;
     Ok(Page::new(title)
         .verdict(outcome.verdict().to_string(), tone)
-        .facts_of(&data["machine"])
+        .facts(machine::facts(outcome))
         .data(&format!("{}.json", outcome.benchmark()), &data))
 }
 

@@ -10,7 +10,6 @@ use std::{
 use punctual_harness::Outcome;
 use punctual_os::signals::TerminationSignal;
 use punctual_report::Chapter;
-use serde_json::{Map, Value};
 
 use crate::{
     Benchmark, Error, Findings,
@@ -125,11 +124,9 @@ impl<'b> Run<'b> {
         }
         match (&self.interrupted, self.outstanding.len()) {
             (Some(signal), 0) => named.interrupted(format!("by {signal}")),
-            (Some(signal), left) => {
-                named.interrupted(format!("by {signal}, with {left} benchmarks not begun"))
-            }
+            (Some(signal), left) => named.interrupted(format!("by {signal}, with {left} not begun")),
             (None, 0) => {}
-            (None, left) => named.failed(format!("{left} benchmarks were not begun")),
+            (None, left) => named.failed(format!("{left} not begun")),
         }
         named
     }
@@ -156,12 +153,5 @@ fn text_of(panic: &(dyn Any + Send)) -> &str {
         (Some(text), _) => text,
         (None, Some(text)) => text,
         (None, None) => "it left no text",
-    }
-}
-
-impl Measured<'_> {
-    /// Its parameters.
-    pub(crate) fn parameters(&self) -> &Map<String, Value> {
-        self.outcome.parameters()
     }
 }

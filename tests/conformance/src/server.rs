@@ -280,6 +280,8 @@ pub struct Hooks {
 struct Gate {
     open: bool,
     arrived: Vec<i32>,
+    /// How many values had been noted when each went on.
+    noted_before: Vec<usize>,
 }
 
 impl Hooks {
@@ -303,6 +305,11 @@ impl Hooks {
         self.gate.lock().expect("no panic").arrived.clone()
     }
 
+    /// For each request that has gone through the gate, in their order: how many values had been noted by then.
+    pub fn noted_before_gate(&self) -> Vec<usize> {
+        self.gate.lock().expect("no panic").noted_before.clone()
+    }
+
     /// Lets all requests through, from now on.
     pub fn open_gate(&self) {
         self.gate.lock().expect("no panic").open = true;
@@ -313,11 +320,11 @@ impl Hooks {
         let mut gate = self.gate.lock().expect("no panic");
         gate.arrived.push(value);
         self.changed.notify_all();
-        drop(
-            self.changed
-                .wait_while(gate, |gate| !gate.open)
-                .expect("no panic"),
-        );
+        let mut gate = self
+            .changed
+            .wait_while(gate, |gate| !gate.open)
+            .expect("no panic");
+        gate.noted_before.push(self.journal().len());
     }
 
     /// Says whom `rally` calls; once.
@@ -472,6 +479,16 @@ impl conformance::Probe for Servant {
 
     fn corba_priority_of(&self, next: Option<ProbeRef>) -> Result<i16, SystemException> {
         next.expect("a reference").corba_priority()
+    }
+
+    fn corba_priority_after(
+        &self,
+        forwarder: Option<ProbeRef>,
+        next: Option<ProbeRef>,
+    ) -> Result<i16, SystemException> {
+        let next = next.expect("a reference");
+        forwarder.expect("a reference").forward(Some(&next), 1)?;
+        next.corba_priority()
     }
 
     fn set_corba_priority(&self, next: Option<ProbeRef>, value: i16) -> Result<i16, SystemException> {

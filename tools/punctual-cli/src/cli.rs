@@ -166,6 +166,7 @@ const BENCH: &str = "\
 Examples:
   punctual bench list
   punctual bench cubit --quick --json cubit.json
+  punctual bench orb.latency --html latency.html
   punctual bench inversion --perfetto timeline.json
 
 Exit code: 0 every claim holds; 1 one does not; 2 it could not run, or the machine was unfit for it; 3 it ran without
@@ -242,6 +243,9 @@ A file, in short (the documentation of the crate punctual-scheduling has every k
     { host = \"console\", wcet = \"500 us\" },
     { pool = \"tracks\", wcet = \"1.5 ms\", delay = \"200 us\", blocking = \"50 us\" },
   ]
+
+A lane may also say what its threads are like (dynamic_threads, wait, stack_bytes, cpus, class), and a pool whether it has
+allow_borrowing or request_buffering.
 
 Spans of time are a number and a unit: ns, us, ms, s, min. Each host has one CPU for this work, under SCHED_FIFO.
 wcet is the worst-case execution time on an idle CPU, delay the longest that the message to the step takes, blocking how

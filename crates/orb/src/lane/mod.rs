@@ -51,7 +51,7 @@ use self::{
 };
 use crate::{
     ExpiredRequests, Limits, OrbError, QueueLimits, accepted_priorities::Origin, bound_band::BoundBand,
-    client::ConnectionCache, open_by_band::OpenByBand, orb_core::OrbCore,
+    client::ConnectionCache, notice::PreparedNotice, open_by_band::OpenByBand, orb_core::OrbCore,
 };
 
 /// Why a connection is looked at.
@@ -98,6 +98,7 @@ pub(crate) struct Lane {
     pub(crate) expired_requests: ExpiredRequests,
     /// Threads that block in calls to this very lane.
     waiting_for_itself: AtomicUsize,
+    deadlock: PreparedNotice,
     /// A connection may be in the middle of a message: then somebody looks after its time-out.
     incomplete: AtomicBool,
     /// When idle connections were last looked for.
@@ -132,6 +133,7 @@ impl Lane {
         let bell = Doorbell::new()?;
         poller.add(&bell, BELL, Interest::READ, Trigger::Level)?;
         Ok(Self {
+            deadlock: PreparedNotice::deadlock(&name),
             name,
             pool,
             priority,

@@ -28,7 +28,7 @@ use super::{
     connection::Connection,
     worker::{Desk, Worker},
 };
-use crate::{client::Endpoint, notice, orb_core::OrbCore};
+use crate::{client::Endpoint, orb_core::OrbCore};
 
 /// The lane that a thread serves.
 struct Served {
@@ -269,7 +269,7 @@ impl Drop for WaitingPriority {
 /// Looks whether a call to this address, for whose reply the calling thread would block, would wait for the thread itself.
 ///
 /// That is so where it serves the lane that listens there and all other threads of the lane wait like that already. Fails with
-/// BAD_INV_ORDER then, and standard error names the lane, once. Longer ways around, over other processes or
+/// BAD_INV_ORDER then; the lane counts it, and standard error names the lane, once for each. Longer ways around, over other processes or
 /// lanes, are not seen: there the call's deadline is what ends it.
 pub(crate) fn enter_blocking(endpoint: &Endpoint) -> Result<Option<BlockedInOwnLane>, SystemException> {
     let lane = SERVED.with_borrow(|served| {
@@ -286,7 +286,7 @@ pub(crate) fn enter_blocking(endpoint: &Endpoint) -> Result<Option<BlockedInOwnL
         return Ok(Some(blocked));
     }
     blocked.0.counters.deadlocks.add_one();
-    notice::deadlock(&blocked.0.name);
+    blocked.0.deadlock.say();
     Err(SystemException::new(
         SystemExceptionKind::BadInvOrder,
         Minor::DEADLOCK_DETECTED,

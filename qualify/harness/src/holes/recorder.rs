@@ -10,11 +10,12 @@ use punctual_os::{CpuSet, TaskId, Thread, ThreadSpec, clock};
 use super::{Hole, HoleSource, Span, nanoseconds, outstanding_parts};
 use crate::watchdog::above_all;
 
-/// Samples the summed CPU clock of the pinned processes, from another CPU.
+/// Samples the summed CPU clock of the pinned processes, from another CPU, until it is stopped or dropped.
 #[derive(Debug)]
 pub struct HoleRecorder {
     stop: Arc<AtomicBool>,
-    thread: Thread<Recording>,
+    /// Until it is stopped.
+    thread: Option<Thread<Recording>>,
 }
 
 impl HoleRecorder {
@@ -36,16 +37,34 @@ impl HoleRecorder {
             .scheduling(above_all())
             .affinity((!driver.is_empty()).then(|| driver.clone()))
             .spawn(move || record(&processes, &pinned, &stopped))?;
+        let thread = Some(thread);
         Ok(Self { stop, thread })
+    }
+
+    /// The kernel's number of its thread.
+    #[cfg(test)]
+    pub(super) fn thread_id(&self) -> Option<TaskId> {
+        self.thread.as_ref().map(Thread::tid)
     }
 
     /// Ends it and gives what it saw.
     ///
     /// # Panics
     /// When the recording thread did.
-    pub fn stop(self) -> Recording {
+    pub fn stop(mut self) -> Recording {
         self.stop.store(true, Ordering::Release);
-        self.thread.join().expect("the recorder does not panic")
+        let thread = self.thread.take().expect("it is stopped once");
+        thread.join().expect("the recorder does not panic")
+    }
+}
+
+/// For a measurement that failed: its thread is above all others, and must not outlive it.
+impl Drop for HoleRecorder {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The report: one page.
 
 use punctual_harness::{Claim, Outcome, Row};
-use punctual_report::{Page, Table};
+use punctual_report::{Chapter, Page, Table, table::shown};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -19,7 +19,7 @@ pub(crate) fn of_all(
     judgement: &Judgement,
     settings: &Settings,
 ) -> Result<String, Error> {
-    let mut page = prepared(page("Punctual: qualification of this machine", outcome)?, outcome)
+    let mut page = page("Punctual: qualification of this machine", outcome)?
         .contents()
         .section("What holds")
         .paragraph(HOW_TO_READ)
@@ -48,50 +48,41 @@ pub(crate) fn of_all(
 
 /// Of a single benchmark.
 pub(crate) fn of_one(title: &str, measured: &Measured<'_>, settings: &Settings) -> Result<String, Error> {
-    let page = prepared(page(title, &measured.outcome)?, &measured.outcome);
+    let page = page(title, &measured.outcome)?;
     Ok(chapter(page, measured, settings)?.to_html())
 }
 
 const HOW_TO_READ: &str = "Each claim is a number that a paper or an issue set, beside what was measured here. Compare figures within this run: \
      another run on another day has other noise. Maxima are shown with their cause and nothing is claimed of them.";
 
-/// What was done to the machine.
-fn prepared(page: Page, outcome: &Outcome) -> Page {
-    match outcome.parameters().get("prepared") {
-        Some(prepared) => page.facts_of(prepared),
-        None => page,
-    }
-}
-
 fn chapter(page: Page, measured: &Measured<'_>, settings: &Settings) -> Result<Page, Error> {
     let name = measured.benchmark.name;
     let outcome = &measured.outcome;
-    let page = match &measured.chapter {
-        Some(chapter) => page.chapter(&chapter.clone().named(name))?,
-        None => page.section(name).paragraph(outcome.verdict().to_string()),
+    let mut chapter = match &measured.chapter {
+        Some(chapter) => chapter.clone().named(name),
+        None => Chapter::new(name).paragraph(outcome.verdict().to_string()),
     };
-    let page = if outcome.claims().is_empty() {
-        page
-    } else {
-        page.table(&claims(outcome.claims().iter(), "Claims"))
-    };
-    let page = if outcome.skipped().is_empty() {
-        page
-    } else {
-        page.table(&skipped(outcome).title("Not measured"))
-    };
-    let page = page.facts_of(&Value::Object(plain(measured.parameters())));
-    Ok(page.command(format!("punctual bench {name}{}", settings.arguments())))
+    if !outcome.claims().is_empty() {
+        chapter = chapter.table(claims(outcome.claims().iter(), "Claims"));
+    }
+    if !outcome.skipped().is_empty() {
+        chapter = chapter.table(skipped(outcome).title("Not measured"));
+    }
+    let command = format!("punctual bench {name}{}", settings.arguments());
+    let chapter = chapter
+        .note(format!("Measured with {}.", set_up(outcome)))
+        .command(command);
+    Ok(page.chapter(&chapter)?)
 }
 
 /// Parameters that are one value each.
-fn plain(parameters: &Map<String, Value>) -> Map<String, Value> {
-    let single = parameters
+fn set_up(outcome: &Outcome) -> String {
+    let single = outcome
+        .parameters()
         .iter()
         .filter(|(_, value)| !value.is_object() && !value.is_array());
-    single
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect()
+    let told = single.map(|(name, value)| format!("{} {}", name.replace('_', " "), shown(value)));
+    told.collect::<Vec<_>>().join("; ")
 }
 
 fn claims<'c>(claims: impl Iterator<Item = &'c Claim>, title: &str) -> Table {
@@ -143,7 +134,7 @@ fn shortened(run: &Run<'_>) -> Table {
                     "benchmark": benchmark.name,
                     "quick": elapsed.as_secs_f64().round(),
                     "full": (benchmark.expected)(Length::Full).as_secs_f64().round(),
-                    "what": outcome.parameters().get("shortened"),
+                    "what": shortened_of(outcome),
                 })
             },
         )
@@ -154,6 +145,14 @@ fn shortened(run: &Run<'_>) -> Table {
         ("full", "full run (s)"),
         ("what", "what is shorter"),
     ])
+}
+
+/// In its own words, or else how it was set up.
+fn shortened_of(outcome: &Outcome) -> String {
+    match outcome.parameters().get("shortened").and_then(Value::as_str) {
+        Some(text) => text.to_owned(),
+        None => format!("measured with {}", set_up(outcome)),
+    }
 }
 
 pub(super) const SUMMARY: &[(&str, &str)] = &[
@@ -178,17 +177,32 @@ pub(super) fn row_of(measured: &Measured<'_>) -> Map<String, Value> {
     let row = Row::new()
         .with("sign", sign(broken.is_empty() && doubts.is_empty()))
         .with("benchmark", measured.benchmark.name)
-        .with("claims", format!("{} of {all}", all - broken.len()))
+        .with(
+            "claims",
+            if all == 0 {
+                "no claim".to_owned()
+            } else {
+                format!("{} of {all}", all - broken.len())
+            },
+        )
         .with("elapsed", measured.elapsed.as_secs_f64().round())
         .with(
             "trouble",
             if doubts.is_empty() {
-                broken.join(", ")
+                some_of(&broken)
             } else {
                 doubts.join("; ")
             },
         );
     row.as_map().clone()
+}
+
+/// A line of names.
+fn some_of(names: &[&str]) -> String {
+    match names {
+        [one, two, three, _, rest @ ..] => format!("{one}, {two}, {three} and {} more", rest.len() + 1),
+        few => few.join(", "),
+    }
 }
 
 fn sign(holds: bool) -> &'static str {

@@ -65,7 +65,7 @@ fn benchmarks_do_not_stop_the_others() {
         "two points instead of four",
         "punctual bench t.good --quick --leave-system-alone",
         "there is nobody",
-        "<dt>preemption</dt>",
+        "<dt>preemption model</dt>",
         "id=\"data-1\"",
     ] {
         assert!(page.contains(text), "{text:?} is missing");

@@ -40,7 +40,7 @@ fn ctrl_c_keeps_what_was_measured() {
     assert_eq!(claims(&outcome), ["t.good.p50"]);
     assert_eq!(
         reason(&outcome, "verdict of qualify"),
-        "interrupted: by SIGINT, with 1 benchmarks not begun"
+        "interrupted: by SIGINT, with 1 not begun"
     );
     assert_eq!(
         reason(&outcome, "verdict of t.long"),
