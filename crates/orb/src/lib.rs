@@ -41,6 +41,6 @@ pub use lane::LaneStatistics;
 pub use mutex::{LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound};
 pub use orb::Orb;
 pub use poa::{Poa, PoaBuilder};
-pub use punctual_stub::WaitStrategy;
+pub use punctual_stub::{ConnectionMode, WaitStrategy};
 pub use queue::{ExpiredRequests, QueueLimits, QueueStatistics};
 pub use threadpool::{LaneSpec, LaneWait, ThreadLife, ThreadPool, ThreadPoolBuilder, ThreadPoolId};

@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use arc_swap::ArcSwapOption;
 use punctual_cdr::{CdrError, Ior, TaggedProfile};
 use punctual_giop::Profile;
 use punctual_os::{PiMutex, SchedulingClass, scheduling};
@@ -63,6 +64,8 @@ pub(crate) struct OrbCore {
     pub(crate) poa_defaults: PiMutex<PoaDefaults>,
     root: Arc<PoaCore>,
     default_pool: Arc<PoolCore>,
+    /// Whose lanes read the replies of calls that share connections and that no lane's thread makes.
+    pub(crate) reply_pool: ArcSwapOption<PoolCore>,
     pools: PiMutex<Vec<Arc<PoolCore>>>,
     /// Of the last pool that was made.
     last_pool: AtomicU32,
@@ -148,6 +151,7 @@ impl OrbCore {
             poa_defaults: PiMutex::new(settings.poa_defaults),
             root,
             default_pool: pool,
+            reply_pool: ArcSwapOption::empty(),
             pools: PiMutex::new(Vec::new()),
             last_pool: AtomicU32::new(DEFAULT_POOL),
             shut_down: AtomicBool::new(false),
@@ -219,8 +223,20 @@ impl OrbCore {
         pools.iter().find(|pool| pool.id == id).cloned()
     }
 
+    pub(crate) fn has_pool(&self, pool: &Arc<PoolCore>) -> bool {
+        self.pools.lock().iter().any(|other| Arc::ptr_eq(other, pool))
+    }
+
     pub(crate) fn forget_pool(&self, pool: &Arc<PoolCore>) {
         self.pools.lock().retain(|other| !Arc::ptr_eq(other, pool));
+        if self
+            .reply_pool
+            .load()
+            .as_ref()
+            .is_some_and(|own| Arc::ptr_eq(own, pool))
+        {
+            self.reply_pool.store(None);
+        }
     }
 
     /// A place as the user writes it.

@@ -353,6 +353,7 @@ impl ThreadPoolBuilder {
             let mut lane = Lane::new(name, id, priority, self.crew(spec)?, &self.orb.limits)?;
             lane.expired_requests = self.expired_requests;
             lane.service_times = self.orb.is_inspected().then(ServiceTimes::default);
+            lane.waits_at = spec.priority;
             if let Some(limits) = buffering {
                 lane.buffering = Some(limits);
                 lane.provide_queue(limits);
@@ -498,6 +499,11 @@ impl PoolCore {
     /// Whether [`ThreadPool::destroy`] has ended it.
     pub(crate) fn is_destroyed(&self) -> bool {
         self.destroyed.load(Ordering::SeqCst)
+    }
+
+    /// The lane whose threads read the replies of callers of this priority: the lowest one that is not below it.
+    pub(crate) fn lane_for_reply(&self, priority: Priority) -> Option<&Arc<Lane>> {
+        self.lanes.iter().find(|lane| lane.waits_at >= priority)
     }
 
     /// The endpoints of the lanes for which `wanted` holds, as references carry them.

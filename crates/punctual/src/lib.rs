@@ -50,7 +50,8 @@ pub use punctual_sched::{
     NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping, UnknownMapping,
 };
 pub use punctual_stub::{
-    Interface, ObjectRef, PoliciesInForce, PolicyConflict, PolicyOverrides, Skeleton, WaitStrategy,
+    ConnectionMode, Interface, ObjectRef, PoliciesInForce, PolicyConflict, PolicyOverrides, Skeleton,
+    WaitStrategy,
 };
 pub use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use punctual_types::{

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use punctual::{
-    ExpiredRequests, Inspection, LaneWait, Orb, Peers, PolicyOverrides, Priority, PriorityBand,
-    PriorityModel, PriorityTransform, Protocol, ProtocolPolicy, QueueLimits, SchedulingClass,
+    ConnectionMode, ExpiredRequests, Inspection, LaneWait, Orb, Peers, PolicyOverrides, Priority,
+    PriorityBand, PriorityModel, PriorityTransform, Protocol, ProtocolPolicy, QueueLimits, SchedulingClass,
     ThreadPoolBuilder, WaitStrategy,
 };
 use punctual_conformance::{
@@ -344,7 +344,34 @@ fn nor_do_calls_whose_thread_serves_while_it_waits() {
         let caller = &mut Caller::new(one.reference_for(&client));
         let rally = |caller: &mut Caller| assert_eq!(caller.probe.rally(4), Ok(4));
         assert_eq!(allocations(caller, rally), (0, 0), "caller, server");
+        for server in [&one, &other] {
+            let shared = server.orb.policies().connection_mode(ConnectionMode::Shared);
+            server.orb.set_policies(shared);
+        }
+        assert_eq!(allocations(caller, rally), (0, 0), "over shared connections");
+        assert_eq!(one.seen(0).shared_connections, 1);
     }
+}
+
+/// The caller, the lane's thread that serves, and the one that reads the replies, which serves an object of its own, too.
+#[test]
+fn nor_do_calls_over_a_shared_connection() {
+    let (server, reading, observer) = (Server::start(), Server::start(), server::client());
+    reading.orb.set_reply_threadpool(&reading.pool).unwrap();
+    let reader = reading.reference_for(&observer);
+    let shared = PolicyOverrides::new().connection_mode(ConnectionMode::Shared);
+    for policies in [shared.clone(), shared.roundtrip_timeout(Duration::from_secs(5))] {
+        reading.orb.set_policies(policies);
+        let probe = server.reference_for(&reading.orb);
+        assert_none(probe.clone());
+        // The first one warms this operation up.
+        reader.allocations().unwrap();
+        let before = (reader.allocations().unwrap(), reading.seen(0).replies);
+        assert_none(probe);
+        assert_eq!(reader.allocations().unwrap() - before.0, 0, "the reading thread");
+        assert!(reading.seen(0).replies - before.1 >= 4 * CALLS as u64);
+    }
+    assert_eq!(reading.seen(0).shared_connections, 1);
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn queues_refusals_and_busy_threads_show_while_they_last() {
     let (refused, seen) = thread::scope(|scope| {
         scope.spawn(|| probes[0].wait_at_gate(1));
         server.hooks.await_at_gate(1);
-        for (waiting, probe) in probes.iter().enumerate().take(3).skip(1) {
+        for (probe, waiting) in probes[1..=2].iter().zip(1..) {
             scope.spawn(move || probe.twice(1));
             wait_until("it waits", || server.seen(0).queue.requests == waiting);
         }

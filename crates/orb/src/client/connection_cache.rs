@@ -32,6 +32,51 @@ pub(crate) struct ConnectionKey<'r> {
     pub(crate) band: Option<Band>,
 }
 
+/// What a connection was opened for, as it keeps that.
+pub(crate) struct Purpose {
+    endpoint: Arc<Endpoint>,
+    /// The reference it serves alone.
+    owner: Option<Weak<Identity>>,
+    band: Option<Band>,
+}
+
+impl Purpose {
+    pub(crate) fn new(key: &ConnectionKey<'_>) -> Self {
+        Self {
+            endpoint: Arc::clone(key.endpoint),
+            owner: key.owner.map(Arc::downgrade),
+            band: key.band,
+        }
+    }
+
+    /// Whether calls of this kind may share it.
+    pub(crate) fn is_for(&self, key: &ConnectionKey<'_>) -> bool {
+        let owner = self.owner.as_ref().map(Weak::as_ptr);
+        Arc::ptr_eq(&self.endpoint, key.endpoint)
+            && self.band == key.band
+            && owner == key.owner.map(Arc::as_ptr)
+    }
+
+    /// Whether the same calls may share either.
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
+        let owner = |purpose: &Self| purpose.owner.as_ref().map(Weak::as_ptr);
+        Arc::ptr_eq(&self.endpoint, &other.endpoint) && self.band == other.band && owner(self) == owner(other)
+    }
+
+    /// Whether the reference that it served alone is gone.
+    pub(crate) fn is_orphan(&self) -> bool {
+        self.owner.as_ref().is_some_and(|owner| owner.strong_count() == 0)
+    }
+
+    pub(super) fn endpoint(&self) -> &Arc<Endpoint> {
+        &self.endpoint
+    }
+
+    pub(super) fn band(&self) -> Option<Band> {
+        self.band
+    }
+}
+
 /// What tells one reference from another.
 pub(crate) struct Identity;
 
@@ -49,7 +94,7 @@ impl ConnectionCache {
     }
 
     /// The right to have one more connection open, for this band; `None` where so many are.
-    pub(super) fn permit(self: &Arc<Self>, band: Option<Band>) -> Option<Permit> {
+    pub(crate) fn permit(self: &Arc<Self>, band: Option<Band>) -> Option<Permit> {
         let counted = self
             .open
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| {
@@ -79,6 +124,14 @@ impl ConnectionCache {
             drop(unused);
             connection.close();
         }
+    }
+
+    /// Closes the connection that was unused for longest. `false`: none is.
+    pub(crate) fn close_oldest(&self) -> bool {
+        let oldest = self.take_oldest();
+        let found = oldest.is_some();
+        oldest.into_iter().for_each(ClientConnection::close);
+        found
     }
 
     /// The connection that was unused for longest.
@@ -119,7 +172,7 @@ impl Drop for ConnectionCache {
 const MAX_LEFT: usize = 8;
 
 /// One of the connections that a cache may have open.
-pub(super) struct Permit {
+pub(crate) struct Permit {
     cache: Weak<ConnectionCache>,
     /// Where [`OpenByBand`] counts it.
     place: usize,

@@ -10,6 +10,7 @@ use super::{
     connection_cache::{Band, ConnectionCache, ConnectionKey, Permit, Unused},
     request_buffer::RequestBuffer,
 };
+use crate::lane::replies::ReplyBuffer;
 
 /// The buffers of one call; a thread has one for each call it is inside of.
 #[derive(Default)]
@@ -18,6 +19,8 @@ pub(crate) struct CallFrame {
     pub(super) request: RequestBuffer,
     /// For collocated calls: the reply, and what a lane's thread would lend to the servant.
     pub(super) reply: Vec<u8>,
+    /// For calls over a shared connection: what the reply comes in. Boxed, because others need not carry it around.
+    pub(super) shared: Option<Box<ReplyBuffer>>,
     pub(super) arena: Arena,
     pub(super) pool: ReusePool,
 }

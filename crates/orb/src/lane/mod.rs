@@ -11,9 +11,11 @@ mod inspection;
 mod message_store;
 mod occupancy;
 mod redispatch;
+pub(crate) mod replies;
 mod request_queue;
 mod service_times;
 pub(crate) mod serving;
+pub(crate) mod shared;
 mod statistics;
 mod worker;
 
@@ -45,7 +47,9 @@ use self::{
     borrowing::Borrowing,
     connection::Connection,
     crew::Crew,
+    replies::End,
     request_queue::{Queued, RequestQueue},
+    shared::SharedConnections,
     statistics::Counters,
     worker::Desk,
 };
@@ -111,6 +115,12 @@ pub(crate) struct Lane {
     pub(crate) service_times: Option<ServiceTimes>,
     /// The connections of calls that its threads make.
     pub(crate) calls: Arc<ConnectionCache>,
+    /// Those that callers share, in the waiting place.
+    shared: SharedConnections,
+    /// How many of `connections` this side has opened.
+    opened: AtomicUsize,
+    /// The priority at which its threads wait, and read.
+    pub(crate) waits_at: Priority,
 }
 
 const ACCEPTOR: u64 = u64::MAX;
@@ -160,6 +170,9 @@ impl Lane {
             counters: Counters::default(),
             service_times: None,
             calls: ConnectionCache::new(limits.max_client_connections),
+            shared: SharedConnections::default(),
+            opened: AtomicUsize::new(0),
+            waits_at: Priority::MIN,
         })
     }
 
@@ -191,6 +204,7 @@ impl Lane {
         // Level-triggered and never drained from now on: every thread sees it.
         let _ = self.bell.ring();
         self.queue.close();
+        self.end_shared_calls();
         if let Some(blocking) = &self.blocking {
             blocking.stop(self);
         }
@@ -250,8 +264,13 @@ impl Lane {
     }
 
     pub(crate) fn statistics(&self) -> LaneStatistics {
+        let shared_connections = self.opened.load(Ordering::Relaxed);
         LaneStatistics {
-            connections: self.open.load(Ordering::Relaxed),
+            connections: self
+                .open
+                .load(Ordering::Relaxed)
+                .saturating_sub(shared_connections),
+            shared_connections,
             threads: self.crew.occupancy.threads(),
             busy: self.crew.occupancy.busy().saturating_sub(self.reading_threads()),
             queue: self.queue.statistics(),
@@ -278,7 +297,7 @@ impl Lane {
 
     fn admit(&self, stream: Box<dyn Stream>, acceptor: &Acceptor) {
         let mut connections = self.connections.lock();
-        if connections.len() >= self.limits.max_connections {
+        if connections.len() >= self.limits.max_connections + self.opened.load(Ordering::Relaxed) {
             drop(connections);
             self.counters.refused_connections.add_one();
             return connection::refuse(&*stream);
@@ -333,6 +352,9 @@ impl Lane {
             });
             let _ = self.poller.remove(connection.stream());
             connection.stream().shutdown();
+            if let Some(opened) = connection.opened() {
+                self.end_opened(connection, opened);
+            }
         }
     }
 
@@ -403,9 +425,18 @@ impl Lane {
         };
         for connection in connections {
             connection.origin.band.release();
-            connection.say_close();
+            // A server is told only where nothing is outstanding with it.
+            if connection
+                .opened()
+                .is_none_or(|opened| opened.replies.end(End::Stopped))
+            {
+                connection.say_close();
+            }
             let _ = self.poller.remove(connection.stream());
             connection.stream().shutdown();
+            if let Some(opened) = connection.opened() {
+                self.end_opened(&connection, opened);
+            }
         }
         self.queue.clear();
     }

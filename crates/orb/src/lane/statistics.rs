@@ -47,8 +47,14 @@ pub struct LaneStatistics {
     pub dynamic_threads: u64,
     /// Dynamic threads that the system refused: the requests were served later, by the threads there were.
     pub thread_failures: u64,
-    /// Connections now open.
+    /// Replies that its threads have handed to callers that share a connection.
+    pub replies: u64,
+    /// Replies that came after their callers had given up, and were dropped.
+    pub late_replies: u64,
+    /// Connections from clients now open.
     pub connections: usize,
+    /// Connections to servers now open that callers share: [`crate::ConnectionMode::Shared`].
+    pub shared_connections: usize,
     /// Threads now: static and dynamic ones, those that call `Orb::run`, and those that are borrowed at this moment.
     pub threads: usize,
     /// Threads that are serving a request now.
@@ -74,6 +80,8 @@ pub(super) struct Counters {
     pub(super) lent: Counter,
     pub(super) dynamic_threads: Counter,
     pub(super) thread_failures: Counter,
+    pub(super) replies: Counter,
+    pub(super) late_replies: Counter,
 }
 
 impl Counters {
@@ -94,6 +102,8 @@ impl Counters {
             lent: self.lent.get(),
             dynamic_threads: self.dynamic_threads.get(),
             thread_failures: self.thread_failures.get(),
+            replies: self.replies.get(),
+            late_replies: self.late_replies.get(),
             ..LaneStatistics::default()
         }
     }
