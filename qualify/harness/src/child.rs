@@ -82,6 +82,13 @@ impl ChildSpec {
         self
     }
 
+    /// Sets several variables.
+    #[must_use]
+    pub fn environments(self, variables: &[(&str, String)]) -> Self {
+        let variables = variables.iter();
+        variables.fold(self, |spec, (name, value)| spec.environment(*name, value))
+    }
+
     /// Pins all of its threads, those of later too; by default it runs where its starter may.
     #[must_use]
     pub fn affinity(mut self, cpus: CpuSet) -> Self {

@@ -12,7 +12,7 @@ use punctual_os::signals::TerminationSignal;
 use punctual_report::Chapter;
 
 use crate::{
-    Benchmark, Error, Findings,
+    Benchmark, Error, Findings, explain,
     testbed::{Settings, Testbed},
 };
 
@@ -46,6 +46,7 @@ impl<'b> Run<'b> {
         settings: &'b Settings,
         mut after_each: impl FnMut(&Self, &Testbed),
     ) -> Result<(Self, Testbed), Error> {
+        explain::check(settings, benchmarks)?;
         let length = settings.length();
         let expected = benchmarks
             .iter()

@@ -6,6 +6,7 @@ use std::io;
 use punctual_flight::{ENVIRONMENT, ENVIRONMENT_RECORDS, ThreadRecords, read_folder};
 use punctual_harness::MemoryFolder;
 
+use crate::budget::{Explanation, explain};
 use crate::event::ThreadId;
 use crate::inversion::{Analysis, analyse, queued_behind};
 use crate::kernel::{KernelRecorder, KernelSettings, KernelTrace};
@@ -105,6 +106,13 @@ impl Recorded {
             Ok(kernel) => analyse(&kernel.events, &self.requests, &kernel.allowed),
             Err(_) => queued_behind(&self.requests),
         }
+    }
+
+    /// Makes budgets of the `most` slowest calls of those that are `wanted` and took longer than `over_ns`; without the
+    /// kernel's events of spans alone.
+    pub fn explain(&self, over_ns: u64, most: usize, wanted: impl Fn(&Request) -> bool) -> Explanation {
+        let events = self.kernel.as_ref().map_or(&[][..], |kernel| &kernel.events);
+        explain(events, &self.requests, over_ns, most, wanted)
     }
 
     /// What threads are called. The ORB's own knowledge is the older one, as threads are named when they start.

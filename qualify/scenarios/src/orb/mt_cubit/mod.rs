@@ -55,8 +55,7 @@ impl Stage {
     ) -> Result<Self, Error> {
         let child = |name: &str, role: &str| {
             let spec = ChildSpec::new(name, role).affinity(places.pinned.clone());
-            let environment = environment.iter();
-            environment.fold(spec, |spec, (name, value)| spec.environment(*name, value))
+            spec.environments(environment)
         };
         let server = child("server", SERVER_ROLE);
         let (server, references) = server::spawn(server, pools)?;
