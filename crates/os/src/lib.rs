@@ -14,6 +14,7 @@
 //! | Read CPU time, sleep until a point in time | [`clock`] |
 //! | Know what the process may do, and what the machine is | [`rights`], [`machine`] |
 //! | Look at and move other processes, end with one's parent | [`process`] |
+//! | Give a process a network of its own | [`namespace`] |
 //! | End in an orderly way | [`signals`] |
 //! | Count heap allocations, system calls, cycles, context switches | [`alloc_counter`], [`perf`] |
 //! | Read and change the kernel's real-time throttling | [`throttling`] |
@@ -35,6 +36,7 @@ pub mod inheriting_lock;
 pub mod lock;
 pub mod machine;
 pub mod memory;
+pub mod namespace;
 pub mod perf;
 pub mod poller;
 pub mod process;

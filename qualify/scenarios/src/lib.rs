@@ -8,7 +8,9 @@ mod benchmark;
 mod cubit;
 pub mod demo;
 mod inversion;
+mod load;
 mod report;
+mod rt;
 mod testbed;
 pub mod trace;
 
@@ -29,8 +31,8 @@ mod idl {
 const ROLES: &[(&str, Role)] = &[
     (cubit::SERVER_ROLE, cubit::server),
     (cubit::CLIENT_ROLE, cubit::client),
-    (demo::SERVER_ROLE, demo::server),
-    (demo::CLIENT_ROLE, demo::client),
+    (load::SERVER_ROLE, load::server),
+    (load::CLIENT_ROLE, load::client),
 ];
 
 /// Gets the rest of the command line.

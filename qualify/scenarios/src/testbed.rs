@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_harness::{MachineFacts, Outcome, Progress, Supervisor, supervisor::Preparation};
 use punctual_os::{CpuSet, affinity};
 
-use crate::{Error, benchmark::Length};
+use crate::{Error, benchmark::Length, load::Calibration};
 
 /// The CPU of server and clients, and that of everything else; the same where there is but one.
 #[derive(Clone, Debug)]
@@ -50,6 +50,8 @@ pub(crate) struct Testbed {
     pub(crate) length: Length,
     pub(crate) settings: Settings,
     pub(crate) progress: Progress,
+    /// The unit of work, once a benchmark has asked for it.
+    pub(crate) calibration: Option<Calibration>,
     supervisor: Supervisor,
     prepared: serde_json::Value,
 }
@@ -74,6 +76,7 @@ impl Testbed {
             length,
             settings: settings.clone(),
             progress,
+            calibration: None,
             supervisor,
             prepared,
         })
@@ -87,7 +90,6 @@ impl Testbed {
     }
 
     /// Moves foreign tasks that have come to the pinned CPU since.
-    #[expect(dead_code, reason = "for runs of many benchmarks")]
     pub(crate) fn sweep(&mut self) -> Result<(), Error> {
         self.supervisor.sweep()?;
         Ok(())
