@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use punctual_harness::{
-    Hole, HoleRecorder, Outcome, Row, Span,
+    Hole, HoleRecorder, Latencies, Outcome, Row, Span,
     child::{ChildError, Failure},
     holes,
 };
@@ -234,27 +234,29 @@ impl Client {
         self.report.calls.len() as f64 / (self.report.elapsed_s - self.held_s)
     }
 
+    /// Of one that calls without a pause: between the return of its first call and that of its last, without holes. `None` with
+    /// less than two calls.
+    pub(crate) fn throughput(&self) -> Option<f64> {
+        let raw = calls_per_second(&self.report.calls)?;
+        Some(raw * self.report.elapsed_s / (self.report.elapsed_s - self.held_s))
+    }
+
     pub(crate) fn made(&self, counting: Counting) -> Share {
         Share::of(&self.report, self.lost, counting)
     }
 
-    /// What its calls took, in microseconds, ascending.
-    pub(crate) fn latencies_us(&self) -> Vec<f64> {
-        let mut latencies: Vec<f64> = self
-            .report
-            .calls
-            .iter()
-            .map(|call| (call.end_ns - call.start_ns) as f64 / 1e3)
-            .collect();
-        latencies.sort_by(f64::total_cmp);
+    /// What its calls took.
+    pub(crate) fn latencies(&self) -> Latencies {
+        let mut latencies = Latencies::new();
+        for call in &self.report.calls {
+            latencies.record(call.end_ns - call.start_ns);
+        }
         latencies
     }
 
     fn row(&self, front: Row) -> Option<Row> {
         let rate = self.rate()?;
         let (start, end) = (self.made(Counting::Start), self.made(Counting::End));
-        let latencies = self.latencies_us();
-        let mean = latencies.iter().sum::<f64>() / latencies.len() as f64;
         let row = front
             .with("priority", self.worker.name.as_str())
             .with("asked_hz", rate)
@@ -263,9 +265,7 @@ impl Client {
             .with("deadlines_lost_to_kernel_percent", start.lost())
             .with("ends_made_percent", end.raw)
             .with("ends_lost_to_kernel_percent", end.lost())
-            .with("latency_min_us", latencies.first().copied())
-            .with("latency_mean_us", mean)
-            .with("latency_max_us", latencies.last().copied());
+            .with_fields(&self.latencies().summary());
         Some(row)
     }
 }
@@ -279,8 +279,8 @@ pub(crate) const COLUMNS: &[(&str, &str)] = &[
     ("deadlines_lost_to_kernel_percent", "lost to the kernel (%)"),
     ("ends_made_percent", "ended in time (%)"),
     ("ends_lost_to_kernel_percent", "lost to the kernel (%)"),
-    ("latency_mean_us", "mean (µs)"),
-    ("latency_max_us", "max (µs)"),
+    ("mean_us", "mean (µs)"),
+    ("max_us", "max (µs)"),
 ];
 
 /// Between the end of the first call and that of the last; `None` with less than two.

@@ -1,0 +1,178 @@
+//! `rt.8`: lanes; on one CPU at the capacity (figure 24) and a little below (figure 25), and as on two machines (figure 26).
+
+use punctual_harness::{Claim, Outcome, Row};
+use punctual_report::Chapter;
+
+use super::{FRONT, MOST_THREADS, Point, add_rows, as_tao, at, of_work, over_threads, phase, server};
+use crate::{
+    Benchmark, Error, Findings, Length,
+    load::{self, Importance, Phase, Placement, Played, Pool, REFERENCE_WORK, Session, Setup},
+    rt::{BEST_EFFORT_AXIS, achieved, figure, promise::keeps_its_deadlines, shortened, table, tao},
+    testbed::Testbed,
+};
+
+pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
+    name: "rt.8",
+    about: "[S2] experiment 8: clients of three rates beside best-effort threads, lanes; also across two network namespaces",
+    expected: |length| load::expected(&phases(length)) + load::expected(&remote_phases(length)),
+    run: measure,
+};
+
+/// A little below the capacity.
+const SLACK_WORK: u32 = 28;
+/// What more threads may add to what one gets: a call more or less at either end of the time that is measured.
+const GROWTH: f64 = 1.1;
+const REMOTE_CLAIM: &str = "remote.slack";
+
+fn phases(length: Length) -> Vec<Phase<Point>> {
+    let at_capacity: Vec<usize> = length.pick(
+        vec![MOST_THREADS],
+        (0..=MOST_THREADS).collect(),
+        (0..=MOST_THREADS).collect(),
+    );
+    let below: Vec<usize> = length.pick(
+        vec![1, MOST_THREADS],
+        (0..=MOST_THREADS).collect(),
+        (0..=MOST_THREADS).collect(),
+    );
+    let at_capacity = at_capacity.into_iter().map(|threads| {
+        let work = REFERENCE_WORK;
+        phase(length, "lanes", Point { work, threads }, false)
+    });
+    let below = below.into_iter().map(|threads| {
+        let work = SLACK_WORK;
+        let claimed = [1, MOST_THREADS].contains(&threads);
+        phase(length, "lanes", Point { work, threads }, claimed)
+    });
+    at_capacity.chain(below).chain(as_tao(length, "lanes")).collect()
+}
+
+fn remote_phases(length: Length) -> Vec<Phase<Point>> {
+    let threads: Vec<usize> = length.pick(
+        vec![1, MOST_THREADS],
+        (0..=MOST_THREADS).collect(),
+        (0..=MOST_THREADS).collect(),
+    );
+    let work = SLACK_WORK;
+    let phase = |threads| phase(length, "lanes, remote", Point { work, threads }, false);
+    threads.into_iter().map(phase).collect()
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let length = testbed.length;
+    let mut session = Session::begin(testbed, BENCHMARK.name)?;
+    let local = session.play(
+        &Setup::new(server(Pool::Lanes), Placement::OneCpu),
+        phases(length),
+    )?;
+    let setup = Setup::new(server(Pool::Lanes), Placement::Linked);
+    let phases = remote_phases(length);
+    let remote = session.play_if_possible(&setup, phases, "figure 26: remote", &[REMOTE_CLAIM])?;
+    let outcome = &mut session.outcome;
+    let what = "numbers of best-effort threads other than 1 and 10, at work 30 other than 10; the load of TAO's figures";
+    shortened(outcome, length, what);
+    add_rows(
+        outcome,
+        &local,
+        &Row::new().with("pool", "lanes").with("place", "local"),
+    );
+    add_rows(
+        outcome,
+        &remote,
+        &Row::new().with("pool", "lanes").with("place", "remote"),
+    );
+    claim(&local, outcome);
+    claim_remote(&local, &remote, outcome);
+    let outcome = session.end()?;
+    let chapter = chapter(&outcome, &local, &remote);
+    Ok(Findings { outcome, chapter })
+}
+
+fn claim(played: &[Played<Point>], outcome: &mut Outcome) {
+    let at_capacity = at(played, REFERENCE_WORK, MOST_THREADS);
+    let high = at_capacity.map(|phase| phase.client(Importance::High.name()));
+    let text = "work 30, 10 best-effort threads: the high-priority client";
+    keeps_its_deadlines(outcome, "high.30", text, "issue 4, [S2] figure 24", high);
+
+    let source = "issue 4, [S2] figure 25";
+    let below = at(played, SLACK_WORK, MOST_THREADS);
+    let all = below
+        .into_iter()
+        .flat_map(|phase| Importance::ALL.map(|of| phase.client(of.name())));
+    let text = "work 28, 10 best-effort threads: the clients with rates, least of the three";
+    keeps_its_deadlines(outcome, "all.28", text, source, all);
+
+    let best_effort = best_effort(&of_work(played, SLACK_WORK));
+    let least = best_effort.iter().map(|(_, hz)| *hz).fold(f64::NAN, f64::min);
+    let text = "work 28: calls per second of all best-effort threads together, least of all numbers of them, more than 0";
+    outcome.claim(Claim::new("best-effort", text, source, least, 0.0, least > 0.0));
+    let of = |wanted| {
+        best_effort
+            .iter()
+            .find(|(threads, _)| *threads == wanted)
+            .map(|(_, hz)| *hz)
+    };
+    let growth = of(MOST_THREADS)
+        .zip(of(1))
+        .map_or(f64::NAN, |(many, one)| many / one);
+    let text = "work 28: calls per second of 10 best-effort threads over those of one; more threads get no more (a call at either \
+                end of the time aside)";
+    outcome.claim(Claim::at_most("best-effort.growth", text, source, growth, GROWTH));
+}
+
+/// What best-effort threads got together, by their number.
+fn best_effort(played: &[Played<Point>]) -> Vec<(usize, f64)> {
+    let of = |phase: &Played<Point>| Some((phase.key.threads, phase.collective_hz()?));
+    played.iter().filter_map(of).collect()
+}
+
+fn claim_remote(local: &[Played<Point>], remote: &[Played<Point>], outcome: &mut Outcome) {
+    let mean = |played: &[Played<Point>]| {
+        // The same points in both.
+        let ends = [1, MOST_THREADS].map(|threads| at(played, SLACK_WORK, threads)?.collective_hz());
+        Some(ends.into_iter().sum::<Option<f64>>()? / 2.0)
+    };
+    if let Some((local, remote)) = mean(local).zip(mean(remote)) {
+        let text = "remote, work 28: calls per second of best-effort threads (mean of 1 and 10) over those on one machine: the slack \
+                    grows";
+        let source = "issue 4, [S2] figure 26";
+        outcome.claim(Claim::new(
+            REMOTE_CLAIM,
+            text,
+            source,
+            remote / local,
+            1.0,
+            remote > local,
+        ));
+    }
+}
+
+fn chapter(outcome: &Outcome, local: &[Played<Point>], remote: &[Played<Point>]) -> Chapter {
+    let figure = |title, caption, played: Vec<Played<Point>>| {
+        figure(title, caption, BEST_EFFORT_AXIS, achieved(&played, over_threads))
+    };
+    let front: Vec<_> = [("place", "place")].iter().chain(FRONT).copied().collect();
+    let beside = at(local, tao::BEST_EFFORT_WORK, tao::BEST_EFFORT_THREADS);
+    Chapter::new("Experiment 8: increasing best-effort work, lanes")
+        .paragraph(
+            "The clients of experiment 7; the server has a lane of one thread for each priority, best effort among them. At work 30 the \
+             clients with rates are all that the CPU can do; at 28 a little is left.",
+        )
+        .figure(figure(
+            "Lanes at capacity (work 30), same machine",
+            "Best-effort threads take nothing from the clients with rates. [S2] figure 24.",
+            of_work(local, REFERENCE_WORK),
+        ))
+        .figure(figure(
+            "Lanes a little below capacity (work 28), same machine",
+            "Best effort uses what is left; more of its threads get no more of it. [S2] figure 25.",
+            of_work(local, SLACK_WORK),
+        ))
+        .figure(figure(
+            "Lanes a little below capacity (work 28), remote",
+            "The clients' own work is done on the other CPU, so more is left for best effort. [S2] figure 26.",
+            remote.to_vec(),
+        ))
+        .table(tao::LANES_BEST_EFFORT.beside(beside, tao::BEST_EFFORT_WORK))
+        .table(table(outcome, &front).title("Lanes beside best effort"))
+}

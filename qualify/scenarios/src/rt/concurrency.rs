@@ -1,0 +1,167 @@
+//! `rt.3`: increasing concurrency. 1 to 20 clients without a pause, work 30, default class; one server thread on one CPU, two on
+//! one, two on two. Figure 13.
+
+use punctual_harness::{Claim, Outcome, Row};
+use punctual_report::{Chapter, Series, Table};
+
+use super::{figure, ordinary, promise::largest_deviation, shortened};
+use crate::{
+    Benchmark, Error, Findings, Length,
+    load::{self, Pace, Phase, Placement, Played, PoolSpec, REFERENCE_WORK, ServerSpec, Session, Setup},
+    testbed::Testbed,
+};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "rt.3",
+    about: "[S2] experiment 3: throughput against clients, with one and two server threads on one and two CPUs",
+    expected: |length| load::expected(&phases(length, 0)) * 3,
+    run: measure,
+};
+
+const SOURCE: &str = "issue 4, [S2] figure 13";
+
+/// The configurations of the paper: server threads, and CPUs.
+const CONFIGURATIONS: [(usize, usize); 3] = [(1, 1), (2, 1), (2, 2)];
+
+fn phases(length: Length, pool: usize) -> Vec<Phase<usize>> {
+    let clients: &[usize] = length.pick(&[1, 2, 20], &[1, 2, 3, 5, 10, 15, 20], &[1, 2, 3, 5, 10, 15, 20]);
+    let phase = |&clients: &usize| Phase {
+        key: clients,
+        title: format!("{} server threads, {clients} clients", pool + 1),
+        pool,
+        seconds: length.pick(0.8, 2.0, 10.0),
+        workers: vec![ordinary("client", Pace::Continuous, REFERENCE_WORK); clients],
+    };
+    clients.iter().map(phase).collect()
+}
+
+/// What came of one configuration.
+struct Measured {
+    name: String,
+    /// Clients, and what they got through together outside holes.
+    points: Vec<(usize, f64)>,
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let length = testbed.length;
+    let mut session = Session::begin(testbed, BENCHMARK.name)?;
+    let pool = |threads| PoolSpec::Classic { threads, priority: 0 };
+    let server = ServerSpec {
+        pools: vec![pool(1), pool(2)],
+        realtime: false,
+    };
+    shortened(
+        &mut session.outcome,
+        length,
+        "3, 5, 10 and 15 clients; 2 s for each",
+    );
+    let mut measured = Vec::new();
+    for (threads, cpus) in CONFIGURATIONS {
+        let placement = if cpus == 1 {
+            Placement::OneCpu
+        } else {
+            Placement::AllCpus
+        };
+        let setup = Setup::new(server.clone(), placement);
+        let what = format!("{threads} server threads on {cpus} CPUs");
+        let phases = phases(length, threads - 1);
+        let played = session.play_if_possible(&setup, phases, &what, &["two-cpus"])?;
+        let name = format!(
+            "{threads} server thread{}, {cpus} CPU{}",
+            plural(threads),
+            plural(cpus)
+        );
+        measured.push(Measured::of(name, &played, (threads, cpus), &mut session.outcome));
+    }
+    claim(&measured, &mut session.outcome);
+    let outcome = session.end()?;
+    let chapter = chapter(&outcome, &measured);
+    Ok(Findings { outcome, chapter })
+}
+
+fn plural(number: usize) -> &'static str {
+    if number == 1 { "" } else { "s" }
+}
+
+impl Measured {
+    fn of(
+        name: String,
+        played: &[Played<usize>],
+        configuration: (usize, usize),
+        outcome: &mut Outcome,
+    ) -> Self {
+        let (threads, cpus) = configuration;
+        let mut points = Vec::new();
+        for phase in played {
+            let corrected = phase.collective_hz_corrected().unwrap_or_default();
+            let row = Row::new()
+                .with("server_threads", threads)
+                .with("cpus", cpus)
+                .with("clients", phase.key)
+                .with("achieved_hz", phase.collective_hz())
+                .with("achieved_hz_without_holes", corrected);
+            outcome.row(row);
+            points.push((phase.key, corrected));
+        }
+        Self { name, points }
+    }
+
+    fn rates(&self) -> Vec<f64> {
+        self.points.iter().map(|(_, hz)| *hz).collect()
+    }
+}
+
+fn claim(measured: &[Measured], outcome: &mut Outcome) {
+    let [one, two, both] = measured else { return };
+    for (id, of) in [("flat.one-thread", one), ("flat.two-threads", two)] {
+        let text = format!(
+            "{}: largest deviation of throughput from its median (%), at most 5",
+            of.name
+        );
+        let deviation = 100.0 * largest_deviation(&of.rates());
+        outcome.claim(Claim::at_most(id, text, SOURCE, deviation, 5.0));
+    }
+    let gains = both
+        .points
+        .iter()
+        .zip(&two.points)
+        .filter(|((clients, _), _)| *clients >= 2);
+    let least = gains.map(|((_, both), (_, one))| both / one).reduce(f64::min);
+    if let Some(least) = least {
+        let text = "two server threads and two clients or more: throughput on two CPUs over that on one, the least of all";
+        outcome.claim(Claim::at_least("two-cpus", text, SOURCE, least, 1.8));
+    }
+}
+
+fn chapter(outcome: &Outcome, measured: &[Measured]) -> Chapter {
+    let series = measured.iter().map(|of| Series {
+        name: of.name.clone(),
+        points: of
+            .points
+            .iter()
+            .map(|&(clients, hz)| (clients as f64, hz))
+            .collect(),
+    });
+    let caption = "With one CPU more clients get no more through, and a second server thread changes nothing; with two CPUs the \
+                   second client engages the second thread and throughput doubles. [S2] figure 13.";
+    let columns = [
+        ("server_threads", "server threads"),
+        ("cpus", "CPUs"),
+        ("clients", "clients"),
+        ("achieved_hz", "calls/s"),
+        ("achieved_hz_without_holes", "calls/s without holes"),
+    ];
+    Chapter::new("Experiment 3: increasing concurrency")
+        .paragraph("Clients call without a pause at work 30, in the default scheduling class.")
+        .figure(figure(
+            "Throughput of all clients together",
+            caption,
+            "clients",
+            series.collect(),
+        ))
+        .table(
+            Table::of(outcome.rows().iter().map(Row::as_map))
+                .columns(&columns)
+                .title("Throughput against clients"),
+        )
+}

@@ -1,0 +1,149 @@
+//! `rt.5`: lanes, the more important the faster; on one CPU (figure 17), and as on two machines (figure 18).
+
+use punctual_harness::{Claim, Outcome, Row};
+use punctual_report::Chapter;
+
+use super::{Works, add_rows, at, realtime, share, shares};
+use crate::{
+    Benchmark, Error, Findings, Length,
+    load::{self, Importance, Phase, Placement, Played, Pool, Session, Setup},
+    rt::{
+        PAPER_WORKS, WORK_AXIS, achieved, figure,
+        promise::{in_order, keeps_its_deadlines},
+        shortened, table, tao,
+    },
+    testbed::Testbed,
+};
+
+pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
+    name: "rt.5",
+    about: "[S2] experiment 5: clients of three rates as work grows, lanes; also across two network namespaces",
+    expected: |length| load::expected(&phases(length)) + load::expected(&remote_phases(length)),
+    run: measure,
+};
+
+/// From 33 on the order of the three is claimed; nothing is between 29 and 33, where the CPU is just full.
+const WORKS: Works = Works {
+    quick: &[45, 55],
+    full: &[25, 29, 30, 33, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85],
+    claimed: |work| work >= 33,
+};
+/// Up to here the 75 Hz client leaves room.
+const HIGH_KEPT_TO: u32 = 55;
+/// Only the order of the high and the medium client is claimed there.
+const REMOTE_WORKS: Works = Works {
+    quick: &[55],
+    full: &PAPER_WORKS,
+    claimed: |_| false,
+};
+
+fn phases(length: Length) -> Vec<Phase<u32>> {
+    WORKS.phases(length, "lanes", 0, Importance::rate)
+}
+
+fn remote_phases(length: Length) -> Vec<Phase<u32>> {
+    REMOTE_WORKS.phases(length, "lanes, remote", 0, Importance::rate)
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let length = testbed.length;
+    let mut session = Session::begin(testbed, BENCHMARK.name)?;
+    let server = realtime(vec![Pool::Lanes.spec(false)]);
+    let local = session.play(&Setup::new(server.clone(), Placement::OneCpu), phases(length))?;
+    let setup = Setup::new(server, Placement::Linked);
+    let claims = [REMOTE_CLAIM, REMOTE_ORDER_CLAIM];
+    let remote = session.play_if_possible(&setup, remote_phases(length), "figure 18: remote", &claims)?;
+    let outcome = &mut session.outcome;
+    shortened(
+        outcome,
+        length,
+        "works other than 45 and 55; remote, work 55 only",
+    );
+    add_rows(
+        outcome,
+        &local,
+        &Row::new().with("pool", "lanes").with("place", "local"),
+    );
+    add_rows(
+        outcome,
+        &remote,
+        &Row::new().with("pool", "lanes").with("place", "remote"),
+    );
+    claim(&local, outcome);
+    claim_remote(&remote, outcome);
+    let outcome = session.end()?;
+    let chapter = chapter(&outcome, &local, &remote);
+    Ok(Findings { outcome, chapter })
+}
+
+fn claim(played: &[Played<u32>], outcome: &mut Outcome) {
+    let source = "issue 4, [S2] figure 17";
+    let high = played
+        .iter()
+        .filter(|phase| phase.key <= HIGH_KEPT_TO)
+        .map(|phase| phase.client(Importance::High.name()));
+    keeps_its_deadlines(
+        outcome,
+        "high",
+        "the 75 Hz client, least of all works up to 55",
+        source,
+        high,
+    );
+    let orders = played
+        .iter()
+        .filter(|phase| (WORKS.claimed)(phase.key))
+        .map(|phase| in_order(&shares(phase)));
+    let (mut holds, mut least) = (true, f64::INFINITY);
+    for (order, lead) in orders {
+        holds &= order;
+        least = least.min(lead);
+    }
+    let text = "at every work from 33 on the more important client makes at least the share of the less important one, where 99 % \
+                are all; measured is the smallest lead (points)";
+    outcome.claim(Claim::new("order", text, source, least, 0.0, holds));
+}
+
+const REMOTE_CLAIM: &str = "remote.medium";
+const REMOTE_ORDER_CLAIM: &str = "remote.order";
+
+fn claim_remote(played: &[Played<u32>], outcome: &mut Outcome) {
+    let source = "issue 4, [S2] figure 18";
+    // Where the high client alone is nearly all that the CPU can do, and does not yet ask for more.
+    let Some(phase) = at(played, HIGH_KEPT_TO) else {
+        return;
+    };
+    let calls = phase.client(Importance::Medium.name()).report.calls.len();
+    let text = "remote, work 55: calls of the 50 Hz client in the gaps of the 75 Hz one, at least one";
+    outcome.claim(Claim::at_least(REMOTE_CLAIM, text, source, calls as f64, 1.0));
+    let orders = played
+        .iter()
+        .filter(|phase| phase.key >= 33)
+        .map(|phase| in_order(&[share(phase, Importance::High), share(phase, Importance::Medium)]));
+    let (mut holds, mut least) = (true, f64::INFINITY);
+    for (order, lead) in orders {
+        holds &= order;
+        least = least.min(lead);
+    }
+    let text = "remote, at every work from 33 on: the 75 Hz client makes at least the share of the 50 Hz one, where 99 % are all; \
+                measured is the smallest lead (points)";
+    outcome.claim(Claim::new(REMOTE_ORDER_CLAIM, text, source, least, 0.0, holds));
+}
+
+fn chapter(outcome: &Outcome, local: &[Played<u32>], remote: &[Played<u32>]) -> Chapter {
+    let work = |work: &u32| f64::from(*work);
+    let mut series = achieved(local, work);
+    series.extend(tao::LANES.points(Importance::rate));
+    let here = "Past work 30 the least important client loses first, then the medium one; the most important one keeps its rate until \
+                it alone is all that the CPU can do (work 60). [S2] figure 17.";
+    let there = "As on one machine; but between a reply to the high client and its next request the server can do some of the medium \
+                 one's work. [S2] figure 18. Only the order is claimed.";
+    Chapter::new("Experiment 5: increasing work, lanes, increasing priority with increasing rate")
+        .paragraph(
+            "The clients of experiment 4; the server has a lane of one thread for each priority. All on one CPU under SCHED_FIFO; then \
+             server and clients on a CPU each, in two network namespaces with a cable (veth) between them.",
+        )
+        .figure(figure("Lanes, same machine", here, WORK_AXIS, series))
+        .figure(figure("Lanes, remote", there, WORK_AXIS, achieved(remote, work)))
+        .table(tao::LANES.beside(at(local, tao::OVERLOAD_WORK), tao::OVERLOAD_WORK))
+        .table(table(outcome, &[("place", "place"), ("work", "work")]).title("Lanes"))
+}
