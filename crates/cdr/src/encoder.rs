@@ -53,6 +53,18 @@ impl<'b> Encoder<'b> {
         }
     }
 
+    /// An encoder that goes on with the message that `buffer` starts with, so alignment counts from its start; otherwise
+    /// as [`Encoder::new`].
+    pub fn resume(buffer: &'b mut Vec<u8>, endian: Endian) -> Self {
+        Self {
+            buffer,
+            origin: 0,
+            limit: usize::MAX,
+            endian,
+            char_set: CharSet::Latin1,
+        }
+    }
+
     /// Refuses to let the message grow beyond `limit` octets.
     pub fn with_limit(mut self, limit: usize) -> Self {
         self.limit = limit;
@@ -93,6 +105,21 @@ impl<'b> Encoder<'b> {
             self.buffer.extend_from_slice(&[0; MOST + 1]);
             self.buffer.truncate(end);
         }
+        Ok(())
+    }
+
+    /// Appends the octets of a number, aligned to their count.
+    #[inline]
+    pub(crate) fn number<const SIZE: usize>(&mut self, octets: [u8; SIZE]) -> Result<(), CdrError> {
+        const MOST: usize = 8;
+        const { assert!(SIZE <= MOST && SIZE.is_power_of_two()) };
+        let padding = self.position().wrapping_neg() & (SIZE - 1);
+        self.expect_room(padding + SIZE)?;
+        let at = self.buffer.len() + padding;
+        // Padding and number by copies of fixed length: calls for a few octets would cost more than the octets.
+        self.buffer.extend_from_slice(&[0; 2 * MOST]);
+        self.buffer.truncate(at + SIZE);
+        self.buffer[at..].copy_from_slice(&octets);
         Ok(())
     }
 

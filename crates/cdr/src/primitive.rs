@@ -11,13 +11,12 @@ macro_rules! number {
         impl Encode for $type {
             #[inline]
             fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
-                encoder.align(size_of::<Self>())?;
                 let foreign = encoder.endian().is_foreign();
                 let mut octets = self.to_ne_bytes();
                 if foreign {
                     octets.reverse();
                 }
-                encoder.octets(&octets)
+                encoder.number(octets)
             }
 
             fn encode_elements(elements: &[Self], encoder: &mut Encoder<'_>) -> Result<(), CdrError> {

@@ -45,6 +45,7 @@ mod error;
 mod fragment;
 mod header;
 mod invocation_policies;
+mod last_request;
 mod locate;
 mod message;
 mod policy;
@@ -70,6 +71,7 @@ pub use error::{CodeSetIncompatible, FragmentError, HeaderError, UrlError};
 pub use fragment::{Assembled, FragmentAssembler, FragmentLimits};
 pub use header::{Framing, HEADER_SIZE, MessageHeader, MessageType, next_message};
 pub use invocation_policies::{InvocationPolicies, decode_invocation_policies};
+pub use last_request::{IncomingRequest, LastRequest};
 pub use locate::{
     LocateReplyHeader, LocateRequestHeader, LocateStatus, encode_locate_reply, encode_locate_request,
 };

@@ -32,6 +32,26 @@ impl<'b> MessageWriter<'b> {
         }
     }
 
+    /// Goes on with a message of GIOP 1.2 that `buffer` starts with, in this machine's byte order, behind its first `kept` octets:
+    /// a request, of which these are the header, becomes another one to the same object by another request id.
+    ///
+    /// # Panics
+    /// When there are fewer octets, or no request id among them.
+    pub fn repeat_request(
+        buffer: &'b mut Vec<u8>,
+        kept: usize,
+        request_id: u32,
+        char_set: CharSet,
+        limit: usize,
+    ) -> Self {
+        buffer.truncate(kept);
+        let mut encoder = Encoder::resume(buffer, Endian::NATIVE)
+            .with_char_set(char_set)
+            .with_limit(limit);
+        encoder.patch_u32(HEADER_SIZE, request_id);
+        Self { encoder }
+    }
+
     /// Writes what follows the header; positions count from the start of the message.
     pub fn encoder(&mut self) -> &mut Encoder<'b> {
         &mut self.encoder

@@ -40,6 +40,14 @@ impl<'a> ServiceContexts<'a> {
         TaggedList::decode(decoder, message).map(Self)
     }
 
+    pub(crate) fn of(list: TaggedList<'a>) -> Self {
+        Self(list)
+    }
+
+    pub(crate) fn list(&self) -> &TaggedList<'a> {
+        &self.0
+    }
+
     /// Id and data of each, in the order of the message.
     pub fn iter(&self) -> TaggedEntries<'a> {
         self.0.iter()

@@ -36,6 +36,26 @@ impl<'a> TaggedList<'a> {
         })
     }
 
+    /// A list whose octets were checked when they were part of another message, at the same place; `octets` end with it.
+    pub(crate) fn seen_before(octets: &'a [u8], first: usize, count: u32, endian: Endian) -> Self {
+        Self {
+            octets,
+            first,
+            count,
+            endian,
+        }
+    }
+
+    /// Where its first entry is in the message.
+    pub(crate) fn first(&self) -> usize {
+        self.first
+    }
+
+    /// Where it ends in the message.
+    pub(crate) fn end(&self) -> usize {
+        self.octets.len()
+    }
+
     pub(crate) fn iter(&self) -> TaggedEntries<'a> {
         TaggedEntries {
             octets: self.octets,

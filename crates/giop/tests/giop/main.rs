@@ -6,6 +6,7 @@ mod describe;
 mod fragments;
 mod golden;
 mod invocation_policies;
+mod last_request;
 mod messages;
 mod properties;
 mod references;

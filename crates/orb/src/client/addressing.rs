@@ -29,7 +29,7 @@ impl Addressing {
     }
 
     pub(crate) fn target<'r>(&'r self, object_key: &'r [u8]) -> TargetAddress<'r> {
-        match self.form.load(Ordering::Relaxed) {
+        match self.form() {
             KEY => TargetAddress::Key(object_key),
             PROFILE => TargetAddress::Profile(&self.ior.profiles[self.profile]),
             _ => TargetAddress::Reference {
@@ -37,6 +37,11 @@ impl Addressing {
                 ior: &self.ior,
             },
         }
+    }
+
+    /// An `AddressingDisposition`.
+    pub(crate) fn form(&self) -> u32 {
+        self.form.load(Ordering::Relaxed)
     }
 
     /// From now on in this form; `false` where it is in it already, or a message of this version cannot be.

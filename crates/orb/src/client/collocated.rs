@@ -30,7 +30,7 @@ pub(super) fn call(
         Demultiplexed::Object(object) => object,
         _ => return Err(not_exist()),
     };
-    request.clear();
+    let request = request.clear();
     let limit = core.limits.max_message_size;
     let mut encoder = Encoder::new(request, Endian::NATIVE)
         .with_char_set(CharSet::Utf8)

@@ -4,11 +4,11 @@ use std::{
 };
 
 use arc_swap::ArcSwapOption;
-use punctual_cdr::{Decode, Decoder, Endian, Ior};
+use punctual_cdr::{Decode, Decoder, Encoder, Ior};
 use punctual_flight::{Event, Record, operation_id, record};
 use punctual_giop::{
-    AddressingDisposition, InvocationPolicies, LocateReplyHeader, MessageHeader, MessageType, MessageWriter,
-    OutgoingRequest, ReplyHeader, ReplyStatus, ResponseFlags, ServiceContext, UTF_16, begin_body,
+    AddressingDisposition, InvocationPolicies, LocateReplyHeader, MessageHeader, MessageType,
+    OutgoingRequest, ReplyHeader, ReplyStatus, ResponseFlags, ServiceContext, UTF_16, Version, begin_body,
     char_set_id, decode_system_exception, encode_request, end_body,
 };
 use punctual_stub::{
@@ -21,6 +21,7 @@ use super::{
     connection::{ClientConnection, is_orderly_close},
     deadline::Deadlines,
     policies::ReferencePolicies,
+    request_buffer::HeaderKind,
     thread_state::{CallFrame, with_frame},
 };
 use crate::{
@@ -165,7 +166,7 @@ impl Reference {
         let link = connection.link;
         record(|| Record::new(Event::Encoded).request(request_id).link(link));
         connection.mark(&*self.core.network_mapping, route.network_priority(priority));
-        if let Some(unsent) = self.send(&mut connection, &frame.request, terms)? {
+        if let Some(unsent) = self.send(&mut connection, frame.request.message(), terms)? {
             return Ok(Attempt::Again(unsent));
         }
         record(|| Record::new(Event::Sent).request(request_id).link(link));
@@ -208,55 +209,61 @@ impl Reference {
         connection: &mut ClientConnection,
     ) -> Result<u32, SystemException> {
         let request_id = connection.new_request_id();
-        let priority = ServiceContext::Priority(priority.value());
-        let code_sets = ServiceContext::CodeSets {
-            char: char_set_id(connection.char_set),
-            wchar: UTF_16,
+        let response = match call.response {
+            Response::None => ResponseFlags::None,
+            Response::WithTarget => ResponseFlags::WithTarget,
         };
-        let contexts: &[_] = match (route.propagates_priority(), connection.announces_code_sets) {
-            (true, true) => &[priority, code_sets],
-            (true, false) => &[priority],
-            (false, true) => &[code_sets],
-            (false, false) => &[],
+        let sends_deadlines = terms.policies.sends_deadlines && terms.deadlines.request.is_some();
+        let limits = (connection.char_set, self.core.limits.max_message_size);
+        let announces_code_sets = connection.announces_code_sets;
+        let operation = call.operation;
+        let header = |encoder: &mut Encoder<'_>| {
+            let priority = ServiceContext::Priority(priority.value());
+            let mut contexts = [priority; 3];
+            let mut count = usize::from(route.propagates_priority());
+            if announces_code_sets {
+                contexts[count] = ServiceContext::CodeSets {
+                    char: char_set_id(limits.0),
+                    wchar: UTF_16,
+                };
+                count += 1;
+            }
+            if sends_deadlines {
+                contexts[count] = ServiceContext::InvocationPolicies(terms.invocation_policies());
+                count += 1;
+            }
+            let request = OutgoingRequest {
+                request_id,
+                response,
+                target: route.addressing.target(&route.object_key),
+                operation,
+                contexts: &contexts[..count],
+            };
+            encode_request(encoder, route.version, &request)
         };
-        let mut extended = [priority; 3];
-        let contexts = if terms.policies.sends_deadlines && terms.deadlines.request.is_some() {
-            extended[..contexts.len()].copy_from_slice(contexts);
-            extended[contexts.len()] = ServiceContext::InvocationPolicies(terms.invocation_policies());
-            &extended[..=contexts.len()]
+        let buffer = &mut frame.request;
+        let repeats = route.version == Version::V1_2 && !announces_code_sets && !sends_deadlines;
+        let writer = if repeats {
+            let kind = HeaderKind {
+                route: (route.number, route.addressing.form()),
+                response,
+                priority: route.propagates_priority().then_some(priority),
+            };
+            buffer.repeat(kind, operation, request_id, limits, header)
         } else {
-            contexts
+            buffer.begin(route.version, limits, header)
         };
-        let request = OutgoingRequest {
-            request_id,
-            response: match call.response {
-                Response::None => ResponseFlags::None,
-                Response::WithTarget => ResponseFlags::WithTarget,
-            },
-            target: route.addressing.target(&route.object_key),
-            operation: call.operation,
-            contexts,
-        };
-        frame.request.clear();
-        let mut writer = MessageWriter::new(
-            &mut frame.request,
-            route.version,
-            MessageType::Request,
-            Endian::NATIVE,
-            connection.char_set,
-            self.core.limits.max_message_size,
-        );
-        let encoder = writer.encoder();
-        encode_request(encoder, route.version, &request)
-            .and_then(|()| {
-                let body = begin_body(encoder, route.version)?;
-                (call.perform)(Phase::Arguments(encoder))?;
-                end_body(encoder, body);
-                Ok(())
-            })
-            .and_then(|()| writer.finish())
-            .map_err(|error| error.system_exception(Completion::No))?;
-        Ok(request_id)
+        let written = writer.and_then(|mut writer| {
+            let encoder = writer.encoder();
+            let body = begin_body(encoder, route.version)?;
+            (call.perform)(Phase::Arguments(encoder))?;
+            end_body(encoder, body);
+            writer.finish()
+        });
+        match written {
+            Ok(()) => Ok(request_id),
+            Err(error) => Err(error.system_exception(Completion::No)),
+        }
     }
 
     /// Sends a message. `Some`: the server had closed the connection and nothing has left, which says nothing about this call.

@@ -52,9 +52,8 @@ impl Reference {
         let mut connection = self.connection(route, priority, terms)?;
         let _blocked = self.enter_wait(&connection, terms)?;
         let request_id = connection.new_request_id();
-        frame.request.clear();
         let mut writer = MessageWriter::new(
-            &mut frame.request,
+            frame.request.clear(),
             route.version,
             MessageType::LocateRequest,
             Endian::NATIVE,
@@ -69,7 +68,7 @@ impl Reference {
         )
         .and_then(|()| writer.finish())
         .map_err(|error| error.system_exception(Completion::No))?;
-        if let Some(unsent) = self.send(&mut connection, &frame.request, terms)? {
+        if let Some(unsent) = self.send(&mut connection, frame.request.message(), terms)? {
             return Ok(Attempt::Again(unsent));
         }
         let answer = self.receive(connection, MessageType::LocateReply, request_id, terms)?;

@@ -11,6 +11,7 @@ mod endpoint;
 mod invoke;
 mod locate;
 mod policies;
+mod request_buffer;
 mod route;
 mod thread_state;
 

@@ -1,4 +1,10 @@
-use std::{cmp::Reverse, sync::Arc};
+use std::{
+    cmp::Reverse,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use punctual_cdr::{CharSet, Decoder, Ior};
 use punctual_giop::{
@@ -14,6 +20,8 @@ use crate::{orb_core::OrbCore, profiles::TAG_HOST};
 
 /// What a reference says about how to reach its object.
 pub(crate) struct Route {
+    /// No other route of this process has or had it.
+    pub(super) number: u64,
     /// The GIOP version to speak.
     pub(crate) version: Version,
     pub(crate) object_key: Vec<u8>,
@@ -91,7 +99,9 @@ impl Route {
         let mut char_set = None;
         let mut lanes = Vec::new();
         let mut alternates = Vec::new();
+        static ROUTES: AtomicU64 = AtomicU64::new(0);
         let mut route = Route {
+            number: ROUTES.fetch_add(1, Ordering::Relaxed),
             version: profile.version.to_speak().ok_or_else(malformed)?,
             is_local: core.owns(&profile),
             object_key: profile.object_key,

@@ -8,13 +8,14 @@ use super::{
     Endpoint,
     connection::ClientConnection,
     connection_cache::{ConnectionCache, ConnectionKey, Permit, Unused},
+    request_buffer::RequestBuffer,
 };
 
 /// The buffers of one call; a thread has one for each call it is inside of.
 #[derive(Default)]
 pub(crate) struct CallFrame {
     /// The request.
-    pub(super) request: Vec<u8>,
+    pub(super) request: RequestBuffer,
     /// For collocated calls: the reply, and what a lane's thread would lend to the servant.
     pub(super) reply: Vec<u8>,
     pub(super) arena: Arena,

@@ -7,7 +7,8 @@ use std::{
 use punctual_cdr::{Arena, CharSet};
 use punctual_flight::{self as flight, Link, Record, record};
 use punctual_giop::{
-    CODE_SETS, MessageHeader, MessageType, RequestHeader, Version, char_set_from_id, decode_code_sets,
+    CODE_SETS, LastRequest, MessageHeader, MessageType, RequestHeader, Version, char_set_from_id,
+    decode_code_sets,
 };
 use punctual_os::{Poller, Scheduling, poller::Event, scheduling};
 use punctual_stub::ReusePool;
@@ -75,6 +76,7 @@ impl Desk {
             message: Vec::new(),
             buffers: Buffers {
                 fragment_starts: Vec::new(),
+                last: LastRequest::new(),
                 reply: Vec::with_capacity(FIRST_BUFFER),
                 arena: Arena::with_capacity(FIRST_BUFFER),
                 pool: ReusePool::default(),

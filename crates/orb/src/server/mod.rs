@@ -15,6 +15,7 @@ use std::{sync::Arc, time::Instant};
 
 use punctual_cdr::Arena;
 use punctual_flight::Link;
+use punctual_giop::LastRequest;
 use punctual_stub::{OrbContext, ReusePool};
 use punctual_types::Priority;
 
@@ -24,6 +25,7 @@ use crate::{QueueLimits, lane::Lane};
 pub(crate) struct Buffers {
     /// Where fragments of GIOP 1.1 begin in the request.
     pub(crate) fragment_starts: Vec<usize>,
+    pub(crate) last: LastRequest,
     pub(crate) reply: Vec<u8>,
     pub(crate) arena: Arena,
     pub(crate) pool: ReusePool,

@@ -2,7 +2,7 @@ use punctual_cdr::{CdrError, CharSet, Decoder, Encode, Endian};
 use punctual_flight::{Event, Record, model, operation_id, record};
 use punctual_giop::{
     MessageHeader, MessageType, MessageWriter, RT_CORBA_PRIORITY, ReplyStatus, RequestHeader, ResponseFlags,
-    ServiceContext, Version, align_body, decode_priority, encode_reply_header, encode_system_exception,
+    ServiceContext, Version, align_body, encode_reply_header, encode_system_exception,
 };
 use punctual_stub::{Outcome, Upcall};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
@@ -20,9 +20,9 @@ pub(crate) fn answer_request(
     header: &MessageHeader,
     buffers: &mut Buffers,
 ) -> Result<Answer, Unintelligible> {
-    let (request, body) = RequestHeader::decode(message, header).map_err(|_| Unintelligible)?;
     let Buffers {
         fragment_starts,
+        last,
         reply,
         arena,
         pool,
@@ -30,6 +30,8 @@ pub(crate) fn answer_request(
         link,
         served_at,
     } = buffers;
+    let incoming = last.decode(message, header).map_err(|_| Unintelligible)?;
+    let request = incoming.header;
     record(|| {
         Record::new(Event::Served)
             .request(request.request_id)
@@ -66,8 +68,7 @@ pub(crate) fn answer_request(
         drop(object);
         return forward(encoder, reply_header, &ior, request.response);
     }
-    let propagated = request.contexts.find(RT_CORBA_PRIORITY);
-    let placement = match propagated.map(decode_priority).transpose() {
+    let placement = match incoming.priority.transpose() {
         Ok(priority) => object.placement(core, lane, origin, arrival.may_move, priority),
         Err(error) => Err(error.system_exception(Completion::No)),
     };
@@ -95,7 +96,7 @@ pub(crate) fn answer_request(
         .with_nesting_limit(core.limits.max_nesting)
         .with_context(orb)
         .with_fragments(fragment_starts)
-        .at(body);
+        .at(incoming.body);
     let alignment = if header.version >= Version::V1_2 { 8 } else { 1 };
     let two_way = request.response == ResponseFlags::WithTarget;
     let mut upcall = Upcall::new(request.operation, arguments, encoder, alignment, two_way, pool);
@@ -157,14 +158,14 @@ fn begin_reply<'b>(
     );
     let mut encoder = writer.into_encoder();
     // A pool without lanes says at which priority it ran; with lanes the endpoint says it already.
-    let echo = request
-        .contexts
-        .find(RT_CORBA_PRIORITY)
-        .filter(|_| lane.priority.is_none())
-        .map(|data| ServiceContext::Raw {
-            id: RT_CORBA_PRIORITY,
-            data,
-        });
+    let echo = match lane.priority {
+        Some(_) => None,
+        None => request.contexts.find(RT_CORBA_PRIORITY),
+    };
+    let echo = echo.map(|data| ServiceContext::Raw {
+        id: RT_CORBA_PRIORITY,
+        data,
+    });
     encode_reply_header(
         &mut encoder,
         header.version,

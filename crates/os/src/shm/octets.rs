@@ -52,55 +52,94 @@ impl Octets {
 
 const WORD: usize = size_of::<u64>();
 
+/// Whole words, shifted where they stand differently at both ends: how many octets lie beside them depends on what was sent
+/// before, so a loop over these would be mispredicted each time.
+///
 /// # Safety
-/// `source` is good for the length of `buffer`, and only touched atomically.
+/// `source` is good for the length of `buffer`, filled up to whole words at both ends, and only touched atomically.
 unsafe fn load(source: *mut u8, buffer: &mut [u8]) {
-    let (head, words) = split(source, buffer.len());
-    let (first, rest) = buffer.split_at_mut(head);
-    let (middle, last) = rest.split_at_mut(words);
-    // SAFETY: each address lies within `source`'s length, and those of words are aligned, as `split` has counted. The process at
-    // the other end may write at the same time: for that the accesses are atomic, and any value will do.
-    unsafe {
-        for (index, octet) in first.iter_mut().enumerate() {
-            *octet = AtomicU8::from_ptr(source.add(index)).load(Ordering::Relaxed);
+    let skipped = source as usize % WORD;
+    let length = buffer.len();
+    if length < WORD {
+        for (index, octet) in buffer.iter_mut().enumerate() {
+            // SAFETY: within `source`'s length. The process at the other end may write at the same time: for that the accesses are
+            // atomic, and any value will do.
+            *octet = unsafe { AtomicU8::from_ptr(source.add(index)).load(Ordering::Relaxed) };
         }
-        for (index, word) in middle.chunks_exact_mut(WORD).enumerate() {
-            let at = source.add(head + index * WORD).cast();
-            word.copy_from_slice(&AtomicU64::from_ptr(at).load(Ordering::Relaxed).to_ne_bytes());
-        }
-        for (index, octet) in last.iter_mut().enumerate() {
-            *octet = AtomicU8::from_ptr(source.add(head + words + index)).load(Ordering::Relaxed);
-        }
+        return;
+    }
+    // SAFETY: back to the start of a word that holds the first octet.
+    let words = unsafe { source.sub(skipped) };
+    // SAFETY: as above; the words up to the one that holds the last octet are aligned.
+    let word = |index: usize| unsafe {
+        u64::from_le(AtomicU64::from_ptr(words.add(index * WORD).cast()).load(Ordering::Relaxed))
+    };
+    // What is written too much here is written again by what follows.
+    put(&mut buffer[..WORD], word(0) >> (8 * skipped));
+    let (middle, left) = split(skipped, length);
+    let first = WORD - skipped;
+    for (index, octets) in buffer[first..first + middle].chunks_exact_mut(WORD).enumerate() {
+        put(octets, word(1 + index));
+    }
+    if left > 0 {
+        let last = &mut buffer[length - WORD..];
+        let kept = get(last) & low_octets(WORD - left);
+        put(last, kept | word(1 + middle / WORD) << (8 * (WORD - left)));
     }
 }
 
+/// As [`load`]. The octets beside in the first and the last word are stored again as they are: they are this side's own.
+///
 /// # Safety
-/// `target` is good for the length of `octets`, and only touched atomically.
+/// `target` is good for the length of `octets`, filled up to whole words at both ends, and only touched atomically; nobody else
+/// stores to it, but for a peer out of its mind.
 unsafe fn store(target: *mut u8, octets: &[u8]) {
-    let (head, words) = split(target, octets.len());
-    let (first, rest) = octets.split_at(head);
-    let (middle, last) = rest.split_at(words);
+    let skipped = target as usize % WORD;
+    let length = octets.len();
+    if length < WORD {
+        for (index, octet) in octets.iter().enumerate() {
+            // SAFETY: as in `load`.
+            unsafe { AtomicU8::from_ptr(target.add(index)).store(*octet, Ordering::Relaxed) };
+        }
+        return;
+    }
     // SAFETY: as in `load`.
-    unsafe {
-        for (index, octet) in first.iter().enumerate() {
-            AtomicU8::from_ptr(target.add(index)).store(*octet, Ordering::Relaxed);
-        }
-        for (index, word) in middle.chunks_exact(WORD).enumerate() {
-            let at = target.add(head + index * WORD).cast();
-            let word = u64::from_ne_bytes(word.try_into().expect("eight octets"));
-            AtomicU64::from_ptr(at).store(word, Ordering::Relaxed);
-        }
-        for (index, octet) in last.iter().enumerate() {
-            AtomicU8::from_ptr(target.add(head + words + index)).store(*octet, Ordering::Relaxed);
-        }
+    let words = unsafe { target.sub(skipped) };
+    // SAFETY: as in `load`.
+    let word = |index: usize| unsafe { AtomicU64::from_ptr(words.add(index * WORD).cast()) };
+    let replace = |index: usize, kept: u64, new: u64| {
+        let before = u64::from_le(word(index).load(Ordering::Relaxed));
+        word(index).store((before & kept | new & !kept).to_le(), Ordering::Relaxed);
+    };
+    replace(0, low_octets(skipped), get(&octets[..WORD]) << (8 * skipped));
+    let (middle, left) = split(skipped, length);
+    let first = WORD - skipped;
+    for (index, octets) in octets[first..first + middle].chunks_exact(WORD).enumerate() {
+        word(1 + index).store(get(octets).to_le(), Ordering::Relaxed);
+    }
+    if left > 0 {
+        let new = get(&octets[length - WORD..]) >> (8 * (WORD - left));
+        replace(1 + middle / WORD, !low_octets(left), new);
     }
 }
 
-/// How many octets lie before the first aligned word, and how many in whole words from there.
-fn split(at: *mut u8, length: usize) -> (usize, usize) {
-    let head = (at as usize).wrapping_neg() % WORD;
-    let head = head.min(length);
-    (head, (length - head) / WORD * WORD)
+/// Behind the first word: how many octets are in whole words, and how many are left after those.
+fn split(skipped: usize, length: usize) -> (usize, usize) {
+    let behind = length - (WORD - skipped);
+    (behind / WORD * WORD, behind % WORD)
+}
+
+fn get(octets: &[u8]) -> u64 {
+    u64::from_le_bytes(octets.try_into().expect("a word"))
+}
+
+fn put(octets: &mut [u8], word: u64) {
+    octets.copy_from_slice(&word.to_le_bytes());
+}
+
+/// Those of the first `count` octets of a word, at most seven.
+fn low_octets(count: usize) -> u64 {
+    (1 << (8 * count)) - 1
 }
 
 #[cfg(test)]
