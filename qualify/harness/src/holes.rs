@@ -5,6 +5,7 @@
 
 mod recorder;
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -84,6 +85,29 @@ impl Hole {
 pub fn lost_to_holes(missed: &[Span], holes: &[Hole]) -> Vec<bool> {
     let lost = |span: &Span| holes.iter().any(|hole| hole.span().overlap(*span).is_some());
     missed.iter().map(lost).collect()
+}
+
+/// What made a time long, as text beside a maximum: the hole that took most of it, or that none did.
+pub fn cause_of(slowest: Span, holes: &[Hole]) -> String {
+    let shared = |hole: &Hole| hole.span().overlap(slowest).map(Span::length);
+    let longest = holes
+        .iter()
+        .filter_map(|hole| Some((shared(hole)?, hole.source)))
+        .max_by_key(|(length, _)| *length);
+    match longest {
+        Some((length, source)) => format!("a hole of {} ms: {source}", length.as_millis()),
+        None => "no recorded hole".to_owned(),
+    }
+}
+
+impl fmt::Display for HoleSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Idle => "the CPU idled",
+            Self::OtherTasks => "the CPU ran other tasks",
+            Self::Unaccounted => "the host did not run the CPU",
+        })
+    }
 }
 
 /// The largest share of the measured time that holes may have before the figures are worth nothing.

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::chapter::Part;
+use crate::chapter::{PaperClaim, Part};
 use crate::svg::FigureError;
-use crate::{Chapter, LineFigure, Table};
+use crate::{Chapter, Figure, Table};
 
 /// A page, from top to bottom in the order in which things are added. Nothing in it is fetched from elsewhere.
 ///
@@ -25,6 +25,9 @@ pub struct Page {
     title: String,
     body: String,
     downloads: usize,
+    headings: Vec<String>,
+    /// Where in the body the list of contents belongs.
+    contents: Option<usize>,
 }
 
 /// How a verdict reads at a glance.
@@ -45,6 +48,8 @@ impl Page {
             title: title.into(),
             body: String::new(),
             downloads: 0,
+            headings: Vec::new(),
+            contents: None,
         }
     }
 
@@ -87,8 +92,27 @@ impl Page {
 
     /// A heading.
     #[must_use]
-    pub fn section(self, heading: impl AsRef<str>) -> Self {
-        self.with(&format!("<h2>{}</h2>\n", escaped(heading.as_ref())))
+    pub fn section(mut self, heading: impl AsRef<str>) -> Self {
+        let heading = escaped(heading.as_ref());
+        self.headings.push(heading.clone());
+        let number = self.headings.len();
+        self.with(&format!("<h2 id=\"section-{number}\">{heading}</h2>\n"))
+    }
+
+    /// A list of all headings of the page, those that come later too.
+    #[must_use]
+    pub fn contents(mut self) -> Self {
+        self.contents = Some(self.body.len());
+        self
+    }
+
+    /// A command to type.
+    #[must_use]
+    pub fn command(self, command: impl AsRef<str>) -> Self {
+        let command = escaped(command.as_ref());
+        self.with(&format!(
+            "<p class=\"repeat\">To repeat it: <code>{command}</code></p>\n"
+        ))
     }
 
     /// A paragraph of plain text.
@@ -107,7 +131,8 @@ impl Page {
     ///
     /// # Errors
     /// It could not be drawn.
-    pub fn figure(self, figure: &LineFigure) -> Result<Self, FigureError> {
+    pub fn figure(self, figure: impl Into<Figure>) -> Result<Self, FigureError> {
+        let figure = figure.into();
         let (svg, caption) = (figure.to_svg()?, escaped(&figure.caption));
         Ok(self.with(&format!(
             "<figure>\n{svg}<figcaption>{caption}</figcaption>\n</figure>\n"
@@ -123,11 +148,26 @@ impl Page {
         chapter.parts.iter().try_fold(page, |page, part| match part {
             Part::Paragraph(text) => Ok(page.paragraph(text)),
             Part::Table(table) => Ok(page.table(table)),
+            Part::Command(command) => Ok(page.command(command)),
+            Part::Paper(paper) => Ok(page.paper(paper)),
             Part::Figure(figure) => match figure.to_svg() {
                 Err(error @ FigureError::NoData(_)) => Ok(page.paragraph(error.to_string())),
                 _ => page.figure(figure),
             },
         })
+    }
+
+    fn paper(self, paper: &PaperClaim) -> Self {
+        let class = match paper.holds {
+            Some(true) => "good",
+            Some(false) => "bad",
+            None => "doubtful",
+        };
+        let [source, claim] = [&paper.source, &paper.claim].map(|text| escaped(text));
+        let verdict = paper.verdict();
+        self.with(&format!(
+            "<p class=\"paper {class}\"><cite>{source}</cite>: {claim}: <strong>{verdict}</strong>.</p>\n"
+        ))
     }
 
     /// Data that the reader can save under a name.
@@ -151,11 +191,13 @@ impl Page {
         } else {
             String::new()
         };
+        let (before, after) = self.body.split_at(self.contents.unwrap_or(0));
+        let contents = self.contents.map(|_| list_of(&self.headings)).unwrap_or_default();
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{}{script}</body>\n</html>\n",
-            self.body
+             <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n\
+             {before}{contents}{after}{script}</body>\n</html>\n"
         )
     }
 
@@ -163,6 +205,15 @@ impl Page {
         self.body += html;
         self
     }
+}
+
+/// Links to the sections, by headings that are markup already.
+fn list_of(headings: &[String]) -> String {
+    let entry = |(place, heading): (usize, &String)| {
+        format!("<li><a href=\"#section-{}\">{heading}</a></li>\n", place + 1)
+    };
+    let entries: String = headings.iter().enumerate().map(entry).collect();
+    format!("<nav aria-label=\"Contents\"><ol>\n{entries}</ol></nav>\n")
 }
 
 /// Text as it stands between tags and inside quoted attributes.
@@ -200,7 +251,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Series;
+    use crate::{LineFigure, Series};
 
     fn figure() -> LineFigure {
         LineFigure {
@@ -218,12 +269,15 @@ mod tests {
     #[test]
     fn nothing_is_fetched_from_elsewhere() {
         let page = Page::new("Demo")
-            .figure(&figure())
+            .contents()
+            .section("Throughput")
+            .figure(figure())
             .unwrap()
             .data("demo.json", &json!({"schema": 1}))
             .to_html();
+        let within = page.replace("href=\"#section-1\"", "");
         for reference in ["src=", "href=", "@import", "url("] {
-            assert!(!page.contains(reference), "{reference}");
+            assert!(!within.contains(reference), "{reference}");
         }
         let namespace = "http://www.w3.org/2000/svg";
         assert!(
@@ -238,8 +292,11 @@ mod tests {
         let page = Page::new(nasty)
             .verdict(nasty, Tone::Bad)
             .facts([(nasty, nasty)])
+            .contents()
             .section(nasty)
             .paragraph(nasty)
+            .chapter(&Chapter::new(nasty).paper(nasty, nasty, None).command(nasty))
+            .unwrap()
             .data(nasty, &json!({ "a": nasty }))
             .to_html();
         assert!(!page.contains("<img"), "{page}");
@@ -263,6 +320,19 @@ mod tests {
         assert!(page.contains("<dt>pinned cpus</dt><dd>0, 1</dd>"), "{page}");
         assert!(page.contains("<dt>memory lock</dt><dd>yes</dd>"));
         assert!(!page.contains("missing") && !page.contains("<dt>x</dt>"));
+    }
+
+    #[test]
+    fn contents_list_what_comes_later() {
+        let page = Page::new("x")
+            .paragraph("before")
+            .contents()
+            .section("One")
+            .section("Two")
+            .to_html();
+        let (before, after) = page.split_once("<nav").unwrap();
+        assert!(before.contains("before") && after.contains("<h2 id=\"section-2\">Two</h2>"));
+        assert!(after.contains("<li><a href=\"#section-2\">Two</a></li>"));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! | What | Module |
 //! |---|---|
 //! | Rows as a table, on the terminal and in a page | [`table`] |
-//! | Curves as a figure (SVG) | [`svg`] |
+//! | Figures: curves, samples, bars, percentiles (SVG) | [`svg`] |
 //! | What belongs together, in reading order | [`chapter`] |
 //! | All of it on one page that opens offline | [`html`] |
 #![forbid(unsafe_code)]
@@ -17,5 +17,5 @@ pub mod table;
 
 pub use chapter::Chapter;
 pub use html::{Page, Tone};
-pub use svg::{LineFigure, Series};
+pub use svg::{Figure, LineFigure, Series};
 pub use table::Table;

@@ -1,17 +1,70 @@
-//! Curves as a figure.
+//! What was measured as a figure: curves, samples, bars, percentiles, with published data and limits beside them.
 
 mod axis;
+mod draw;
 mod legend;
 mod mark;
+mod thin;
 
-use plotters::coord::types::RangedCoordf64;
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use axis::Scale;
 
-use axis::Axis;
-use mark::Mark;
+/// A figure. Ours and what others published are told apart by how they are drawn; limits are horizontal lines.
+///
+/// ```
+/// use punctual_report::Figure;
+/// let figure = Figure::new("Thread switches")
+///     .caption("The time of a switch does not depend on the number of threads. [S3] figure 2.")
+///     .x("threads")
+///     .x_log()
+///     .y("p50 of a switch (µs)")
+///     .line("here", [(2.0, 1.8), (10.0, 2.3), (1000.0, 2.6)])
+///     .published("Linux on a Pentium II, [S3]", [(2.0, 4.1), (128.0, 6.0)])
+///     .limit("at most 3 µs", 3.0);
+/// assert!(figure.to_svg()?.starts_with("<svg"));
+///
+/// let bars = Figure::new("Inversions")
+///     .names(["none", "inheritance", "ceiling"])
+///     .y("of 500")
+///     .bars("here", [500.0, 0.0, 0.0]);
+/// assert!(bars.to_svg()?.contains("inheritance"));
+///
+/// let tail = Figure::new("How long calls took")
+///     .tail()
+///     .y("latency (µs)")
+///     .y_log()
+///     .line("with lanes", [(50.0, 18.5), (99.0, 31.0), (99.9, 90.0)]);
+/// assert!(tail.to_svg()?.contains("99.9"));
+/// # Ok::<(), punctual_report::svg::FigureError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figure {
+    pub(crate) title: String,
+    pub(crate) caption: String,
+    x_label: String,
+    y_label: String,
+    x_scale: Scale,
+    y_scale: Scale,
+    layers: Vec<Layer>,
+    limits: Vec<(String, f64)>,
+}
 
-/// Several curves over one horizontal axis.
+/// Points of one name.
+#[derive(Clone, Debug, PartialEq)]
+struct Layer {
+    name: String,
+    kind: Kind,
+    published: bool,
+    points: Vec<(f64, f64)>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Kind {
+    Line,
+    Samples,
+    Bars,
+}
+
+/// A figure of nothing but curves over linear axes; becomes a [`Figure`] where one is wanted.
 ///
 /// ```
 /// use punctual_report::{LineFigure, Series};
@@ -64,162 +117,180 @@ pub enum FigureError {
     },
 }
 
-impl LineFigure {
+impl Figure {
+    /// A figure with nothing in it yet. Both axes are linear; the vertical one begins at 0.
+    pub fn new(title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            ..Self::default()
+        }
+    }
+
+    /// What stands below it on a page: what is to be seen, and whose figure it redraws.
+    #[must_use]
+    pub fn caption(self, caption: impl Into<String>) -> Self {
+        Self {
+            caption: caption.into(),
+            ..self
+        }
+    }
+
+    /// The quantity along the horizontal axis, with its unit.
+    #[must_use]
+    pub fn x(self, label: impl Into<String>) -> Self {
+        Self {
+            x_label: label.into(),
+            ..self
+        }
+    }
+
+    /// The quantity along the vertical axis, with its unit.
+    #[must_use]
+    pub fn y(self, label: impl Into<String>) -> Self {
+        Self {
+            y_label: label.into(),
+            ..self
+        }
+    }
+
+    /// Makes the horizontal axis logarithmic; points that are not positive are left out.
+    #[must_use]
+    pub fn x_log(self) -> Self {
+        Self {
+            x_scale: Scale::Log,
+            ..self
+        }
+    }
+
+    /// Makes the vertical axis logarithmic; points that are not positive are left out.
+    #[must_use]
+    pub fn y_log(self) -> Self {
+        Self {
+            y_scale: Scale::Log,
+            ..self
+        }
+    }
+
+    /// Makes the horizontal axis one of percentiles, from 0 to below 100, on which each nine has the same room.
+    #[must_use]
+    pub fn tail(self) -> Self {
+        Self {
+            x_scale: Scale::Tail,
+            ..self
+        }
+        .x("share of the calls that were faster (%)")
+    }
+
+    /// Puts names at 0, 1, 2, … of the horizontal axis, for [`bars`](Self::bars).
+    #[must_use]
+    pub fn names<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        Self {
+            x_scale: Scale::Names(names.into_iter().map(Into::into).collect()),
+            ..self
+        }
+    }
+
+    /// A curve: points joined in the given order. Those that are not finite are left out. A curve of more than 40 points
+    /// has marks at some of them; of more than 3000 not all are drawn: no stretch loses its smallest and largest.
+    #[must_use]
+    pub fn line(self, name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        self.layer(name, Kind::Line, false, points)
+    }
+
+    /// A curve that somebody else published; thin, dotted and with hollow marks. The name says whose it is.
+    #[must_use]
+    pub fn published(self, name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        self.layer(name, Kind::Line, true, points)
+    }
+
+    /// Samples: a dot for each, not joined; over time, for instance. Of more than 3000 not all are drawn: no stretch loses
+    /// its smallest and largest.
+    #[must_use]
+    pub fn samples(self, name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        self.layer(name, Kind::Samples, false, points)
+    }
+
+    /// A bar at each of the [`names`](Self::names), beside those of other calls. What is not finite has no bar.
+    #[must_use]
+    pub fn bars(self, name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {
+        self.layer(name, Kind::Bars, false, at_names(values))
+    }
+
+    /// Bars that somebody else published: outlines. The name says whose they are.
+    #[must_use]
+    pub fn published_bars(self, name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {
+        self.layer(name, Kind::Bars, true, at_names(values))
+    }
+
+    /// A horizontal line with a text at it.
+    #[must_use]
+    pub fn limit(mut self, text: impl Into<String>, at: f64) -> Self {
+        self.limits.push((text.into(), at));
+        self
+    }
+
+    fn layer(
+        mut self,
+        name: impl Into<String>,
+        kind: Kind,
+        published: bool,
+        points: impl IntoIterator<Item = (f64, f64)>,
+    ) -> Self {
+        self.layers.push(Layer {
+            name: name.into(),
+            kind,
+            published,
+            points: points.into_iter().collect(),
+        });
+        self
+    }
+
     /// Draws it. Text is text, in a sans-serif font; lines of the axes and text take the colour of the surrounding text
     /// and the background is transparent, so that it suits light and dark pages.
     ///
     /// # Errors
+    /// [`FigureError`]. Limits and published data alone are nothing to draw.
+    pub fn to_svg(&self) -> Result<String, FigureError> {
+        draw::to_svg(self)
+    }
+}
+
+fn at_names(values: impl IntoIterator<Item = f64>) -> impl Iterator<Item = (f64, f64)> {
+    let values = values.into_iter().enumerate();
+    values.map(|(place, value)| (place as f64, value))
+}
+
+impl LineFigure {
+    /// Draws it, as [`Figure::to_svg`] does.
+    ///
+    /// # Errors
     /// [`FigureError`].
     pub fn to_svg(&self) -> Result<String, FigureError> {
-        let finite = |series: &Series| Series {
-            name: series.name.clone(),
-            points: series
-                .points
-                .iter()
-                .copied()
-                .filter(|(x, y)| x.is_finite() && y.is_finite())
-                .collect(),
-        };
-        let series: Vec<Series> = self
-            .series
-            .iter()
-            .map(finite)
-            .filter(|series| !series.points.is_empty())
-            .collect();
-        let points = || series.iter().flat_map(|series| &series.points);
-        let (Some(x), Some(y)) = (
-            Axis::around(points().map(|p| p.0)),
-            Axis::from_zero(points().map(|p| p.1)),
-        ) else {
-            return Err(FigureError::NoData(self.title.clone()));
-        };
-        let mut svg = String::new();
-        self.draw(&mut svg, &series, &x, &y)
-            .map_err(|error| FigureError::Drawing {
-                title: self.title.clone(),
-                reason: error.to_string(),
-            })?;
-        Ok(finished(&svg, &self.title))
-    }
-
-    fn draw(
-        &self,
-        svg: &mut String,
-        series: &[Series],
-        x: &Axis,
-        y: &Axis,
-    ) -> Result<(), Box<dyn std::error::Error>> {
-        let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
-        let legend = legend::arranged(&names, WIDTH);
-        let top = TITLE_HEIGHT + legend.height;
-        let height = top + PLOT_HEIGHT;
-        let root = SVGBackend::with_string(svg, (pixels(WIDTH), pixels(height))).into_drawing_area();
-        let title = text(TITLE_SIZE).pos(Pos::new(HPos::Left, VPos::Top));
-        root.draw(&Text::new(self.title.as_str(), (LEFT, 10), title))?;
-        for (entry, style) in legend.entries.iter().zip(mark::styles()) {
-            let middle = (entry.x + legend::SAMPLE / 2, TITLE_HEIGHT + entry.y);
-            root.draw(&PathElement::new(
-                vec![(entry.x, middle.1), (entry.x + legend::SAMPLE, middle.1)],
-                style.line(),
-            ))?;
-            mark::draw(&root, style.mark, middle, style.color)?;
-            let beside = (entry.x + legend::SAMPLE + 14, middle.1);
-            let style = text(TEXT_SIZE).pos(Pos::new(HPos::Left, VPos::Center));
-            root.draw(&Text::new(entry.name, beside, style))?;
-        }
-        let mut chart = ChartBuilder::on(&root)
-            .margin_top(top)
-            .margin_left(MARGIN)
-            .margin_right(40)
-            .margin_bottom(8)
-            .x_label_area_size(92)
-            .y_label_area_size(LEFT - MARGIN)
-            .build_cartesian_2d(x.range(), y.range())?;
-        grid(&mut chart, self, x, y)?;
-        for (series, style) in series.iter().zip(mark::styles()) {
-            let points: Vec<_> = series
-                .points
-                .iter()
-                .map(|point| chart.backend_coord(point))
-                .collect();
-            root.draw(&PathElement::new(points.clone(), style.line()))?;
-            for point in points {
-                mark::draw(&root, style.mark, point, style.color)?;
-            }
-        }
-        root.present()?;
-        Ok(())
+        Figure::from(self).to_svg()
     }
 }
 
-/// Drawn in twice the size in which it is shown, for the library rounds to whole units.
-const WIDTH: i32 = 1440;
-const PLOT_HEIGHT: i32 = 760;
-const TITLE_HEIGHT: i32 = 76;
-/// Where the plot begins.
-const LEFT: i32 = 140;
-const MARGIN: i32 = 14;
-const TITLE_SIZE: f64 = 40.0;
-const TEXT_SIZE: f64 = 32.0;
-/// Replaced by the colour of the surrounding text.
-const INK: RGBColor = RGBColor(1, 2, 3);
-const INK_WRITTEN: &str = "#010203";
-
-fn text(size: f64) -> TextStyle<'static> {
-    ("sans-serif", size).into_font().color(&INK)
-}
-
-fn grid<DB: DrawingBackend<ErrorType: 'static>>(
-    chart: &mut ChartContext<DB, Cartesian2d<RangedCoordf64, RangedCoordf64>>,
-    figure: &LineFigure,
-    x: &Axis,
-    y: &Axis,
-) -> Result<(), Box<dyn std::error::Error>> {
-    chart
-        .configure_mesh()
-        .x_desc(&figure.x_label)
-        .y_desc(&figure.y_label)
-        .x_labels(10)
-        .y_labels(8)
-        .x_label_formatter(&|value| x.label(*value))
-        .y_label_formatter(&|value| y.label(*value))
-        .max_light_lines(0)
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(INK.mix(0.15).stroke_width(2))
-        .axis_style(INK.stroke_width(2))
-        .label_style(text(TEXT_SIZE))
-        .axis_desc_style(text(TEXT_SIZE))
-        .draw()?;
-    Ok(())
-}
-
-fn pixels(length: i32) -> u32 {
-    u32::try_from(length).expect("lengths are sums of positive constants")
-}
-
-/// Takes the fixed size off (the view box stays), puts the name in for those who do not see it, and the dashes, which
-/// the library would draw as lines of their own.
-fn finished(svg: &str, title: &str) -> String {
-    let (tag, body) = svg.split_once('>').unwrap_or((svg, ""));
-    let view_box = tag
-        .split_once("viewBox=\"")
-        .and_then(|(_, rest)| rest.split_once('"'));
-    let view_box = view_box.map_or("", |(view_box, _)| view_box);
-    let name = crate::html::escaped(title);
-    let mut body = body.replace(INK_WRITTEN, "currentColor");
-    for style in mark::STYLES.iter().filter(|style| !style.dashes.is_empty()) {
-        let Mark {
-            color: RGBColor(r, g, b),
-            dashes,
-            ..
-        } = style;
-        let line = format!("<polyline fill=\"none\" opacity=\"1\" stroke=\"#{r:02X}{g:02X}{b:02X}\"");
-        body = body.replace(&line, &format!("{line} stroke-dasharray=\"{dashes}\""));
+impl From<LineFigure> for Figure {
+    fn from(lines: LineFigure) -> Self {
+        let figure = Self::new(lines.title)
+            .caption(lines.caption)
+            .x(lines.x_label)
+            .y(lines.y_label);
+        let series = lines.series.into_iter();
+        series.fold(figure, |figure, series| figure.line(series.name, series.points))
     }
-    format!(
-        "<svg viewBox=\"{view_box}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{name}\">\n\
-         <title>{name}</title>{body}"
-    )
+}
+
+impl From<&LineFigure> for Figure {
+    fn from(lines: &LineFigure) -> Self {
+        lines.clone().into()
+    }
+}
+
+impl From<&Figure> for Figure {
+    fn from(figure: &Figure) -> Self {
+        figure.clone()
+    }
 }
 
 #[cfg(test)]

@@ -126,7 +126,14 @@ impl Table {
         for row in &self.rows {
             html += "<tr>";
             for (place, cell) in row.iter().enumerate() {
-                html += &format!("<td{}>{}</td>", class(place), escaped(&shown(cell)));
+                let text = shown(cell);
+                let class = match text.as_str() {
+                    "✓" => " class=\"good\"",
+                    "✗" => " class=\"bad\"",
+                    long if long.chars().count() > LONGEST_LINE => " class=\"long\"",
+                    _ => class(place),
+                };
+                html += &format!("<td{class}>{}</td>", escaped(&text));
             }
             html += "</tr>\n";
         }
@@ -143,6 +150,9 @@ impl Table {
         cells.peek().is_some() && cells.all(Value::is_number)
     }
 }
+
+/// On a page, cells with more characters become several lines.
+const LONGEST_LINE: usize = 36;
 
 /// A value as a reader wants it: numbers to four significant figures, or to the unit when they are large.
 pub(crate) fn shown(value: &Value) -> String {
@@ -223,6 +233,18 @@ mod tests {
         }
         assert_eq!(shown(&json!(1_234_567)), "1234567");
         assert_eq!(shown(&json!(true)), "yes");
+    }
+
+    #[test]
+    fn signs_have_colours_and_long_texts_have_lines_on_a_page() {
+        let html = table(&[json!({"a": "✓", "b": "✗", "c": "word ".repeat(20)})]).to_html();
+        for cell in [
+            "<td class=\"good\">✓",
+            "<td class=\"bad\">✗",
+            "<td class=\"long\">word",
+        ] {
+            assert!(html.contains(cell), "{cell} is missing in {html}");
+        }
     }
 
     #[test]

@@ -7,6 +7,9 @@ pub mod bench;
 mod benchmark;
 mod cubit;
 pub mod demo;
+// For benchmarks with many calls of one kind.
+#[allow(dead_code, reason = "the benchmarks that use it come one by one")]
+mod distribution;
 mod inversion;
 mod load;
 mod report;

@@ -161,3 +161,22 @@ fn a_process_that_is_gone_cannot_be_watched() {
     child.wait().unwrap();
     assert!(HoleRecorder::start(vec![id], CpuSet::all(), &CpuSet::empty()).is_err());
 }
+
+#[test]
+fn a_maximum_is_blamed_on_the_hole_that_took_most_of_it() {
+    let hole = |start_ms, length_ms, source| Hole {
+        start_ns: start_ms * MS,
+        length_ns: length_ms * MS,
+        source,
+    };
+    let holes = [
+        hole(0, 30, HoleSource::Idle),
+        hole(40, 50, HoleSource::OtherTasks),
+        hole(200, 90, HoleSource::Unaccounted),
+    ];
+    assert_eq!(
+        cause_of(span(25, 100), &holes),
+        "a hole of 50 ms: the CPU ran other tasks"
+    );
+    assert_eq!(cause_of(span(100, 150), &holes), "no recorded hole");
+}

@@ -25,6 +25,8 @@ pub struct Summary {
     pub max_us: Option<f64>,
     /// The arithmetic mean.
     pub mean_us: Option<f64>,
+    /// The sample standard deviation: what the papers call jitter.
+    pub jitter_us: Option<f64>,
 }
 
 impl Latencies {
@@ -91,7 +93,37 @@ impl Latencies {
             p999_us: self.quantile_us(0.999),
             max_us: some.then(|| microseconds(self.max_ns)),
             mean_us: some.then(|| self.histogram.mean() / 1000.0),
+            jitter_us: self.jitter_us(),
         }
+    }
+
+    /// The sample standard deviation (divided by n - 1), in microseconds. `None` with fewer than two.
+    pub fn jitter_us(&self) -> Option<f64> {
+        let n = self.count() as f64;
+        (n > 1.0).then(|| self.histogram.stdev() * (n / (n - 1.0)).sqrt() / 1000.0)
+    }
+
+    /// For a plot of percentiles: shares of the calls in percent, ascending and below 100, each with the latency in
+    /// microseconds that this share kept. The closer to 100 the closer together, down to the single slowest call, which
+    /// stands at 100·n/(n+1). Empty without any.
+    pub fn curve(&self) -> Vec<(f64, f64)> {
+        let n = self.count() as f64;
+        // Eight points for each halving of what is left, so that a tail of a million calls has about 160.
+        let slower = (0..).map(|step| 0.5f64.powf(f64::from(step) / 8.0));
+        let shares = slower
+            .take_while(|slower| slower * n >= 2.0)
+            .map(|slower| 1.0 - slower);
+        let points = shares.map(|share| {
+            (
+                100.0 * share,
+                self.histogram.value_at_quantile(share).min(self.max_ns),
+            )
+        });
+        let slowest = (n > 0.0).then_some((100.0 * n / (n + 1.0), self.max_ns));
+        points
+            .chain(slowest)
+            .map(|(share, ns)| (share, microseconds(ns)))
+            .collect()
     }
 }
 
@@ -162,6 +194,8 @@ mod tests {
         close(summary.p99_us, 9900.0);
         close(summary.p999_us, 9991.0);
         close(summary.mean_us, 5001.2);
+        // Of 1 to 10000: the square root of n (n + 1) / 12.
+        close(summary.jitter_us, 2887.7);
         assert_eq!(summary.max_us, Some(12_345.678));
         assert_eq!(latencies.count(), 10_001);
     }
@@ -202,6 +236,26 @@ mod tests {
         assert_eq!(latencies.count(), 0);
         let json = serde_json::to_value(latencies.summary()).unwrap();
         assert!(json.as_object().unwrap().values().all(serde_json::Value::is_null));
+    }
+
+    #[test]
+    fn the_curve_ends_with_the_slowest() {
+        let mut latencies = Latencies::new();
+        assert_eq!(latencies.curve(), []);
+        latencies.record(2_000);
+        assert_eq!(latencies.curve(), [(50.0, 2.0)]);
+        (0..99_999).for_each(|_| latencies.record(1_000));
+        latencies.record(77_000);
+        let curve = latencies.curve();
+        assert_eq!(curve.last().unwrap().1, 77.0);
+        assert!(
+            curve
+                .windows(2)
+                .all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1),
+            "{curve:?}"
+        );
+        assert!(curve.iter().all(|point| point.0 < 100.0));
+        assert!((100..200).contains(&curve.len()), "{}", curve.len());
     }
 
     #[test]

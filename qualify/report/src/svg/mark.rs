@@ -72,10 +72,68 @@ pub(super) fn styles() -> impl Iterator<Item = Mark> {
     STYLES.into_iter().cycle()
 }
 
+/// Colours of lines become dashed by how opaque they are drawn, for the library has no dashes in one piece: see
+/// [`dashed`].
+const PUBLISHED_OPACITY: f64 = 0.75;
+pub(super) const LIMIT_OPACITY: f64 = 0.9;
+
 impl Mark {
-    pub(super) fn line(self) -> ShapeStyle {
-        self.color.stroke_width(5)
+    /// Ours is thick, what others published thin.
+    pub(super) fn line(self, published: bool) -> ShapeStyle {
+        if published {
+            self.color.mix(PUBLISHED_OPACITY).stroke_width(3)
+        } else {
+            self.color.stroke_width(5)
+        }
     }
+
+    /// Bars of ours are filled, published ones are outlines.
+    pub(super) fn bar(self, published: bool) -> ShapeStyle {
+        if published {
+            self.color.stroke_width(4)
+        } else {
+            self.color.filled()
+        }
+    }
+}
+
+/// The drawing with dashes: each colour its own for our lines, dots for published ones, long ones for limits.
+pub(super) fn dashed(svg: &str, ink: &str) -> String {
+    let dashes = |svg: String, opacity: f64, color: &str, dashes: &str| {
+        let line = format!("<polyline fill=\"none\" opacity=\"{opacity}\" stroke=\"{color}\"");
+        svg.replace(&line, &format!("{line} stroke-dasharray=\"{dashes}\""))
+    };
+    let mut svg = dashes(svg.to_owned(), LIMIT_OPACITY, ink, "24 12");
+    for style in &STYLES {
+        let RGBColor(r, g, b) = style.color;
+        let color = format!("#{r:02X}{g:02X}{b:02X}");
+        svg = dashes(svg, PUBLISHED_OPACITY, &color, "3 7");
+        if !style.dashes.is_empty() {
+            svg = dashes(svg, 1.0, &color, style.dashes);
+        }
+    }
+    svg
+}
+
+/// The same outline without its inside.
+pub(super) fn draw_hollow<DB: DrawingBackend>(
+    area: &DrawingArea<DB, Shift>,
+    shape: Shape,
+    (x, y): (i32, i32),
+    color: RGBColor,
+) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
+    let Some(corners) = corners(shape) else {
+        return match shape {
+            Shape::Disc | Shape::Ring => area.draw(&Circle::new((x, y), R, color.stroke_width(3))),
+            _ => draw(area, shape, (x, y), color),
+        };
+    };
+    let outline: Vec<_> = corners
+        .iter()
+        .chain(corners.first())
+        .map(|(dx, dy)| (x + dx, y + dy))
+        .collect();
+    area.draw(&PathElement::new(outline, color.mix(OPAQUE).stroke_width(3)))
 }
 
 pub(super) fn draw<DB: DrawingBackend>(
@@ -84,24 +142,33 @@ pub(super) fn draw<DB: DrawingBackend>(
     (x, y): (i32, i32),
     color: RGBColor,
 ) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
-    const R: i32 = 10;
-    let polygon = |corners: &[(i32, i32)]| {
+    if let Some(corners) = corners(shape) {
         let corners: Vec<_> = corners.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
-        area.draw(&Polygon::new(corners, color.filled()))
-    };
+        return area.draw(&Polygon::new(corners, color.filled()));
+    }
     let stroke = |from: (i32, i32), to: (i32, i32)| {
         let ends = vec![(x + from.0, y + from.1), (x + to.0, y + to.1)];
-        // Opaque by a hair's breadth less, so that it is not taken for a curve and dashed.
-        area.draw(&PathElement::new(ends, color.mix(0.99).stroke_width(6)))
+        area.draw(&PathElement::new(ends, color.mix(OPAQUE).stroke_width(6)))
     };
     match shape {
-        Shape::Disc => area.draw(&Circle::new((x, y), R, color.filled())),
         Shape::Ring => area.draw(&Circle::new((x, y), R, color.stroke_width(5))),
-        Shape::Square => polygon(&[(-R, -R), (R, -R), (R, R), (-R, R)]),
-        Shape::Triangle => polygon(&[(0, -R - 3), (R + 2, R - 1), (-R - 2, R - 1)]),
-        Shape::TriangleDown => polygon(&[(0, R + 3), (R + 2, 1 - R), (-R - 2, 1 - R)]),
-        Shape::Diamond => polygon(&[(0, -R - 4), (R + 4, 0), (0, R + 4), (-R - 4, 0)]),
         Shape::Cross => stroke((-R, -R), (R, R)).and_then(|()| stroke((-R, R), (R, -R))),
         Shape::Plus => stroke((-R, 0), (R, 0)).and_then(|()| stroke((0, -R), (0, R))),
+        _ => area.draw(&Circle::new((x, y), R, color.filled())),
+    }
+}
+
+/// Half the size of a mark.
+const R: i32 = 10;
+/// Less by a hair's breadth, so that a mark is not taken for a curve and dashed.
+const OPAQUE: f64 = 0.99;
+
+fn corners(shape: Shape) -> Option<Vec<(i32, i32)>> {
+    match shape {
+        Shape::Square => Some(vec![(-R, -R), (R, -R), (R, R), (-R, R)]),
+        Shape::Triangle => Some(vec![(0, -R - 3), (R + 2, R - 1), (-R - 2, R - 1)]),
+        Shape::TriangleDown => Some(vec![(0, R + 3), (R + 2, 1 - R), (-R - 2, 1 - R)]),
+        Shape::Diamond => Some(vec![(0, -R - 4), (R + 4, 0), (0, R + 4), (-R - 4, 0)]),
+        Shape::Disc | Shape::Ring | Shape::Cross | Shape::Plus => None,
     }
 }

@@ -1,3 +1,6 @@
+use plotters::style::RGBColor;
+
+use super::draw::INK_WRITTEN;
 use super::*;
 
 fn figure(series: Vec<Series>) -> LineFigure {
@@ -86,10 +89,86 @@ fn a_single_point_and_equal_values_have_an_axis() {
 }
 
 #[test]
-fn ticks_have_the_decimals_that_they_differ_in() {
-    let labels = |values: [f64; 2], tick: f64| Axis::around(values.into_iter()).unwrap().label(tick);
-    assert_eq!(labels([30.0, 80.0], 40.0), "40");
-    assert_eq!(labels([0.0, 2.0], 0.5), "0.5");
-    assert_eq!(labels([1.0, 1.02], 1.005), "1.005");
-    assert_eq!(labels([-1.0, 1.0], -0.000_01), "0");
+fn published_data_and_limits_are_drawn_otherwise() {
+    let figure = || Figure::new("x").line("here", [(1.0, 2.0), (2.0, 3.0)]);
+    let dotted = |svg: &str| svg.matches("stroke-dasharray=\"3 7\"").count();
+    let plain = figure().to_svg().unwrap();
+    assert_eq!(dotted(&plain), 0);
+    let published = figure()
+        .published("[S0]", [(1.0, 4.0), (2.0, 5.0)])
+        .to_svg()
+        .unwrap();
+    assert_eq!(dotted(&published), 2, "in the legend and in the plot");
+    let limited = figure().limit("at most 9", 9.0).to_svg().unwrap();
+    assert!(limited.contains("\nat most 9\n") && limited.contains("stroke-dasharray=\"24 12\""));
+    assert!(limited.contains("\n8\n"), "the axis reaches the limit: {limited}");
+}
+
+#[test]
+fn published_data_alone_are_no_measurement() {
+    let figure = Figure::new("x").published("[S0]", [(1.0, 1.0)]).limit("9", 9.0);
+    assert!(matches!(figure.to_svg(), Err(FigureError::NoData(_))));
+}
+
+#[test]
+fn bars_stand_side_by_side_at_their_names() {
+    let figure = Figure::new("x")
+        .names(["none", "inheritance"])
+        .bars("here", [500.0, 0.0])
+        .published_bars("[S3]", [f64::NAN, 3.0]);
+    let svg = figure.to_svg().unwrap();
+    assert!(svg.contains("\nnone\n") && svg.contains("\ninheritance\n"));
+    // Two of ours and one of theirs (the other is unknown), and one each in the legend.
+    assert_eq!(svg.matches("<rect").count(), 5, "{svg}");
+    let of = |color: RGBColor| {
+        let RGBColor(r, g, b) = color;
+        let color = format!("#{r:02X}{g:02X}{b:02X}");
+        svg.lines()
+            .filter(|line| line.starts_with("<rect") && line.contains(&color))
+            .collect::<Vec<_>>()
+    };
+    assert!(
+        of(mark::STYLES[1].color)
+            .iter()
+            .all(|line| line.contains("fill=\"none\""))
+    );
+    assert!(
+        of(mark::STYLES[0].color)
+            .iter()
+            .all(|line| !line.contains("fill=\"none\""))
+    );
+}
+
+#[test]
+fn samples_are_dots_that_are_not_joined() {
+    let points = (0..10_000).map(|x| (f64::from(x), 1.0));
+    let svg = Figure::new("x").samples("switches", points).to_svg().unwrap();
+    let dots = svg.matches("<circle").count();
+    assert!((100..=3010).contains(&dots), "{dots}");
+    let RGBColor(r, g, b) = mark::STYLES[0].color;
+    assert!(!svg.contains(&format!(
+        "<polyline fill=\"none\" opacity=\"1\" stroke=\"#{r:02X}{g:02X}{b:02X}\""
+    )));
+}
+
+#[test]
+fn what_a_logarithm_cannot_show_is_left_out() {
+    let figure = Figure::new("x").y_log().x_log();
+    let svg = figure
+        .clone()
+        .line("a", [(0.0, 5.0), (10.0, 0.0), (10.0, 100.0)])
+        .to_svg();
+    assert!(svg.unwrap().contains("\n100\n"));
+    assert!(figure.line("a", [(0.0, 5.0)]).to_svg().is_err());
+}
+
+#[test]
+fn a_long_curve_has_few_marks() {
+    let svg = Figure::new("x")
+        .tail()
+        .line("a", (0..200).map(|x| (f64::from(x) / 2.1, 1.0)))
+        .to_svg()
+        .unwrap();
+    let marks = svg.matches("<circle").count();
+    assert!((5..=20).contains(&marks), "{marks}");
 }

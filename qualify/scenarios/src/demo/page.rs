@@ -33,7 +33,7 @@ pub(super) fn html(outcome: &Outcome) -> Result<String, Error> {
              does not fit any more should be the least important.",
         );
     for pool in Pool::ALL {
-        page = page.figure(&figure(outcome, pool))?;
+        page = page.figure(figure(outcome, pool))?;
     }
     Ok(page.section("Every number").table(&table(outcome)).to_html())
 }

@@ -1,0 +1,239 @@
+//! How a figure is drawn.
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::axis::Axis;
+use super::mark::Mark;
+use super::{Figure, FigureError, Kind, Layer, legend, mark, thin};
+
+type Reason = Box<dyn std::error::Error>;
+type Area<'s> = DrawingArea<SVGBackend<'s>, Shift>;
+type Chart<'s> = ChartContext<'s, SVGBackend<'s>, Cartesian2d<Axis, Axis>>;
+
+pub(super) fn to_svg(figure: &Figure) -> Result<String, FigureError> {
+    let layers: Vec<Layer> = figure
+        .layers
+        .iter()
+        .map(|layer| shown(figure, layer))
+        .filter(|layer| !layer.points.is_empty())
+        .collect();
+    let points = || layers.iter().flat_map(|layer| &layer.points);
+    let limits = figure.limits.iter().map(|(_, at)| *at);
+    let limits = limits.filter(|at| figure.y_scale.shows(*at));
+    let axes = (
+        Axis::along(&figure.x_scale, points().map(|point| point.0)),
+        Axis::upwards(&figure.y_scale, points().map(|point| point.1).chain(limits)),
+    );
+    let (Some(x), Some(y), true) = (axes.0, axes.1, layers.iter().any(|layer| !layer.published)) else {
+        return Err(FigureError::NoData(figure.title.clone()));
+    };
+    let mut svg = String::new();
+    draw(figure, &mut svg, &layers, &x, &y).map_err(|error| FigureError::Drawing {
+        title: figure.title.clone(),
+        reason: error.to_string(),
+    })?;
+    Ok(finished(&svg, &figure.title))
+}
+
+/// What of it can be shown.
+fn shown(figure: &Figure, layer: &Layer) -> Layer {
+    let visible = |point: &&(f64, f64)| figure.x_scale.shows(point.0) && figure.y_scale.shows(point.1);
+    let points: Vec<_> = layer.points.iter().filter(visible).copied().collect();
+    Layer {
+        name: layer.name.clone(),
+        points: thin::thinned(&points, MOST_POINTS),
+        ..*layer
+    }
+}
+
+fn draw(figure: &Figure, svg: &mut String, layers: &[Layer], x: &Axis, y: &Axis) -> Result<(), Reason> {
+    let names: Vec<&str> = layers.iter().map(|layer| layer.name.as_str()).collect();
+    let legend = legend::arranged(&names, WIDTH);
+    let top = TITLE_HEIGHT + legend.height;
+    let height = top + PLOT_HEIGHT;
+    let root = SVGBackend::with_string(svg, (pixels(WIDTH), pixels(height))).into_drawing_area();
+    let title = text(TITLE_SIZE).pos(Pos::new(HPos::Left, VPos::Top));
+    root.draw(&Text::new(figure.title.as_str(), (LEFT, 10), title))?;
+    for ((entry, style), layer) in legend.entries.iter().zip(mark::styles()).zip(layers) {
+        entry_of_legend(&root, entry, style, layer)?;
+    }
+    let mut chart = ChartBuilder::on(&root)
+        .margin_top(top)
+        .margin_left(MARGIN)
+        .margin_right(40)
+        .margin_bottom(8)
+        .x_label_area_size(92)
+        .y_label_area_size(LEFT - MARGIN)
+        .build_cartesian_2d(x.clone(), y.clone())?;
+    grid(&mut chart, figure, x, y)?;
+    let groups = layers.iter().filter(|layer| layer.kind == Kind::Bars).count();
+    let mut group = 0;
+    for (layer, style) in layers.iter().zip(mark::styles()) {
+        let at = |point: &(f64, f64)| chart.backend_coord(point);
+        match layer.kind {
+            Kind::Line => curve(
+                &root,
+                layer,
+                style,
+                &layer.points.iter().map(at).collect::<Vec<_>>(),
+            )?,
+            Kind::Samples => {
+                for point in &layer.points {
+                    root.draw(&Circle::new(at(point), 3, style.color.mix(0.6).filled()))?;
+                }
+            }
+            Kind::Bars => {
+                for (name, value) in &layer.points {
+                    let from = name - 0.4 + 0.8 * group as f64 / groups as f64;
+                    let to = from + 0.8 / groups as f64;
+                    let [(left, top), (right, bottom)] = [at(&(from, *value)), at(&(to, y.floor()))];
+                    // A gap between neighbours, and a hair's breadth for what is 0.
+                    let corners = [(left + 3, top.min(bottom - 2)), (right - 3, bottom)];
+                    root.draw(&Rectangle::new(corners, style.bar(layer.published)))?;
+                }
+                group += 1;
+            }
+        }
+    }
+    limits(&root, &chart, figure, x)?;
+    root.present()?;
+    Ok(())
+}
+
+fn entry_of_legend(
+    root: &Area<'_>,
+    entry: &legend::Entry<'_>,
+    style: Mark,
+    layer: &Layer,
+) -> Result<(), Reason> {
+    let y = TITLE_HEIGHT + entry.y;
+    let middle = (entry.x + legend::SAMPLE / 2, y);
+    match layer.kind {
+        Kind::Line => curve_sample(
+            root,
+            style,
+            layer.published,
+            (entry.x, entry.x + legend::SAMPLE),
+            y,
+        )?,
+        Kind::Samples => root.draw(&Circle::new(middle, 6, style.color.filled()))?,
+        Kind::Bars => {
+            let corners = [(middle.0 - 22, y - 14), (middle.0 + 22, y + 14)];
+            root.draw(&Rectangle::new(corners, style.bar(layer.published)))?;
+        }
+    }
+    let beside = (entry.x + legend::SAMPLE + 14, y);
+    let style = text(TEXT_SIZE).pos(Pos::new(HPos::Left, VPos::Center));
+    root.draw(&Text::new(entry.name, beside, style))?;
+    Ok(())
+}
+
+fn curve_sample(
+    root: &Area<'_>,
+    style: Mark,
+    published: bool,
+    (from, to): (i32, i32),
+    y: i32,
+) -> Result<(), Reason> {
+    root.draw(&PathElement::new(vec![(from, y), (to, y)], style.line(published)))?;
+    draw_mark(root, style, published, (i32::midpoint(from, to), y))
+}
+
+fn curve(root: &Area<'_>, layer: &Layer, style: Mark, points: &[(i32, i32)]) -> Result<(), Reason> {
+    root.draw(&PathElement::new(points.to_vec(), style.line(layer.published)))?;
+    let every = if points.len() <= MOST_MARKS {
+        1
+    } else {
+        points.len().div_ceil(12)
+    };
+    for point in points.iter().step_by(every) {
+        draw_mark(root, style, layer.published, *point)?;
+    }
+    Ok(())
+}
+
+fn draw_mark(root: &Area<'_>, style: Mark, published: bool, at: (i32, i32)) -> Result<(), Reason> {
+    if published {
+        mark::draw_hollow(root, style.mark, at, style.color)?;
+    } else {
+        mark::draw(root, style.mark, at, style.color)?;
+    }
+    Ok(())
+}
+
+fn limits(root: &Area<'_>, chart: &Chart<'_>, figure: &Figure, x: &Axis) -> Result<(), Reason> {
+    use plotters::coord::ranged1d::Ranged;
+    let range = x.range();
+    for (name, at) in &figure.limits {
+        if !figure.y_scale.shows(*at) {
+            continue;
+        }
+        let [from, to] = [range.start, range.end].map(|x| chart.backend_coord(&(x, *at)));
+        let line = INK.mix(mark::LIMIT_OPACITY).stroke_width(4);
+        root.draw(&PathElement::new(vec![from, to], line))?;
+        let above = text(TEXT_SIZE * 0.85).pos(Pos::new(HPos::Right, VPos::Bottom));
+        root.draw(&Text::new(name.as_str(), (to.0 - 8, to.1 - 6), above))?;
+    }
+    Ok(())
+}
+
+/// More points than that nobody can tell apart.
+const MOST_POINTS: usize = 3000;
+/// With more points than that a curve has marks at some of them only.
+const MOST_MARKS: usize = 40;
+/// Drawn in twice the size in which it is shown, for the library rounds to whole units.
+pub(super) const WIDTH: i32 = 1440;
+const PLOT_HEIGHT: i32 = 760;
+const TITLE_HEIGHT: i32 = 76;
+/// Where the plot begins.
+pub(super) const LEFT: i32 = 140;
+const MARGIN: i32 = 14;
+const TITLE_SIZE: f64 = 40.0;
+pub(super) const TEXT_SIZE: f64 = 32.0;
+/// Replaced by the colour of the surrounding text.
+const INK: RGBColor = RGBColor(1, 2, 3);
+pub(super) const INK_WRITTEN: &str = "#010203";
+
+fn text(size: f64) -> TextStyle<'static> {
+    ("sans-serif", size).into_font().color(&INK)
+}
+
+fn grid(chart: &mut Chart<'_>, figure: &Figure, x: &Axis, y: &Axis) -> Result<(), Reason> {
+    chart
+        .configure_mesh()
+        .x_desc(&figure.x_label)
+        .y_desc(&figure.y_label)
+        .x_labels(10)
+        .y_labels(8)
+        .x_label_formatter(&|value| x.label(*value))
+        .y_label_formatter(&|value| y.label(*value))
+        .max_light_lines(0)
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(INK.mix(0.15).stroke_width(2))
+        .axis_style(INK.stroke_width(2))
+        .label_style(text(TEXT_SIZE))
+        .axis_desc_style(text(TEXT_SIZE))
+        .draw()?;
+    Ok(())
+}
+
+fn pixels(length: i32) -> u32 {
+    u32::try_from(length).expect("lengths are sums of positive constants")
+}
+
+/// Takes the fixed size off (the view box stays), puts the name in for those who do not see it, and the dashes.
+fn finished(svg: &str, title: &str) -> String {
+    let (tag, body) = svg.split_once('>').unwrap_or((svg, ""));
+    let view_box = tag
+        .split_once("viewBox=\"")
+        .and_then(|(_, rest)| rest.split_once('"'));
+    let view_box = view_box.map_or("", |(view_box, _)| view_box);
+    let name = crate::html::escaped(title);
+    let body = mark::dashed(body, INK_WRITTEN).replace(INK_WRITTEN, "currentColor");
+    format!(
+        "<svg viewBox=\"{view_box}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{name}\">\n\
+         <title>{name}</title>{body}"
+    )
+}
