@@ -19,7 +19,7 @@ pub fn unshare_network() -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ThreadSpec;
+    use crate::{ThreadSpec, test_support::say_skipped};
 
     #[test]
     fn a_new_network_is_another_one_and_only_this_threads() {
@@ -28,7 +28,7 @@ mod tests {
         let inside = ThreadSpec::new("apart").spawn(move || unshare_network().map(|()| network()));
         match inside.unwrap().join().unwrap() {
             Ok(inside) => assert_ne!(inside, before),
-            Err(error) => println!("skipped: no network namespace: {error}"),
+            Err(error) => say_skipped("a_new_network_is_another_one", &error.to_string()),
         }
         assert_eq!(network(), before);
     }

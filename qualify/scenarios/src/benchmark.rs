@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_harness::Outcome;
 use punctual_report::Chapter;
 
-use crate::{Error, cubit, inversion, testbed::Testbed};
+use crate::{Error, cubit, inversion, rt, testbed::Testbed};
 
 /// A measurement that `punctual bench NAME` runs.
 pub struct Benchmark {
@@ -20,7 +20,10 @@ pub struct Benchmark {
 }
 
 /// All, in the order in which they are listed and run.
-pub const BENCHMARKS: &[Benchmark] = &[cubit::BENCHMARK, inversion::BENCHMARK];
+pub fn benchmarks() -> impl Iterator<Item = &'static Benchmark> {
+    const SUITES: &[&[Benchmark]] = &[&[cubit::BENCHMARK, inversion::BENCHMARK], rt::BENCHMARKS];
+    SUITES.iter().copied().flatten()
+}
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

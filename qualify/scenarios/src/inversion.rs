@@ -53,6 +53,7 @@ fn phases(length: Length) -> Vec<load::Phase<Pool>> {
             "{} pool, work {WORK}, {BEST_EFFORT} best-effort clients",
             pool.name()
         ),
+        stage: 0,
         pool: number,
         seconds: seconds(length),
         workers: load::clients(WORK, BEST_EFFORT),
@@ -83,7 +84,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         environment: &trace.environment(),
         ..Setup::new(load::both_pools(true), Placement::OneCpu)
     };
-    let played = session.play(&setup, phases(length))?;
+    let played = session.play(&[setup], phases(length))?;
     let progress = &session.testbed.progress;
     progress.stage("reading the trace", Duration::from_secs(1));
     let recorded = trace.stop()?;

@@ -17,7 +17,7 @@ mod rt;
 mod testbed;
 pub mod trace;
 
-pub use benchmark::{BENCHMARKS, Benchmark, Findings, Length};
+pub use benchmark::{Benchmark, Findings, Length, benchmarks};
 
 /// The Rust of the interfaces.
 #[allow(missing_docs)]
@@ -31,11 +31,11 @@ mod idl {
 }
 
 /// What a child process does, by the first word of its command line.
-const ROLES: &[(&str, Role)] = &[
+const ROLES: &[&[(&str, Role)]] = &[OWN_ROLES, load::ROLES];
+
+const OWN_ROLES: &[(&str, Role)] = &[
     (cubit::SERVER_ROLE, cubit::server),
     (cubit::CLIENT_ROLE, cubit::client),
-    (load::SERVER_ROLE, load::server),
-    (load::CLIENT_ROLE, load::client),
 ];
 
 /// Gets the rest of the command line.
@@ -47,7 +47,8 @@ type Role = fn(&[String]) -> Result<(), Error>;
 pub fn main_if_asked() {
     let mut arguments = std::env::args().skip(1);
     let Some(role) = arguments.next() else { return };
-    let Some((_, run)) = ROLES.iter().find(|(name, _)| *name == role) else {
+    let mut roles = ROLES.iter().copied().flatten();
+    let Some((_, run)) = roles.find(|(name, _)| *name == role) else {
         return;
     };
     if let Err(error) = run(&arguments.collect::<Vec<_>>()) {

@@ -7,7 +7,7 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser},
 };
 
-use punctual_scenarios::{BENCHMARKS, bench, demo, trace};
+use punctual_scenarios::{bench, benchmarks, demo, trace};
 
 use crate::plan;
 
@@ -100,9 +100,7 @@ pub struct Compile {
 
 fn benchmark_names() -> PossibleValuesParser {
     let list = PossibleValue::new("list").help("show what there is");
-    let benchmarks = BENCHMARKS
-        .iter()
-        .map(|benchmark| PossibleValue::new(benchmark.name).help(benchmark.about));
+    let benchmarks = benchmarks().map(|benchmark| PossibleValue::new(benchmark.name).help(benchmark.about));
     PossibleValuesParser::new(std::iter::once(list).chain(benchmarks))
 }
 

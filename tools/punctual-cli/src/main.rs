@@ -7,7 +7,7 @@ mod plan;
 use std::process::ExitCode;
 
 use clap::Parser;
-use punctual_scenarios::{BENCHMARKS, bench, demo, trace};
+use punctual_scenarios::{bench, benchmarks, demo, trace};
 
 use cli::{Cli, Command};
 
@@ -21,12 +21,10 @@ fn main() -> ExitCode {
     punctual_scenarios::main_if_asked();
     match Cli::parse().command {
         Command::Demo(options) => demo::run(&options),
-        Command::Bench { name, options } => {
-            match BENCHMARKS.iter().find(|benchmark| benchmark.name == name) {
-                Some(benchmark) => bench::run(benchmark, &options),
-                None => list_benchmarks(),
-            }
-        }
+        Command::Bench { name, options } => match benchmarks().find(|benchmark| benchmark.name == name) {
+            Some(benchmark) => bench::run(benchmark, &options),
+            None => list_benchmarks(),
+        },
         Command::Trace(options) => trace::run(&options),
         Command::Idl(command) => idl::run(&command),
         Command::Plan(options) => plan::run(&options),
@@ -34,7 +32,7 @@ fn main() -> ExitCode {
 }
 
 fn list_benchmarks() -> ExitCode {
-    for benchmark in BENCHMARKS {
+    for benchmark in benchmarks() {
         println!("{:<24} {}", benchmark.name, benchmark.about);
     }
     println!("\nRun one with `punctual bench NAME`; `punctual bench --help` lists the settings.");

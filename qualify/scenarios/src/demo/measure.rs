@@ -35,7 +35,7 @@ pub(super) fn measure(options: &Options) -> Result<Outcome, Error> {
     let mut testbed = Testbed::prepare("demo", length, &settings, expected)?;
     let mut session = Session::begin(&mut testbed, "demo")?;
     let setup = Setup::new(load::both_pools(false), Placement::OneCpu);
-    let played = session.play(&setup, phases)?;
+    let played = session.play(&[setup], phases)?;
     let outcome = &mut session.outcome;
     outcome.parameter("seconds_per_phase", options.seconds_per_phase());
     for phase in &played {
@@ -57,6 +57,7 @@ fn phases(options: &Options) -> Vec<Phase<Point>> {
             phases.push(Phase {
                 key: Point { pool, work },
                 title: format!("{} pool, work {work}", pool.name()),
+                stage: 0,
                 pool: number,
                 seconds: options.seconds_per_phase(),
                 workers: load::clients(work, 0),

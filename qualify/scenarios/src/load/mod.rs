@@ -22,15 +22,18 @@ mod task;
 mod worker;
 
 pub(crate) use calibration::{CAPACITY, Calibration, REFERENCE_WORK};
-pub(crate) use client::client;
 pub(crate) use deadlines::{Counting, Share};
-pub(crate) use server::{PoolSpec, ServerSpec, server};
+pub(crate) use server::{PoolSpec, ServerSpec};
 pub(crate) use session::{COLUMNS, Client, Phase, Played, Session, expected};
 pub(crate) use stage::{Placement, Setup};
 pub(crate) use task::{Pace, Request, Worker};
 
-pub(crate) const SERVER_ROLE: &str = "__load-server";
-pub(crate) const CLIENT_ROLE: &str = "__load-client";
+const SERVER_ROLE: &str = "__load-server";
+const CLIENT_ROLE: &str = "__load-client";
+
+/// Its processes.
+pub(crate) const ROLES: &[(&str, crate::Role)] =
+    &[(SERVER_ROLE, server::server), (CLIENT_ROLE, client::client)];
 
 /// The priorities of [S2]'s lanes, the highest a little lower, so that what supervises the run stands above it.
 pub(crate) mod priority {
@@ -111,7 +114,7 @@ pub(crate) fn clients(work: u32, best_effort: usize) -> Vec<Worker> {
 /// The two pools of the demo, and of the experiments in pairs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Pool {
-    /// A thread for each client, at the low client's priority, requests in order of arrival.
+    /// A thread for each lane of the other, at the lowest client's priority, requests in order of arrival.
     Classic,
     /// A lane of one thread for each priority.
     Lanes,
@@ -139,7 +142,11 @@ impl Pool {
         match self {
             Self::Classic => PoolSpec::Classic {
                 threads: Importance::ALL.len() + usize::from(best_effort),
-                priority: priority::LOW,
+                priority: if best_effort {
+                    priority::BEST_EFFORT
+                } else {
+                    priority::LOW
+                },
             },
             Self::Lanes => {
                 let lanes = Importance::ALL.map(Importance::priority).into_iter();

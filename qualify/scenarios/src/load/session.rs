@@ -11,7 +11,7 @@ use punctual_harness::{
 use super::{
     calibration::{self, Calibration},
     deadlines::{Counting, Lost, Share},
-    stage::{Placement, Setup, Stage},
+    stage::{Optional, Placement, Setup, Stage},
     task::{Pace, Report, Worker},
 };
 use crate::{Error, testbed::Testbed};
@@ -23,7 +23,9 @@ pub(crate) struct Phase<K> {
     pub(crate) key: K,
     /// What the user sees meanwhile.
     pub(crate) title: String,
-    /// Which of the server's pools.
+    /// Which of the stages.
+    pub(crate) stage: usize,
+    /// Which of its server's pools.
     pub(crate) pool: usize,
     pub(crate) seconds: f64,
     pub(crate) workers: Vec<Worker>,
@@ -33,6 +35,8 @@ pub(crate) struct Phase<K> {
 #[derive(Clone, Debug)]
 pub(crate) struct Played<K> {
     pub(crate) key: K,
+    /// On which of the stages.
+    pub(crate) stage: usize,
     /// In the order of the phase's workers.
     pub(crate) clients: Vec<Client>,
     pub(crate) span: Span,
@@ -46,6 +50,8 @@ pub(crate) struct Client {
     lost: Lost,
     /// How long holes held it up.
     held_s: f64,
+    /// What made its longest call long.
+    max_cause: String,
 }
 
 /// A benchmark under way: its outcome, the unit of work, and the holes so far.
@@ -85,76 +91,76 @@ impl<'t> Session<'t> {
         })
     }
 
-    /// Runs phases against a server that is started for them.
+    /// Runs phases on stages that are set for them and stand side by side, so that phases of several can alternate. Those on
+    /// a stage that the machine cannot have are left out, and the outcome says why, if the stage may be missing.
     pub(crate) fn play<K>(
         &mut self,
-        setup: &Setup<'_>,
+        setups: &[Setup<'_>],
         phases: Vec<Phase<K>>,
     ) -> Result<Vec<Played<K>>, Error> {
         // Overload lets calls end late, by at most what the clients have still outstanding.
         let limit = expected(&phases) * 2 + Duration::from_secs(30);
+        let mut stages = Vec::with_capacity(setups.len());
+        for setup in setups {
+            stages.push(self.set(setup, limit)?);
+        }
         let places = &self.testbed.places;
-        let mut stage = Stage::set(places, setup, self.calibration.rounds, limit)?;
-        let recorder = HoleRecorder::start(stage.processes(), places.pinned.clone(), &places.driver)?;
+        let processes = stages.iter().flatten().flat_map(Stage::processes).collect();
+        let recorder = HoleRecorder::start(processes, places.pinned.clone(), &places.driver)?;
         let mut answers = Vec::with_capacity(phases.len());
         for phase in phases {
+            let Some(stage) = &mut stages[phase.stage] else {
+                continue;
+            };
             let expected = Duration::from_secs_f64(phase.seconds);
             self.testbed.progress.stage(&phase.title, expected);
             let answer = stage.run(phase.pool, phase.seconds, &phase.workers)?;
             answers.push((phase, answer));
         }
         let recording = recorder.stop();
-        stage.strike()?;
+        stages.into_iter().flatten().try_for_each(Stage::strike)?;
         let reports = || answers.iter().flat_map(|(_, answer)| &answer.reports);
         let outstanding: Vec<Span> = reports().flat_map(|report| &report.calls).copied().collect();
         let holes = recording.holes(&outstanding);
         self.holes.extend(&holes);
         let played = answers.into_iter().map(|(phase, answer)| {
             self.measured += Duration::from_nanos(answer.span.end_ns - answer.span.start_ns);
-            let held_s = held(answer.span, &holes);
             let clients = phase.workers.into_iter().zip(answer.reports);
-            let client = |(worker, report): (Worker, Report)| Client {
-                lost: Lost::of(&report, &holes),
-                worker,
-                report,
-                held_s,
-            };
             Played {
                 key: phase.key,
-                clients: clients.map(client).collect(),
+                stage: phase.stage,
+                clients: clients
+                    .map(|(worker, report)| Client::of(worker, report, answer.span, &holes))
+                    .collect(),
                 span: answer.span,
             }
         });
         Ok(played.collect())
     }
 
-    /// As [`Self::play`], for phases that are skipped with the reason where the machine cannot have them: those that take two
-    /// CPUs, or a network of their own. `what` says what is missing then, `claims` which claims.
-    pub(crate) fn play_if_possible<K>(
-        &mut self,
-        setup: &Setup<'_>,
-        phases: Vec<Phase<K>>,
-        what: &str,
-        claims: &[&str],
-    ) -> Result<Vec<Played<K>>, Error> {
-        let reason = if setup.placement.needs_two() && !self.testbed.places.has_driver() {
-            "only one CPU is available to this process".to_owned()
+    /// `None` where the machine cannot have it, and it may be missing.
+    fn set(&mut self, setup: &Setup<'_>, limit: Duration) -> Result<Option<Stage>, Error> {
+        let places = &self.testbed.places;
+        let set = if setup.placement.needs_two() && !places.has_driver() {
+            Err("only one CPU is available to this process".to_owned())
         } else {
-            match self.play(setup, phases) {
-                Err(error) => match refused(error.as_ref()) {
-                    Some(reason) if setup.placement == Placement::Linked => reason,
-                    _ => return Err(error),
-                },
-                played => return played,
+            match Stage::set(places, setup, self.calibration.rounds, limit) {
+                Ok(stage) => Ok(stage),
+                Err(error) => Err(refused(error.as_ref())
+                    .filter(|_| setup.placement == Placement::Linked)
+                    .ok_or(error)?),
             }
         };
-        if claims.is_empty() {
-            self.outcome.skip(None, what, reason.as_str());
+        match (set, setup.optional) {
+            (Ok(stage), _) => Ok(Some(stage)),
+            (Err(reason), None) => Err(reason.into()),
+            (Err(reason), Some(Optional { what, claims })) => {
+                for claim in claims {
+                    self.outcome.skip(Some(claim), what, reason.as_str());
+                }
+                Ok(None)
+            }
         }
-        for claim in claims {
-            self.outcome.skip(Some(claim), what, reason.as_str());
-        }
-        Ok(Vec::new())
     }
 
     /// Looks whether a unit of work is still what it was, and how much holes took.
@@ -217,6 +223,17 @@ impl<K> Played<K> {
 }
 
 impl Client {
+    fn of(worker: Worker, report: Report, phase: Span, holes: &[Hole]) -> Self {
+        let slowest = report.calls.iter().max_by_key(|call| call.end_ns - call.start_ns);
+        Self {
+            lost: Lost::of(&report, holes),
+            held_s: held(phase, holes),
+            max_cause: slowest.map_or_else(String::new, |slowest| holes::cause_of(*slowest, holes)),
+            worker,
+            report,
+        }
+    }
+
     /// Calls per second that it is to make; `None` for one without a pace.
     pub(crate) fn rate(&self) -> Option<u32> {
         match self.worker.pace {
@@ -265,7 +282,8 @@ impl Client {
             .with("deadlines_lost_to_kernel_percent", start.lost())
             .with("ends_made_percent", end.raw)
             .with("ends_lost_to_kernel_percent", end.lost())
-            .with_fields(&self.latencies().summary());
+            .with_fields(&self.latencies().summary())
+            .with("max_cause", self.max_cause.as_str());
         Some(row)
     }
 }
@@ -281,6 +299,7 @@ pub(crate) const COLUMNS: &[(&str, &str)] = &[
     ("ends_lost_to_kernel_percent", "lost to the kernel (%)"),
     ("mean_us", "mean (µs)"),
     ("max_us", "max (µs)"),
+    ("max_cause", "cause of max"),
 ];
 
 /// Between the end of the first call and that of the last; `None` with less than two.

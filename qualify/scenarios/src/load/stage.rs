@@ -36,14 +36,34 @@ pub(crate) struct Setup<'s> {
     pub(crate) placement: Placement,
     /// What server and clients have in their environment besides ours.
     pub(crate) environment: &'s [(&'s str, String)],
+    /// What is skipped where the machine cannot have this placement; without it nothing can be measured then.
+    pub(crate) optional: Option<Optional<'s>>,
 }
 
-impl Setup<'static> {
+/// What is not measured where a stage cannot be set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Optional<'s> {
+    /// For the reader.
+    pub(crate) what: &'s str,
+    /// The claims that are absent for it.
+    pub(crate) claims: &'s [&'s str],
+}
+
+impl<'s> Setup<'s> {
     pub(crate) fn new(server: ServerSpec, placement: Placement) -> Self {
         Self {
             server,
             placement,
             environment: &[],
+            optional: None,
+        }
+    }
+
+    /// Its phases are skipped where the machine cannot have it.
+    pub(crate) fn or_skip(self, what: &'s str, claims: &'s [&'s str]) -> Self {
+        Self {
+            optional: Some(Optional { what, claims }),
+            ..self
         }
     }
 }

@@ -1,9 +1,9 @@
 //! `rt.2`: increasing rate. One server thread, one client with a rate, work 30, default class, one CPU. Figure 11.
 
 use punctual_harness::{Claim, Outcome, Row};
-use punctual_report::{Chapter, LineFigure, Series};
+use punctual_report::{Chapter, Figure};
 
-use super::{ordinary, promise::keeps_its_deadlines, shortened, table};
+use super::{holds, ordinary, promise::keeps_its_deadlines, shortened, table};
 use crate::{
     Benchmark, Error, Findings, Length,
     load::{
@@ -39,6 +39,7 @@ fn phases(length: Length) -> Vec<Phase<Point>> {
     let capacity = Phase {
         key: Point::Capacity,
         title: "capacity".to_owned(),
+        stage: 0,
         pool: 0,
         seconds: length.pick(0.8, 2.0, 5.0),
         workers: vec![ordinary("client", Pace::Continuous, REFERENCE_WORK)],
@@ -46,6 +47,7 @@ fn phases(length: Length) -> Vec<Phase<Point>> {
     let rates = rates.iter().map(|&rate| Phase {
         key: Point::Rate(rate),
         title: format!("{rate} Hz"),
+        stage: 0,
         pool: 0,
         seconds: length.pick(1.5, 4.0, 10.0),
         workers: vec![ordinary("client", Pace::Hertz(rate), REFERENCE_WORK)],
@@ -69,7 +71,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         pools: vec![threads],
         realtime: false,
     };
-    let played = session.play(&Setup::new(server, Placement::OneCpu), phases(length))?;
+    let played = session.play(&[Setup::new(server, Placement::OneCpu)], phases(length))?;
     let outcome = &mut session.outcome;
     let (first, rates) = played.split_first().ok_or("nothing was measured")?;
     let capacity = first.client("client").throughput();
@@ -110,32 +112,27 @@ fn claim(rates: &[(u32, &Played<Point>)], capacity: f64, outcome: &mut Outcome) 
 }
 
 fn chapter(outcome: &Outcome, rates: &[(u32, &Played<Point>)], capacity: f64) -> Chapter {
-    let curve = |name: &str, of: &dyn Fn(u32, &Played<Point>) -> f64| Series {
-        name: name.to_owned(),
-        points: rates
-            .iter()
-            .map(|&(rate, phase)| (f64::from(rate), of(rate, phase)))
-            .collect(),
+    let curve = |of: &dyn Fn(u32, &Played<Point>) -> f64| -> Vec<(f64, f64)> {
+        let point = |&(rate, phase): &(u32, &Played<Point>)| (f64::from(rate), of(rate, phase));
+        rates.iter().map(point).collect()
     };
     let made = |phase: &Played<Point>, counting| phase.client("client").made(counting).raw;
-    let figure = LineFigure {
-        title: "Deadlines made against rate".to_owned(),
-        caption: format!(
+    let figure = Figure::new("Deadlines made against rate")
+        .caption(format!(
             "Up to the capacity (here {capacity:.1} calls per second at work 30) all deadlines are made; above it P ÷ E of them, P \
              being what is possible and E what is asked. [S2] figure 11."
-        ),
-        x_label: "asked rate (Hz)".to_owned(),
-        y_label: "deadlines made (%)".to_owned(),
-        series: vec![
-            curve("started in their period", &|_, phase| {
-                made(phase, Counting::Start)
-            }),
-            curve("100 · P / E", &|rate, _| formula(capacity, rate)),
-            curve("also ended in it", &|_, phase| made(phase, Counting::End)),
-        ],
-    };
+        ))
+        .x("asked rate (Hz)")
+        .y("deadlines made (%)")
+        .line("started in their period", curve(&|_, phase| made(phase, Counting::Start)))
+        .line("100 · P / E", curve(&|rate, _| formula(capacity, rate)))
+        .line("also ended in it", curve(&|_, phase| made(phase, Counting::End)));
     let front = [("rate", "rate"), ("formula_percent", "100 · P / E")];
     Chapter::new("Experiment 2: increasing rate")
+        .paper("[S2] experiment 2",
+            "a client makes all its deadlines until its rate exceeds the capacity, then misses more the higher its rate",
+            holds(outcome, ""),
+        )
         .paragraph(
             "One client calls once in each of its periods, one server thread serves it, in the default scheduling class on one \
              CPU. A deadline is made if the call can start in its period; the stricter count asks that it ends there.",

@@ -22,7 +22,7 @@ mod throughput;
 mod without_lanes;
 
 use punctual_harness::{Outcome, Row};
-use punctual_report::{LineFigure, Series, Table};
+use punctual_report::{Figure, Series, Table};
 
 use crate::{
     Benchmark, Length,
@@ -43,12 +43,16 @@ pub(crate) const BENCHMARKS: &[Benchmark] = &[
     large_request::BENCHMARK,
 ];
 
+/// The numbers of an experiment's stages, where it has two: server and clients on one CPU, and as on two machines.
+const LOCAL: usize = 0;
+const REMOTE: usize = 1;
+
 /// The works of the paper's figures.
 const PAPER_WORKS: [u32; 13] = [25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85];
 
 /// How long a point takes that a claim about a 25 Hz client stands on, in seconds, and any other one. The paper took 10 for each.
 fn point_seconds(length: Length, claimed: bool) -> f64 {
-    let other = length.pick(2.0, 4.0, 10.0);
+    let other: f64 = length.pick(2.0, 4.0, 10.0);
     if claimed { other.max(8.0) } else { other }
 }
 
@@ -62,11 +66,32 @@ fn ordinary(name: impl Into<String>, pace: Pace, work: u32) -> Worker {
     }
 }
 
-/// Says in the outcome what a quick run leaves out.
+/// Says in the outcome what a quick run leaves out, in a sentence.
 fn shortened(outcome: &mut Outcome, length: Length, what: &str) {
     if length == Length::Quick {
-        outcome.skip(None, what, "--quick measures less");
+        outcome.parameter("shortened", what);
     }
+}
+
+/// Whether all claims hold whose id begins so; `None` where there are none.
+fn holds(outcome: &Outcome, prefix: &str) -> Option<bool> {
+    let claims = || {
+        outcome
+            .claims()
+            .iter()
+            .filter(|claim| claim.id.starts_with(prefix))
+    };
+    claims().next()?;
+    Some(claims().all(|claim| claim.holds))
+}
+
+/// Those on one stage, in their order.
+fn on_stage<K: Clone>(played: &[Played<K>], stage: usize) -> Vec<Played<K>> {
+    played
+        .iter()
+        .filter(|phase| phase.stage == stage)
+        .cloned()
+        .collect()
 }
 
 /// What each client with a pace got through over what varies, and all without one together.
@@ -95,14 +120,14 @@ fn achieved<K>(played: &[Played<K>], x: impl Fn(&K) -> f64) -> Vec<Series> {
 }
 
 /// A figure with throughput over something.
-fn figure(title: &str, caption: &str, x_label: &str, series: Vec<Series>) -> LineFigure {
-    LineFigure {
-        title: title.to_owned(),
-        caption: caption.to_owned(),
-        x_label: x_label.to_owned(),
-        y_label: "calls per second".to_owned(),
-        series,
-    }
+fn figure(title: &str, caption: &str, x_label: &str, series: Vec<Series>) -> Figure {
+    let figure = Figure::new(title)
+        .caption(caption)
+        .x(x_label)
+        .y("calls per second");
+    series
+        .into_iter()
+        .fold(figure, |figure, series| figure.line(series.name, series.points))
 }
 
 const WORK_AXIS: &str = "work per call (30: 150 calls per second are all that the processor can do)";

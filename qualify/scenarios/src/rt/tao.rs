@@ -2,7 +2,7 @@
 //! Source: issue 4. The load was not calibrated as ours: it is given as a multiple of the capacity.
 
 use punctual_harness::Row;
-use punctual_report::{Series, Table};
+use punctual_report::{Figure, Table};
 
 use crate::load::{Counting, Importance, Played};
 
@@ -76,16 +76,25 @@ impl Figures {
             .title(format!("Deadlines made beside those of TAO 2.2.2{best_effort}"))
     }
 
-    /// Its throughput as points for a figure over work.
-    pub(super) fn points(&self, rate: impl Fn(Importance) -> u32) -> Vec<Series> {
-        let point = |(importance, made): (Importance, f64)| {
+    /// Its throughput as points of a figure over work.
+    pub(super) fn points(&self, rate: impl Fn(Importance) -> u32) -> [(String, (f64, f64)); 3] {
+        let [high, medium, low] = self.made;
+        [
+            (Importance::High, high),
+            (Importance::Medium, medium),
+            (Importance::Low, low),
+        ]
+        .map(|(importance, made)| {
             let rate = rate(importance);
-            Series {
-                name: format!("TAO 2.2.2, {rate} Hz"),
-                points: vec![(self.load * 30.0, f64::from(rate) * made / 100.0)],
-            }
-        };
-        Importance::ALL.into_iter().zip(self.made).map(point).collect()
+            let point = (self.load * 30.0, f64::from(rate) * made / 100.0);
+            (format!("TAO 2.2.2, {rate} Hz"), point)
+        })
+    }
+
+    /// A figure over work with these points in it.
+    pub(super) fn beside_ours(&self, figure: Figure, rate: impl Fn(Importance) -> u32) -> Figure {
+        let points = self.points(rate).into_iter();
+        points.fold(figure, |figure, (name, point)| figure.published(name, [point]))
     }
 }
 
@@ -96,8 +105,8 @@ mod tests {
     #[test]
     fn points_are_where_the_axes_have_them() {
         let points = LANES.points(Importance::rate);
-        assert_eq!(points[0].name, "TAO 2.2.2, 75 Hz");
-        let (x, y) = points[0].points[0];
+        let (name, (x, y)) = &points[0];
+        assert_eq!(name, "TAO 2.2.2, 75 Hz");
         assert!((x - 44.4).abs() < 1e-9 && (y - 72.0).abs() < 1e-9);
     }
 

@@ -3,7 +3,7 @@
 use punctual_harness::{Claim, Row};
 use punctual_report::{Chapter, Series, Table};
 
-use super::{PAPER_WORKS, figure, ordinary, promise::largest_deviation, shortened};
+use super::{PAPER_WORKS, figure, holds, ordinary, promise::largest_deviation, shortened};
 use crate::{
     Benchmark, Error, Findings, Length,
     load::{self, CAPACITY, Pace, Phase, Placement, PoolSpec, REFERENCE_WORK, ServerSpec, Session, Setup},
@@ -22,6 +22,7 @@ fn phases(length: Length) -> Vec<Phase<u32>> {
     let phase = |&work: &u32| Phase {
         key: work,
         title: format!("work {work}"),
+        stage: 0,
         pool: 0,
         seconds: length.pick(0.8, 2.0, 10.0),
         workers: vec![ordinary("client", Pace::Continuous, work)],
@@ -40,7 +41,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         pools: vec![threads],
         realtime: false,
     };
-    let played = session.play(&Setup::new(server, Placement::OneCpu), phases(length))?;
+    let played = session.play(&[Setup::new(server, Placement::OneCpu)], phases(length))?;
     let outcome = &mut session.outcome;
     shortened(
         outcome,
@@ -101,6 +102,7 @@ fn chapter(outcome: &punctual_harness::Outcome, measured: Vec<(f64, f64)>) -> Ch
         ("max_us", "max (µs)"),
     ];
     Chapter::new("Experiment 1: increasing work")
+        .paper("[S2] experiment 1", "as the workload increases, the throughput decreases", holds(outcome, "constant"))
         .paragraph(
             "One client calls without a pause, one server thread serves it, in the default scheduling class on one CPU. The work \
              of a call is calibrated so that 30 allows 150 calls per second, as on the machine of the paper.",

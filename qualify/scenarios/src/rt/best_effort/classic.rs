@@ -7,7 +7,7 @@ use super::{FRONT, MOST_THREADS, Point, add_rows, as_tao, at, of_work, over_thre
 use crate::{
     Benchmark, Error, Findings, Length,
     load::{self, Importance, Phase, Placement, Played, Pool, REFERENCE_WORK, Session, Setup},
-    rt::{BEST_EFFORT_AXIS, achieved, figure, shortened, table, tao},
+    rt::{BEST_EFFORT_AXIS, LOCAL, achieved, figure, holds, point_seconds, shortened, table, tao},
     testbed::Testbed,
 };
 
@@ -27,7 +27,8 @@ fn phases(length: Length) -> Vec<Phase<Point>> {
     let phases = threads.into_iter().map(|threads| {
         let claimed = [0, MOST_THREADS].contains(&threads);
         let work = REFERENCE_WORK;
-        phase(length, "classic pool", Point { work, threads }, claimed)
+        let seconds = point_seconds(length, claimed);
+        phase(LOCAL, "classic pool", Point { work, threads }, seconds)
     });
     phases.chain(as_tao(length, "classic pool")).collect()
 }
@@ -36,7 +37,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let length = testbed.length;
     let mut session = Session::begin(testbed, BENCHMARK.name)?;
     let setup = Setup::new(server(Pool::Classic), Placement::OneCpu);
-    let played = session.play(&setup, phases(length))?;
+    let played = session.play(&[setup], phases(length))?;
     let outcome = &mut session.outcome;
     shortened(
         outcome,
@@ -71,6 +72,10 @@ fn chapter(outcome: &Outcome, played: &[Played<Point>]) -> Chapter {
     let series = achieved(&of_work(played, REFERENCE_WORK), over_threads);
     let beside = at(played, tao::BEST_EFFORT_WORK, tao::BEST_EFFORT_THREADS);
     Chapter::new("Experiment 7: increasing best-effort work, classic CORBA")
+        .paper("[S2] experiment 7",
+            "in classic CORBA best-effort threads increase their throughput at the expense of the clients with priorities",
+            holds(outcome, ""),
+        )
         .paragraph(
             "Three clients call at 75, 50 and 25 Hz, work 30, which is all that the CPU can do; beside them best-effort threads call \
              without a pause at the lowest priority. Four server threads serve all in order of arrival.",

@@ -7,7 +7,7 @@ pub(super) use self::{classic::BENCHMARK as CLASSIC, lanes::BENCHMARK as LANES};
 
 use punctual_harness::{Outcome, Row};
 
-use super::{increasing_work::realtime, point_seconds, tao};
+use super::{LOCAL, increasing_work::realtime, point_seconds, tao};
 use crate::{
     Length,
     load::{self, Phase, Played, ServerSpec},
@@ -23,13 +23,15 @@ struct Point {
 /// The paper's most.
 const MOST_THREADS: usize = 10;
 
-fn phase(length: Length, title: &str, point: Point, claimed: bool) -> Phase<Point> {
+/// A point on a stage, in so many seconds.
+fn phase(stage: usize, title: &str, point: Point, seconds: f64) -> Phase<Point> {
     let Point { work, threads } = point;
     Phase {
         key: point,
         title: format!("{title}, work {work}, {threads} best-effort threads"),
+        stage,
         pool: 0,
-        seconds: point_seconds(length, claimed),
+        seconds,
         workers: load::clients(work, threads),
     }
 }
@@ -40,7 +42,7 @@ fn as_tao(length: Length, title: &str) -> Option<Phase<Point>> {
         work: tao::BEST_EFFORT_WORK,
         threads: tao::BEST_EFFORT_THREADS,
     };
-    (length != Length::Quick).then(|| phase(length, title, point, false))
+    (length != Length::Quick).then(|| phase(LOCAL, title, point, point_seconds(length, false)))
 }
 
 fn server(pool: load::Pool) -> ServerSpec {

@@ -7,7 +7,7 @@ use super::{Works, add_rows, at, realtime, shares};
 use crate::{
     Benchmark, Error, Findings, Length,
     load::{self, Importance, Phase, Placement, Played, Pool, Session, Setup},
-    rt::{PAPER_WORKS, WORK_AXIS, achieved, figure, promise::lead_over_least, shortened, table, tao},
+    rt::{PAPER_WORKS, WORK_AXIS, achieved, figure, holds, promise::lead_over_least, shortened, table, tao},
     testbed::Testbed,
 };
 
@@ -26,14 +26,14 @@ const WORKS: Works = Works {
 };
 
 fn phases(length: Length) -> Vec<Phase<u32>> {
-    WORKS.phases(length, "classic pool", 0, Importance::rate)
+    WORKS.phases(length, "classic pool", (0, 0), Importance::rate)
 }
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let length = testbed.length;
     let mut session = Session::begin(testbed, BENCHMARK.name)?;
     let setup = Setup::new(realtime(vec![Pool::Classic.spec(false)]), Placement::OneCpu);
-    let played = session.play(&setup, phases(length))?;
+    let played = session.play(&[setup], phases(length))?;
     let outcome = &mut session.outcome;
     shortened(outcome, length, "works other than 30 and 45");
     add_rows(outcome, &played, &Row::new().with("pool", "classic"));
@@ -62,16 +62,22 @@ fn claim(played: &[Played<u32>], outcome: &mut Outcome) {
 }
 
 fn chapter(outcome: &Outcome, played: &[Played<u32>]) -> Chapter {
-    let mut series = achieved(played, |work| f64::from(*work));
-    series.extend(tao::NO_LANES.points(Importance::rate));
+    let series = achieved(played, |work| f64::from(*work));
     let caption =
         "Past work 30 the pool treats all alike, and the most important client loses first. [S2] figure 15.";
     Chapter::new("Experiment 4: increasing work, classic CORBA")
+        .paper("[S2] experiment 4",
+            "a classic server treats all clients equally, so the high-priority client is the first to be affected",
+            holds(outcome, ""),
+        )
         .paragraph(
             "Three clients call at 75, 50 and 25 Hz with high, medium and low priority; three server threads serve them in order of \
              arrival. All on one CPU under SCHED_FIFO.",
         )
-        .figure(figure("Classic pool", caption, WORK_AXIS, series))
+        .figure(tao::NO_LANES.beside_ours(
+            figure("Classic pool", caption, WORK_AXIS, series),
+            Importance::rate,
+        ))
         .table(tao::NO_LANES.beside(at(played, tao::OVERLOAD_WORK), tao::OVERLOAD_WORK))
         .table(table(outcome, &[("work", "work")]).title("Classic pool"))
 }

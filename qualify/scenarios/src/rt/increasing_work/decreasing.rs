@@ -7,7 +7,9 @@ use super::{Works, add_rows, at, realtime};
 use crate::{
     Benchmark, Error, Findings, Length,
     load::{self, Importance, Phase, Placement, Played, Pool, Session, Setup},
-    rt::{PAPER_WORKS, WORK_AXIS, achieved, figure, promise::keeps_its_deadlines, shortened, table, tao},
+    rt::{
+        PAPER_WORKS, WORK_AXIS, achieved, figure, holds, promise::keeps_its_deadlines, shortened, table, tao,
+    },
     testbed::Testbed,
 };
 
@@ -26,14 +28,14 @@ const WORKS: Works = Works {
 };
 
 fn phases(length: Length) -> Vec<Phase<u32>> {
-    WORKS.phases(length, "lanes", 0, Importance::decreasing_rate)
+    WORKS.phases(length, "lanes", (0, 0), Importance::decreasing_rate)
 }
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let length = testbed.length;
     let mut session = Session::begin(testbed, BENCHMARK.name)?;
     let setup = Setup::new(realtime(vec![Pool::Lanes.spec(false)]), Placement::OneCpu);
-    let played = session.play(&setup, phases(length))?;
+    let played = session.play(&[setup], phases(length))?;
     let outcome = &mut session.outcome;
     shortened(outcome, length, "works other than 45 and 85");
     add_rows(outcome, &played, &Row::new().with("pool", "lanes"));
@@ -46,13 +48,20 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
 }
 
 fn chapter(outcome: &Outcome, played: &[Played<u32>]) -> Chapter {
-    let mut series = achieved(played, |work| f64::from(*work));
-    series.extend(tao::DECREASING.points(Importance::decreasing_rate));
+    let series = achieved(played, |work| f64::from(*work));
     let caption = "The 75 Hz client, now the least important, loses first, then the 50 Hz one; the 25 Hz client is untouched, for the \
                    capacity never falls below its rate. [S2] figure 20.";
     Chapter::new("Experiment 6: increasing work, lanes, increasing priority with decreasing rate")
+        .paper(
+            "[S2] experiment 6",
+            "the 25 Hz client of high priority is unaffected, for the capacity never drops below its rate",
+            holds(outcome, "high"),
+        )
         .paragraph("As experiment 5, with 25 Hz at high, 50 Hz at medium and 75 Hz at low priority.")
-        .figure(figure("Lanes, decreasing rates", caption, WORK_AXIS, series))
+        .figure(tao::DECREASING.beside_ours(
+            figure("Lanes, decreasing rates", caption, WORK_AXIS, series),
+            Importance::decreasing_rate,
+        ))
         .table(tao::DECREASING.beside(at(played, tao::OVERLOAD_WORK), tao::OVERLOAD_WORK))
         .table(table(outcome, &[("work", "work")]).title("Lanes, decreasing rates"))
 }

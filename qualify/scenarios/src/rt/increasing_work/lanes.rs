@@ -8,7 +8,7 @@ use crate::{
     Benchmark, Error, Findings, Length,
     load::{self, Importance, Phase, Placement, Played, Pool, Session, Setup},
     rt::{
-        PAPER_WORKS, WORK_AXIS, achieved, figure,
+        LOCAL, PAPER_WORKS, REMOTE, WORK_AXIS, achieved, figure, holds, on_stage,
         promise::{in_order, keeps_its_deadlines},
         shortened, table, tao,
     },
@@ -18,7 +18,7 @@ use crate::{
 pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.5",
     about: "[S2] experiment 5: clients of three rates as work grows, lanes; also across two network namespaces",
-    expected: |length| load::expected(&phases(length)) + load::expected(&remote_phases(length)),
+    expected: |length| load::expected(&phases(length)),
     run: measure,
 };
 
@@ -38,21 +38,22 @@ const REMOTE_WORKS: Works = Works {
 };
 
 fn phases(length: Length) -> Vec<Phase<u32>> {
-    WORKS.phases(length, "lanes", 0, Importance::rate)
-}
-
-fn remote_phases(length: Length) -> Vec<Phase<u32>> {
-    REMOTE_WORKS.phases(length, "lanes, remote", 0, Importance::rate)
+    let mut phases = WORKS.phases(length, "lanes", (LOCAL, 0), Importance::rate);
+    phases.extend(REMOTE_WORKS.phases(length, "lanes, remote", (REMOTE, 0), Importance::rate));
+    phases
 }
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let length = testbed.length;
     let mut session = Session::begin(testbed, BENCHMARK.name)?;
     let server = realtime(vec![Pool::Lanes.spec(false)]);
-    let local = session.play(&Setup::new(server.clone(), Placement::OneCpu), phases(length))?;
-    let setup = Setup::new(server, Placement::Linked);
-    let claims = [REMOTE_CLAIM, REMOTE_ORDER_CLAIM];
-    let remote = session.play_if_possible(&setup, remote_phases(length), "figure 18: remote", &claims)?;
+    let remote = Setup::new(server.clone(), Placement::Linked);
+    let setups = [
+        Setup::new(server, Placement::OneCpu),
+        remote.or_skip("figure 18: remote", &[REMOTE_CLAIM, REMOTE_ORDER_CLAIM]),
+    ];
+    let played = session.play(&setups, phases(length))?;
+    let (local, remote) = (on_stage(&played, LOCAL), on_stage(&played, REMOTE));
     let outcome = &mut session.outcome;
     shortened(
         outcome,
@@ -131,18 +132,25 @@ fn claim_remote(played: &[Played<u32>], outcome: &mut Outcome) {
 
 fn chapter(outcome: &Outcome, local: &[Played<u32>], remote: &[Played<u32>]) -> Chapter {
     let work = |work: &u32| f64::from(*work);
-    let mut series = achieved(local, work);
-    series.extend(tao::LANES.points(Importance::rate));
+    let series = achieved(local, work);
     let here = "Past work 30 the least important client loses first, then the medium one; the most important one keeps its rate until \
                 it alone is all that the CPU can do (work 60). [S2] figure 17.";
     let there = "As on one machine; but between a reply to the high client and its next request the server can do some of the medium \
                  one's work. [S2] figure 18. Only the order is claimed.";
     Chapter::new("Experiment 5: increasing work, lanes, increasing priority with increasing rate")
+        .paper("[S2] experiment 5",
+            "with lanes the low-priority client is affected first, then the medium one, and finally the high one",
+            holds(outcome, "high").zip(holds(outcome, "order")).map(|(high, order)| high && order),
+        )
+        .paper("[S2] experiment 5, remote",
+            "between the high client's reply and its next request the medium client makes some progress",
+            holds(outcome, "remote"),
+        )
         .paragraph(
             "The clients of experiment 4; the server has a lane of one thread for each priority. All on one CPU under SCHED_FIFO; then \
              server and clients on a CPU each, in two network namespaces with a cable (veth) between them.",
         )
-        .figure(figure("Lanes, same machine", here, WORK_AXIS, series))
+        .figure(tao::LANES.beside_ours(figure("Lanes, same machine", here, WORK_AXIS, series), Importance::rate))
         .figure(figure("Lanes, remote", there, WORK_AXIS, achieved(remote, work)))
         .table(tao::LANES.beside(at(local, tao::OVERLOAD_WORK), tao::OVERLOAD_WORK))
         .table(table(outcome, &[("place", "place"), ("work", "work")]).title("Lanes"))

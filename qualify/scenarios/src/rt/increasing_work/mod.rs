@@ -25,18 +25,19 @@ pub(super) struct Works {
 }
 
 impl Works {
-    /// A phase for each of them, for the clients with these rates.
+    /// A phase for each of them on one stage, for one of its server's pools and clients with these rates.
     pub(super) fn phases(
         &self,
         length: Length,
         title: &str,
-        pool: usize,
+        (stage, pool): (usize, usize),
         rate: fn(Importance) -> u32,
     ) -> Vec<Phase<u32>> {
         let works = length.pick(self.quick, self.full, self.full);
         let phase = |&work: &u32| Phase {
             key: work,
             title: format!("{title}, work {work}"),
+            stage,
             pool,
             seconds: point_seconds(length, (self.claimed)(work)),
             workers: Importance::ALL
