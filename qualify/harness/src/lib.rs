@@ -9,6 +9,7 @@
 //! | Two things measured in alternation | [`blocks`] |
 //! | Prepare the machine, and restore it on every way out | [`supervisor`], [`foreign`] |
 //! | Did the kernel hold the CPU meanwhile | [`holes`] |
+//! | How much of it others had | [`other_load`] |
 //! | A place of our own in the kernel's tracing | [`trace_instance`] |
 //! | Processes that do the work, and their time limit | [`child`], [`watchdog`] |
 //! | What the user sees meanwhile | [`progress`] |
@@ -19,6 +20,7 @@ pub mod child;
 pub mod foreign;
 pub mod holes;
 pub mod machine;
+pub mod other_load;
 pub mod outcome;
 mod own_program;
 pub mod progress;
@@ -31,6 +33,7 @@ pub use blocks::interleave;
 pub use child::{Child, ChildError, ChildSpec};
 pub use holes::{Hole, HoleRecorder, Span};
 pub use machine::MachineFacts;
+pub use other_load::OtherLoad;
 pub use outcome::{Claim, Outcome, Row, Verdict};
 pub use progress::Progress;
 pub use statistics::{Latencies, MedianEstimate};

@@ -37,9 +37,13 @@ pub(crate) struct Played<K> {
     pub(crate) key: K,
     /// On which of the stages.
     pub(crate) stage: usize,
+    /// Through which of its server's pools.
+    pub(crate) pool: usize,
     /// In the order of the phase's workers.
     pub(crate) clients: Vec<Client>,
     pub(crate) span: Span,
+    /// The share of the CPUs, from 0 to 1, that programs had which are no part of it; `None` where none are to be there.
+    pub(crate) others: Option<f64>,
 }
 
 /// One client of a phase.
@@ -71,7 +75,8 @@ pub(crate) fn expected<K>(phases: &[Phase<K>]) -> Duration {
     let phases = phases
         .iter()
         .map(|phase| Duration::from_secs_f64(phase.seconds) + OVERHEAD);
-    phases.sum::<Duration>() + Duration::from_secs(2)
+    // The calibration, for the first benchmark of a run; the last look at it, for each.
+    phases.sum::<Duration>() + Duration::from_millis(1500)
 }
 
 impl<'t> Session<'t> {
@@ -114,25 +119,27 @@ impl<'t> Session<'t> {
             };
             let expected = Duration::from_secs_f64(phase.seconds);
             self.testbed.progress.stage(&phase.title, expected);
-            let answer = stage.run(phase.pool, phase.seconds, &phase.workers)?;
+            let answer = stage.run_watched(phase.pool, phase.seconds, &phase.workers)?;
             answers.push((phase, answer));
         }
         let recording = recorder.stop();
         stages.into_iter().flatten().try_for_each(Stage::strike)?;
-        let reports = || answers.iter().flat_map(|(_, answer)| &answer.reports);
+        let reports = || answers.iter().flat_map(|(_, (answer, _))| &answer.reports);
         let outstanding: Vec<Span> = reports().flat_map(|report| &report.calls).copied().collect();
         let holes = recording.holes(&outstanding);
         self.holes.extend(&holes);
-        let played = answers.into_iter().map(|(phase, answer)| {
+        let played = answers.into_iter().map(|(phase, (answer, others))| {
             self.measured += Duration::from_nanos(answer.span.end_ns - answer.span.start_ns);
             let clients = phase.workers.into_iter().zip(answer.reports);
             Played {
                 key: phase.key,
                 stage: phase.stage,
+                pool: phase.pool,
                 clients: clients
                     .map(|(worker, report)| Client::of(worker, report, answer.span, &holes))
                     .collect(),
                 span: answer.span,
+                others,
             }
         });
         Ok(played.collect())

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use punctual_harness::{Child, ChildSpec, Watchdog};
+use punctual_harness::{Child, ChildSpec, OtherLoad, Watchdog};
 use punctual_os::{CpuSet, TaskId};
 
 use super::{
@@ -92,6 +92,8 @@ pub(crate) struct Stage {
     server: Child,
     client: Child,
     _watchdog: Watchdog,
+    /// Those that it shares with everything else on the machine: none where nothing else is to be on its CPU.
+    shared: Option<CpuSet>,
     /// How many rounds make one unit of work.
     pub(crate) rounds: u32,
 }
@@ -134,6 +136,7 @@ impl Stage {
         let killers = vec![server.killer()?, client.killer()?];
         Ok(Self {
             _watchdog: Watchdog::start(limit, killers, &places.driver)?,
+            shared: (setup.placement == Placement::AllCpus).then(|| setup.placement.cpus(places).0),
             server,
             client,
             rounds,
@@ -143,6 +146,23 @@ impl Stage {
     /// Server and clients.
     pub(crate) fn processes(&self) -> Vec<TaskId> {
         vec![self.server.id(), self.client.id()]
+    }
+
+    /// As [`Self::run`], and the share that other programs had of its CPUs meanwhile, where it shares any.
+    pub(crate) fn run_watched(
+        &mut self,
+        pool: usize,
+        seconds: f64,
+        workers: &[super::Worker],
+    ) -> Result<(Answer, Option<f64>), Error> {
+        let watch = self
+            .shared
+            .clone()
+            .map(|cpus| OtherLoad::start(self.processes(), cpus));
+        let watch = watch.transpose()?;
+        let answer = self.run(pool, seconds, workers)?;
+        let others = watch.map(|watch| watch.share()).transpose()?;
+        Ok((answer, others))
     }
 
     /// Lets clients work for so many seconds.

@@ -138,3 +138,53 @@ fn table(outcome: &Outcome, front: &[(&str, &str)]) -> Table {
     let columns: Vec<_> = front.iter().chain(load::COLUMNS).copied().collect();
     Table::of(outcome.rows().iter().map(Row::as_map)).columns(&columns)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn all_of(length: Length) -> Duration {
+        BENCHMARKS
+            .iter()
+            .map(|benchmark| (benchmark.expected)(length))
+            .sum()
+    }
+
+    #[test]
+    fn they_keep_their_budgets() {
+        assert!(
+            all_of(Length::Quick) <= Duration::from_secs(150),
+            "{:?}",
+            all_of(Length::Quick)
+        );
+        assert!(
+            all_of(Length::Full) <= Duration::from_secs(16 * 60),
+            "{:?}",
+            all_of(Length::Full)
+        );
+        assert!(all_of(Length::Paper) > all_of(Length::Full));
+    }
+
+    #[test]
+    fn what_is_claimed_of_25_hz_takes_8_seconds() {
+        for length in [Length::Quick, Length::Full, Length::Paper] {
+            assert!(point_seconds(length, true) >= 8.0);
+            assert!(point_seconds(length, false) <= point_seconds(length, true));
+        }
+    }
+
+    #[test]
+    fn claims_are_found_by_the_beginning_of_their_ids() {
+        use punctual_harness::{Claim, MachineFacts};
+        let machine = MachineFacts::read(&punctual_os::CpuSet::single(0));
+        let mut outcome = Outcome::new("rt.0", machine);
+        outcome.claim(Claim::at_least("high", "", "", 1.0, 0.0));
+        outcome.claim(Claim::at_least("high.corrected", "", "", 0.0, 1.0));
+        outcome.claim(Claim::at_least("order", "", "", 1.0, 0.0));
+        assert_eq!(holds(&outcome, "order"), Some(true));
+        assert_eq!(holds(&outcome, "high"), Some(false));
+        assert_eq!(holds(&outcome, "remote"), None, "it was not measured");
+    }
+}

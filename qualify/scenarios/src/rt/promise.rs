@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn deviation_is_of_the_median() {
-        assert_eq!(largest_deviation(&[100.0, 103.0, 97.0, 100.0]), 0.03);
+        assert_eq!(largest_deviation(&[100.0, 125.0, 75.0, 100.0]), 0.25);
         assert_eq!(largest_deviation(&[5.0]), 0.0);
         assert!(largest_deviation(&[]).is_nan());
     }
