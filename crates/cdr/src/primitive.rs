@@ -4,18 +4,17 @@ use alloc::vec::Vec;
 
 use zerocopy::{FromBytes, IntoBytes};
 
-use crate::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder};
+use crate::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian};
 
 macro_rules! number {
     ($($type:ty),*) => {$(
         impl Encode for $type {
             #[inline]
             fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
-                let foreign = encoder.endian().is_foreign();
-                let mut octets = self.to_ne_bytes();
-                if foreign {
-                    octets.reverse();
-                }
+                let octets = match encoder.endian() {
+                    Endian::Big => self.to_be_bytes(),
+                    Endian::Little => self.to_le_bytes(),
+                };
                 encoder.number(octets)
             }
 
@@ -38,9 +37,9 @@ macro_rules! number {
             #[inline]
             fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
                 decoder.align(size_of::<Self>())?;
-                let foreign = decoder.endian().is_foreign();
+                let endian = decoder.endian();
                 let octets = decoder.octets(size_of::<Self>())?;
-                Ok(from_octets!($type, octets, foreign))
+                Ok(from_octets!($type, octets, endian))
             }
 
             fn decode_elements_into(
@@ -60,12 +59,13 @@ macro_rules! number {
                     return Ok(());
                 }
                 decoder.align(size_of::<Self>())?;
-                let foreign = size_of::<Self>() > 1 && decoder.endian().is_foreign();
+                let endian = decoder.endian();
+                let foreign = size_of::<Self>() > 1 && endian.is_foreign();
                 let octets = decoder.octets(count * size_of::<Self>())?;
                 match <[Self]>::ref_from_bytes(octets) {
                     Ok(native) if !foreign => elements.extend_from_slice(native),
                     _ => elements.extend(
-                        octets.chunks_exact(size_of::<Self>()).map(|octets| from_octets!($type, octets, foreign)),
+                        octets.chunks_exact(size_of::<Self>()).map(|octets| from_octets!($type, octets, endian)),
                     ),
                 }
                 Ok(())
@@ -80,13 +80,14 @@ macro_rules! number {
                     return elements.map(|slice| &*slice);
                 }
                 decoder.align(size_of::<Self>())?;
-                let foreign = size_of::<Self>() > 1 && decoder.endian().is_foreign();
+                let endian = decoder.endian();
+                let foreign = size_of::<Self>() > 1 && endian.is_foreign();
                 let octets = decoder.octets(count * size_of::<Self>())?;
                 if !foreign && let Ok(native) = <[Self]>::ref_from_bytes(octets) {
                     return Ok(native);
                 }
                 let elements = octets.chunks_exact(size_of::<Self>());
-                let elements = elements.map(|octets| from_octets!($type, octets, foreign));
+                let elements = elements.map(|octets| from_octets!($type, octets, endian));
                 Ok(decoder.arena()?.alloc_slice_fill_iter(elements))
             }
         }
@@ -94,13 +95,13 @@ macro_rules! number {
 }
 
 macro_rules! from_octets {
-    ($type:ty, $octets:expr, $foreign:expr) => {{
+    ($type:ty, $octets:expr, $endian:expr) => {{
         let mut octets = [0; size_of::<$type>()];
         octets.copy_from_slice($octets);
-        if $foreign {
-            octets.reverse();
+        match $endian {
+            Endian::Big => <$type>::from_be_bytes(octets),
+            Endian::Little => <$type>::from_le_bytes(octets),
         }
-        <$type>::from_ne_bytes(octets)
     }};
 }
 
@@ -167,11 +168,10 @@ pub struct LongDouble(pub u128);
 impl Encode for LongDouble {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         encoder.align(8)?;
-        let mut octets = self.0.to_ne_bytes();
-        if encoder.endian().is_foreign() {
-            octets.reverse();
-        }
-        encoder.octets(&octets)
+        encoder.octets(&match encoder.endian() {
+            Endian::Big => self.0.to_be_bytes(),
+            Endian::Little => self.0.to_le_bytes(),
+        })
     }
 }
 
@@ -180,9 +180,9 @@ impl<'a> Decode<'a> for LongDouble {
 
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
         decoder.align(8)?;
-        let foreign = decoder.endian().is_foreign();
+        let endian = decoder.endian();
         let octets = decoder.octets(16)?;
-        Ok(Self(from_octets!(u128, octets, foreign)))
+        Ok(Self(from_octets!(u128, octets, endian)))
     }
 }
 

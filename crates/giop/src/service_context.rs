@@ -24,6 +24,9 @@ pub const UNKNOWN_EXCEPTION_INFO: u32 = 9;
 pub const RT_CORBA_PRIORITY: u32 = 10;
 /// The band of priorities a connection is bound to, `IOP::RTCorbaPriorityRange`.
 pub const RT_CORBA_PRIORITY_RANGE: u32 = 11;
+/// The implicit operation whose request binds its connection to the band in its [`RT_CORBA_PRIORITY_RANGE`] context: no
+/// arguments, no results, and no servant sees it. Source: Real-time CORBA 1.2, binding of priority banded connections.
+pub const BIND_PRIORITY_BAND: &str = "_bind_priority_band";
 /// TAO: the distributable thread and its scheduling parameters; not an encapsulation.
 pub const RT_SCHEDULING: u32 = 30;
 
@@ -96,6 +99,13 @@ pub enum ServiceContext<'a> {
     },
     /// [`RT_CORBA_PRIORITY`]: the CORBA priority of the caller.
     Priority(i16),
+    /// [`RT_CORBA_PRIORITY_RANGE`]: the band that the connection is to be bound to, with [`BIND_PRIORITY_BAND`].
+    PriorityRange {
+        /// The lowest priority of the band.
+        min: i16,
+        /// The highest priority of the band.
+        max: i16,
+    },
     /// [`INVOCATION_POLICIES`]: when the request is stale.
     InvocationPolicies(InvocationPolicies),
     /// Any other, or one to be echoed as it came.
@@ -118,6 +128,10 @@ impl Encode for ServiceContext<'_> {
                 RT_CORBA_PRIORITY.encode(encoder)?;
                 encode_encapsulation(encoder, |inner| priority.encode(inner))
             }
+            Self::PriorityRange { min, max } => {
+                RT_CORBA_PRIORITY_RANGE.encode(encoder)?;
+                encode_encapsulation(encoder, |inner| (min, max).encode(inner))
+            }
             Self::InvocationPolicies(policies) => {
                 INVOCATION_POLICIES.encode(encoder)?;
                 encode_encapsulation(encoder, |inner| policies.encode(inner))
@@ -130,6 +144,13 @@ impl Encode for ServiceContext<'_> {
 /// The priority in the data of a [`RT_CORBA_PRIORITY`] context: untrusted, and negative ones are possible.
 pub fn decode_priority(data: &[u8]) -> Result<i16, CdrError> {
     i16::decode(&mut encapsulation::open(data)?)
+}
+
+/// The lowest and the highest priority in the data of a [`RT_CORBA_PRIORITY_RANGE`] context: untrusted, in any order, and negative
+/// ones are possible.
+pub fn decode_priority_range(data: &[u8]) -> Result<(i16, i16), CdrError> {
+    let mut decoder = encapsulation::open(data)?;
+    Ok((i16::decode(&mut decoder)?, i16::decode(&mut decoder)?))
 }
 
 /// The ids for `char` and `wchar` in the data of a [`CODE_SETS`] context.

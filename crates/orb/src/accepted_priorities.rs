@@ -3,7 +3,7 @@ use std::net::IpAddr;
 use punctual_transport::Peer;
 use punctual_types::Priority;
 
-use crate::OnExcess;
+use crate::{OnExcess, bound_band::BoundBand};
 
 /// Some of those who send requests, for rules about what they may ask for.
 ///
@@ -102,11 +102,13 @@ fn is_in_network(peer: IpAddr, network: IpAddr, prefix: u8) -> bool {
 }
 
 /// Where the requests of a connection come from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Origin {
     pub(crate) peer: Peer,
     /// The highest priority accepted at the endpoint it connected to.
     pub(crate) highest: Priority,
+    /// What the peer has bound the connection to.
+    pub(crate) band: BoundBand,
 }
 
 /// The highest priorities that peers may propagate to an adapter: what they send is a claim.
@@ -121,14 +123,14 @@ pub(crate) struct AcceptedPriorities {
 
 impl AcceptedPriorities {
     /// The highest priority that requests from there may have.
-    pub(crate) fn highest(&self, origin: Origin) -> Priority {
+    pub(crate) fn highest(&self, origin: &Origin) -> Priority {
         let rule = self.rules.iter().find(|(peers, _)| peers.include(origin.peer));
         rule.map_or(self.others, |(_, highest)| *highest)
             .min(origin.highest)
     }
 
     /// The priority at which a request that claims `priority` is served; `None`: it is refused.
-    pub(crate) fn admit(&self, origin: Origin, priority: Priority) -> Option<Priority> {
+    pub(crate) fn admit(&self, origin: &Origin, priority: Priority) -> Option<Priority> {
         let highest = self.highest(origin);
         match self.on_excess {
             _ if priority <= highest => Some(priority),
@@ -201,18 +203,22 @@ mod tests {
                 others: priority(100),
                 on_excess,
             };
-            let from = |highest| Origin { peer, highest };
+            let from = |highest| Origin {
+                peer,
+                highest,
+                band: BoundBand::default(),
+            };
             let above = priority(highest.value() + 1);
             for on_excess in [OnExcess::Refuse, OnExcess::Clamp] {
                 assert_eq!(
-                    accepted(on_excess).admit(from(Priority::MAX), highest),
+                    accepted(on_excess).admit(&from(Priority::MAX), highest),
                     Some(highest)
                 );
             }
-            let admit = |on_excess, origin| accepted(on_excess).admit(origin, above);
-            assert_eq!(admit(OnExcess::Refuse, from(Priority::MAX)), None);
-            assert_eq!(admit(OnExcess::Clamp, from(Priority::MAX)), Some(highest));
-            let (endpoint, below) = (from(priority(50)), priority(51));
+            let admit = |on_excess, origin: &Origin| accepted(on_excess).admit(origin, above);
+            assert_eq!(admit(OnExcess::Refuse, &from(Priority::MAX)), None);
+            assert_eq!(admit(OnExcess::Clamp, &from(Priority::MAX)), Some(highest));
+            let (endpoint, below) = (&from(priority(50)), priority(51));
             assert_eq!(accepted(OnExcess::Refuse).admit(endpoint, below), None);
             assert_eq!(admit(OnExcess::Clamp, endpoint), Some(priority(50)));
         }

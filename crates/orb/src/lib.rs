@@ -4,6 +4,7 @@
 //! `server/` directly, on the calling thread.
 
 mod accepted_priorities;
+mod bound_band;
 mod builder;
 mod client;
 mod config;
@@ -38,4 +39,4 @@ pub use orb::Orb;
 pub use poa::{Poa, PoaBuilder};
 pub use punctual_stub::WaitStrategy;
 pub use queue::{ExpiredRequests, QueueLimits, QueueStatistics};
-pub use threadpool::{LaneSpec, LaneWait, ThreadLife, ThreadPool, ThreadPoolBuilder};
+pub use threadpool::{LaneSpec, LaneWait, ThreadLife, ThreadPool, ThreadPoolBuilder, ThreadPoolId};

@@ -6,7 +6,7 @@ use punctual_stub::{Interface, ObjectRef, PolicyOverrides};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    Current, OrbBuilder, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder,
+    Current, OrbBuilder, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder, ThreadPoolId,
     client::{Located, Reference},
     current, lane,
     orb_core::OrbCore,
@@ -93,6 +93,27 @@ impl Orb {
     /// ```
     pub fn threadpool(&self) -> ThreadPoolBuilder {
         ThreadPoolBuilder::new(self.core())
+    }
+
+    /// Ends a pool by its id, as [`ThreadPool::destroy`] does: `RTCORBA::RTORB::destroy_threadpool`.
+    ///
+    /// Waits without a deadline for upcalls under way.
+    ///
+    /// # Errors
+    /// [`OrbError::InvalidThreadPool`] where the ORB has no pool of this id, or no longer; and as [`ThreadPool::destroy`].
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError, ThreadPoolId};
+    /// let orb = Orb::builder().build()?;
+    /// let id = orb.threadpool().build()?.id();
+    /// orb.destroy_threadpool(id)?;
+    /// assert!(matches!(orb.destroy_threadpool(id), Err(OrbError::InvalidThreadPool)));
+    /// assert!(matches!(orb.destroy_threadpool(ThreadPoolId(9)), Err(OrbError::InvalidThreadPool)));
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn destroy_threadpool(&self, id: ThreadPoolId) -> Result<(), OrbError> {
+        let pool = ThreadPool::find(self.core(), id);
+        pool.ok_or(OrbError::InvalidThreadPool)?.destroy()
     }
 
     /// Makes this the pool of adapters whose builders name none and that are made from now on: `RTCORBA::ThreadpoolPolicy` at

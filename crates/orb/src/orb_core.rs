@@ -3,7 +3,7 @@ use std::{
     hash::{BuildHasher, Hasher, RandomState},
     sync::{
         Arc, Weak,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
     time::Duration,
 };
@@ -62,6 +62,8 @@ pub(crate) struct OrbCore {
     root: Arc<PoaCore>,
     default_pool: Arc<PoolCore>,
     pools: PiMutex<Vec<Arc<PoolCore>>>,
+    /// Of the last pool that was made.
+    last_pool: AtomicU32,
     shut_down: AtomicBool,
 }
 
@@ -127,6 +129,7 @@ impl OrbCore {
             root,
             default_pool: pool,
             pools: PiMutex::new(Vec::new()),
+            last_pool: AtomicU32::new(DEFAULT_POOL),
             shut_down: AtomicBool::new(false),
         }))
     }
@@ -153,6 +156,17 @@ impl OrbCore {
         if self.is_shut_down() {
             pool.stop();
         }
+    }
+
+    /// The id of a pool in the making.
+    pub(crate) fn new_pool_id(&self) -> u32 {
+        self.last_pool.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// The pool with this id, unless it has been destroyed or is the default one.
+    pub(crate) fn pool(&self, id: u32) -> Option<Arc<PoolCore>> {
+        let pools = self.pools.lock();
+        pools.iter().find(|pool| pool.id == id).cloned()
     }
 
     pub(crate) fn forget_pool(&self, pool: &Arc<PoolCore>) {

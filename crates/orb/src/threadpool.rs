@@ -1,4 +1,5 @@
 mod lane_spec;
+mod pool_id;
 
 use std::sync::{
     Arc, Weak,
@@ -9,7 +10,10 @@ use punctual_os::{CpuSet, Scheduling, SchedulingClass, ThreadSpec};
 use punctual_transport::Transport;
 use punctual_types::Priority;
 
-pub use self::lane_spec::{LaneSpec, LaneWait, ThreadLife};
+pub use self::{
+    lane_spec::{LaneSpec, LaneWait, ThreadLife},
+    pool_id::ThreadPoolId,
+};
 use crate::{
     ExpiredRequests, LaneStatistics, OrbError, QueueLimits, current,
     lane::{self, CrewPlan, Lane},
@@ -39,6 +43,17 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
+    /// By which [`crate::Orb::destroy_threadpool`] knows it.
+    pub fn id(&self) -> ThreadPoolId {
+        ThreadPoolId(self.core.id)
+    }
+
+    pub(crate) fn find(orb: &Arc<OrbCore>, id: ThreadPoolId) -> Option<Self> {
+        let core = orb.pool(id.0)?;
+        let orb = Arc::downgrade(orb);
+        Some(Self { orb, core })
+    }
+
     /// What each lane has seen, the lowest priority first; a pool without lanes has one entry, without priority.
     ///
     /// ```
@@ -180,6 +195,11 @@ impl ThreadPoolBuilder {
     /// Costs a lane, for each request that leaves none of its threads waiting, one system call for each lower lane; and a helper
     /// three, with a change of priority. At most 5 lanes, none of which waits by [`LaneWait::Blocking`].
     ///
+    /// Together with [`Self::request_buffering`] a request waits in its lane's queue only while no thread of a lower lane is idle
+    /// either, and then such a thread takes it before the requests of its own lane. There it costs a lane one wake-up for each
+    /// lower lane, for a request that finds none of its threads free; and a helper two calls, with a change of priority. Any number
+    /// of lanes.
+    ///
     /// Source: `allow_borrowing` of `RTCORBA::RTORB::create_threadpool_with_lanes`.
     ///
     /// ```
@@ -259,8 +279,10 @@ impl ThreadPoolBuilder {
     /// number, and has their priority, stack and CPUs. It costs two system calls and two switches between threads for each
     /// request.
     ///
+    /// With [`Self::allow_borrowing`], threads of lower lanes take from the queue as well.
+    ///
     /// Fails in [`Self::build`] with [`OrbError::QueueWithoutRoom`], and with [`OrbError::ThreadPool`] together with
-    /// [`Self::allow_borrowing`] or [`LaneWait::Blocking`], whose threads do not wait for a queue.
+    /// [`LaneWait::Blocking`], whose threads do not wait for a queue.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError, QueueLimits};
@@ -310,20 +332,22 @@ impl ThreadPoolBuilder {
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn build(self) -> Result<ThreadPool, OrbError> {
-        static NEXT_ID: AtomicU32 = AtomicU32::new(1);
+        // Of the process, for the names of threads: several ORBs may have pools.
+        static NEXT_NUMBER: AtomicU32 = AtomicU32::new(1);
         if self.orb.is_shut_down() {
             return Err(OrbError::ShutDown);
         }
         let layout = self.layout()?;
         let buffering = self.buffering.map(QueueLimits::check).transpose()?;
         let with_lanes = !self.lanes.is_empty();
-        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         let priorities: Vec<_> = layout.iter().map(|lane| lane.priority).collect();
         self.endpoints.check(&priorities)?;
+        let id = self.orb.new_pool_id();
+        let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
         let mut lanes = Vec::new();
         for spec in &layout {
             // The kernel keeps 15 octets of a thread's name: pool, lane's priority, thread.
-            let name = format!("p{id}-{}", spec.priority);
+            let name = format!("p{number}-{}", spec.priority);
             let places = self.endpoints.places(&self.orb, &name, spec.priority)?;
             let priority = with_lanes.then_some(spec.priority);
             let mut lane = Lane::new(name, id, priority, self.crew(spec)?, &self.orb.limits)?;
@@ -386,17 +410,13 @@ impl ThreadPoolBuilder {
                 "a lane whose `wait` is `Blocking` cannot lend or borrow threads; let it be `Polled`",
             );
         }
-        if self.buffering.is_some() && self.borrowing {
-            return broken(
-                "with `request_buffering` the threads of a lane wait for its own queue; use one of the two",
-            );
-        }
         if layout.is_empty() {
             layout.push(self.plain.clone());
             self.plain.validate("the pool")?;
         }
         if self.buffering.is_some() && layout.iter().any(|lane| lane.wait == LaneWait::Blocking) {
-            let rule = "`request_buffering`: threads of a lane whose `wait` is `Blocking` read for themselves; let it be `Polled`";
+            let rule = "`request_buffering`: a thread of a lane whose `wait` is `Blocking` reads its one connection itself and \
+                        never waits for a queue; let it be `Polled`";
             return Err(OrbError::ThreadPool(rule.to_owned()));
         }
         for lane in &self.lanes {

@@ -1,5 +1,9 @@
 //! Facts of the machine that belong beside every measurement.
 
+mod settings;
+
+pub use settings::KernelSettings;
+
 use crate::CpuSet;
 use crate::throttling::{self, RealtimeRuntime};
 
@@ -18,14 +22,18 @@ pub struct Machine {
     pub tick_hz: u32,
     /// How much of each second real-time threads may use; `None` where the kernel does not say.
     pub realtime_runtime: Option<RealtimeRuntime>,
+    /// How the kernel is set.
+    pub settings: KernelSettings,
 }
 
 /// Reads the facts now; a CPU can go and throttling can be changed later.
 pub fn machine() -> Machine {
     let names = rustix::system::uname();
+    let kernel_version = names.version().to_string_lossy().into_owned();
     Machine {
         kernel_release: names.release().to_string_lossy().into_owned(),
-        kernel_version: names.version().to_string_lossy().into_owned(),
+        settings: KernelSettings::read(&kernel_version),
+        kernel_version,
         online_cpus: CpuSet::all(),
         cpu_model: cpu_model().unwrap_or_default(),
         tick_hz: tick_hz(),

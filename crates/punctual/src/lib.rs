@@ -42,6 +42,7 @@ pub use punctual_orb::{
     Current, ExpiredRequests, InvalidPolicy, LaneSpec, LaneStatistics, LaneWait, Limits, LockError, Mutex,
     MutexGuard, MutexInUse, MutexNotFound, OnExcess, Orb, OrbBuilder, OrbError, Peers, Poa, PoaBuilder,
     PriorityModel, QueueLimits, QueueStatistics, ResolveError, ThreadLife, ThreadPool, ThreadPoolBuilder,
+    ThreadPoolId,
 };
 pub use punctual_os::{CpuSet, SchedulingClass};
 pub use punctual_sched::{

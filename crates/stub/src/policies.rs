@@ -37,6 +37,7 @@ pub struct PolicyOverrides {
     request_timeout: Option<Option<Duration>>,
     connection_timeout: Option<Option<Duration>>,
     sends_deadlines: Option<bool>,
+    binds_bands: Option<bool>,
     wait_strategy: Option<WaitStrategy>,
 }
 
@@ -165,6 +166,28 @@ impl PolicyOverrides {
         self
     }
 
+    /// Whether each banded connection is bound to its band at the server before its first request: the implicit operation
+    /// `_bind_priority_band` with service context RTCorbaPriorityRange (11). Default: no.
+    ///
+    /// The server then refuses what comes over it with a priority outside the band, whoever sends it. It costs a round trip for
+    /// each connection: in its first call, a oneway one included, or in `validate_connection`. Where the server refuses, calls
+    /// fail with its exception, not completed: INV_POLICY where it has no such band, or no lane for it. A server that does not
+    /// know the operation is asked once, and then used as without this policy. Never sent to TAO, whose references say what
+    /// they are: it does not know it.
+    ///
+    /// ```
+    /// # use punctual_stub::PolicyOverrides;
+    /// use punctual_types::{Priority, PriorityBand};
+    ///
+    /// let all = PriorityBand::new(Priority::MIN, Priority::MAX);
+    /// let bound = PolicyOverrides::new().priority_bands([all]).binds_bands(true);
+    /// assert!(bound.in_force().binds_bands);
+    /// ```
+    pub fn binds_bands(mut self, binds: bool) -> Self {
+        self.binds_bands = Some(binds);
+        self
+    }
+
     /// How threads that serve a lane wait for the replies to such calls. Default: [`WaitStrategy::Blocking`].
     ///
     /// ```
@@ -198,6 +221,7 @@ impl PolicyOverrides {
             request_timeout: self.request_timeout.or(outer.request_timeout),
             connection_timeout: self.connection_timeout.or(outer.connection_timeout),
             sends_deadlines: self.sends_deadlines.or(outer.sends_deadlines),
+            binds_bands: self.binds_bands.or(outer.binds_bands),
             wait_strategy: self.wait_strategy.or(outer.wait_strategy),
         }
     }
@@ -218,6 +242,7 @@ impl PolicyOverrides {
             request_timeout: self.request_timeout.flatten(),
             connection_timeout: self.connection_timeout.flatten(),
             sends_deadlines: self.sends_deadlines.unwrap_or_default(),
+            binds_bands: self.binds_bands.unwrap_or_default(),
             wait_strategy: self.wait_strategy.unwrap_or_default(),
         }
     }
@@ -248,6 +273,8 @@ pub struct PoliciesInForce {
     pub connection_timeout: Option<Duration>,
     /// Whether requests say when they are stale.
     pub sends_deadlines: bool,
+    /// Whether banded connections are bound at the server.
+    pub binds_bands: bool,
     /// How threads that serve a lane wait for replies.
     pub wait_strategy: WaitStrategy,
 }

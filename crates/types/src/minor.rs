@@ -137,6 +137,15 @@ impl Minor {
     /// Punctual: the server's priority transform refused the priority.
     pub const PRIORITY_NOT_TRANSFORMED: Self = Self(PUNCTUAL_VMCID | 50);
 
+    /// Punctual: a request that binds its connection to a band says no band: service context 11 is missing.
+    pub const BAND_MISSING: Self = Self(PUNCTUAL_VMCID | 80);
+    /// Punctual: the band is none of those that the object's adapter has; bind with one of those in its reference.
+    pub const BAND_NOT_OFFERED: Self = Self(PUNCTUAL_VMCID | 81);
+    /// Punctual: the connection is bound to another band already; open another connection for this one.
+    pub const CONNECTION_BOUND_ALREADY: Self = Self(PUNCTUAL_VMCID | 82);
+    /// Punctual: the priority lies outside the band that its connection is bound to; send it over another connection.
+    pub const PRIORITY_OUTSIDE_BOUND_BAND: Self = Self(PUNCTUAL_VMCID | 83);
+
     /// What the code means and what to try next, for the codes of this ORB.
     ///
     /// ```
@@ -260,6 +269,18 @@ impl Minor {
             Self::NO_PROTOCOL_ALLOWED => {
                 Some("the reference has no profile of the protocols that the client allows")
             }
+            Self::BAND_MISSING => Some(
+                "a request that binds its connection to a band says no band: service context 11 is missing",
+            ),
+            Self::BAND_NOT_OFFERED => Some(
+                "the band is none of those that the object's adapter has; bind with one of those in its reference",
+            ),
+            Self::CONNECTION_BOUND_ALREADY => {
+                Some("the connection is bound to another band already; open another connection for this one")
+            }
+            Self::PRIORITY_OUTSIDE_BOUND_BAND => Some(
+                "the priority lies outside the band that its connection is bound to; send it over another connection",
+            ),
             Self::PRIORITY_NOT_TRANSFORMED => Some("the server's priority transform refused the priority"),
             _ => None,
         }

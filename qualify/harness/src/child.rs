@@ -38,6 +38,7 @@ use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::interruption::{CHILDREN, Place};
 use crate::own_program::own_program;
 pub use control::{Control, ControlError};
 pub use error::{ChildError, Failure};
@@ -115,6 +116,9 @@ impl ChildSpec {
             process::kill_with_starter(&mut command).stderr(Stdio::piped());
         }
         let failed = |failure| ChildError::new(&self.name, failure, String::new());
+        if CHILDREN.are_ending() && !self.outlives_us {
+            return Err(failed(Failure::Interrupted));
+        }
         let mut process = command.spawn().map_err(|error| failed(Failure::Start(error)))?;
         let input = process.stdin.take();
         let output = match Output::of(&mut process, &self.name) {
@@ -130,7 +134,14 @@ impl ChildSpec {
             input,
             output,
             outlives_us: self.outlives_us,
+            ends_with_the_run: None,
         };
+        if !self.outlives_us {
+            let killer = child
+                .killer()
+                .map_err(|error| child.failed(Failure::Start(error)))?;
+            child.ends_with_the_run = Some(CHILDREN.add(killer));
+        }
         if let Some(cpus) = &self.cpus {
             process::set_affinity(child.id(), cpus).map_err(|error| child.failed(Failure::Pin(error)))?;
         }
@@ -148,6 +159,7 @@ pub struct Child {
     input: Option<ChildStdin>,
     output: Output,
     outlives_us: bool,
+    ends_with_the_run: Option<Place>,
 }
 
 impl Child {
@@ -244,6 +256,9 @@ impl Child {
 
     /// It has closed its output or its input, so it is about to end.
     fn gone(&mut self) -> ChildError {
+        if CHILDREN.are_ending() && !self.outlives_us {
+            return self.failed(Failure::Interrupted);
+        }
         let status = self.wait_until(Instant::now() + Duration::from_millis(500));
         self.failed(Failure::Gone(status))
     }

@@ -12,6 +12,7 @@
 //! | How much of it others had | [`other_load`] |
 //! | A place of our own in the kernel's tracing | [`trace_instance`] |
 //! | Processes that do the work, and their time limit | [`child`], [`watchdog`] |
+//! | Ctrl-C | [`interruption`] |
 //! | What the user sees meanwhile | [`progress`] |
 #![forbid(unsafe_code)]
 
@@ -19,6 +20,7 @@ pub mod blocks;
 pub mod child;
 pub mod foreign;
 pub mod holes;
+pub mod interruption;
 pub mod machine;
 pub mod other_load;
 pub mod outcome;
@@ -32,6 +34,7 @@ pub mod watchdog;
 pub use blocks::interleave;
 pub use child::{Child, ChildError, ChildSpec};
 pub use holes::{Hole, HoleRecorder, Span};
+pub use interruption::Interruption;
 pub use machine::MachineFacts;
 pub use other_load::OtherLoad;
 pub use outcome::{Claim, Outcome, Row, Verdict};

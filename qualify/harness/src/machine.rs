@@ -9,8 +9,23 @@ use serde::{Deserialize, Serialize};
 pub struct MachineFacts {
     /// As `uname -r` prints it.
     pub kernel: String,
-    /// As `uname -v` prints it; names the preemption model.
+    /// As `uname -v` prints it.
     pub kernel_version: String,
+    /// The kernel's preemption model, with the one in force where that can be read.
+    #[serde(default)]
+    pub preemption: String,
+    /// Where the kernel's time comes from.
+    #[serde(default)]
+    pub clock_source: Option<String>,
+    /// How the CPUs' frequencies are chosen; null where there is no choice, as in most virtual machines.
+    #[serde(default)]
+    pub governor: Option<String>,
+    /// The CPUs that the scheduler leaves alone, ascending.
+    #[serde(default)]
+    pub isolated_cpus: Vec<usize>,
+    /// The CPUs without a tick while one thread runs there, ascending.
+    #[serde(default)]
+    pub tickless_cpus: Vec<usize>,
     /// How many CPUs are online.
     pub cpus: usize,
     /// The model name of the first CPU.
@@ -51,6 +66,11 @@ impl MachineFacts {
         Self {
             kernel: machine.kernel_release,
             kernel_version: machine.kernel_version,
+            preemption: machine.settings.preemption,
+            clock_source: machine.settings.clock_source,
+            governor: machine.settings.governor,
+            isolated_cpus: machine.settings.isolated_cpus.iter().collect(),
+            tickless_cpus: machine.settings.tickless_cpus.iter().collect(),
             cpus: machine.online_cpus.len(),
             cpu_model: machine.cpu_model,
             tick_hz: machine.tick_hz,

@@ -14,6 +14,7 @@ use crate::MachineFacts;
 pub use claim::{Claim, Skipped};
 pub use row::Row;
 pub use verdict::Verdict;
+use verdict::{Doubt, Kind};
 
 /// The one JSON object of a benchmark.
 ///
@@ -43,7 +44,7 @@ pub struct Outcome {
     /// Why the figures cannot be trusted, or there are none. The file has it in `skipped`; read back, it is no more than
     /// that.
     #[serde(skip)]
-    unfit: Vec<String>,
+    doubts: Vec<Doubt>,
 }
 
 impl Outcome {
@@ -60,7 +61,7 @@ impl Outcome {
             rows: Vec::new(),
             claims: Vec::new(),
             skipped: Vec::new(),
-            unfit: Vec::new(),
+            doubts: Vec::new(),
         }
     }
 
@@ -97,11 +98,25 @@ impl Outcome {
         });
     }
 
-    /// Says that it could not run, or that the machine was unfit: exit code 2 whatever the claims say.
+    /// Says that the machine was unfit: exit code 2 whatever the claims say.
     pub fn unfit(&mut self, reason: impl Into<String>) {
-        let reason = reason.into();
-        self.skip(None, format!("verdict of {}", self.benchmark), reason.clone());
-        self.unfit.push(reason);
+        self.doubt(Kind::Unfit, reason.into());
+    }
+
+    /// Says that it could not run, or not all of it: exit code 2 whatever the claims say.
+    pub fn failed(&mut self, reason: impl Into<String>) {
+        self.doubt(Kind::Failed, reason.into());
+    }
+
+    /// Says that somebody ended it before its time: exit code 2 whatever the claims say.
+    pub fn interrupted(&mut self, reason: impl Into<String>) {
+        self.doubt(Kind::Interrupted, reason.into());
+    }
+
+    fn doubt(&mut self, kind: Kind, reason: String) {
+        let what = format!("verdict of {}", self.benchmark);
+        self.skip(None, what, format!("{kind}: {reason}"));
+        self.doubts.push(Doubt { kind, reason });
     }
 
     /// Takes in the outcome of another benchmark: its claims become `benchmark.claim`, its rows get a first column
@@ -120,14 +135,32 @@ impl Outcome {
             skipped.id = skipped.id.map(|id| format!("{name}.{id}"));
             self.skipped.push(skipped);
         }
-        let reasons = other.unfit.into_iter();
-        self.unfit
-            .extend(reasons.map(|reason| format!("{name}: {reason}")));
+        for mut doubt in other.doubts {
+            doubt.reason = format!("{name}: {}", doubt.reason);
+            self.doubts.push(doubt);
+        }
     }
 
     /// The name of the benchmark.
     pub fn benchmark(&self) -> &str {
         &self.benchmark
+    }
+
+    /// The version of the contract that it was written by.
+    pub fn schema(&self) -> u32 {
+        self.schema
+    }
+
+    /// How it was set up.
+    pub fn parameters(&self) -> &Map<String, Value> {
+        &self.parameters
+    }
+
+    /// Why the claims alone do not decide, a sentence each; empty where they do, and of an outcome that was read back.
+    pub fn doubts(&self) -> impl Iterator<Item = String> {
+        self.doubts
+            .iter()
+            .map(|Doubt { kind, reason }| format!("{kind}: {reason}"))
     }
 
     /// Where it ran.
@@ -157,7 +190,7 @@ impl Outcome {
             benchmark: &self.benchmark,
             machine: &self.machine,
             claims: &self.claims,
-            unfit: &self.unfit,
+            doubts: &self.doubts,
             nothing_ran,
         }
     }

@@ -21,17 +21,19 @@ use punctual_os::{Thread, ThreadSpec};
 /// // ...
 /// progress.finish();
 /// ```
+///
+/// Of several things in a row each is a [`part`](Self::part) with stages of its own.
 #[derive(Debug)]
 pub struct Progress {
     display: Display,
     began: Instant,
+    plan: Arc<Mutex<Plan>>,
 }
 
 #[derive(Debug)]
 enum Display {
     Bar {
         bar: ProgressBar,
-        plan: Arc<Mutex<Plan>>,
         /// Closed to end the thread that moves the bar.
         leash: Option<Sender<()>>,
         mover: Option<Thread<()>>,
@@ -42,29 +44,49 @@ enum Display {
 impl Progress {
     /// Starts to show the progress of something that takes about `expected`.
     pub fn start(title: &str, expected: Duration) -> Self {
+        let plan = Arc::new(Mutex::new(Plan::new(expected)));
         let display = if std::io::stderr().is_terminal() {
-            Display::bar(title, expected)
+            Display::bar(title, expected, &plan)
         } else {
-            line(&format!(
-                "{title}: takes about {} s",
-                expected.as_secs_f64().ceil()
-            ));
+            line(&format!("{title}: takes about {}", in_words(expected)));
             Display::Lines
         };
         Self {
             display,
             began: Instant::now(),
+            plan,
         }
+    }
+
+    /// What was before is done, however long it was to take; a part begins that takes about `expected` in all of its
+    /// stages. They are shown after `name`.
+    pub fn part(&self, name: impl Into<String>, expected: Duration) {
+        let mut plan = lock(&self.plan);
+        plan.begin_part(name.into(), expected);
+        let (_, left) = plan.at(Instant::now());
+        drop(plan);
+        self.show("", || format!(", {} left", in_words(left)));
     }
 
     /// The stage before is done; the one that begins takes about `expected`.
     pub fn stage(&self, text: impl fmt::Display, expected: Duration) {
+        lock(&self.plan).begin(Instant::now(), expected);
+        self.show(&text.to_string(), String::new);
+    }
+
+    fn show(&self, stage: &str, left: impl FnOnce() -> String) {
+        let text = match lock(&self.plan).part.as_ref() {
+            Some(part) if stage.is_empty() => part.name.clone(),
+            Some(part) => format!("{}: {stage}", part.name),
+            None => stage.to_owned(),
+        };
         match &self.display {
-            Display::Bar { bar, plan, .. } => {
-                bar.set_message(text.to_string());
-                lock(plan).begin(Instant::now(), expected);
-            }
-            Display::Lines => line(&format!("[{:5.1} s] {text}", self.began.elapsed().as_secs_f64())),
+            Display::Bar { bar, .. } => bar.set_message(text),
+            Display::Lines => line(&format!(
+                "[{:5.1} s{}] {text}",
+                self.began.elapsed().as_secs_f64(),
+                left()
+            )),
         }
     }
 
@@ -96,7 +118,7 @@ impl Drop for Progress {
 }
 
 impl Display {
-    fn bar(title: &str, expected: Duration) -> Self {
+    fn bar(title: &str, expected: Duration, plan: &Arc<Mutex<Plan>>) -> Self {
         let style =
             ProgressStyle::with_template(&format!("{title} [{{bar:30}}] {{prefix}} left  {{wide_msg}}"))
                 .unwrap_or_else(|_| ProgressStyle::default_bar())
@@ -104,14 +126,13 @@ impl Display {
         let bar = ProgressBar::new(milliseconds(expected))
             .with_style(style)
             .with_prefix("…");
-        let plan = Arc::new(Mutex::new(Plan::new(expected)));
         let (leash, ended) = channel::<()>();
-        let (moved, plan_of_mover) = (bar.clone(), Arc::clone(&plan));
+        let (moved, plan_of_mover) = (bar.clone(), Arc::clone(plan));
         let mover = ThreadSpec::new("progress").spawn(move || {
             loop {
                 let (done, left) = lock(&plan_of_mover).at(Instant::now());
                 moved.set_position(milliseconds(done));
-                moved.set_prefix(format!("{:.0} s", left.as_secs_f64().ceil()));
+                moved.set_prefix(in_words(left));
                 moved.tick();
                 if ended.recv_timeout(Duration::from_millis(200)) != Err(RecvTimeoutError::Timeout) {
                     return;
@@ -121,7 +142,6 @@ impl Display {
         // Without the thread the bar does not move; that is all.
         Self::Bar {
             bar,
-            plan,
             leash: Some(leash),
             mover: mover.ok(),
         }
@@ -132,9 +152,18 @@ impl Display {
 #[derive(Debug)]
 struct Plan {
     total: Duration,
-    /// The expected times of the stages that are done.
+    /// The expected times of the parts and stages that are done.
     done: Duration,
+    part: Option<Part>,
     stage: Option<(Instant, Duration)>,
+}
+
+/// One of several things in a row.
+#[derive(Debug)]
+struct Part {
+    name: String,
+    /// What is done when it is.
+    end: Duration,
 }
 
 impl Plan {
@@ -142,8 +171,19 @@ impl Plan {
         Self {
             total,
             done: Duration::ZERO,
+            part: None,
             stage: None,
         }
+    }
+
+    fn begin_part(&mut self, name: String, expected: Duration) {
+        self.done = match (&self.part, self.stage.take()) {
+            (Some(part), _) => part.end,
+            (None, Some((_, expected))) => self.done + expected,
+            (None, None) => self.done,
+        };
+        let end = self.done + expected;
+        self.part = Some(Part { name, end });
     }
 
     fn begin(&mut self, now: Instant, expected: Duration) {
@@ -152,13 +192,27 @@ impl Plan {
         }
     }
 
-    /// What is done and what is left. A stage that takes longer than expected waits at its end.
+    /// What is done and what is left. A stage that takes longer than expected waits at its end, and so does a part.
     fn at(&self, now: Instant) -> (Duration, Duration) {
         let of_stage = self.stage.map_or(Duration::ZERO, |(began, expected)| {
             now.saturating_duration_since(began).min(expected)
         });
-        let done = (self.done + of_stage).min(self.total);
+        let end = self
+            .part
+            .as_ref()
+            .map_or(self.total, |part| part.end.min(self.total));
+        let done = (self.done + of_stage).min(end);
         (done, self.total - done)
+    }
+}
+
+/// In seconds up to two minutes, then in minutes.
+fn in_words(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    if seconds <= 120.0 {
+        format!("{} s", seconds.ceil())
+    } else {
+        format!("{} min", (seconds / 60.0).ceil())
     }
 }
 
@@ -203,5 +257,32 @@ mod tests {
             (10 * second, Duration::ZERO),
             "more than the plan"
         );
+    }
+
+    #[test]
+    fn a_part_begins_where_the_one_before_was_to_end() {
+        let second = Duration::from_secs(1);
+        let (began, mut plan) = (Instant::now(), Plan::new(100 * second));
+        plan.begin_part("one".into(), 30 * second);
+        plan.begin(began, 10 * second);
+        plan.begin(began + second, 40 * second);
+        let stages_of_too_long = plan.at(began + 60 * second);
+        assert_eq!(stages_of_too_long, (30 * second, 70 * second));
+        plan.begin_part("two".into(), 50 * second);
+        assert_eq!(plan.at(began + 60 * second), (30 * second, 70 * second));
+        plan.begin(began + 60 * second, 5 * second);
+        assert_eq!(plan.at(began + 70 * second), (35 * second, 65 * second));
+        plan.begin_part("three".into(), 20 * second);
+        assert_eq!(
+            plan.at(began + 71 * second),
+            (80 * second, 20 * second),
+            "one that was shorter than expected"
+        );
+    }
+
+    #[test]
+    fn times_are_said_in_the_unit_that_people_count_in() {
+        assert_eq!(in_words(Duration::from_millis(1200)), "2 s");
+        assert_eq!(in_words(Duration::from_secs(1501)), "26 min");
     }
 }

@@ -21,16 +21,18 @@ use crate::{Figure, Table};
 pub struct Chapter {
     pub(crate) heading: String,
     pub(crate) parts: Vec<Part>,
+    /// Stands at the end.
+    pub(crate) command: Option<String>,
 }
 
 /// A piece of a chapter.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Part {
     Paragraph(String),
+    Note(String),
     Paper(PaperClaim),
     Table(Table),
     Figure(Figure),
-    Command(String),
 }
 
 /// What a paper says, and whether it is so here.
@@ -59,6 +61,7 @@ impl Chapter {
         Self {
             heading: heading.into(),
             parts: Vec::new(),
+            command: None,
         }
     }
 
@@ -91,10 +94,28 @@ impl Chapter {
         }))
     }
 
-    /// The command that repeats what it tells.
+    /// The command that repeats what it tells, shown at the end. Again replaces it.
     #[must_use]
     pub fn command(self, command: impl Into<String>) -> Self {
-        self.with(Part::Command(command.into()))
+        Self {
+            command: Some(command.into()),
+            ..self
+        }
+    }
+
+    /// Something small to look up, such as how the measurement was set up.
+    #[must_use]
+    pub fn note(self, text: impl Into<String>) -> Self {
+        self.with(Part::Note(text.into()))
+    }
+
+    /// Puts a name before its heading.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Self {
+            heading: format!("{name}: {}", self.heading),
+            ..self
+        }
     }
 
     /// Its heading.
@@ -107,7 +128,7 @@ impl Chapter {
         let told = self.parts.iter().filter_map(|part| match part {
             Part::Table(table) => Some(table.to_text()),
             Part::Paper(paper) => Some(format!("{}: {}: {}", paper.source, paper.claim, paper.verdict())),
-            Part::Paragraph(_) | Part::Figure(_) | Part::Command(_) => None,
+            Part::Paragraph(_) | Part::Note(_) | Part::Figure(_) => None,
         });
         told.collect::<Vec<_>>().join("\n\n")
     }
@@ -127,7 +148,10 @@ mod tests {
         let chapter = Chapter::new("x")
             .paper("[S0] 3.1", "priorities are kept", Some(false))
             .paper("[S1]", "it is fast", None)
-            .command("punctual bench x");
+            .note("30 rounds")
+            .command("punctual bench x")
+            .command("punctual bench x --quick");
+        assert_eq!(chapter.command.as_deref(), Some("punctual bench x --quick"));
         assert_eq!(
             chapter.to_text(),
             "[S0] 3.1: priorities are kept: ✗ it is not so here\n\n[S1]: it is fast: this run cannot tell"

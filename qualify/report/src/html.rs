@@ -121,6 +121,12 @@ impl Page {
         self.with(&format!("<p>{}</p>\n", escaped(text.as_ref())))
     }
 
+    /// Plain text in small print.
+    #[must_use]
+    pub fn note(self, text: impl AsRef<str>) -> Self {
+        self.with(&format!("<p class=\"note\">{}</p>\n", escaped(text.as_ref())))
+    }
+
     /// A table.
     #[must_use]
     pub fn table(self, table: &Table) -> Self {
@@ -145,15 +151,19 @@ impl Page {
     /// A figure could not be drawn.
     pub fn chapter(self, chapter: &Chapter) -> Result<Self, FigureError> {
         let page = self.section(&chapter.heading);
-        chapter.parts.iter().try_fold(page, |page, part| match part {
+        let page = chapter.parts.iter().try_fold(page, |page, part| match part {
             Part::Paragraph(text) => Ok(page.paragraph(text)),
             Part::Table(table) => Ok(page.table(table)),
-            Part::Command(command) => Ok(page.command(command)),
+            Part::Note(text) => Ok(page.note(text)),
             Part::Paper(paper) => Ok(page.paper(paper)),
             Part::Figure(figure) => match figure.to_svg() {
                 Err(error @ FigureError::NoData(_)) => Ok(page.paragraph(error.to_string())),
                 _ => page.figure(figure),
             },
+        })?;
+        Ok(match &chapter.command {
+            Some(command) => page.command(command),
+            None => page,
         })
     }
 

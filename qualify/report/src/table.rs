@@ -155,7 +155,7 @@ impl Table {
 const LONGEST_LINE: usize = 36;
 
 /// A value as a reader wants it: numbers to four significant figures, or to the unit when they are large.
-pub(crate) fn shown(value: &Value) -> String {
+pub fn shown(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),

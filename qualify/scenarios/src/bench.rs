@@ -3,10 +3,11 @@
 use std::process::ExitCode;
 
 use crate::{
-    Benchmark, Error, Findings,
-    benchmark::Length,
-    report::{Files, could_not_run, page},
-    testbed::{Settings, Testbed},
+    Benchmark, Error,
+    qualify::page,
+    report::{Files, could_not_run},
+    run::Run,
+    testbed::Settings,
 };
 
 /// What `punctual bench` can be told.
@@ -20,30 +21,19 @@ pub struct Options {
 
 /// Measures, prints, writes the files asked for. Exit code as the contract for machine reading says.
 pub fn run(benchmark: &Benchmark, options: &Options) -> ExitCode {
-    match measure(benchmark, &options.settings) {
-        Ok(findings) => {
-            println!("{}\n", findings.chapter.to_text());
-            let html = || {
-                let title = format!("bench {}", benchmark.name);
-                Ok(page(&title, &findings.outcome)?
-                    .chapter(&findings.chapter)?
-                    .to_html())
-            };
-            options.files.finish(&findings.outcome, html)
-        }
-        Err(error) => could_not_run(&format!("bench {}", benchmark.name), &error),
-    }
+    measure(benchmark, options)
+        .unwrap_or_else(|error| could_not_run(&format!("bench {}", benchmark.name), &error))
 }
 
-fn measure(benchmark: &Benchmark, settings: &Settings) -> Result<Findings, Error> {
-    let length = if settings.quick {
-        Length::Quick
-    } else {
-        Length::Full
-    };
+fn measure(benchmark: &Benchmark, options: &Options) -> Result<ExitCode, Error> {
+    options.files.check()?;
     let title = format!("bench {}", benchmark.name);
-    let mut testbed = Testbed::prepare(&title, length, settings, (benchmark.expected)(length))?;
-    let findings = (benchmark.run)(&mut testbed)?;
+    let (run, testbed) = Run::measure(&title, &[benchmark], &options.settings, |_, _| {})?;
     testbed.finish()?;
-    Ok(findings)
+    let measured = run.only().ok_or("nothing was measured")?;
+    if let Some(chapter) = &measured.chapter {
+        println!("{}\n", chapter.to_text());
+    }
+    let html = || page::of_one(&title, measured, &options.settings);
+    Ok(options.files.finish(&measured.outcome, html))
 }

@@ -5,23 +5,28 @@ use std::time::Duration;
 use punctual_harness::Outcome;
 use punctual_report::Chapter;
 
-use crate::{Error, cubit, inversion, rt, testbed::Testbed};
+use crate::{Error, cubit, inversion, orb, rt, testbed::Testbed};
 
-/// A measurement that `punctual bench NAME` runs.
+/// A measurement that `punctual bench NAME` runs, and `punctual qualify` among others.
 pub struct Benchmark {
     /// As it is called on the command line and in claims: `layer.subject`.
     pub name: &'static str,
     /// One sentence for `bench list`.
     pub about: &'static str,
-    /// How long it takes, for the progress bar.
-    pub(crate) expected: fn(Length) -> Duration,
-    /// Measures on a machine that is prepared.
-    pub(crate) run: fn(&mut Testbed) -> Result<Findings, Error>,
+    /// How long it takes, for the progress bar and for what the report says of quick runs.
+    pub expected: fn(Length) -> Duration,
+    /// Measures on a machine that is prepared. Where it measures less than [`Length::Full`] would, the outcome's parameter
+    /// `shortened` says what, in a sentence.
+    pub run: fn(&mut Testbed) -> Result<Findings, Error>,
 }
 
 /// All, in the order in which they are listed and run.
 pub fn benchmarks() -> impl Iterator<Item = &'static Benchmark> {
-    const SUITES: &[&[Benchmark]] = &[&[cubit::BENCHMARK, inversion::BENCHMARK], rt::BENCHMARKS];
+    const SUITES: &[&[Benchmark]] = &[
+        &[cubit::BENCHMARK, inversion::BENCHMARK],
+        orb::BENCHMARKS,
+        rt::BENCHMARKS,
+    ];
     SUITES.iter().copied().flatten()
 }
 
@@ -37,6 +42,11 @@ pub enum Length {
 }
 
 impl Length {
+    /// As parameters name it.
+    pub(crate) fn name(self) -> &'static str {
+        self.pick("quick", "full", "paper")
+    }
+
     /// Its value of three; most benchmarks have no longer run than the full one.
     pub(crate) fn pick<T>(self, quick: T, full: T, paper: T) -> T {
         match self {

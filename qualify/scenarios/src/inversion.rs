@@ -67,19 +67,8 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let (places, length) = (testbed.places.clone(), testbed.length);
     let perfetto = testbed.settings.perfetto.clone();
     let mut session = load::Session::begin(testbed, BENCHMARK.name)?;
-    let settings = SessionSettings {
-        kernel: Some(KernelSettings {
-            reader: if places.has_driver() {
-                places.driver.clone()
-            } else {
-                punctual_os::CpuSet::empty()
-            },
-            ..KernelSettings::default()
-        }),
-        ..SessionSettings::default()
-    };
     // The supervisor removes the trace instance if this process is killed.
-    let trace = Session::start(&settings)?;
+    let trace = Session::start(&recording(&places))?;
     let setup = Setup {
         environment: &trace.environment(),
         ..Setup::new(load::both_pools(true), Placement::OneCpu)
@@ -97,6 +86,22 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let outcome = session.end()?;
     let chapter = chapter(&outcome);
     Ok(Findings { outcome, chapter })
+}
+
+/// Records the kernel's scheduling, read beside the pinned CPU where there is another one.
+pub(crate) fn recording(places: &Places) -> SessionSettings {
+    let reader = if places.has_driver() {
+        places.driver.clone()
+    } else {
+        punctual_os::CpuSet::empty()
+    };
+    SessionSettings {
+        kernel: Some(KernelSettings {
+            reader,
+            ..KernelSettings::default()
+        }),
+        ..SessionSettings::default()
+    }
 }
 
 fn judge(

@@ -1,4 +1,4 @@
-//! The measurements that `punctual bench` and `punctual demo` run.
+//! The measurements that `punctual bench`, `punctual qualify` and `punctual demo` run.
 //!
 //! Each is a module with `Options` for the command line and `run`. Measured work happens in processes of its own, which
 //! are this program again: [`main_if_asked`] takes the call there.
@@ -11,13 +11,18 @@ pub mod demo;
 #[allow(dead_code, reason = "the benchmarks that use it come one by one")]
 mod distribution;
 mod inversion;
+mod judge;
 mod load;
+mod orb;
+pub mod qualify;
 mod report;
 mod rt;
+mod run;
 mod testbed;
 pub mod trace;
 
 pub use benchmark::{Benchmark, Findings, Length, benchmarks};
+pub use testbed::Testbed;
 
 /// The Rust of the interfaces.
 #[allow(missing_docs)]
@@ -31,12 +36,7 @@ mod idl {
 }
 
 /// What a child process does, by the first word of its command line.
-const ROLES: &[&[(&str, Role)]] = &[OWN_ROLES, load::ROLES];
-
-const OWN_ROLES: &[(&str, Role)] = &[
-    (cubit::SERVER_ROLE, cubit::server),
-    (cubit::CLIENT_ROLE, cubit::client),
-];
+const ROLES: &[&[(&str, Role)]] = &[cubit::ROLES, load::ROLES, orb::ROLES];
 
 /// Gets the rest of the command line.
 type Role = fn(&[String]) -> Result<(), Error>;
@@ -47,8 +47,7 @@ type Role = fn(&[String]) -> Result<(), Error>;
 pub fn main_if_asked() {
     let mut arguments = std::env::args().skip(1);
     let Some(role) = arguments.next() else { return };
-    let mut roles = ROLES.iter().copied().flatten();
-    let Some((_, run)) = roles.find(|(name, _)| *name == role) else {
+    let Some((_, run)) = ROLES.iter().copied().flatten().find(|(name, _)| *name == role) else {
         return;
     };
     if let Err(error) = run(&arguments.collect::<Vec<_>>()) {
@@ -59,4 +58,4 @@ pub fn main_if_asked() {
 }
 
 /// Whatever can go wrong in a measurement; ends it with exit code 2.
-type Error = Box<dyn std::error::Error + Send + Sync>;
+pub type Error = Box<dyn std::error::Error + Send + Sync>;

@@ -1,9 +1,9 @@
 //! What every measurement does with its outcome: say it, write it, and end with the contract's exit code.
 
-use std::{
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+mod machine;
+pub(crate) mod output_file;
+
+use std::{path::PathBuf, process::ExitCode};
 
 use punctual_harness::Outcome;
 use punctual_report::{Page, Tone};
@@ -22,6 +22,12 @@ pub struct Files {
 }
 
 impl Files {
+    /// Finds out whether they will be writable, before anything is measured.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let mut asked = [&self.json, &self.html].into_iter().flatten();
+        asked.try_for_each(|file| output_file::check(file))
+    }
+
     /// Writes what was asked for, prints the verdict, and returns its exit code.
     pub(crate) fn finish(&self, outcome: &Outcome, html: impl FnOnce() -> Result<String, Error>) -> ExitCode {
         let written = self.write(outcome, html);
@@ -36,23 +42,22 @@ impl Files {
     }
 
     fn write(&self, outcome: &Outcome, html: impl FnOnce() -> Result<String, Error>) -> Result<(), Error> {
-        if let Some(file) = &self.json {
-            outcome.write(file).map_err(|error| cannot_write(file, &error))?;
-            println!("JSON: {}", file.display());
-        }
-        if let Some(file) = &self.html {
-            std::fs::write(file, html()?).map_err(|error| cannot_write(file, &error))?;
-            println!("HTML: {}", file.display());
-        }
-        Ok(())
+        // One that cannot be written does not keep the other from being written.
+        let json = self.json.as_ref().map(|file| {
+            let kept = output_file::write_or_keep(file, outcome.to_json().as_bytes())?;
+            println!("JSON: {}", kept.display());
+            Ok::<(), Error>(())
+        });
+        let html = self.html.as_ref().map(|file| {
+            let kept = output_file::write_or_keep(file, html()?.as_bytes())?;
+            println!("HTML: {}", kept.display());
+            Ok::<(), Error>(())
+        });
+        json.unwrap_or(Ok(())).and(html.unwrap_or(Ok(())))
     }
 }
 
-fn cannot_write(file: &Path, error: &std::io::Error) -> Error {
-    format!("cannot write {}: {error}; does its folder exist?", file.display()).into()
-}
-
-/// The head of every page: title, verdict, machine. The JSON goes with it as a file to save.
+/// The head of every page: title, verdict, machine and what was done to it. The JSON goes with it as a file to save.
 pub(crate) fn page(title: &str, outcome: &Outcome) -> Result<Page, Error> {
     let tone = match outcome.verdict().exit_code() {
         0 => Tone::Good,
@@ -62,7 +67,7 @@ pub(crate) fn page(title: &str, outcome: &Outcome) -> Result<Page, Error> {
     let data = serde_json::to_value(outcome)?;
     Ok(Page::new(title)
         .verdict(outcome.verdict().to_string(), tone)
-        .facts_of(&data["machine"])
+        .facts(machine::facts(outcome))
         .data(&format!("{}.json", outcome.benchmark()), &data))
 }
 

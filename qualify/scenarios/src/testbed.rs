@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use punctual_harness::{MachineFacts, Outcome, Progress, Supervisor, supervisor::Preparation};
-use punctual_os::{CpuSet, affinity};
+use punctual_harness::{Interruption, MachineFacts, Outcome, Progress, Supervisor, supervisor::Preparation};
+use punctual_os::{CpuSet, affinity, signals::TerminationSignal};
 
 use crate::{Error, benchmark::Length, load::Calibration};
 
@@ -36,6 +36,9 @@ pub struct Settings {
     /// A first impression: shorter, with fewer points and wider confidence intervals
     #[arg(long)]
     pub quick: bool,
+    /// As long as the papers measured, where they say it
+    #[arg(long, conflicts_with = "quick")]
+    pub paper_lengths: bool,
     /// Change nothing on the system: real-time throttling stays on, other programs stay where they are
     #[arg(long)]
     pub leave_system_alone: bool,
@@ -44,26 +47,55 @@ pub struct Settings {
     pub perfetto: Option<std::path::PathBuf>,
 }
 
+impl Settings {
+    pub(crate) fn length(&self) -> Length {
+        match (self.quick, self.paper_lengths) {
+            (true, _) => Length::Quick,
+            (false, true) => Length::Paper,
+            (false, false) => Length::Full,
+        }
+    }
+
+    /// As they are written on a command line, without the files.
+    pub(crate) fn arguments(&self) -> String {
+        let flags = [
+            (self.quick, " --quick"),
+            (self.paper_lengths, " --paper-lengths"),
+            (self.leave_system_alone, " --leave-system-alone"),
+        ];
+        flags
+            .iter()
+            .filter(|(set, _)| *set)
+            .map(|(_, flag)| *flag)
+            .collect()
+    }
+}
+
 /// Where benchmarks run. Foreign tasks are off the pinned CPU and real-time throttling is lifted until it is dropped.
-pub(crate) struct Testbed {
+pub struct Testbed {
     pub(crate) places: Places,
     pub(crate) length: Length,
     pub(crate) settings: Settings,
     pub(crate) progress: Progress,
     /// The unit of work, once a benchmark has asked for it.
     pub(crate) calibration: Option<Calibration>,
+    interruption: Interruption,
     supervisor: Supervisor,
     prepared: serde_json::Value,
 }
 
 impl Testbed {
-    /// Prepares the machine. Ends with exit code 2 where another run holds it.
+    /// Prepares the machine. From now on a signal to end fails the benchmark that runs.
+    ///
+    /// # Errors
+    /// Another run holds the machine.
     pub(crate) fn prepare(
         title: &str,
         length: Length,
         settings: &Settings,
         expected: Duration,
     ) -> Result<Self, Error> {
+        let interruption = Interruption::watch()?;
         let places = Places::find()?;
         let progress = Progress::start(title, expected);
         let supervisor = Preparation::new(places.pinned.clone())
@@ -77,20 +109,38 @@ impl Testbed {
             settings: settings.clone(),
             progress,
             calibration: None,
+            interruption,
             supervisor,
             prepared,
         })
     }
 
     /// An outcome that says where it was measured, and how the machine was prepared.
-    pub(crate) fn outcome(&self, benchmark: &str) -> Outcome {
+    pub fn outcome(&self, benchmark: &str) -> Outcome {
         let mut outcome = Outcome::new(benchmark, MachineFacts::read(&self.places.pinned));
         outcome.parameter("prepared", self.prepared.clone());
         outcome
     }
 
-    /// Moves foreign tasks that have come to the pinned CPU since.
+    /// How much is measured.
+    pub fn length(&self) -> Length {
+        self.length
+    }
+
+    /// Where the user sees what goes on: each benchmark calls [`Progress::stage`].
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// The signal that wants the run to end. Children are gone then; what waits for nobody looks here.
+    pub fn interrupted(&self) -> Option<TerminationSignal> {
+        self.interruption.by()
+    }
+
+    /// Makes it as it was for the first benchmark: this thread where the driver belongs, and foreign tasks that have come
+    /// to the pinned CPU since moved away.
     pub(crate) fn sweep(&mut self) -> Result<(), Error> {
+        affinity::set_current(&self.places.driver)?;
         self.supervisor.sweep()?;
         Ok(())
     }

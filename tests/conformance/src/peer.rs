@@ -134,6 +134,20 @@ impl Listener {
     pub fn accept(&self) -> Peer {
         Peer::new(self.listener.accept().expect("a client").0)
     }
+
+    /// A client that connects soon; panics where none does.
+    pub fn accept_soon(&self) -> Peer {
+        self.listener.set_nonblocking(true).expect("a socket option");
+        let mut client = None;
+        wait_until("a client", || {
+            client = self.listener.accept().ok();
+            client.is_some()
+        });
+        self.listener.set_nonblocking(false).expect("a socket option");
+        let (stream, _) = client.expect("waited for");
+        stream.set_nonblocking(false).expect("a socket option");
+        Peer::new(stream)
+    }
 }
 
 /// Waits until something has happened that nobody reports; panics after a long while.

@@ -169,20 +169,34 @@ fn nor_do_calls_that_carry_a_priority_into_a_lane() {
     assert_eq!(server.pool.statistics()[0].1.requests, 0);
 }
 
-/// The lane's own thread is in an upcall all the while, and a lower lane's thread serves.
 #[test]
 fn nor_do_calls_that_a_borrowed_thread_serves() {
+    assert_none_by_borrowed(|pool| pool);
+}
+
+#[test]
+fn nor_do_calls_that_a_borrowed_thread_serves_from_a_queue() {
+    assert_none_by_borrowed(|pool| pool.request_buffering(QueueLimits::default()));
+}
+
+/// The lane's own thread is in an upcall all the while, and a lower lane's thread serves.
+fn assert_none_by_borrowed(shape: fn(ThreadPoolBuilder) -> ThreadPoolBuilder) {
     let low = Priority::new(10_922).unwrap();
-    let mut setup = Setup {
-        model: Some(PriorityModel::ClientPropagated { default: low }),
-        ..Setup::default()
-    };
-    setup.pool = |pool| {
-        pool.lane(Priority::MIN, 1)
-            .lane(Priority::MAX, 1)
-            .allow_borrowing(true)
-    };
-    let server = setup.start();
+    let orb = Orb::builder()
+        .listen("iiop://127.0.0.1:0")
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    let pool = shape(orb.threadpool())
+        .lane(Priority::MIN, 1)
+        .lane(Priority::MAX, 1)
+        .allow_borrowing(true)
+        .build()
+        .unwrap();
+    let poa = orb.root_poa().child("probes").threadpool(&pool);
+    let poa = poa.priority_model(PriorityModel::ClientPropagated { default: low });
+    let server = Server::with_poa(orb, pool.clone(), poa.build().unwrap());
     let clients = [(); 2].map(|()| {
         Orb::builder()
             .scheduling_class(SchedulingClass::Other)

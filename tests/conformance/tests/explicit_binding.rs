@@ -91,6 +91,15 @@ fn the_first_call_connects_unless_it_was_bound() {
             || PolicyOverrides::new().priority_bands([band(0, 10), band(11, 32_767)]),
             2,
         ),
+        (
+            "bands that the server keeps to",
+            with_lanes,
+            || {
+                let bands = PolicyOverrides::new().priority_bands([band(0, 10), band(11, 32_767)]);
+                bands.binds_bands(true)
+            },
+            2,
+        ),
     ];
     for (name, server, policies, expected) in rows {
         let counts = [false, true].map(|bound| {

@@ -158,15 +158,44 @@ fn thread_named(wanted: &str) -> TaskId {
     TaskId::new(named.expect("it was started")).unwrap()
 }
 
-/// The reading thread waits, reads and wakes; the serving one sleeps and writes.
 #[test]
 fn with_buffering_two_threads_share_the_work() {
     let setup = Setup {
         pool: |pool| pool.request_buffering(QueueLimits::default()),
         ..Setup::default()
     };
+    assert_two_share_the_work(&setup.start());
+}
+
+/// Nobody below is called while the lane's own thread is free.
+#[test]
+fn borrowing_adds_nothing_to_that_while_it_is_not_needed() {
+    let setup = Setup {
+        model: Some(PriorityModel::ClientPropagated {
+            default: Priority::MIN,
+        }),
+        pool: |pool| {
+            pool.lane(Priority::MIN, 1)
+                .lane(Priority::MAX, 1)
+                .allow_borrowing(true)
+                .request_buffering(QueueLimits::default())
+        },
+        ..Setup::default()
+    };
     let server = setup.start();
-    let client = server::client();
+    assert_two_share_the_work(&server);
+    let [low, high] = [0, 1].map(|lane| server.seen(lane));
+    assert_eq!((low.requests, low.lent, high.borrowed), (0, 0, 0));
+}
+
+/// The reading thread waits, reads and wakes; the serving one sleeps and writes.
+fn assert_two_share_the_work(server: &Server) {
+    let client = Orb::builder()
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    client.current().set_priority(Priority::MAX).unwrap();
     let probe = server.reference_for(&client);
     let serving = probe.thread().unwrap();
     let name = std::fs::read_to_string(format!("/proc/self/task/{serving}/comm")).unwrap();
@@ -174,7 +203,7 @@ fn with_buffering_two_threads_share_the_work() {
     let [serving, reading] =
         [TaskId::new(serving).unwrap(), reading].map(|thread| Counter::syscalls(thread, false));
     let (Ok(serving), Ok(reading)) = (serving, reading) else {
-        return eprintln!("SKIPPED with_buffering_two_threads_share_the_work: no right to count");
+        return eprintln!("SKIPPED: no right to count");
     };
     (0..10).for_each(|_| assert_eq!(probe.twice(1), Ok(2)));
     serving.enable().unwrap();

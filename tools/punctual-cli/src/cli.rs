@@ -7,7 +7,7 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser},
 };
 
-use punctual_scenarios::{bench, benchmarks, demo, trace};
+use punctual_scenarios::{bench, benchmarks, demo, qualify, trace};
 
 use crate::plan;
 
@@ -37,6 +37,13 @@ pub enum Command {
         #[command(flatten)]
         options: bench::Options,
     },
+    /// Measure all that the papers did, and judge this machine and the ORB on it
+    ///
+    /// Runs every benchmark of the operating system (os.), the ORB (orb.) and real-time CORBA (rt.) one after the other on
+    /// one CPU; says of each claim whether it holds here; and writes the papers' figures, redrawn with today's data, as one
+    /// page. docs/qualify.md says how to read it.
+    #[command(verbatim_doc_comment, after_help = QUALIFY)]
+    Qualify(qualify::Options),
     /// Show who ran while something more important waited
     ///
     /// Runs a command, or watches the machine, while the kernel records every switch between threads and ORBs record what
@@ -123,6 +130,7 @@ const START: &str = "\
 Start with:
   punctual demo                       see lanes at work
   punctual bench cubit                what one call costs here
+  punctual qualify --quick            what this machine can do, beside what the papers measured
   punctual trace -- COMMAND           who waits for whom while it runs
   punctual idl check idl/track.idl    is this IDL right?
   punctual plan radar.toml            are all deadlines met?";
@@ -143,10 +151,38 @@ const BENCH: &str = "\
 Examples:
   punctual bench list
   punctual bench cubit --quick --json cubit.json
+  punctual bench orb.latency --html latency.html
   punctual bench inversion --perfetto timeline.json
 
 Exit code: 0 every claim holds; 1 one does not; 2 it could not run, or the machine was unfit for it; 3 it ran without
 real-time rights.";
+
+const QUALIFY: &str = "\
+Examples:
+  punctual qualify --quick --html report.html              a first impression, in about 6 minutes
+  punctual qualify --json now.json --html report.html      all of it, in about 45 minutes
+  punctual qualify --only os,rt.5 --json now.json          a group of benchmarks, and one
+  punctual qualify --baseline before.json --json now.json  and what changed since
+  punctual qualify --bounds bounds.toml --junit junit.xml  for continuous integration
+
+--bounds reads limits. Each is of a claim's measured value, or of a column of a benchmark's rows (all of them, or those
+with the values in `where`; the worst row decides). They become claims themselves, named bounds.…:
+  [[limit]]
+  claim = \"os.semaphore.growth\"
+  at_most = 1.2
+
+  [[limit]]
+  benchmark = \"os.thread-switch\"
+  where = { threads = 128 }
+  column = \"p99_us\"
+  at_most = 20
+  at_least = 0.5
+What was skipped is not held against its limit, which is said; a name that nothing has is an error.
+
+Ctrl-C ends it: what was measured by then is written and marked as interrupted, and the machine is as it was before.
+
+Exit code: 0 every claim and limit holds; 1 one does not; 2 it could not run, was interrupted, or the machine was unfit for
+it; 3 it ran without real-time rights.";
 
 const TRACE: &str = "\
 Examples:

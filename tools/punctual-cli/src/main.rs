@@ -7,7 +7,7 @@ mod plan;
 use std::process::ExitCode;
 
 use clap::Parser;
-use punctual_scenarios::{bench, benchmarks, demo, trace};
+use punctual_scenarios::{bench, benchmarks, demo, qualify, trace};
 
 use cli::{Cli, Command};
 
@@ -25,6 +25,7 @@ fn main() -> ExitCode {
             Some(benchmark) => bench::run(benchmark, &options),
             None => list_benchmarks(),
         },
+        Command::Qualify(options) => qualify::run(&benchmarks().collect::<Vec<_>>(), &options),
         Command::Trace(options) => trace::run(&options),
         Command::Idl(command) => idl::run(&command),
         Command::Plan(options) => plan::run(&options),

@@ -6,7 +6,7 @@ use std::process::Command;
 fn help_names_every_command() {
     let (code, text) = punctual(&["--help"]);
     assert_eq!(code, 0);
-    for command in ["demo", "bench", "trace", "idl", "plan"] {
+    for command in ["demo", "bench", "qualify", "trace", "idl", "plan"] {
         assert!(
             text.lines().any(|line| line.trim_start().starts_with(command)),
             "{text}"
@@ -20,6 +20,7 @@ fn help_of_each_command_has_examples_and_exit_codes() {
         &["demo"][..],
         &["bench", "cubit"],
         &["bench", "inversion"],
+        &["qualify"],
         &["trace"],
         &["idl", "check"],
         &["idl", "compile"],
@@ -46,6 +47,19 @@ fn version_is_the_packages() {
 #[test]
 fn unknown_benchmark_is_a_wrong_command_line() {
     assert_eq!(punctual(&["bench", "nothing"]).0, 2);
+}
+
+#[test]
+fn what_cannot_be_is_told_before_anything_is_measured() {
+    for arguments in [
+        &["qualify", "--quick", "--paper-lengths"][..],
+        &["qualify", "--only", "nothing"],
+        &["qualify", "--only", "cubit", "--json", "/nowhere/out.json"],
+        &["qualify", "--only", "cubit", "--bounds", "/nowhere/bounds.toml"],
+        &["bench", "cubit", "--html", "/nowhere/out.html"],
+    ] {
+        assert_eq!(punctual(arguments).0, 2, "{arguments:?}");
+    }
 }
 
 #[test]

@@ -255,6 +255,10 @@ fn service_contexts_cut_short_are_refused() {
         decode_priority(data).unwrap_err();
         decode_code_sets(data).unwrap_err();
         decode_listen_points(data).unwrap_err();
+        decode_priority_range(data).unwrap_err();
+    }
+    for data in [b"\x01\0\x01\0".as_slice(), b"\0\0\0\x01\0"] {
+        decode_priority_range(data).unwrap_err();
     }
     assert_eq!(decode_priority(&[0, 0xff, 0x80, 0]), Ok(i16::MIN));
 }

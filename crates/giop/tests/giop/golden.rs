@@ -52,6 +52,52 @@ fn the_priority_of_a_caller() {
     }
 }
 
+#[test]
+fn a_connection_bound_to_a_band() {
+    let golden: Golden = [
+        "47494f50 01020100 3e000000
+         07000000 03 000000 0000 0000 02000000 4142 0000
+         14000000 5f62696e645f7072696f726974795f62616e6400
+         01000000 0b000000 06000000 01 00 ab2a ff7f",
+        "47494f50 01020000 0000003e
+         00000007 03 000000 0000 0000 00000002 4142 0000
+         00000014 5f62696e645f7072696f726974795f62616e6400
+         00000001 0000000b 00000006 00 00 2aab 7fff",
+    ];
+    for (endian, golden) in ORDERS.into_iter().zip(golden) {
+        let mut message = Vec::new();
+        let (version, kind) = (Version::V1_2, MessageType::Request);
+        let mut writer = MessageWriter::new(&mut message, version, kind, endian, CharSet::Latin1, usize::MAX);
+        let request = OutgoingRequest {
+            request_id: 7,
+            response: ResponseFlags::WithTarget,
+            target: TargetAddress::Key(b"AB"),
+            operation: BIND_PRIORITY_BAND,
+            contexts: &[ServiceContext::PriorityRange {
+                min: 10_923,
+                max: 32_767,
+            }],
+        };
+        encode_request(writer.encoder(), version, &request).unwrap();
+        writer.finish().unwrap();
+        assert_eq!(message, octets(golden), "{endian:?}");
+
+        let header = MessageHeader::parse(&message, usize::MAX).unwrap();
+        let (request, _) = RequestHeader::decode(&message, &header).unwrap();
+        assert_eq!(request.operation, BIND_PRIORITY_BAND);
+        let context = request.contexts.find(RT_CORBA_PRIORITY_RANGE).unwrap();
+        assert_eq!(decode_priority_range(context), Ok((10_923, 32_767)));
+    }
+    // As for the priority itself; and what makes no band is for the receiver to refuse.
+    for (data, range) in [
+        ("01 ff 0000 aa2a", (0, 10_922)),
+        ("00 40 0000 2aaa", (0, 10_922)),
+        ("01 00 ffff 0080", (-1, i16::MIN)),
+    ] {
+        assert_eq!(decode_priority_range(&octets(data)), Ok(range));
+    }
+}
+
 fn model(model: PriorityModel, server_priority: i16) -> PolicyValue {
     PolicyValue::PriorityModel {
         model,

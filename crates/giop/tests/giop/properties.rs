@@ -37,6 +37,7 @@ fn read_contexts(contexts: &ServiceContexts<'_>) {
     for (_, data) in contexts.iter() {
         let _ = (
             decode_priority(data),
+            decode_priority_range(data),
             decode_code_sets(data),
             decode_listen_points(data),
         );

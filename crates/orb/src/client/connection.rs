@@ -7,8 +7,8 @@ use std::{
 use punctual_cdr::CharSet;
 use punctual_flight::Link;
 use punctual_giop::{
-    Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType, Version,
-    write_close_connection,
+    Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType, ServiceContext,
+    UTF_16, Version, char_set_id, write_close_connection,
 };
 use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::{ProtocolPolicy, Stream};
@@ -30,6 +30,8 @@ pub(crate) struct ClientConnection {
     /// The reference it serves alone.
     owner: Option<Weak<Identity>>,
     band: Option<Band>,
+    /// The server keeps it to its band.
+    pub(super) is_bound: bool,
     /// Of GIOP, spoken by the reference that opened it.
     version: Version,
     permit: Permit,
@@ -105,6 +107,7 @@ impl ClientConnection {
             endpoint: Arc::clone(endpoint),
             owner: key.owner.map(Arc::downgrade),
             band: key.band,
+            is_bound: false,
             version,
             permit,
             mark: NetworkMark::new(&endpoint.properties(protocols)),
@@ -143,6 +146,12 @@ impl ClientConnection {
         self.permit.is_void() || self.owner.as_ref().is_some_and(|owner| owner.strong_count() == 0)
     }
 
+    /// The band that it is for, while the server does not know of it and may want to.
+    pub(super) fn unbound_band(&self) -> Option<Band> {
+        self.band
+            .filter(|_| !self.is_bound && self.endpoint.may_bind_bands())
+    }
+
     pub(super) fn endpoint(&self) -> &Arc<Endpoint> {
         &self.endpoint
     }
@@ -178,6 +187,14 @@ impl ClientConnection {
     /// Says at which priority the next request travels.
     pub(super) fn mark(&self, mapping: &dyn NetworkPriorityMapping, priority: Option<Priority>) {
         self.mark.set(&*self.stream, mapping, priority);
+    }
+
+    /// What the first request tells of the text to come.
+    pub(super) fn code_sets(&self) -> ServiceContext<'static> {
+        ServiceContext::CodeSets {
+            char: char_set_id(self.char_set),
+            wchar: UTF_16,
+        }
     }
 
     pub(super) fn new_request_id(&mut self) -> u32 {

@@ -3,7 +3,7 @@ use std::{
     io,
     sync::{
         Arc, OnceLock, Weak,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -22,6 +22,8 @@ pub(crate) struct Endpoint {
     pub(crate) char_set: Option<CharSet>,
     /// Until when others are tried first, in milliseconds since [`START`]; 0: it could be reached when last tried.
     avoided_until: AtomicU64,
+    /// The server does not know how to bind connections to bands.
+    binds_no_bands: AtomicBool,
 }
 
 /// For so long others are tried before one that could not be reached: or each call would first wait for it.
@@ -37,6 +39,16 @@ impl Endpoint {
     pub(super) fn is_avoided(&self) -> bool {
         let until = self.avoided_until.load(Ordering::Relaxed);
         until != 0 && milliseconds() < until
+    }
+
+    /// Whether its server may know how to bind connections to bands.
+    pub(super) fn may_bind_bands(&self) -> bool {
+        !self.binds_no_bands.load(Ordering::Relaxed)
+    }
+
+    /// Remembers that it does not.
+    pub(super) fn set_binds_no_bands(&self) {
+        self.binds_no_bands.store(true, Ordering::Relaxed);
     }
 
     /// How its connections are set up.
@@ -106,6 +118,7 @@ impl Endpoints {
             address: address.to_owned(),
             char_set,
             avoided_until: AtomicU64::new(0),
+            binds_no_bands: AtomicBool::new(false),
         });
         known.insert(key, Arc::downgrade(&endpoint));
         endpoint

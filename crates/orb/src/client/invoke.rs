@@ -1,5 +1,9 @@
 use std::{
-    sync::Arc,
+    ops::ControlFlow,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -8,8 +12,8 @@ use punctual_cdr::{Decode, Decoder, Encoder, Ior};
 use punctual_flight::{Event, Record, operation_id, record};
 use punctual_giop::{
     AddressingDisposition, InvocationPolicies, LocateReplyHeader, MessageHeader, MessageType,
-    OutgoingRequest, ReplyHeader, ReplyStatus, ResponseFlags, ServiceContext, UTF_16, Version, begin_body,
-    char_set_id, decode_system_exception, encode_request, end_body,
+    OutgoingRequest, ReplyHeader, ReplyStatus, ResponseFlags, ServiceContext, Version, begin_body,
+    decode_system_exception, encode_request, end_body,
 };
 use punctual_stub::{
     Call, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response, Target,
@@ -39,6 +43,8 @@ pub(crate) struct Reference {
     route: Arc<Route>,
     /// Where the object said it is; forgotten when it cannot be reached there.
     forwarded: ArcSwapOption<Route>,
+    /// Whether it has ever said so: spares the look.
+    was_forwarded: AtomicBool,
     pub(super) policies: ReferencePolicies,
 }
 
@@ -86,6 +92,7 @@ impl Reference {
             orb: context_of(core),
             ior,
             route,
+            was_forwarded: AtomicBool::new(forwarded.is_some()),
             forwarded: ArcSwapOption::new(forwarded),
             policies: ReferencePolicies::new(overrides, &core.policies),
         }
@@ -103,17 +110,18 @@ impl Reference {
                 let (kind, minor) = (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN);
                 return Err(SystemException::new(kind, minor, Completion::No));
             }
-            let forwarded = self.forwarded.load();
-            let result = match &*forwarded {
-                Some(route) => attempt(route),
-                None => attempt(&self.route),
+            let forwarded = match self.was_forwarded.load(Ordering::Acquire) {
+                true => self.forwarded.load_full(),
+                false => None,
             };
+            let result = attempt(forwarded.as_ref().unwrap_or(&self.route));
             match result {
                 Ok(Attempt::Done(result)) => return Ok(result),
                 Ok(Attempt::Forward(ior)) if forwards < self.core.limits.max_forwards => {
                     forwards += 1;
                     let route = Route::new(&Arc::new(ior), &self.core)?;
                     self.forwarded.store(Some(Arc::new(route)));
+                    self.was_forwarded.store(true, Ordering::Release);
                 }
                 Ok(Attempt::Forward(_)) => {
                     let (kind, minor) = (SystemExceptionKind::Transient, Minor::TOO_MANY_FORWARDS);
@@ -144,6 +152,12 @@ impl Reference {
     ) -> Result<Attempt<()>, SystemException> {
         let priority = self.caller_priority(route)?;
         let mut connection = self.connection(route, priority, terms)?;
+        if terms.policies.binds_bands {
+            connection = match self.bind_band(connection, route, frame, terms)? {
+                ControlFlow::Continue(connection) => connection,
+                ControlFlow::Break(instead) => return Ok(instead),
+            };
+        }
         if call.response == Response::None && connection.is_abandoned() {
             self.forget(&connection);
             return Ok(Attempt::Again(closed()));
@@ -216,16 +230,14 @@ impl Reference {
         let sends_deadlines = terms.policies.sends_deadlines && terms.deadlines.request.is_some();
         let limits = (connection.char_set, self.core.limits.max_message_size);
         let announces_code_sets = connection.announces_code_sets;
+        let connection = &*connection;
         let operation = call.operation;
         let header = |encoder: &mut Encoder<'_>| {
             let priority = ServiceContext::Priority(priority.value());
             let mut contexts = [priority; 3];
             let mut count = usize::from(route.propagates_priority());
             if announces_code_sets {
-                contexts[count] = ServiceContext::CodeSets {
-                    char: char_set_id(limits.0),
-                    wchar: UTF_16,
-                };
+                contexts[count] = connection.code_sets();
                 count += 1;
             }
             if sends_deadlines {
@@ -360,7 +372,7 @@ impl Reference {
         }
     }
 
-    fn decode_reply(
+    pub(super) fn decode_reply(
         &self,
         connection: &ClientConnection,
         arrived: &Arrived,

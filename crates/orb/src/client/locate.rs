@@ -1,3 +1,5 @@
+use std::ops::ControlFlow;
+
 use punctual_cdr::{Endian, Ior};
 use punctual_giop::{LocateReplyHeader, LocateStatus, MessageType, MessageWriter, encode_locate_request};
 use punctual_types::{Completion, SystemException};
@@ -50,6 +52,12 @@ impl Reference {
     ) -> Result<Attempt<bool>, SystemException> {
         let priority = self.caller_priority(route)?;
         let mut connection = self.connection(route, priority, terms)?;
+        if terms.policies.binds_bands {
+            connection = match self.bind_band(connection, route, frame, terms)? {
+                ControlFlow::Continue(connection) => connection,
+                ControlFlow::Break(instead) => return Ok(instead),
+            };
+        }
         let _blocked = self.enter_wait(&connection, terms)?;
         let request_id = connection.new_request_id();
         let mut writer = MessageWriter::new(

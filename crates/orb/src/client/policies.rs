@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use arc_swap::{ArcSwap, Guard};
+use arc_swap::ArcSwapOption;
 use punctual_os::PiMutex;
 use punctual_stub::{PoliciesInForce, PolicyOverrides};
 
@@ -47,8 +47,10 @@ impl OrbPolicies {
 /// The overrides of one reference, and what they come to.
 pub(super) struct ReferencePolicies {
     pub(super) overrides: PolicyOverrides,
-    /// For threads without overrides.
-    merged: ArcSwap<Merged>,
+    /// For threads without overrides, as of when the reference was made.
+    first: Merged,
+    /// The same, after the ORB's have changed.
+    later: ArcSwapOption<Merged>,
     /// Of the reference, also what its private connections are known by.
     pub(super) identity: Arc<Identity>,
 }
@@ -59,41 +61,59 @@ pub(super) struct Merged {
     policies: PoliciesInForce,
 }
 
-impl Deref for Merged {
+/// What a call is under.
+pub(super) enum InForce<'r> {
+    /// Without a count of who uses it: the ORB's policies seldom change.
+    First(&'r PoliciesInForce),
+    Later(Arc<Merged>),
+}
+
+impl Deref for InForce<'_> {
     type Target = PoliciesInForce;
 
     fn deref(&self) -> &PoliciesInForce {
-        &self.policies
+        match self {
+            Self::First(policies) => policies,
+            Self::Later(merged) => &merged.policies,
+        }
     }
 }
 
 impl ReferencePolicies {
     pub(super) fn new(overrides: PolicyOverrides, orb: &OrbPolicies) -> Self {
-        let merged = Merged::new(&overrides, orb, None);
         Self {
+            first: Merged::new(&overrides, orb, None),
             overrides,
-            merged: ArcSwap::from_pointee(merged),
+            later: ArcSwapOption::empty(),
             identity: Arc::new(Identity),
         }
     }
 
     /// What a call of this thread is under. Merged again only after a change.
-    pub(super) fn in_force(&self, orb: &OrbPolicies) -> Guard<Arc<Merged>> {
+    pub(super) fn in_force(&self, orb: &OrbPolicies) -> InForce<'_> {
         let generation = orb.generation();
         let of_thread = SCOPE.with_borrow_mut(|scope| {
             let scope = scope.as_deref_mut()?;
             Some(scope.merged_with(self, orb, generation))
         });
         if let Some(merged) = of_thread {
-            return Guard::from_inner(merged);
+            return InForce::Later(merged);
         }
-        let merged = self.merged.load();
-        if merged.generation == generation {
-            return merged;
+        if self.first.generation == generation {
+            return InForce::First(&self.first.policies);
         }
-        self.merged
-            .store(Arc::new(Merged::new(&self.overrides, orb, None)));
-        self.merged.load()
+        self.after_change(orb, generation)
+    }
+
+    #[cold]
+    fn after_change(&self, orb: &OrbPolicies, generation: u64) -> InForce<'_> {
+        let later = self.later.load_full();
+        let merged = later.filter(|merged| merged.generation == generation);
+        InForce::Later(merged.unwrap_or_else(|| {
+            let merged = Arc::new(Merged::new(&self.overrides, orb, None));
+            self.later.store(Some(Arc::clone(&merged)));
+            merged
+        }))
     }
 }
 

@@ -8,8 +8,8 @@ use std::{
 
 use punctual_cdr::{CharSet, Decoder, Ior};
 use punctual_giop::{
-    CodeSetComponentInfo, Component, PolicyValue, PriorityModel, Profile, TAO_TAG_ENDPOINTS, Version,
-    decode_endpoints_with, negotiate,
+    CodeSetComponentInfo, Component, PolicyValue, PriorityModel, Profile, TAO_ORB_TYPE, TAO_TAG_ENDPOINTS,
+    Version, decode_endpoints_with, negotiate,
 };
 use punctual_stub::PoliciesInForce;
 use punctual_transport::{Reach, Transport, host_id};
@@ -36,6 +36,8 @@ pub(crate) struct Route {
     pub(super) model: Option<(PriorityModel, i16)>,
     /// Those that the reference has itself.
     pub(super) bands: Vec<Band>,
+    /// TAO has made it, which does not know how to bind connections to bands.
+    pub(super) is_of_tao: bool,
     /// The object is one of this ORB's: no request needs to be sent.
     pub(crate) is_local: bool,
 }
@@ -111,6 +113,7 @@ impl Route {
             exposes_protocols: false,
             model: None,
             bands: Vec::new(),
+            is_of_tao: false,
         };
         for component in &profile.components {
             // A component that is malformed or unknown takes nothing from the rest of the reference.
@@ -130,6 +133,7 @@ impl Route {
                         },
                     )?);
                 }
+                Ok(Component::OrbType(orb)) => route.is_of_tao = orb == TAO_ORB_TYPE,
                 Ok(Component::AlternateIiopAddress { host, port }) => {
                     alternates.push(iiop_address(&host, port));
                 }
@@ -166,6 +170,7 @@ impl Route {
         // What the server understands in one protocol it understands in all.
         self.version = self.version.min(other.version);
         self.is_local |= other.is_local;
+        self.is_of_tao |= other.is_of_tao;
         self.endpoints.extend(other.endpoints);
         match (self.exposes_protocols, other.exposes_protocols) {
             (false, false) => self.tags.extend(other.tags),

@@ -25,7 +25,11 @@ pub(crate) struct CallFrame {
 /// What a calling thread keeps from call to call, so that it shares nothing with other callers.
 #[derive(Default)]
 struct ThreadState {
-    frames: Vec<CallFrame>,
+    #[expect(
+        clippy::vec_box,
+        reason = "a call takes one out and puts it back: as a pointer"
+    )]
+    frames: Vec<Box<CallFrame>>,
     /// Calls this thread is inside of.
     depth: usize,
     /// Where its connections are while it serves a lane.

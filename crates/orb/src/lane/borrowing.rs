@@ -1,4 +1,5 @@
 //! Borrowing threads: while all threads of a lane are in upcalls, threads of lower lanes serve its requests, at its priority.
+//! What follows is about lanes that wait in their waiting places; [`queued`] says how it is where requests are buffered.
 //!
 //! # How a lower lane hears of it
 //!
@@ -30,6 +31,8 @@
 //! other direction. In kernels without PREEMPT_RT it does not inherit priority. A pool that borrows trades this bit of isolation
 //! for throughput; a pool that does not is not touched by it.
 
+mod queued;
+
 use std::{
     sync::{
         Arc,
@@ -40,19 +43,21 @@ use std::{
 
 use punctual_os::{Interest, PiMutex, Poller, Scheduling, Trigger, scheduling};
 
+pub(super) use self::queued::{after_push, help_with_queue, is_asked};
 use super::{
-    FIRST_ABOVE, Lane, serving,
+    FIRST_ABOVE, Lane,
+    request_queue::RequestQueue,
+    serving,
     worker::{Desk, Worker},
 };
 use crate::{OrbError, client, orb_core::OrbCore};
 
 /// What a lane lends and borrows.
-#[derive(Default)]
 pub(super) struct Borrowing {
-    /// The lanes above, as far as their threads are lent to.
+    /// The lanes above, as far as their threads are lent to; the lowest first.
     above: Vec<Above>,
-    /// Where this lane's waiting place is registered.
-    below: Vec<Below>,
+    /// Where those are found who lend to this lane; the lowest lane first.
+    below: Below,
     /// What helpers work with: buffers stay with the lane whose requests they are for.
     desks: PiMutex<Vec<Desk>>,
 }
@@ -64,8 +69,16 @@ struct Above {
     place: usize,
 }
 
+/// Where threads of lower lanes wait.
+enum Below {
+    /// In these, where this lane's waiting place is registered.
+    Places(Vec<Place>),
+    /// For these: the lanes buffer.
+    Queues(Vec<Arc<RequestQueue>>),
+}
+
 /// A lower lane's waiting place.
-struct Below {
+struct Place {
     poller: Arc<Poller>,
     token: u64,
     armed: AtomicBool,
@@ -76,10 +89,12 @@ const MAX_LANES: usize = 5;
 
 /// Lets the lanes, the lowest first, borrow from those before them. Before their threads start.
 pub(crate) fn let_borrow(lanes: &[Arc<Lane>], core: &Arc<OrbCore>) -> Result<(), OrbError> {
-    if lanes.len() > MAX_LANES {
+    let buffering = lanes.iter().any(|lane| lane.buffering.is_some());
+    if !buffering && lanes.len() > MAX_LANES {
         return Err(OrbError::ThreadPool(format!(
             "`allow_borrowing`: it works with {MAX_LANES} lanes at most, because the kernel does not let more wait for each \
-             other, and this pool has {}; merge lanes or do without it",
+             other, and this pool has {}; merge lanes, do without it, or add `request_buffering`, with which there is no such \
+             limit",
             lanes.len()
         )));
     }
@@ -89,45 +104,59 @@ pub(crate) fn let_borrow(lanes: &[Arc<Lane>], core: &Arc<OrbCore>) -> Result<(),
             lane: Arc::clone(lane),
             place: own,
         });
-        let below = lower.iter().enumerate().map(|(place, below)| Below {
-            poller: Arc::clone(&below.poller),
-            token: FIRST_ABOVE - (own - place - 1) as u64,
-            armed: AtomicBool::new(true),
-        });
+        let below = if buffering {
+            Below::Queues(lower.iter().map(|lane| Arc::clone(&lane.queue)).collect())
+        } else {
+            Below::Places(register(lane, lower)?)
+        };
         let helpers: usize = lower.iter().map(|lane| lane.crew.planned()).sum();
         let borrowing = Borrowing {
             above: above.collect(),
-            below: below.collect(),
+            below,
             desks: PiMutex::new((0..helpers).map(|_| Desk::new(core)).collect()),
         };
-        for below in &borrowing.below {
-            let (interest, trigger) = (Interest::READ, Trigger::OneShot);
-            below.poller.add(&*lane.poller, below.token, interest, trigger)?;
-        }
         // Each lane gets one, once.
         let _ = lane.borrowing.set(borrowing);
     }
     Ok(())
 }
 
+/// Registers a lane's waiting place in those of the lanes below it, armed.
+fn register(lane: &Lane, lower: &[Arc<Lane>]) -> Result<Vec<Place>, OrbError> {
+    let own = lower.len();
+    let places = lower.iter().enumerate().map(|(number, below)| {
+        let place = Place {
+            poller: Arc::clone(&below.poller),
+            token: FIRST_ABOVE - (own - number - 1) as u64,
+            armed: AtomicBool::new(true),
+        };
+        let (interest, trigger) = (Interest::READ, Trigger::OneShot);
+        place.poller.add(&*lane.poller, place.token, interest, trigger)?;
+        Ok(place)
+    });
+    places.collect()
+}
+
 impl Borrowing {
     /// Whether other lanes' threads may come to help.
     pub(super) fn has_helpers(&self) -> bool {
-        !self.below.is_empty()
+        match &self.below {
+            Below::Places(places) => !places.is_empty(),
+            Below::Queues(queues) => !queues.is_empty(),
+        }
     }
 
-    /// Has the lower lanes told of what is, or will be, ready in `poller`, which is the own one.
-    fn call_for_help(&self, poller: &Poller) {
-        for below in &self.below {
-            if !below.armed.swap(true, Ordering::SeqCst) {
-                // It fails for want of kernel memory at most; then the next one to leave nobody waiting tries again.
-                let again = below
-                    .poller
-                    .modify(poller, below.token, Interest::READ, Trigger::OneShot);
-                if again.is_err() {
-                    below.armed.store(false, Ordering::SeqCst);
-                }
-            }
+    /// Has the lower lanes told of what is, or will be, there for `lane`, which is the own one.
+    fn call_for_help(&self, lane: &Lane) {
+        match &self.below {
+            Below::Places(places) => places.iter().for_each(|place| place.arm(&lane.poller)),
+            Below::Queues(queues) => queued::call_for_help(lane, queues),
+        }
+    }
+
+    fn set_disarmed(&self, place: usize) {
+        if let Below::Places(places) = &self.below {
+            places[place].armed.store(false, Ordering::SeqCst);
         }
     }
 
@@ -138,10 +167,25 @@ impl Borrowing {
     }
 }
 
+impl Place {
+    /// Has it report what is, or will be, ready in `poller`.
+    fn arm(&self, poller: &Poller) {
+        if !self.armed.swap(true, Ordering::SeqCst) {
+            // It fails for want of kernel memory at most; then the next one to leave nobody waiting tries again.
+            let again = self
+                .poller
+                .modify(poller, self.token, Interest::READ, Trigger::OneShot);
+            if again.is_err() {
+                self.armed.store(false, Ordering::SeqCst);
+            }
+        }
+    }
+}
+
 /// Calls the lower lanes, if the lane borrows: for whoever finds it exhausted.
 pub(super) fn call_for_help(lane: &Lane) {
     if let Some(borrowing) = lane.borrowing.get() {
-        borrowing.call_for_help(&lane.poller);
+        borrowing.call_for_help(lane);
     }
 }
 
@@ -158,29 +202,47 @@ pub(super) fn help(home: &Arc<Lane>, via: &Lane, token: u64, core: &Arc<OrbCore>
     let Some(theirs) = lane.borrowing.get() else {
         return;
     };
-    theirs.below[above.place].armed.store(false, Ordering::SeqCst);
-    if !lane.crew.occupancy.is_exhausted() {
-        return;
+    theirs.set_disarmed(above.place);
+    if lane.crew.occupancy.is_exhausted() {
+        let find = |_: &mut Desk| lane.poller.wait_one(Some(Duration::ZERO)).ok().flatten();
+        lend((home, via), lane, core, find, |worker, event| {
+            worker.dispatch(event)
+        });
     }
+}
+
+/// Makes a thread of `home` that is serving `via` serve what `find` finds for `lane`, which is above both. `false`: nothing.
+fn lend<W>(
+    (home, via): (&Arc<Lane>, &Lane),
+    lane: &Arc<Lane>,
+    core: &Arc<OrbCore>,
+    find: impl FnOnce(&mut Desk) -> Option<W>,
+    serve: impl FnOnce(&mut Worker<'_>, W),
+) -> bool {
+    let Some(theirs) = lane.borrowing.get() else {
+        return false;
+    };
     // As one of its threads: the last one closes the lane, and that must not be while this one serves.
     let _joined = join(lane);
     if lane.is_stopping() {
-        return;
+        return false;
     }
     let _raised = raise(via.scheduling, lane.scheduling);
     let mut desk = theirs.take_desk(core);
-    let found = lane.poller.wait_one(Some(Duration::ZERO));
+    let found = find(&mut desk);
     if lane.crew.occupancy.is_exhausted() {
-        theirs.call_for_help(&lane.poller);
+        theirs.call_for_help(lane);
     }
-    if let Ok(Some(event)) = found {
+    let is_found = found.is_some();
+    if let Some(found) = found {
         let _serving = serving::enter(lane, home, core);
         let _calls = client::use_connections_of(&lane.calls);
         let mut worker = Worker::new(lane, home, core, desk);
-        worker.dispatch(event);
+        serve(&mut worker, found);
         desk = worker.into_desk();
     }
     theirs.desks.lock().push(desk);
+    is_found
 }
 
 /// Makes the thread one of the lane's, until the result is dropped.

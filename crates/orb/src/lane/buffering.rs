@@ -15,7 +15,7 @@ use punctual_giop::{MessageHeader, RequestHeader};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    Lane,
+    Lane, borrowing,
     connection::Connection,
     crew::Life,
     request_queue::{NoRoom, Queued, Waited},
@@ -56,15 +56,19 @@ impl Worker<'_> {
                 }
                 patience = life.left();
             }
-            match self.lane.queue.wait(&mut self.desk, patience) {
+            let lane = self.lane;
+            let is_asked = || borrowing::is_asked(lane);
+            let served = match lane.queue.wait(&mut self.desk, patience, is_asked) {
                 Waited::Request(request) => {
                     self.serve_queued(request);
-                    if let Some(life) = &mut life {
-                        life.renew();
-                    }
+                    true
                 }
-                Waited::InVain => {}
+                Waited::Asked => borrowing::help_with_queue(self.home, lane, self.core),
+                Waited::InVain => false,
                 Waited::Closed => return Ended::Stopped,
+            };
+            if let Some(life) = life.as_mut().filter(|_| served) {
+                life.renew();
             }
         }
     }
@@ -91,6 +95,7 @@ impl Worker<'_> {
             .queue
             .push(limits, queued, message, &buffers.fragment_starts);
         let Err(no_room) = pushed else {
+            borrowing::after_push(self.lane);
             return true;
         };
         let (kind, minor) = match no_room {
@@ -114,6 +119,7 @@ impl Worker<'_> {
             read_at,
             ..
         } = request;
+        self.count_loan();
         let arrival = Arrival {
             read_at: Some(read_at),
             // From buffer to buffer it may go, once: who was handed it has the right priority.

@@ -48,8 +48,8 @@ use self::{
     worker::Desk,
 };
 use crate::{
-    ExpiredRequests, Limits, OrbError, QueueLimits, accepted_priorities::Origin, client::ConnectionCache,
-    orb_core::OrbCore,
+    ExpiredRequests, Limits, OrbError, QueueLimits, accepted_priorities::Origin, bound_band::BoundBand,
+    client::ConnectionCache, orb_core::OrbCore,
 };
 
 /// Why a connection is looked at.
@@ -87,7 +87,7 @@ pub(crate) struct Lane {
     /// Connections with a message that another thread of the lane should take.
     ready: PiMutex<VecDeque<(Arc<Connection>, Wake)>>,
     /// Requests that wait for a thread; without room unless it buffers or others hand requests on.
-    queue: RequestQueue,
+    queue: Arc<RequestQueue>,
     /// Its one reading thread only fills the queue, within these limits.
     pub(crate) buffering: Option<QueueLimits>,
     pub(crate) expired_requests: ExpiredRequests,
@@ -138,7 +138,7 @@ impl Lane {
             stopping: AtomicBool::new(false),
             connections: PiMutex::new(Slab::with_capacity(16)),
             ready: PiMutex::new(VecDeque::with_capacity(16)),
-            queue: RequestQueue::new()?,
+            queue: Arc::new(RequestQueue::new()?),
             buffering: None,
             expired_requests: ExpiredRequests::Serve,
             waiting_for_itself: AtomicUsize::new(0),
@@ -197,8 +197,13 @@ impl Lane {
 
     /// Whether another thread might take what this one leaves in the waiting place.
     fn is_shared(&self) -> bool {
-        self.blocking.is_none() && self.buffering.is_none() && self.crew.occupancy.threads() > 1
-            || self.borrowing.get().is_some_and(Borrowing::has_helpers)
+        let one_reads = self.blocking.is_some() || self.buffering.is_some();
+        !one_reads && (self.crew.occupancy.threads() > 1 || self.has_helpers())
+    }
+
+    /// Whether threads of other lanes may come to help.
+    fn has_helpers(&self) -> bool {
+        self.borrowing.get().is_some_and(Borrowing::has_helpers)
     }
 
     /// Gets threads from elsewhere: for whoever leaves nobody waiting.
@@ -271,6 +276,7 @@ impl Lane {
         let origin = Origin {
             peer: stream.peer(),
             highest: acceptor.highest_priority,
+            band: BoundBand::default(),
         };
         let properties = &acceptor.properties;
         let connection = Connection::new(token, stream, origin, properties, &self.poller, &self.limits);
@@ -346,7 +352,9 @@ impl Lane {
 
     /// Tells its threads that another lane has put something into the queue.
     fn wake_for_queue(&self) {
-        if self.buffering.is_none() {
+        if self.buffering.is_some() {
+            borrowing::after_push(self);
+        } else {
             let _ = self.bell.ring();
         }
     }
@@ -363,8 +371,7 @@ impl Lane {
 
     /// Whether so many threads are all that it could have for upcalls, lent and dynamic ones included.
     fn has_no_more_than(&self, threads: usize) -> bool {
-        let has_helpers = self.borrowing.get().is_some_and(Borrowing::has_helpers);
-        !has_helpers && threads >= self.crew.most_threads() - self.reading_threads()
+        !self.has_helpers() && threads >= self.crew.most_threads() - self.reading_threads()
     }
 
     /// Accepts nobody any more, tells the peers that nothing outstanding will be handled, and closes.

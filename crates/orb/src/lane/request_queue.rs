@@ -32,6 +32,8 @@ pub(super) struct RequestQueue {
     bell: Doorbell,
     /// How many of the latter there are.
     nested: AtomicUsize,
+    /// How many requests wait and can be taken: as the state says, for those who do not have the lock.
+    requests: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -71,6 +73,8 @@ pub(super) enum Waited {
     Request(Queued),
     /// Time is over.
     InVain,
+    /// A lane above asks for help.
+    Asked,
     /// The lane is stopping.
     Closed,
 }
@@ -92,6 +96,7 @@ impl RequestQueue {
             arrived: PiCondvar::new(),
             bell: Doorbell::new()?,
             nested: AtomicUsize::new(0),
+            requests: AtomicUsize::new(0),
         })
     }
 
@@ -140,6 +145,7 @@ impl RequestQueue {
         state.accepted += 1;
         state.waiting.push_back(Waiting { request, message });
         state.most_requests = state.most_requests.max(state.waiting.len());
+        self.publish(&state);
         let enough_idle = state.waiting.len() <= state.idle;
         drop(state);
         self.arrived.notify_one();
@@ -149,12 +155,18 @@ impl RequestQueue {
         Ok(())
     }
 
-    /// Waits for a request, for so long at most (`None`: without a deadline), and puts the oldest one on the desk.
-    pub(super) fn wait(&self, desk: &mut Desk, patience: Option<Duration>) -> Waited {
+    /// Waits for a request, for so long at most (`None`: without a deadline), and puts the oldest one on the desk; or until
+    /// `is_asked`, which comes first, and which [`Self::wake_for_others`] has looked at again.
+    pub(super) fn wait(
+        &self,
+        desk: &mut Desk,
+        patience: Option<Duration>,
+        is_asked: impl Fn() -> bool,
+    ) -> Waited {
         let deadline = patience.and_then(|patience| Instant::now().checked_add(patience));
         let mut state = self.state.lock();
         state.idle += 1;
-        let empty = |state: &mut State| !state.closed && state.waiting.is_empty();
+        let empty = |state: &mut State| !state.closed && state.waiting.is_empty() && !is_asked();
         match deadline {
             None => self.arrived.wait_while(&mut state, empty),
             Some(deadline) => {
@@ -165,7 +177,45 @@ impl RequestQueue {
         if state.closed {
             return Waited::Closed;
         }
-        state.take(desk).map_or(Waited::InVain, Waited::Request)
+        if is_asked() {
+            let left_behind = !state.waiting.is_empty();
+            let enough_idle = state.waiting.len() <= state.idle;
+            drop(state);
+            // What has woken this thread may have been a request of the own queue.
+            if left_behind {
+                self.arrived.notify_one();
+            }
+            if !enough_idle {
+                self.wake_nested();
+            }
+            return Waited::Asked;
+        }
+        let taken = state.take(desk);
+        self.publish(&state);
+        taken.map_or(Waited::InVain, Waited::Request)
+    }
+
+    /// Has a thread that waits look whether a lane above asks for help.
+    pub(super) fn wake_for_others(&self) {
+        // Whoever looked before is waiting once this lock is had.
+        let state = self.state.lock();
+        let enough_idle = state.waiting.len() < state.idle;
+        drop(state);
+        self.arrived.notify_one();
+        if !enough_idle {
+            self.wake_nested();
+        }
+    }
+
+    /// Whether there is something to take.
+    pub(super) fn has_requests(&self) -> bool {
+        self.requests.load(Ordering::SeqCst) > 0
+    }
+
+    /// While the state is locked, after each change of it.
+    fn publish(&self, state: &State) {
+        let requests = if state.closed { 0 } else { state.waiting.len() };
+        self.requests.store(requests, Ordering::SeqCst);
     }
 
     /// The oldest request, if there is one, and whether there are more.
@@ -175,6 +225,7 @@ impl RequestQueue {
             return (None, false);
         }
         let taken = state.take(desk);
+        self.publish(&state);
         (taken, !state.waiting.is_empty())
     }
 
@@ -190,6 +241,7 @@ impl RequestQueue {
         state.octets -= cancelled.message.size();
         state.messages.discard(&cancelled.message);
         state.cancelled += 1;
+        self.publish(&state);
         drop(state);
         // Not under the lock: it may be the last one that holds the connection.
         drop(cancelled);
@@ -198,7 +250,10 @@ impl RequestQueue {
 
     /// Lets nothing in or out any more.
     pub(super) fn close(&self) {
-        self.state.lock().closed = true;
+        let mut state = self.state.lock();
+        state.closed = true;
+        self.publish(&state);
+        drop(state);
         self.arrived.notify_all();
         self.wake_nested();
     }
@@ -211,6 +266,7 @@ impl RequestQueue {
             .iter()
             .for_each(|waiting| state.messages.discard(&waiting.message));
         state.octets = 0;
+        self.publish(&state);
         drop(state);
         drop(forgotten);
     }

@@ -24,7 +24,7 @@ use punctual_transport::Stream;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    Acceptor, Lane, Wake,
+    Acceptor, Lane, Wake, borrowing,
     connection::Connection,
     worker::{Desk, Worker},
 };
@@ -171,6 +171,13 @@ impl Worker<'_> {
         let queue = &self.lane.queue;
         // In this order: who comes from now on rings again.
         queue.silence();
+        if borrowing::help_with_queue(self.home, self.lane, self.core) {
+            // For those of its own that came meanwhile.
+            if queue.has_requests() {
+                queue.wake_nested();
+            }
+            return;
+        }
         let (request, more) = queue.try_take(&mut self.desk);
         if more {
             queue.wake_nested();
@@ -195,6 +202,10 @@ struct Nested<'l>(&'l Lane);
 impl<'l> Nested<'l> {
     fn enter(lane: &'l Lane) -> Self {
         lane.queue.enter_nested();
+        // What a lane above asked before rang for nobody.
+        if borrowing::is_asked(lane) {
+            lane.queue.wake_nested();
+        }
         Self(lane)
     }
 }
@@ -202,6 +213,9 @@ impl<'l> Nested<'l> {
 impl Drop for Nested<'_> {
     fn drop(&mut self) {
         self.0.queue.leave_nested();
+        if borrowing::is_asked(self.0) {
+            self.0.queue.wake_nested();
+        }
     }
 }
 

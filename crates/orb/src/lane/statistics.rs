@@ -24,7 +24,7 @@ pub struct LaneStatistics {
     pub misdirected: u64,
     /// Those of them that were handed on to their lane: [`crate::PoaBuilder::redispatch`].
     pub redispatched: u64,
-    /// Requests refused for a priority above the highest accepted one.
+    /// Requests refused for a priority above the highest accepted one, or outside the band that their connection is bound to.
     pub refused_priorities: u64,
     /// Connections closed because the lane had its limit of them.
     pub refused_connections: u64,

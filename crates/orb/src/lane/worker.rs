@@ -349,10 +349,7 @@ impl<'l> Worker<'l> {
                 if self.lane.buffering.is_some() {
                     return self.buffer(connection, header);
                 }
-                if self.is_lent() {
-                    self.lane.counters.borrowed.add_one();
-                    self.home.counters.lent.add_one();
-                }
+                self.count_loan();
                 self.answer_request(connection, header, Arrival::NOW)
             }
             MessageType::LocateRequest => {
@@ -368,6 +365,14 @@ impl<'l> Worker<'l> {
         }
     }
 
+    /// Counts the request that comes next, if this thread is lent for it.
+    pub(super) fn count_loan(&self) {
+        if self.is_lent() {
+            self.lane.counters.borrowed.add_one();
+            self.home.counters.lent.add_one();
+        }
+    }
+
     /// Serves the request on the desk and sends the reply. `false`: the connection is of no further use.
     pub(super) fn answer_request(
         &mut self,
@@ -378,7 +383,7 @@ impl<'l> Worker<'l> {
         let Desk { message, buffers, .. } = &mut self.desk;
         buffers.link = connection.link;
         let message = &message[..header.total_size()];
-        let came = (connection.origin, arrival);
+        let came = (&connection.origin, arrival);
         let char_set = connection.char_set();
         let answer = {
             let _busy = busy(self.home, self.core);

@@ -134,6 +134,20 @@ impl PoaCore {
                 .is_some_and(|band| band.contains(lane))
     }
 
+    /// Whether connections that came in at `lane` may be bound to the band; the reason where they may not.
+    pub(crate) fn check_band(&self, lane: &Lane, band: PriorityBand) -> Result<(), Minor> {
+        if !self.bands.is_empty() && !self.bands.contains(&band) {
+            return Err(Minor::BAND_NOT_OFFERED);
+        }
+        let serves = |lane: &Lane| lane.priority.is_none_or(|own| band.contains(own));
+        let passes_on = self.redispatch.is_some();
+        if serves(lane) || passes_on && self.pool.lanes.iter().any(|lane| serves(lane)) {
+            Ok(())
+        } else {
+            Err(Minor::NO_ENDPOINT_IN_BAND)
+        }
+    }
+
     /// The priority model of an object, which may have its own priority.
     pub(crate) fn model(&self, priority: Option<Priority>) -> Option<PriorityModel> {
         priority.map(PriorityModel::ServerDeclared).or(self.model)

@@ -5,7 +5,9 @@ use punctual_flight::{Event, Record, record};
 use punctual_os::{Scheduling, scheduling};
 use punctual_poa::InFlight;
 use punctual_stub::Servant;
-use punctual_types::{Completion, Minor, NativePriority, Priority, SystemException, SystemExceptionKind};
+use punctual_types::{
+    Completion, Minor, NativePriority, Priority, PriorityBand, SystemException, SystemExceptionKind,
+};
 
 use crate::{
     PriorityModel, QueueLimits, accepted_priorities::Origin, current, lane::Lane,
@@ -55,16 +57,19 @@ impl ActiveObject {
     ///
     /// Source: Real-time CORBA 1.2 and the matrix of TAO's documentation: with lanes a request runs at its lane's priority,
     /// without them the thread takes on the client's or the servant's. Fails with NO_PERMISSION for a priority above the
-    /// highest accepted one, BAD_PARAM for one that is none, DATA_CONVERSION for one without native counterpart, INTERNAL for
+    /// highest accepted one, INV_POLICY for one outside the connection's band, BAD_PARAM for one that is none, DATA_CONVERSION for one without native counterpart, INTERNAL for
     /// one that the transform refuses.
     pub(crate) fn placement(
         &self,
         core: &OrbCore,
         lane: &Lane,
-        origin: Origin,
+        origin: &Origin,
         may_move: bool,
         propagated: Option<i16>,
     ) -> Result<Placement, SystemException> {
+        if let Some(band) = origin.band.get() {
+            self.keep_to(band, lane, propagated)?;
+        }
         let asked = match self.model {
             None => None,
             Some(PriorityModel::ServerDeclared(priority)) => Some(priority),
@@ -153,7 +158,28 @@ impl ActiveObject {
         }
     }
 
-    fn accept(&self, lane: &Lane, origin: Origin, propagated: i16) -> Result<Priority, SystemException> {
+    /// Refuses what is to go over another connection, as a client would that has no band for it.
+    #[cold]
+    fn keep_to(
+        &self,
+        band: PriorityBand,
+        lane: &Lane,
+        propagated: Option<i16>,
+    ) -> Result<(), SystemException> {
+        let asked = match self.model {
+            None => return Ok(()),
+            Some(PriorityModel::ServerDeclared(own)) => own.value(),
+            Some(PriorityModel::ClientPropagated { default }) => propagated.unwrap_or(default.value()),
+        };
+        if Priority::new(asked).is_ok_and(|asked| band.contains(asked)) {
+            return Ok(());
+        }
+        lane.count_refused_priority();
+        let (kind, minor) = (SystemExceptionKind::InvPolicy, Minor::PRIORITY_OUTSIDE_BOUND_BAND);
+        Err(SystemException::new(kind, minor, Completion::No))
+    }
+
+    fn accept(&self, lane: &Lane, origin: &Origin, propagated: i16) -> Result<Priority, SystemException> {
         let priority = Priority::new(propagated)
             .map_err(|_| SystemException::new(SystemExceptionKind::BadParam, Minor::NONE, Completion::No))?;
         let accepted = self.poa.accepted.admit(origin, priority);

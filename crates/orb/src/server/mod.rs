@@ -1,6 +1,7 @@
 //! The serving side: from the octets of a request to a servant, and back.
 
 mod active_object;
+mod band_binding;
 mod expiry;
 mod locate;
 mod request;
@@ -9,7 +10,7 @@ mod upcall;
 pub(crate) use active_object::{ActiveObject, Demultiplexed};
 pub(crate) use locate::answer_locate;
 pub(crate) use request::{answer_request, refuse_request};
-pub(crate) use upcall::run_servant;
+pub(crate) use upcall::{dispatch, run_servant};
 
 use std::{sync::Arc, time::Instant};
 

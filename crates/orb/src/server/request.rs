@@ -1,20 +1,23 @@
 use punctual_cdr::{CdrError, CharSet, Decoder, Encode, Endian};
 use punctual_flight::{Event, Record, model, operation_id, record};
 use punctual_giop::{
-    MessageHeader, MessageType, MessageWriter, RT_CORBA_PRIORITY, ReplyStatus, RequestHeader, ResponseFlags,
-    ServiceContext, Version, align_body, encode_reply_header, encode_system_exception,
+    BIND_PRIORITY_BAND, MessageHeader, MessageType, MessageWriter, RT_CORBA_PRIORITY, ReplyStatus,
+    RequestHeader, ResponseFlags, ServiceContext, Version, align_body, encode_reply_header,
+    encode_system_exception,
 };
 use punctual_stub::{Outcome, Upcall};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use super::{Answer, Arrival, Buffers, Demultiplexed, Unintelligible, expiry, run_servant};
+use super::{
+    Answer, Arrival, Buffers, Demultiplexed, Unintelligible, band_binding, dispatch, expiry, run_servant,
+};
 use crate::{PriorityModel, accepted_priorities::Origin, current, lane::Lane, orb_core::OrbCore};
 
 /// Serves a request and writes the reply into the buffers.
 pub(crate) fn answer_request(
     core: &OrbCore,
     lane: &Lane,
-    (origin, arrival): (Origin, Arrival),
+    (origin, arrival): (&Origin, Arrival),
     char_set: CharSet,
     message: &[u8],
     header: &MessageHeader,
@@ -68,6 +71,18 @@ pub(crate) fn answer_request(
         drop(object);
         return forward(encoder, reply_header, &ior, request.response);
     }
+    let run = if request.operation.starts_with('_') {
+        // Adapters without a priority model leave it to their servants, which do not know it.
+        if request.operation == BIND_PRIORITY_BAND && object.model.is_some() {
+            return match band_binding::bind(&object, lane, origin, request.contexts) {
+                Ok(()) => finish(encoder, request.response),
+                Err(exception) => fail(encoder, reply_header, &exception, request.response),
+            };
+        }
+        run_servant
+    } else {
+        dispatch
+    };
     let placement = match incoming.priority.transpose() {
         Ok(priority) => object.placement(core, lane, origin, arrival.may_move, priority),
         Err(error) => Err(error.system_exception(Completion::No)),
@@ -103,7 +118,7 @@ pub(crate) fn answer_request(
     let result = {
         let _native = placement.enter();
         let _current = current::during_upcall(placement.current, object.transform.as_ref());
-        run_servant(&*object.servant, &mut upcall)
+        run(&*object.servant, &mut upcall)
     };
     drop(object);
     let outcome = upcall.outcome();

@@ -1,6 +1,6 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -15,7 +15,8 @@ pub fn bell() -> io::Result<(Ear, Ringer)> {
     ignores_sigpipe()?;
     let (ear, ringer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
     // So that a client of another user, to whom the end is given, can open it anew. There is no path by which others could.
-    rustix::fs::fchmod(&ringer, Mode::RUSR | Mode::WUSR | Mode::WGRP | Mode::WOTH)?;
+    let all = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
+    rustix::fs::fchmod(&ringer, all)?;
     Ok((Ear::of(ear), Ringer(ringer)))
 }
 
@@ -38,7 +39,7 @@ impl Ringer {
     pub fn from_peer(end: OwnedFd) -> io::Result<Self> {
         is_pipe(&end)?;
         ignores_sigpipe()?;
-        reopen(&end, OFlags::WRONLY).map(Self)
+        reopen(&end, OFlags::WRONLY | OFlags::NONBLOCK).map(Self)
     }
 }
 
@@ -56,6 +57,7 @@ impl From<Ringer> for OwnedFd {
 pub struct Ear {
     pipe: OwnedFd,
     expected: AtomicU32,
+    drains: AtomicBool,
 }
 
 /// Far below the room of the smallest pipe, one page.
@@ -66,20 +68,27 @@ impl Ear {
         Self {
             pipe,
             expected: AtomicU32::new(0),
+            drains: AtomicBool::new(false),
         }
     }
 
     /// To be called before each wait that the peer may ring for: empties the pipe when it could be filling up. Look for what
     /// was rung for after it, not before.
     pub fn expect(&self) {
-        // Equal, so that of several threads one does it.
-        if self.expected.fetch_add(1, Ordering::Relaxed) == DRAIN_AFTER {
+        // Threads that come at once may count as one: the pipe has room for many times as many rings.
+        let expected = self.expected.load(Ordering::Relaxed) + 1;
+        self.expected.store(expected, Ordering::Relaxed);
+        if expected > DRAIN_AFTER {
             self.drain();
         }
     }
 
     #[cold]
     fn drain(&self) {
+        // Of several threads one does it.
+        if self.drains.swap(true, Ordering::Acquire) {
+            return;
+        }
         // One ring stays: a poller that has noted an event and not delivered it yet would forget it if it found none.
         let rings = rustix::io::ioctl_fionread(&self.pipe).unwrap_or(0);
         let mut room = [0; 4096];
@@ -87,6 +96,7 @@ impl Ear {
         // In non-blocking mode; should it fail, nothing is lost.
         let _ = rustix::io::read(&self.pipe, &mut room[..count]);
         self.expected.store(0, Ordering::Relaxed);
+        self.drains.store(false, Ordering::Release);
     }
 
     /// Whether nobody has the other end any more; one system call.
@@ -101,13 +111,46 @@ impl Ear {
         fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
     }
 
+    /// For a thread that waits for nothing else.
+    ///
+    /// # Errors
+    /// The limit of open files is reached; `/proc` is not mounted.
+    pub fn sleeper(&self) -> io::Result<Sleeper> {
+        reopen(&self.pipe, OFlags::RDONLY).map(Sleeper)
+    }
+
     /// The end that a peer has handed over, as an open file of our own.
     ///
     /// # Errors
     /// It is no pipe; `/proc` is not mounted.
     pub fn from_peer(end: OwnedFd) -> io::Result<Self> {
         is_pipe(&end)?;
-        reopen(&end, OFlags::RDONLY).map(Self::of)
+        reopen(&end, OFlags::RDONLY | OFlags::NONBLOCK).map(Self::of)
+    }
+}
+
+/// An [`Ear`] for one thread that waits for nothing else: it blocks in `read`, which is cheaper than a poller. Rings that it takes
+/// are heard by nobody else.
+#[derive(Debug)]
+pub struct Sleeper(OwnedFd);
+
+impl Sleeper {
+    /// Waits until it rings, for as long as that takes, and takes all rings. `false`: nobody has the other end any more.
+    pub fn sleep(&self) -> bool {
+        let mut rings = [0; 64];
+        // Interrupted by a signal it was woken for nothing, as it may be anyway.
+        !matches!(rustix::io::read(&self.0, &mut rings), Ok(0))
+    }
+
+    /// Wakes whoever sleeps from another thread of this process.
+    ///
+    /// # Errors
+    /// The limit of open files is reached, or `/proc` is not mounted any more.
+    pub fn wake(&self) -> io::Result<()> {
+        // Not kept open: then the peer's end would not be missed.
+        reopen(&self.0, OFlags::WRONLY | OFlags::NONBLOCK).map(|end| {
+            Ringer(end).ring();
+        })
     }
 }
 
@@ -135,11 +178,10 @@ fn is_pipe(end: &OwnedFd) -> io::Result<()> {
     }
 }
 
-fn reopen(end: &OwnedFd, direction: OFlags) -> io::Result<OwnedFd> {
+fn reopen(end: &OwnedFd, flags: OFlags) -> io::Result<OwnedFd> {
     use std::os::fd::AsRawFd;
     let path = format!("/proc/self/fd/{}", end.as_raw_fd());
-    let flags = direction | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    rustix::fs::open(path, flags, Mode::empty()).map_err(|error| {
+    rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty()).map_err(|error| {
         let error = io::Error::from(error);
         io::Error::new(
             error.kind(),
@@ -212,6 +254,23 @@ mod tests {
     }
 
     /// What would stop an eventfd's ringer for ever.
+    #[test]
+    fn a_sleeper_is_woken_by_rings_by_its_own_process_and_by_the_end() {
+        let (ear, ringer) = bell().unwrap();
+        let sleeper = ear.sleeper().unwrap();
+        assert!(ringer.ring() && ringer.ring());
+        assert!(sleeper.sleep(), "all rings at once");
+        std::thread::scope(|scope| {
+            let asleep = scope.spawn(|| sleeper.sleep());
+            sleeper.wake().unwrap();
+            assert!(asleep.join().unwrap());
+            let asleep = scope.spawn(|| sleeper.sleep());
+            drop(ringer);
+            assert!(!asleep.join().unwrap());
+        });
+        assert!(ear.is_hung_up(), "whoever woke it did not keep the end");
+    }
+
     #[test]
     fn a_peer_cannot_make_the_ringer_block() {
         let (ear, ringer) = bell().unwrap();

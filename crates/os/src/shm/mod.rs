@@ -27,7 +27,7 @@ mod ring;
 #[cfg(not(loom))]
 mod segment;
 
-pub use bell::{Ear, Ringer, bell};
+pub use bell::{Ear, Ringer, Sleeper, bell};
 #[cfg(not(loom))]
 pub use exchange::Exchange;
 #[cfg(not(loom))]

@@ -3,14 +3,14 @@ use std::{
     os::fd::{AsFd, BorrowedFd},
     sync::{
         OnceLock,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
 use punctual_os::{
     Doorbell, Interest, Poller, Trigger,
-    shm::{Corrupted, Ear, Ringer, Segment},
+    shm::{Corrupted, Ear, Ringer, Segment, Sleeper},
 };
 
 use super::handshake::Connection;
@@ -30,9 +30,12 @@ pub(super) struct ShmStream {
     /// The peer has let go of its bells: it has ended, or died.
     hung_up: AtomicBool,
     shut_down: AtomicBool,
-    /// Where a blocking read waits, and where a blocking write does: a ring is for whoever needs it.
+    /// Where a blocking read waits without a time-out, and with one, and where a blocking write does: a ring is for whoever needs it.
+    sleeper: OnceLock<Sleeper>,
     reading: OnceLock<WaitingPlace>,
     writing: OnceLock<WaitingPlace>,
+    /// Threads that wait for room: the sleeper may take a ring that was meant for them.
+    writers: AtomicU32,
 }
 
 /// The server's end, in non-blocking mode.
@@ -44,7 +47,7 @@ pub(super) fn accepted(connection: Connection, peer: Peer) -> ShmStream {
 pub(super) fn connected(connection: Connection, peer: Peer) -> io::Result<ShmStream> {
     let stream = stream(connection, peer, false);
     // Now, and not in the first call.
-    stream.place(&stream.reading)?;
+    stream.sleeper()?;
     Ok(stream)
 }
 
@@ -59,8 +62,10 @@ fn stream(connection: Connection, peer: Peer, nonblocking: bool) -> ShmStream {
         timeout: AtomicU64::new(u64::MAX),
         hung_up: AtomicBool::new(false),
         shut_down: AtomicBool::new(false),
+        sleeper: OnceLock::new(),
         reading: OnceLock::new(),
         writing: OnceLock::new(),
+        writers: AtomicU32::new(0),
     }
 }
 
@@ -78,8 +83,16 @@ impl Stream for ShmStream {
             if self.has_ended() {
                 return self.take(buffer, false);
             }
-            self.ear.expect();
-            if !self.segment.sleep().map_err(corrupted)? && !wait.once()? {
+            let sleeps = wait.timeout.is_none();
+            if !sleeps {
+                self.ear.expect();
+            }
+            if self.segment.sleep().map_err(corrupted)? {
+                continue;
+            }
+            if sleeps {
+                self.doze()?;
+            } else if !wait.once()? {
                 return Err(io::ErrorKind::WouldBlock.into());
             }
         }
@@ -95,6 +108,7 @@ impl Stream for ShmStream {
             if written.count > 0 {
                 return self.ring_for(written.count, written.wake);
             }
+            let _writer = Writing::begin(self);
             self.ear.expect();
             if self.segment.wait_for_room().map_err(corrupted)? {
                 continue;
@@ -110,13 +124,16 @@ impl Stream for ShmStream {
 
     fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
         if !nonblocking {
-            self.place(&self.reading)?;
+            self.sleeper()?;
         }
         self.nonblocking.store(nonblocking, Ordering::Relaxed);
         Ok(())
     }
 
     fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        if timeout.is_some() {
+            self.place(&self.reading)?;
+        }
         let timeout = timeout.map_or(u64::MAX, |timeout| {
             u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX)
         });
@@ -145,6 +162,7 @@ impl Stream for ShmStream {
             timeout: Some(timeout),
             ..self.wait(&self.writing)
         };
+        let _writer = Writing::begin(self);
         loop {
             self.ear.expect();
             if self.segment.wait_for_room().map_err(corrupted)? || self.has_ended() {
@@ -161,6 +179,10 @@ impl Stream for ShmStream {
         self.segment.close();
         // Whoever is gone need not be told.
         let _ = self.ringer.ring();
+        if let Some(sleeper) = self.sleeper.get() {
+            // Where it cannot be woken from here, the peer lets go of its end when it sees this one closed.
+            let _ = sleeper.wake();
+        }
         for place in [&self.reading, &self.writing] {
             if let Some(place) = place.get() {
                 let _ = place.own_bell.ring();
@@ -226,6 +248,28 @@ impl ShmStream {
         }
     }
 
+    fn sleeper(&self) -> io::Result<&Sleeper> {
+        match self.sleeper.get() {
+            Some(sleeper) => Ok(sleeper),
+            None => {
+                let new = self.ear.sleeper()?;
+                Ok(self.sleeper.get_or_init(|| new))
+            }
+        }
+    }
+
+    /// Waits for one ring, or the end of the connection.
+    fn doze(&self) -> io::Result<()> {
+        if !self.sleeper()?.sleep() {
+            self.hung_up.store(true, Ordering::Relaxed);
+        }
+        if self.writers.load(Ordering::SeqCst) > 0 {
+            // Made here where the writer has not come so far.
+            self.place(&self.writing)?.own_bell.ring()?;
+        }
+        Ok(())
+    }
+
     fn wait<'s>(&'s self, place: &'s OnceLock<WaitingPlace>) -> Wait<'s> {
         let timeout = self.timeout.load(Ordering::Relaxed);
         Wait {
@@ -266,24 +310,48 @@ impl Wait<'_> {
         let Some(event) = place.poller.wait_one(left)? else {
             return Ok(false);
         };
-        if event.is_peer_closed() || event.is_error() {
+        if event.token() == OWN_BELL {
+            // After the end of this side it goes on ringing, for all.
+            if !self.stream.shut_down.load(Ordering::Acquire) {
+                place.own_bell.drain()?;
+            }
+        } else if event.is_peer_closed() || event.is_error() {
             self.stream.hung_up.store(true, Ordering::Relaxed);
         }
         Ok(true)
     }
 }
 
+/// Counts a thread that waits for room.
+struct Writing<'s>(&'s ShmStream);
+
+impl<'s> Writing<'s> {
+    fn begin(stream: &'s ShmStream) -> Self {
+        stream.writers.fetch_add(1, Ordering::SeqCst);
+        Self(stream)
+    }
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        self.0.writers.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+const EAR: u64 = 0;
+const OWN_BELL: u64 = 1;
+
 struct WaitingPlace {
     poller: Poller,
-    /// Rung by [`Stream::shutdown`] of this side.
+    /// Rung by [`Stream::shutdown`] of this side, and by a sleeper that may have taken a ring for it.
     own_bell: Doorbell,
 }
 
 impl WaitingPlace {
     fn new(ear: &Ear) -> io::Result<Self> {
         let (poller, own_bell) = (Poller::new()?, Doorbell::new()?);
-        poller.add(ear, 0, Interest::READ, Trigger::Edge)?;
-        poller.add(&own_bell, 1, Interest::READ, Trigger::Level)?;
+        poller.add(ear, EAR, Interest::READ, Trigger::Edge)?;
+        poller.add(&own_bell, OWN_BELL, Interest::READ, Trigger::Level)?;
         Ok(Self { poller, own_bell })
     }
 }

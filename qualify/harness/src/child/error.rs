@@ -26,6 +26,8 @@ pub enum Failure {
     Gone(Option<ExitStatus>),
     /// It answered that it could not do what it was asked, and why. It is still there.
     Refused(String),
+    /// The user wants the run to end; it has been killed, or was not started.
+    Interrupted,
     /// One side said something that the other does not understand; it has been killed.
     Speech(String),
 }
@@ -57,6 +59,7 @@ impl fmt::Display for ChildError {
             Failure::Gone(Some(status)) => write!(f, "ended too early ({status})")?,
             Failure::Gone(None) => write!(f, "closed its control channel and was killed")?,
             Failure::Refused(reason) => write!(f, "says: {reason}")?,
+            Failure::Interrupted => write!(f, "was ended, for the run was interrupted")?,
             Failure::Speech(what) => write!(f, "broke the control protocol: {what}")?,
         }
         match self.error_tail.as_str() {

@@ -7,6 +7,11 @@ fn facts(scheduling_rights: SchedulingRights) -> MachineFacts {
     MachineFacts {
         kernel: "6.1".into(),
         kernel_version: "#1".into(),
+        preemption: "PREEMPT_RT".into(),
+        clock_source: Some("tsc".into()),
+        governor: None,
+        isolated_cpus: Vec::new(),
+        tickless_cpus: Vec::new(),
         cpus: 2,
         cpu_model: "model".into(),
         tick_hz: 250,
@@ -69,7 +74,7 @@ fn the_exit_code_takes_the_first_that_applies() {
         assert_eq!(outcome.verdict().exit_code(), expected[1]);
         outcome.unfit("holes of 3.1 %");
         assert_eq!(outcome.verdict().exit_code(), 2);
-        assert_eq!(outcome.skipped()[0].reason, "holes of 3.1 %");
+        assert_eq!(outcome.skipped()[0].reason, "machine unfit: holes of 3.1 %");
     }
 }
 
@@ -121,6 +126,28 @@ fn several_benchmarks_become_one() {
     assert_eq!(columns, ["benchmark", "pool", "work"]);
     assert_eq!(all.verdict().exit_code(), 2);
     assert!(all.verdict().to_string().contains("demo: holes"));
+}
+
+#[test]
+fn what_ended_before_its_time_says_so_first() {
+    let mut all = Outcome::new("qualify", facts(SchedulingRights::RealTime));
+    all.absorb(outcome(SchedulingRights::RealTime));
+    all.unfit("holes");
+    assert!(
+        all.verdict()
+            .to_string()
+            .starts_with("qualify: MACHINE UNFIT: holes; ")
+    );
+    all.failed("os.x: its server died");
+    assert!(
+        all.verdict()
+            .to_string()
+            .starts_with("qualify: COULD NOT RUN: holes; os.x: its")
+    );
+    all.interrupted("by SIGINT");
+    assert!(all.verdict().to_string().starts_with("qualify: INTERRUPTED: "));
+    assert_eq!(all.verdict().exit_code(), 2);
+    assert_eq!(all.skipped()[2].reason, "interrupted: by SIGINT");
 }
 
 #[test]

@@ -12,15 +12,40 @@ pub struct Verdict<'a> {
     pub(super) benchmark: &'a str,
     pub(super) machine: &'a MachineFacts,
     pub(super) claims: &'a [Claim],
-    pub(super) unfit: &'a [String],
+    pub(super) doubts: &'a [Doubt],
     pub(super) nothing_ran: bool,
 }
 
+/// Why the claims alone do not decide.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Doubt {
+    pub(super) kind: Kind,
+    pub(super) reason: String,
+}
+
+/// The later, the more it says about the others.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) enum Kind {
+    Unfit,
+    Failed,
+    Interrupted,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unfit => "machine unfit",
+            Self::Failed => "could not run",
+            Self::Interrupted => "interrupted",
+        })
+    }
+}
+
 impl Verdict<'_> {
-    /// 2 when it could not run or the machine was unfit, else 3 when it ran without real-time rights, else 1 when a
+    /// 2 when it could not run, was interrupted or the machine was unfit, else 3 when it ran without real-time rights, else 1 when a
     /// claim does not hold, else 0.
     pub fn exit_code(self) -> u8 {
-        if !self.unfit.is_empty() || self.nothing_ran {
+        if !self.doubts.is_empty() || self.nothing_ran {
             2
         } else if !self.machine.is_realtime() {
             3
@@ -52,8 +77,13 @@ impl fmt::Display for Verdict<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.benchmark)?;
         match self.exit_code() {
-            2 if self.unfit.is_empty() => return write!(f, "COULD NOT RUN: nothing was measured"),
-            2 => write!(f, "MACHINE UNFIT: {}; ", self.unfit.join("; "))?,
+            2 => match self.doubts.iter().map(|doubt| doubt.kind).max() {
+                None => return write!(f, "COULD NOT RUN: nothing was measured"),
+                Some(kind) => {
+                    let reasons: Vec<&str> = self.doubts.iter().map(|doubt| doubt.reason.as_str()).collect();
+                    write!(f, "{}: {}; ", kind.to_string().to_uppercase(), reasons.join("; "))?;
+                }
+            },
             3 => write!(f, "NOT REAL-TIME: ")?,
             1 => write!(f, "FAIL: ")?,
             _ => write!(f, "PASS: ")?,

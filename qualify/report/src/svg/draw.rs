@@ -90,8 +90,12 @@ fn draw(figure: &Figure, svg: &mut String, layers: &[Layer], x: &Axis, y: &Axis)
                     let to = from + 0.8 / groups as f64;
                     let [(left, top), (right, bottom)] = [at(&(from, *value)), at(&(to, y.floor()))];
                     // A gap between neighbours, and a hair's breadth for what is 0.
-                    let corners = [(left + 3, top.min(bottom - 2)), (right - 3, bottom)];
-                    root.draw(&Rectangle::new(corners, style.bar(layer.published)))?;
+                    bar(
+                        &root,
+                        layer,
+                        style,
+                        [(left + 3, top.min(bottom - 2)), (right - 3, bottom)],
+                    )?;
                 }
                 group += 1;
             }
@@ -121,12 +125,30 @@ fn entry_of_legend(
         Kind::Samples => root.draw(&Circle::new(middle, 6, style.color.filled()))?,
         Kind::Bars => {
             let corners = [(middle.0 - 22, y - 14), (middle.0 + 22, y + 14)];
-            root.draw(&Rectangle::new(corners, style.bar(layer.published)))?;
+            bar(root, layer, style, corners)?;
         }
     }
     let beside = (entry.x + legend::SAMPLE + 14, y);
     let style = text(TEXT_SIZE).pos(Pos::new(HPos::Left, VPos::Center));
     root.draw(&Text::new(entry.name, beside, style))?;
+    Ok(())
+}
+
+/// Ours filled, published ones as outlines.
+fn bar(root: &Area<'_>, layer: &Layer, style: Mark, corners: [(i32, i32); 2]) -> Result<(), Reason> {
+    if !layer.published {
+        root.draw(&Rectangle::new(corners, style.color.filled()))?;
+        return Ok(());
+    }
+    let [(left, top), (right, bottom)] = corners;
+    let outline = vec![
+        (left, bottom),
+        (left, top),
+        (right, top),
+        (right, bottom),
+        (left, bottom),
+    ];
+    root.draw(&PathElement::new(outline, style.outline()))?;
     Ok(())
 }
 

@@ -87,13 +87,9 @@ impl Mark {
         }
     }
 
-    /// Bars of ours are filled, published ones are outlines.
-    pub(super) fn bar(self, published: bool) -> ShapeStyle {
-        if published {
-            self.color.stroke_width(4)
-        } else {
-            self.color.filled()
-        }
+    /// Of a bar that somebody else published; not dashed.
+    pub(super) fn outline(self) -> ShapeStyle {
+        self.color.mix(OPAQUE).stroke_width(4)
     }
 }
 

@@ -10,14 +10,15 @@ use punctual_giop::{
     ServiceContext, TAG_INTERNET_IOP, TargetAddress, Version, begin_body, encode_reply_header,
     encode_request, end_body,
 };
-use punctual_harness::{Latencies, child::Control};
-use punctual_os::alloc_counter;
+use punctual_harness::{Child, ChildSpec, Latencies, Span, child::Control};
+use punctual_os::{CpuSet, alloc_counter, clock};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    CLIENT_ROLE,
     operation::Operation,
     raw::{RawAddress, RawClient, Sizes},
-    server::PRIORITY,
+    server::{PRIORITY, Ready},
     transport::Transport,
 };
 use crate::{
@@ -27,18 +28,18 @@ use crate::{
 
 /// What the driver asks of the client process.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(super) struct Block {
-    pub(super) operation: Operation,
-    pub(super) kind: Kind,
+pub(crate) struct Block {
+    pub(crate) operation: Operation,
+    pub(crate) kind: Kind,
     /// How many calls, or how many seconds of calls.
-    pub(super) length: Length,
+    pub(crate) length: Length,
     /// Whether the answer is to hold every latency; without them it is of one size, however many calls were made.
-    pub(super) with_latencies: bool,
+    pub(crate) with_latencies: bool,
 }
 
 /// What a block consists of.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Calls.
     Ours,
     /// The ping-pong of the operation's octets.
@@ -46,23 +47,35 @@ pub(super) enum Kind {
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(super) enum Length {
+pub(crate) enum Length {
     Calls(u32),
     Seconds(u64),
 }
 
 /// What it answers.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) struct Measured {
-    pub(super) latencies: Option<Latencies>,
-    pub(super) calls: u64,
+pub(crate) struct Measured {
+    pub(crate) latencies: Option<Latencies>,
+    pub(crate) calls: u64,
     /// Results that were not the cube.
-    pub(super) errors: u64,
-    pub(super) elapsed_ns: u64,
+    pub(crate) errors: u64,
+    pub(crate) elapsed_ns: u64,
+    /// From the first counted call to the end of the last.
+    pub(crate) span: Span,
     /// Heap allocations of the calling thread, and of the lane's thread.
-    pub(super) client_allocations: u64,
-    pub(super) server_allocations: u64,
-    pub(super) sizes: Sizes,
+    pub(crate) client_allocations: u64,
+    pub(crate) server_allocations: u64,
+    pub(crate) sizes: Sizes,
+}
+
+/// Starts a client of a server.
+pub(crate) fn spawn(server: &Ready, cpus: &CpuSet, within: Duration) -> Result<Child, Error> {
+    let client = ChildSpec::new("client", CLIENT_ROLE)
+        .argument(&server.ior)
+        .argument(serde_json::to_string(&server.raw)?)
+        .affinity(cpus.clone());
+    let (client, ()) = client.spawn(within)?;
+    Ok(client)
 }
 
 /// The client process. Arguments: the reference, where the ping-pongs are.
@@ -149,6 +162,7 @@ impl Caller {
         let server_before = if raw { 0 } else { self.cubit.allocations()? };
         let client_before = alloc_counter::allocations_of_this_thread();
         let (mut calls, mut errors) = (0, 0);
+        let begin = clock::monotonic();
         let start = Instant::now();
         let mut before = start;
         loop {
@@ -177,6 +191,7 @@ impl Caller {
             calls,
             errors,
             elapsed_ns,
+            span: Span::between(begin, begin + Duration::from_nanos(elapsed_ns)),
             client_allocations,
             server_allocations: server_after - server_before,
             sizes,

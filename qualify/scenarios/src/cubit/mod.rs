@@ -4,29 +4,32 @@
 //! the same kind (TCP, Unix socket, shared memory with futexes) and of the same numbers of octets over the same CPUs, so that what
 //! disturbs one disturbs the other; the ratio is taken within each pair. Source: \[S0\] 3.2, TAO's IDL_Cubit.
 
-mod client;
+pub(crate) mod client;
 mod count;
-mod operation;
+pub(crate) mod cube;
+pub(crate) mod operation;
 mod placement;
 mod raw;
 mod rows;
-mod server;
-mod transport;
+mod servant;
+pub(crate) mod server;
+pub(crate) mod transport;
 
 use std::time::Duration;
 
-pub(crate) use client::client;
-pub(crate) use server::server;
+pub(crate) use servant::Servant;
 
 use self::{
     operation::OPERATIONS,
     placement::{LaneWait, Placement},
     transport::Transport,
 };
-use crate::{Benchmark, Error, Findings, Length, testbed::Testbed};
+use crate::{Benchmark, Error, Findings, Length, Role, testbed::Testbed};
 
-pub(crate) const SERVER_ROLE: &str = "__cubit-server";
-pub(crate) const CLIENT_ROLE: &str = "__cubit-client";
+const SERVER_ROLE: &str = "__cubit-server";
+const CLIENT_ROLE: &str = "__cubit-client";
+
+pub(crate) const ROLES: &[(&str, Role)] = &[(SERVER_ROLE, server::server), (CLIENT_ROLE, client::client)];
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "cubit",

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 /// An operation with its argument, as a row of the results.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
-pub(super) enum Operation {
+pub(crate) enum Operation {
     Void,
     Octet,
     Short,

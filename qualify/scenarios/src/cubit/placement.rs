@@ -1,19 +1,19 @@
 use std::time::Duration;
 
 use punctual_harness::{
-    Child, ChildSpec, Outcome, Progress, Watchdog,
+    Child, Outcome, Progress, Watchdog,
     blocks::{interleave, median_ratio},
 };
 use punctual_os::CpuSet;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CLIENT_ROLE, Extent, SERVER_ROLE,
-    client::{Block, Kind, Length, Measured},
+    Extent,
+    client::{self, Block, Kind, Length, Measured},
     count::{count, user_cpu},
     operation::{OPERATIONS, Operation},
     rows::Side,
-    server::{Ready, ServerSpec},
+    server,
     transport::Transport,
 };
 use crate::Error;
@@ -63,19 +63,8 @@ impl Placement {
             Duration::from_secs(1),
         );
         let on = |cpu| CpuSet::single(cpu);
-        let spec = ServerSpec {
-            transport: self.transport,
-            lane_wait: self.lane_wait,
-        };
-        let (server, ready) = ChildSpec::new("server", SERVER_ROLE)
-            .argument(serde_json::to_string(&spec)?)
-            .affinity(on(self.server))
-            .spawn::<Ready>(START)?;
-        let (mut client, ()) = ChildSpec::new("client", CLIENT_ROLE)
-            .argument(ready.ior)
-            .argument(serde_json::to_string(&ready.raw)?)
-            .affinity(on(self.client))
-            .spawn(START)?;
+        let (server, ready) = server::spawn(self.transport, self.lane_wait, &on(self.server), START)?;
+        let mut client = client::spawn(&ready, &on(self.client), START)?;
         let limit = Duration::from_secs(180 + 8 * extent.cpu_seconds);
         let _watchdog = Watchdog::start(limit, vec![server.killer()?, client.killer()?], &on(self.client))?;
 

@@ -19,14 +19,14 @@ use super::transport::Transport;
 
 /// How many octets go out and come back; no octets back: a oneway call.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
-pub(super) struct Sizes {
-    pub(super) request: u32,
-    pub(super) reply: u32,
+pub(crate) struct Sizes {
+    pub(crate) request: u32,
+    pub(crate) reply: u32,
 }
 
 /// Where a ping-pong is served.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub(super) struct RawAddress {
+pub(crate) struct RawAddress {
     transport: Transport,
     /// TCP.
     port: u16,

@@ -1,33 +1,52 @@
+use std::time::Duration;
+
 use punctual::{LaneSpec, Orb, Priority, PriorityModel, SystemException};
-use punctual_harness::child::Control;
-use punctual_os::{Scheduling, alloc_counter, scheduling};
+use punctual_harness::{Child, ChildSpec, child::Control};
+use punctual_os::{CpuSet, Scheduling, scheduling};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    SERVER_ROLE,
     placement::LaneWait,
     raw::{self, RawAddress},
+    servant::Servant,
     transport::Transport,
 };
-use crate::{
-    Error,
-    idl::cubit::bench::{Cubit, CubitRef, Many},
-};
+use crate::{Error, idl::cubit::bench::CubitRef};
 
 /// The priority of the lane and of the client: in the middle, native 50 under SCHED_FIFO.
-pub(super) const PRIORITY: i16 = 16_384;
+pub(crate) const PRIORITY: i16 = 16_384;
 
 /// What the driver tells the server.
 #[derive(Deserialize, Serialize)]
-pub(super) struct ServerSpec {
-    pub(super) transport: Transport,
-    pub(super) lane_wait: LaneWait,
+struct ServerSpec {
+    transport: Transport,
+    lane_wait: LaneWait,
 }
 
 /// What the server tells the driver.
 #[derive(Deserialize, Serialize)]
-pub(super) struct Ready {
-    pub(super) ior: String,
-    pub(super) raw: Vec<RawAddress>,
+pub(crate) struct Ready {
+    pub(crate) ior: String,
+    pub(crate) raw: Vec<RawAddress>,
+}
+
+/// Starts a server over TCP whose lane waits in its waiting place.
+pub(crate) fn spawn_tcp(cpus: &CpuSet, within: Duration) -> Result<(Child, Ready), Error> {
+    spawn(Transport::Tcp, LaneWait::Polled, cpus, within)
+}
+
+pub(super) fn spawn(
+    transport: Transport,
+    lane_wait: LaneWait,
+    cpus: &CpuSet,
+    within: Duration,
+) -> Result<(Child, Ready), Error> {
+    let spec = ServerSpec { transport, lane_wait };
+    let server = ChildSpec::new("server", SERVER_ROLE)
+        .argument(serde_json::to_string(&spec)?)
+        .affinity(cpus.clone());
+    Ok(server.spawn(within)?)
 }
 
 /// The server process: a lane of one thread, and the raw ping-pong beside it.
@@ -70,91 +89,4 @@ fn as_the_lane(orb: &Orb) -> Result<Scheduling, Error> {
     Ok(thread
         .join()
         .map_err(|_| "the thread that probes the scheduling class panicked")??)
-}
-
-struct Servant;
-
-/// As in TAO's Cubit, modulo the size of the type.
-macro_rules! cube {
-    ($value:expr) => {
-        $value.wrapping_mul($value).wrapping_mul($value)
-    };
-}
-
-impl Cubit for Servant {
-    fn cube_void(&self) -> Result<(), SystemException> {
-        Ok(())
-    }
-
-    fn cube_octet(&self, o: u8) -> Result<u8, SystemException> {
-        Ok(cube!(o))
-    }
-
-    fn cube_short(&self, s: i16) -> Result<i16, SystemException> {
-        Ok(cube!(s))
-    }
-
-    fn cube_long(&self, l: i32) -> Result<i32, SystemException> {
-        Ok(cube!(l))
-    }
-
-    fn cube_struct(&self, values: &Many) -> Result<Many, SystemException> {
-        Ok(cube_of(values))
-    }
-
-    fn cube_string(&self, text: &str) -> Result<String, SystemException> {
-        Ok(text.to_owned())
-    }
-
-    fn cube_string_into(&self, text: &str, result: &mut String) -> Result<(), SystemException> {
-        result.push_str(text);
-        Ok(())
-    }
-
-    fn cube_octet_sequence(&self, values: &[u8]) -> Result<Vec<u8>, SystemException> {
-        Ok(values.iter().map(|&o| cube!(o)).collect())
-    }
-
-    fn cube_octet_sequence_into(&self, values: &[u8], result: &mut Vec<u8>) -> Result<(), SystemException> {
-        result.extend(values.iter().map(|&o| cube!(o)));
-        Ok(())
-    }
-
-    fn cube_long_sequence(&self, values: &[i32]) -> Result<Vec<i32>, SystemException> {
-        Ok(values.iter().map(|&l| cube!(l)).collect())
-    }
-
-    fn cube_long_sequence_into(&self, values: &[i32], result: &mut Vec<i32>) -> Result<(), SystemException> {
-        result.extend(values.iter().map(|&l| cube!(l)));
-        Ok(())
-    }
-
-    fn cube_many_sequence(&self, values: &[Many]) -> Result<Vec<Many>, SystemException> {
-        Ok(values.iter().map(cube_of).collect())
-    }
-
-    fn cube_many_sequence_into(
-        &self,
-        values: &[Many],
-        result: &mut Vec<Many>,
-    ) -> Result<(), SystemException> {
-        result.extend(values.iter().map(cube_of));
-        Ok(())
-    }
-
-    fn cube_oneway(&self) -> Result<(), SystemException> {
-        Ok(())
-    }
-
-    fn allocations(&self) -> Result<u64, SystemException> {
-        Ok(alloc_counter::allocations_of_this_thread())
-    }
-}
-
-fn cube_of(values: &Many) -> Many {
-    Many {
-        o: cube!(values.o),
-        l: cube!(values.l),
-        s: cube!(values.s),
-    }
 }

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 /// What calls travel over, and the raw exchange of the same kind.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
-pub(super) enum Transport {
+pub(crate) enum Transport {
     Tcp,
     Unix,
     Shm,

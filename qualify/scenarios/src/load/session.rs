@@ -80,9 +80,8 @@ pub(crate) fn expected<K>(phases: &[Phase<K>]) -> Duration {
 }
 
 impl<'t> Session<'t> {
-    /// Moves away what has come to the CPU since the last one, and makes sure that there is a unit of work.
+    /// Makes sure that there is a unit of work.
     pub(crate) fn begin(testbed: &'t mut Testbed, benchmark: &str) -> Result<Self, Error> {
-        testbed.sweep()?;
         let calibration = Calibration::of(testbed)?;
         let mut outcome = testbed.outcome(benchmark);
         outcome.parameter("rounds_per_unit_of_work", calibration.rounds);

@@ -213,7 +213,7 @@ fn nor_is_any_on_one_real_time_cpu() {
 }
 
 /// Many clients, and lanes that have fewer threads than these: every call is answered, whoever served it, and the counts agree.
-fn stress(server: &Server) -> u64 {
+pub(super) fn stress(server: &Server) -> u64 {
     server.hooks.open_gate();
     const CALLS: u64 = 1_500;
     let clients = [LOW, LOW, 20_000, 20_000, 20_000, HIGH, HIGH, HIGH, HIGH];

@@ -7,7 +7,9 @@ use std::{
     thread,
 };
 
-use punctual::{LaneSpec, LaneWait, Orb, OrbError, Poa, SystemExceptionKind as Kind, ThreadPool};
+use punctual::{
+    LaneSpec, LaneWait, Orb, OrbError, Poa, SystemExceptionKind as Kind, ThreadPool, ThreadPoolId,
+};
 use punctual_conformance::{
     conformance::ProbeRef,
     peer::{Peer, wait_until},
@@ -39,6 +41,33 @@ const SHAPES: [(&str, Shape); 3] = [
     ("dynamic", |pool| pool.threads(1).dynamic_threads(3)),
     ("blocking", |pool| pool.threads(2).wait(LaneWait::Blocking)),
 ];
+
+/// Each ORB counts for itself, and gives no id twice; threads' names tell the pools of a process apart all the same.
+#[test]
+fn pools_are_known_by_their_ids() {
+    let (one, other) = (Server::start(), Server::start());
+    for server in [&one, &other] {
+        assert_eq!(server.pool.id(), ThreadPoolId(1));
+        let more = || server.orb.threadpool().build().unwrap();
+        let [second, third] = [more(), more()];
+        assert_eq!((second.id(), third.id()), (ThreadPoolId(2), ThreadPoolId(3)));
+        server.orb.destroy_threadpool(ThreadPoolId(3)).unwrap();
+        assert_eq!(more().id(), ThreadPoolId(4));
+        server.orb.destroy_threadpool(ThreadPoolId(2)).unwrap();
+        assert!(matches!(second.destroy(), Err(OrbError::InvalidThreadPool)));
+        // Destroyed, never there, and the default one's.
+        for gone in [2, 3, 5, 0, u32::MAX] {
+            let result = server.orb.destroy_threadpool(ThreadPoolId(gone));
+            assert!(matches!(result, Err(OrbError::InvalidThreadPool)), "{gone}");
+        }
+        match server.orb.destroy_threadpool(ThreadPoolId(1)) {
+            Err(OrbError::PoolInUse(adapters)) => assert_eq!(adapters, "probes"),
+            result => panic!("{result:?}"),
+        }
+        assert_eq!(server.reference_for(&client()).twice(1), Ok(2));
+    }
+    assert_ne!(prefix(&one), prefix(&other));
+}
 
 #[test]
 fn a_pool_in_use_is_not_destroyed() {

@@ -3,6 +3,7 @@
 
 mod blocking;
 mod borrowing;
+mod borrowing_from_queues;
 mod destroying;
 mod dynamic;
 mod fairness;

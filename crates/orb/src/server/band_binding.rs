@@ -1,0 +1,52 @@
+//! The implicit request `_bind_priority_band`: a client binds its connection to one of its bands.
+//!
+//! Source: Real-time CORBA 1.2, binding of priority banded connections. What it leaves open is answered as a client answers
+//! the same mistake of its own: INV_POLICY for a band that is not to be had.
+
+use punctual_giop::{RT_CORBA_PRIORITY_RANGE, ServiceContexts, decode_priority_range};
+use punctual_types::{
+    Completion, Minor, Priority, PriorityBand, SystemException, SystemExceptionKind as Kind,
+};
+
+use super::ActiveObject;
+use crate::{PriorityModel, accepted_priorities::Origin, lane::Lane};
+
+/// Binds the connection from `origin`, which came in at `lane`, to the band in the request's service context.
+///
+/// Fails with MARSHAL or BAD_PARAM where there is none, or what is there is no band; with INV_POLICY where the object's adapter
+/// has other bands, no lane serves it, or it does not hold the object's own priority; with BAD_INV_ORDER where the connection is
+/// bound to another one.
+pub(super) fn bind(
+    object: &ActiveObject,
+    lane: &Lane,
+    origin: &Origin,
+    contexts: ServiceContexts<'_>,
+) -> Result<(), SystemException> {
+    let failure = |kind, minor| Err(SystemException::new(kind, minor, Completion::No));
+    let Some(data) = contexts.find(RT_CORBA_PRIORITY_RANGE) else {
+        return failure(Kind::BadParam, Minor::BAND_MISSING);
+    };
+    let (low, high) = decode_priority_range(data).map_err(|error| error.system_exception(Completion::No))?;
+    let (Ok(low), Ok(high)) = (Priority::new(low), Priority::new(high)) else {
+        return failure(Kind::BadParam, Minor::NONE);
+    };
+    let band = PriorityBand::new(low, high);
+    if low > high {
+        return failure(Kind::BadParam, Minor::BAND_MALFORMED);
+    }
+    object
+        .poa
+        .check_band(lane, band)
+        .or_else(|minor| failure(Kind::InvPolicy, minor))?;
+    let declared = match object.model {
+        Some(PriorityModel::ServerDeclared(own)) => Some(own),
+        _ => None,
+    };
+    if declared.is_some_and(|own| !band.contains(own)) {
+        return failure(Kind::InvPolicy, Minor::PRIORITY_OUTSIDE_BANDS);
+    }
+    if !origin.band.bind(band) {
+        return failure(Kind::BadInvOrder, Minor::CONNECTION_BOUND_ALREADY);
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+use punctual::SystemException;
+use punctual_os::alloc_counter;
+
+use super::cube::{cube, cube_many, cube_packet, cube_union};
+use crate::idl::cubit::bench::{Cubit, Many, OneOf, RtiPacket, RtiPacketView};
+
+/// The object that all benchmarks after TAO's Cubit tests call.
+pub(crate) struct Servant;
+
+impl Cubit for Servant {
+    fn cube_void(&self) -> Result<(), SystemException> {
+        Ok(())
+    }
+
+    fn cube_octet(&self, o: u8) -> Result<u8, SystemException> {
+        Ok(cube(o))
+    }
+
+    fn cube_short(&self, s: i16) -> Result<i16, SystemException> {
+        Ok(cube(s))
+    }
+
+    fn cube_long(&self, l: i32) -> Result<i32, SystemException> {
+        Ok(cube(l))
+    }
+
+    fn cube_struct(&self, values: &Many) -> Result<Many, SystemException> {
+        Ok(cube_many(values))
+    }
+
+    fn cube_union(&self, value: &OneOf) -> Result<OneOf, SystemException> {
+        Ok(cube_union(value))
+    }
+
+    fn cube_string(&self, text: &str) -> Result<String, SystemException> {
+        Ok(text.to_owned())
+    }
+
+    fn cube_string_into(&self, text: &str, result: &mut String) -> Result<(), SystemException> {
+        result.push_str(text);
+        Ok(())
+    }
+
+    fn cube_octet_sequence(&self, values: &[u8]) -> Result<Vec<u8>, SystemException> {
+        Ok(values.iter().map(|&o| cube(o)).collect())
+    }
+
+    fn cube_octet_sequence_into(&self, values: &[u8], result: &mut Vec<u8>) -> Result<(), SystemException> {
+        result.extend(values.iter().map(|&o| cube(o)));
+        Ok(())
+    }
+
+    fn cube_long_sequence(&self, values: &[i32]) -> Result<Vec<i32>, SystemException> {
+        Ok(values.iter().map(|&l| cube(l)).collect())
+    }
+
+    fn cube_long_sequence_into(&self, values: &[i32], result: &mut Vec<i32>) -> Result<(), SystemException> {
+        result.extend(values.iter().map(|&l| cube(l)));
+        Ok(())
+    }
+
+    fn cube_many_sequence(&self, values: &[Many]) -> Result<Vec<Many>, SystemException> {
+        Ok(values.iter().map(cube_many).collect())
+    }
+
+    fn cube_many_sequence_into(
+        &self,
+        values: &[Many],
+        result: &mut Vec<Many>,
+    ) -> Result<(), SystemException> {
+        result.extend(values.iter().map(cube_many));
+        Ok(())
+    }
+
+    fn cube_rti_data(&self, packet: RtiPacketView<'_>) -> Result<RtiPacket, SystemException> {
+        Ok(cube_packet(packet.to_owned()))
+    }
+
+    fn cube_oneway(&self) -> Result<(), SystemException> {
+        Ok(())
+    }
+
+    fn allocations(&self) -> Result<u64, SystemException> {
+        Ok(alloc_counter::allocations_of_this_thread())
+    }
+}

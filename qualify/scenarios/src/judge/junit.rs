@@ -1,0 +1,169 @@
+//! Claims as test cases, in the XML that continuous integration reads.
+
+use std::fmt::Write;
+
+use punctual_harness::Outcome;
+
+/// A test suite for each benchmark: its claims pass or fail, what was not measured is skipped. A run that could not do all
+/// it should, or on a machine that was unfit for it, has errors in a suite of its own.
+pub(super) fn xml(outcome: &Outcome, benchmarks: &[&str]) -> String {
+    let mut suites: Vec<(String, Vec<Case>)> = Vec::new();
+    let mut add = |suite: &str, case: Case| match suites.iter_mut().find(|(name, _)| name == suite) {
+        Some((_, cases)) => cases.push(case),
+        None => suites.push((suite.to_owned(), vec![case])),
+    };
+    for doubt in outcome.doubts() {
+        let case = Case::new("verdict", Some(("error", doubt)));
+        add(outcome.benchmark(), case);
+    }
+    for claim in outcome.claims() {
+        let (suite, name) = split(&claim.id, benchmarks);
+        let failure = (!claim.holds).then(|| {
+            let text = format!(
+                "{}: measured {}, limit {} ({})",
+                claim.text, claim.measured, claim.limit, claim.source
+            );
+            ("failure", text)
+        });
+        add(suite, Case::new(name, failure));
+    }
+    for skipped in outcome.skipped() {
+        if let Some(id) = &skipped.id {
+            let (suite, name) = split(id, benchmarks);
+            add(suite, Case::new(name, Some(("skipped", skipped.reason.clone()))));
+        }
+    }
+    written(outcome.benchmark(), &suites)
+}
+
+struct Case {
+    name: String,
+    /// The element that says how it ended other than well, and its message.
+    ended: Option<(&'static str, String)>,
+}
+
+impl Case {
+    fn new(name: &str, ended: Option<(&'static str, String)>) -> Self {
+        let name = name.to_owned();
+        Self { name, ended }
+    }
+}
+
+fn written(name: &str, suites: &[(String, Vec<Case>)]) -> String {
+    let counts = |cases: &[&Case]| {
+        let of = |kind| {
+            cases
+                .iter()
+                .filter(|case| case.ended.as_ref().is_some_and(|(other, _)| *other == kind))
+                .count()
+        };
+        format!(
+            "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
+            cases.len(),
+            of("failure"),
+            of("error"),
+            of("skipped")
+        )
+    };
+    let all: Vec<&Case> = suites.iter().flat_map(|(_, cases)| cases).collect();
+    let mut xml = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"punctual {}\" {}>\n",
+        escaped(name),
+        counts(&all)
+    );
+    for (suite, cases) in suites {
+        let (suite, of_suite) = (escaped(suite), counts(&cases.iter().collect::<Vec<_>>()));
+        let _ = writeln!(xml, "  <testsuite name=\"{suite}\" {of_suite}>");
+        for Case { name, ended } in cases {
+            let name = escaped(name);
+            let _ = match ended {
+                None => writeln!(xml, "    <testcase classname=\"{suite}\" name=\"{name}\"/>"),
+                Some((kind, message)) => writeln!(
+                    xml,
+                    "    <testcase classname=\"{suite}\" name=\"{name}\"><{kind} message=\"{}\"/></testcase>",
+                    escaped(message)
+                ),
+            };
+        }
+        xml += "  </testsuite>\n";
+    }
+    xml + "</testsuites>\n"
+}
+
+/// The benchmark whose claim it is, and the rest. Limits are a suite too.
+fn split<'t>(id: &'t str, benchmarks: &[&str]) -> (&'t str, &'t str) {
+    let of = benchmarks.iter().copied().chain(["bounds"]);
+    let rest = |name: &str| id.strip_prefix(name)?.strip_prefix('.');
+    let longest = of
+        .filter(|name| rest(name).is_some())
+        .max_by_key(|name| name.len());
+    match longest {
+        Some(name) => (&id[..name.len()], &id[name.len() + 1..]),
+        None => id.split_once('.').unwrap_or((id, id)),
+    }
+}
+
+/// As XML wants it in attributes: markup as entities, and no control characters, which it cannot have at all.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            '\n' => escaped += "&#10;",
+            control if control.is_control() || matches!(control, '\u{fffe}' | '\u{ffff}') => {
+                escaped.push(' ')
+            }
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use punctual_harness::{Claim, MachineFacts};
+    use punctual_os::CpuSet;
+
+    use super::*;
+
+    #[test]
+    fn every_claim_is_a_case_of_its_benchmark() {
+        let mut outcome = Outcome::new("qualify", MachineFacts::read(&CpuSet::single(0)));
+        outcome.claim(Claim::at_most("rt.9.high", "", "", 1.0, 2.0));
+        outcome.claim(Claim::at_most(
+            "rt.9-large-request.high",
+            "a < \"b\" &\u{1}",
+            "[S2]",
+            3.0,
+            2.0,
+        ));
+        outcome.claim(Claim::at_most("bounds.rt.9.high.at-most", "", "", 1.0, 2.0));
+        outcome.skip(Some("rt.9.remote"), "remote", "no\nnamespace");
+        outcome.skip(None, "rows", "too short");
+        outcome.unfit("holes");
+        let xml = xml(&outcome, &["rt.9", "rt.9-large-request"]);
+        let expected = "\
+<?xml version=\"1.0\" encoding=\"UTF-8\"?>
+<testsuites name=\"punctual qualify\" tests=\"5\" failures=\"1\" errors=\"1\" skipped=\"1\">
+  <testsuite name=\"qualify\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">
+    <testcase classname=\"qualify\" name=\"verdict\"><error message=\"machine unfit: holes\"/></testcase>
+  </testsuite>
+  <testsuite name=\"rt.9\" tests=\"2\" failures=\"0\" errors=\"0\" skipped=\"1\">
+    <testcase classname=\"rt.9\" name=\"high\"/>
+    <testcase classname=\"rt.9\" name=\"remote\"><skipped message=\"no&#10;namespace\"/></testcase>
+  </testsuite>
+  <testsuite name=\"rt.9-large-request\" tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">
+    <testcase classname=\"rt.9-large-request\" name=\"high\"><failure message=\"a &lt; &quot;b&quot; &amp; : \
+measured 3.0, limit 2.0 ([S2])\"/></testcase>
+  </testsuite>
+  <testsuite name=\"bounds\" tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"0\">
+    <testcase classname=\"bounds\" name=\"rt.9.high.at-most\"/>
+  </testsuite>
+</testsuites>
+";
+        assert_eq!(xml, expected);
+    }
+}

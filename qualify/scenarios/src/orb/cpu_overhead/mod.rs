@@ -1,0 +1,297 @@
+//! `orb.cpu-overhead`: how much processor time a call takes from everything else, client side and server side.
+//!
+//! A scavenger, a thread below all others, counts what it gets done on the CPU of the client, then on that of the server, while the
+//! other side has the other CPU. What it gets done less while calls are made is what they took: system calls, protocols,
+//! interrupts and context switches included, whoever the kernel books them to. Idle slices, calls and a raw ping-pong of the same
+//! octets alternate. Source: \[S1\], client and server CPU processing overhead.
+
+mod page;
+pub(super) mod scavenger;
+
+use std::time::Duration;
+
+use punctual_harness::{Child, ChildSpec, Claim, MedianEstimate, Outcome, Row, Span, Watchdog};
+use punctual_os::clock;
+
+use self::scavenger::{SCAVENGER_ROLE, Spin, Spun};
+use crate::{
+    Benchmark, Error, Findings, Length,
+    cubit::{
+        client::{self, Block, Kind, Length as BlockLength, Measured},
+        operation::Operation,
+        server,
+        transport::Transport,
+    },
+    testbed::{Places, Testbed},
+};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "orb.cpu-overhead",
+    about: "what a thread below all others loses for each call, on the client's CPU and on the server's; needs two CPUs",
+    expected: |length| Extent::of(length).expected(),
+    run: measure,
+};
+
+/// How much is measured on each side.
+#[derive(Clone, Copy)]
+struct Extent {
+    rounds: u32,
+    slice: Duration,
+}
+
+impl Extent {
+    fn of(length: Length) -> Self {
+        let ms = Duration::from_millis;
+        let (rounds, slice) = length.pick((8, ms(60)), (20, ms(200)), (20, ms(200)));
+        Self { rounds, slice }
+    }
+
+    fn of_side(self) -> Duration {
+        self.slice * (self.rounds * SLICES)
+    }
+
+    fn expected(self) -> Duration {
+        (self.of_side() + Duration::from_millis(700)) * 2
+    }
+}
+
+/// Idle, calls, ping-pong.
+const SLICES: u32 = 3;
+const START: Duration = Duration::from_secs(20);
+
+/// Whose CPU the scavenger is on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Side {
+    Client,
+    Server,
+}
+
+impl Side {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+        }
+    }
+}
+
+/// What is called in a slice.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Called {
+    Orb,
+    PingPong,
+}
+
+impl Called {
+    const ALL: [Self; 2] = [Self::Orb, Self::PingPong];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Orb => "call with an octet",
+            Self::PingPong => "raw ping-pong",
+        }
+    }
+
+    fn kind(self) -> Kind {
+        match self {
+            Self::Orb => Kind::Ours,
+            Self::PingPong => Kind::Raw(Transport::Tcp),
+        }
+    }
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let places = testbed.places.clone();
+    let extent = Extent::of(testbed.length);
+    let mut outcome = testbed.outcome(BENCHMARK.name);
+    outcome.parameter("rounds", extent.rounds);
+    outcome.parameter("seconds_per_slice", extent.slice.as_secs_f64());
+    if testbed.length == Length::Quick {
+        outcome.parameter("shortened", "8 rounds of 60 ms and not 20 of 200 ms on each side");
+    }
+    let mut errors = 0;
+    if !places.has_driver() {
+        outcome.unfit(
+            "client and server each need a CPU of their own, and only one is available to this process",
+        );
+    } else if !outcome.machine().is_realtime() {
+        outcome.unfit(
+            "without real-time rights the calls compete with the thread that counts what they leave, so the count says nothing",
+        );
+    } else {
+        for side in [Side::Client, Side::Server] {
+            let text = format!("the scavenger on the {}'s CPU", side.name());
+            testbed.progress.stage(text, extent.of_side());
+            let (rounds, of_side) = measure_side(side, &places, extent)?;
+            rows(side, &rounds, &mut outcome);
+            errors += of_side;
+        }
+        let text = "results that were not the cube";
+        outcome.claim(Claim::at_most("errors", text, "[S1]", errors as f64, 0.0));
+    }
+    let chapter = page::chapter(&outcome);
+    Ok(Findings { outcome, chapter })
+}
+
+/// One idle slice, and one of each kind of call.
+struct Round {
+    /// What the scavenger gets done in a second.
+    idle_per_s: f64,
+    /// In the order of [`Called::ALL`].
+    called: [Load; 2],
+}
+
+/// A slice with calls.
+#[derive(Clone, Copy)]
+struct Load {
+    /// What the scavenger gets done in a second beside them.
+    left_per_s: f64,
+    calls_per_s: f64,
+}
+
+impl Load {
+    /// How many iterations each call took from the scavenger.
+    fn lost_per_call(self, idle_per_s: f64) -> f64 {
+        (idle_per_s - self.left_per_s) / self.calls_per_s
+    }
+
+    /// The same as time.
+    fn lost_us_per_call(self, idle_per_s: f64) -> f64 {
+        self.lost_per_call(idle_per_s) / idle_per_s * 1e6
+    }
+}
+
+/// The rounds, and how many results were not the cube.
+fn measure_side(side: Side, places: &Places, extent: Extent) -> Result<(Vec<Round>, u64), Error> {
+    let (of_client, of_server) = match side {
+        Side::Client => (&places.pinned, &places.driver),
+        Side::Server => (&places.driver, &places.pinned),
+    };
+    let (server, ready) = server::spawn_tcp(of_server, START)?;
+    let mut client = client::spawn(&ready, of_client, START)?;
+    let scavenger = ChildSpec::new("scavenger", SCAVENGER_ROLE).affinity(places.pinned.clone());
+    let (mut scavenger, ()): (Child, ()) = scavenger.spawn(START)?;
+    let killers = vec![server.killer()?, client.killer()?, scavenger.killer()?];
+    let _watchdog = Watchdog::start(extent.of_side() * 4 + START, killers, &places.driver)?;
+
+    let mut block = |called: Called, calls| {
+        let block = Block {
+            operation: Operation::Octet,
+            kind: called.kind(),
+            length: BlockLength::Calls(calls),
+            with_latencies: false,
+        };
+        client.ask::<_, Measured>(&block, START)
+    };
+    // Beside the scavenger, as later: a CPU that never idles wakes threads faster.
+    let trial = Spin {
+        length: extent.slice * 2,
+    };
+    scavenger.tell(&trial)?;
+    let mut calls = [0; 2];
+    for (called, calls) in Called::ALL.into_iter().zip(&mut calls) {
+        block(called, 100)?;
+        let measured = block(called, 300)?;
+        let rate = measured.calls as f64 * 1e9 / measured.elapsed_ns as f64;
+        *calls = (rate * extent.slice.as_secs_f64()).max(1.0) as u32;
+    }
+    scavenger.answer::<Spun>(START)?;
+
+    // Its answer comes in the end: with a quarter more than the slices take if all of them are as long as asked.
+    let length = extent.of_side().mul_f64(1.25) + Duration::from_millis(300);
+    scavenger.tell(&Spin { length })?;
+    let mut spans = Vec::new();
+    for _ in 0..extent.rounds {
+        let begin = clock::monotonic();
+        std::thread::sleep(extent.slice);
+        let idle = Span::between(begin, clock::monotonic());
+        let mut called = Vec::new();
+        for (kind, calls) in Called::ALL.into_iter().zip(calls) {
+            called.push(block(kind, calls)?);
+        }
+        spans.push((idle, called));
+    }
+    let spun: Spun = scavenger.answer(START + length)?;
+    client.stop(START)?;
+    scavenger.stop(START)?;
+    server.stop(START)?;
+
+    let all = spans.iter().flat_map(|(_, called)| called);
+    let errors = all.map(|measured| measured.errors).sum();
+    let rounds = spans.iter().filter_map(|(idle, called)| {
+        let load = |measured: &Measured| {
+            Some(Load {
+                left_per_s: spun.per_second(measured.span)?,
+                calls_per_s: measured.calls as f64 * 1e9 / measured.elapsed_ns as f64,
+            })
+        };
+        let [orb, raw] = &called[..] else { return None };
+        Some(Round {
+            idle_per_s: spun.per_second(*idle)?,
+            called: [load(orb)?, load(raw)?],
+        })
+    });
+    Ok((rounds.collect(), errors))
+}
+
+fn rows(side: Side, rounds: &[Round], outcome: &mut Outcome) {
+    for (place, called) in Called::ALL.into_iter().enumerate() {
+        let over_rounds = |of: fn(&Round, Load) -> f64| {
+            let values: Vec<f64> = rounds
+                .iter()
+                .map(|round| of(round, round.called[place]))
+                .collect();
+            MedianEstimate::of(&values)
+        };
+        let Some(lost_us) = over_rounds(|round, load| load.lost_us_per_call(round.idle_per_s)) else {
+            outcome.unfit(format!(
+                "calls took so long that only {} rounds fell into the time that was counted, on the {}'s CPU: stop other load \
+                 and run it again",
+                rounds.len(),
+                side.name()
+            ));
+            return;
+        };
+        let median = |of| over_rounds(of).map(|estimate| estimate.median);
+        outcome.row(
+            Row::new()
+                .with("kind", "lost")
+                .with("side", side.name())
+                .with("called", called.name())
+                .with("rounds", rounds.len())
+                .with("calls_per_s", median(|_, load| load.calls_per_s))
+                .with("idle_iterations_per_s", median(|round, _| round.idle_per_s))
+                .with("left_iterations_per_s", median(|_, load| load.left_per_s))
+                .with(
+                    "lost_iterations_per_call",
+                    median(|round, load| load.lost_per_call(round.idle_per_s)),
+                )
+                .with("lost_us_per_call", lost_us.median)
+                .with("lost_us_per_call_low", lost_us.low)
+                .with("lost_us_per_call_high", lost_us.high),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_call_takes_is_what_the_scavenger_lacks() {
+        let load = Load {
+            left_per_s: 250_000.0,
+            calls_per_s: 50_000.0,
+        };
+        // Three quarters of the CPU for 50,000 calls.
+        assert_eq!(load.lost_per_call(1_000_000.0), 15.0);
+        assert_eq!(load.lost_us_per_call(1_000_000.0), 15.0);
+        assert_eq!(load.lost_us_per_call(250_000.0), 0.0);
+    }
+
+    #[test]
+    fn the_suite_s_budget_is_kept() {
+        assert!(Extent::of(Length::Quick).expected() <= Duration::from_secs(5));
+        assert!(Extent::of(Length::Full).expected() <= Duration::from_secs(40));
+    }
+}

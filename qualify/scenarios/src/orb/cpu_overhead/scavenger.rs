@@ -1,0 +1,96 @@
+use std::time::Duration;
+
+use punctual_harness::{Span, child::Control};
+use punctual_os::clock;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+pub(in crate::orb) const SCAVENGER_ROLE: &str = "__orb-scavenger";
+
+/// What the driver asks: to count for so long.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(super) struct Spin {
+    pub(super) length: Duration,
+}
+
+/// What the scavenger got done.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct Spun {
+    /// By the monotonic clock.
+    start_ns: u64,
+    /// Iterations that ended in each millisecond from then on.
+    counts: Vec<u32>,
+}
+
+const BUCKET_NS: u64 = 1_000_000;
+
+/// The scavenger process: one thread of the ordinary class, which is below every real-time one.
+pub(in crate::orb) fn scavenger(_: &[String]) -> Result<(), Error> {
+    Control::ready(&())?.serve(|spin: Spin| Ok::<Spun, String>(Spun::of(spin.length)))?;
+    Ok(())
+}
+
+impl Spun {
+    fn of(length: Duration) -> Self {
+        let buckets = length.as_nanos() as u64 / BUCKET_NS;
+        let mut counts = vec![0; buckets as usize];
+        let start = clock::monotonic();
+        loop {
+            iteration();
+            let bucket = (clock::monotonic() - start).as_nanos() as u64 / BUCKET_NS;
+            match counts.get_mut(bucket as usize) {
+                Some(count) => *count += 1,
+                None => break,
+            }
+        }
+        Self {
+            start_ns: start.as_nanos() as u64,
+            counts,
+        }
+    }
+
+    /// Iterations per second over the milliseconds that lie wholly in a time. `None` where none does, or where it goes beyond
+    /// what was counted.
+    pub(super) fn per_second(&self, within: Span) -> Option<f64> {
+        let first = within.start_ns.checked_sub(self.start_ns)?.div_ceil(BUCKET_NS) as usize;
+        let end = (within.end_ns.checked_sub(self.start_ns)? / BUCKET_NS) as usize;
+        let whole = self.counts.get(first..end).filter(|counts| !counts.is_empty())?;
+        let sum: f64 = whole.iter().copied().map(f64::from).sum();
+        Some(sum * 1e9 / (whole.len() as u64 * BUCKET_NS) as f64)
+    }
+}
+
+/// About a microsecond of arithmetic that the compiler cannot leave out.
+fn iteration() {
+    let mut value = 1_u64;
+    for step in 0..400 {
+        value = std::hint::black_box(value.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(step));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_milliseconds_inside_count() {
+        let spun = Spun {
+            start_ns: 500_000,
+            counts: vec![1000, 10, 30, 1000],
+        };
+        let rate = |start_ns, end_ns| spun.per_second(Span { start_ns, end_ns });
+        assert_eq!(rate(1_500_000, 3_500_000), Some(20_000.0));
+        assert_eq!(rate(600_000, 3_600_000), Some(20_000.0));
+        assert_eq!(rate(600_000, 1_600_000), None, "no millisecond lies wholly in it");
+        assert_eq!(rate(100_000, 3_000_000), None, "it was not counted yet");
+        assert_eq!(rate(600_000, 9_000_000), None, "it was not counted any more");
+    }
+
+    #[test]
+    fn it_ends_in_time_and_counts_something() {
+        let spun = Spun::of(Duration::from_millis(20));
+        assert_eq!(spun.counts.len(), 20);
+        assert!(spun.counts.iter().sum::<u32>() > 0);
+    }
+}

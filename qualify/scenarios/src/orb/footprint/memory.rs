@@ -1,0 +1,67 @@
+use punctual_harness::Row;
+use punctual_os::TaskId;
+
+use crate::Error;
+
+/// Memory of a process, as the kernel accounts for it.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Memory {
+    /// All that is in main memory.
+    pub(super) resident_kib: u64,
+    /// Of that, what belongs to no file: heap and stacks.
+    pub(super) own_kib: u64,
+    /// What may not be paged out.
+    pub(super) locked_kib: u64,
+    pub(super) threads: u64,
+}
+
+impl Memory {
+    pub(super) fn of(process: TaskId) -> Result<Self, Error> {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+        Ok(Self::parse(&status).ok_or("/proc/PID/status lacks a line about memory")?)
+    }
+
+    fn parse(status: &str) -> Option<Self> {
+        let field = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            line.split_whitespace().next()?.parse().ok()
+        };
+        Some(Self {
+            resident_kib: field("VmRSS:")?,
+            own_kib: field("RssAnon:")?,
+            locked_kib: field("VmLck:")?,
+            threads: field("Threads:")?,
+        })
+    }
+
+    pub(super) fn row(self, server: &str, lanes: usize) -> Row {
+        Row::new()
+            .with("kind", "server")
+            .with("server", server)
+            .with("lanes", lanes)
+            .with("threads", self.threads)
+            .with("resident_kib", self.resident_kib)
+            .with("own_kib", self.own_kib)
+            .with("locked_kib", self.locked_kib)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_s_lines_are_understood() {
+        let status =
+            "Name:\tpunctual\nVmLck:\t     128 kB\nVmRSS:\t    5120 kB\nRssAnon:\t    1024 kB\nThreads:\t3\n";
+        let expected = Memory {
+            resident_kib: 5120,
+            own_kib: 1024,
+            locked_kib: 128,
+            threads: 3,
+        };
+        assert_eq!(Memory::parse(status), Some(expected));
+        assert_eq!(Memory::parse("VmRSS:\t1 kB\n"), None);
+        assert!(Memory::of(TaskId::current_process()).unwrap().resident_kib > 0);
+    }
+}

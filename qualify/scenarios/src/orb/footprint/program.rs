@@ -1,0 +1,173 @@
+use std::collections::{BTreeMap, HashSet};
+
+use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind, elf};
+
+use crate::Error;
+
+/// What a program consists of.
+#[derive(Debug)]
+pub(super) struct Program {
+    /// What is loaded from its file, and the file, in octets.
+    pub(super) parts: Vec<(&'static str, u64)>,
+    /// By the layer's name; empty where there is no symbol table.
+    pub(super) sizes: BTreeMap<&'static str, Sizes>,
+}
+
+/// Of one layer, in octets.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Sizes {
+    pub(super) symbols: u64,
+    pub(super) code: u64,
+    pub(super) data: u64,
+}
+
+/// The crates, from the lowest, and what they are there for.
+pub(super) const LAYERS: &[(&str, &str)] = &[
+    ("types", "priorities, ids, exceptions"),
+    ("cdr", "encoding"),
+    ("giop", "messages and references"),
+    ("poa", "object table"),
+    ("sched", "priority mappings, analysis"),
+    ("flight", "flight recorder"),
+    ("os", "scheduling, locks, waiting"),
+    ("transport", "TCP, Unix sockets, shared memory"),
+    ("stub", "what generated code stands on"),
+    ("orb", "calls, lanes, thread pools"),
+    ("generated", "stubs and skeletons of the benchmarks"),
+    (
+        "tools",
+        "benchmarks, reports, IDL compiler: no part of an application",
+    ),
+    ("libraries", "the standard library and other packages"),
+];
+
+impl Program {
+    /// Reads the running program's file.
+    pub(super) fn of_this_process() -> Result<Self, Error> {
+        let octets = std::fs::read("/proc/self/exe")
+            .map_err(|error| format!("the running program cannot be read again: {error}"))?;
+        let file = object::File::parse(&*octets)
+            .map_err(|error| format!("the running program's format is not understood: {error}"))?;
+        Ok(Self {
+            parts: parts(&file, octets.len() as u64),
+            sizes: sizes(&file),
+        })
+    }
+}
+
+/// What of the file gets into memory, by what may be done with it.
+fn parts(file: &object::File<'_>, octets: u64) -> Vec<(&'static str, u64)> {
+    let (mut code, mut constants, mut data, mut zeroes) = (0, 0, 0, 0);
+    for section in file.sections() {
+        let SectionFlags::Elf { sh_flags, .. } = section.flags() else {
+            continue;
+        };
+        let is = |flag: elf::SectionFlags| (sh_flags & flag).0 != 0;
+        if !is(elf::SHF_ALLOC) {
+            continue;
+        }
+        let kind = match section.kind() {
+            _ if is(elf::SHF_EXECINSTR) => &mut code,
+            object::SectionKind::UninitializedData | object::SectionKind::UninitializedTls => &mut zeroes,
+            _ if is(elf::SHF_WRITE) => &mut data,
+            _ => &mut constants,
+        };
+        *kind += section.size();
+    }
+    vec![
+        ("code", code),
+        ("constants and tables", constants),
+        ("data", data),
+        ("zeroed data", zeroes),
+        ("loaded in all", code + constants + data + zeroes),
+        ("file, with symbols and debug information", octets),
+    ]
+}
+
+fn sizes(file: &object::File<'_>) -> BTreeMap<&'static str, Sizes> {
+    let mut sizes: BTreeMap<_, Sizes> = BTreeMap::new();
+    // What the linker has folded into one is at one address under several names.
+    let mut seen = HashSet::new();
+    for symbol in file.symbols() {
+        let is_code = symbol.kind() == SymbolKind::Text;
+        let is_data = matches!(symbol.kind(), SymbolKind::Data | SymbolKind::Tls);
+        if symbol.size() == 0 || !(is_code || is_data) || !seen.insert(symbol.address()) {
+            continue;
+        }
+        let Ok(name) = symbol.name() else { continue };
+        // Without the hash.
+        let name = format!("{:#}", rustc_demangle::demangle(name));
+        let of_layer = sizes.entry(layer_of(&name)).or_default();
+        of_layer.symbols += 1;
+        if is_code {
+            of_layer.code += symbol.size();
+        } else {
+            of_layer.data += symbol.size();
+        }
+    }
+    sizes
+}
+
+/// The layer that a symbol is counted to: the first crate of ours that its name mentions, so that a function of the standard library
+/// that was made for a type of ours counts to that. The facade has no code of its own, and shares its name with this program.
+fn layer_of(name: &str) -> &'static str {
+    if name.contains("punctual_scenarios::idl::") {
+        return "generated";
+    }
+    let ours = name.match_indices("punctual").find_map(|(place, _)| {
+        let is_start = !name[..place].ends_with(|before: char| before.is_alphanumeric() || before == '_');
+        let end = name[place..].find(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
+        let word = &name[place..end.map_or(name.len(), |end| place + end)];
+        is_start.then_some(word)
+    });
+    let Some(word) = ours else { return "libraries" };
+    let crate_name = word
+        .strip_prefix("punctual")
+        .unwrap_or(word)
+        .trim_start_matches('_');
+    let layer = LAYERS.iter().find(|(layer, _)| *layer == crate_name);
+    layer.map_or("tools", |(layer, _)| layer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn symbols_count_to_the_crate_that_they_are_there_for() {
+        let cases = [
+            ("punctual_orb::lane::worker::Worker::run", "orb"),
+            ("<punctual_cdr::encoder::Encoder as core::fmt::Debug>::fmt", "cdr"),
+            ("core::ptr::drop_in_place<punctual_giop::ior::Ior>", "giop"),
+            (
+                "<alloc::vec::Vec<punctual_types::Priority> as core::clone::Clone>::clone",
+                "types",
+            ),
+            ("punctual::cli::parse", "tools"),
+            (
+                "punctual_scenarios::idl::cubit::bench::CubitRef::cube_long",
+                "generated",
+            ),
+            ("<punctual_scenarios::orb::latency::Point as X>::y", "tools"),
+            ("punctual_harness::outcome::Outcome::row", "tools"),
+            ("std::sys::thread::spawn", "libraries"),
+            ("memcpy", "libraries"),
+            ("not_punctual_orb::x", "libraries"),
+        ];
+        for (name, layer) in cases {
+            assert_eq!(layer_of(name), layer, "{name}");
+        }
+    }
+
+    #[test]
+    fn this_program_has_code_and_layers() {
+        let program = Program::of_this_process().unwrap();
+        let octets = |part: &str| program.parts.iter().find(|(name, _)| *name == part).unwrap().1;
+        assert!(octets("code") > 100_000);
+        assert!(octets("code") < octets("loaded in all"));
+        let os = program.sizes["os"];
+        assert!(os.code > 1_000 && os.symbols > 10, "{os:?}");
+        let code: u64 = program.sizes.values().map(|sizes| sizes.code).sum();
+        assert!(code <= octets("code"), "no symbol counts twice");
+    }
+}

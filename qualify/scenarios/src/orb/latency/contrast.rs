@@ -1,0 +1,298 @@
+use std::time::Duration;
+
+use punctual_harness::{
+    Claim, Hole, Latencies, Outcome, Progress, Row,
+    holes::cause_of,
+    statistics::{Summary, median},
+};
+use punctual_report::Chapter;
+
+use super::{
+    super::mt_cubit::{Call, Run, Slices, Stage, Task},
+    Configuration, MOST_LOW,
+};
+use crate::{
+    Error, Length,
+    distribution::{self, Distribution},
+};
+
+/// So often that 2,000 calls come together in a few seconds: once in 2.1 ms.
+const HZ: f64 = 476.0;
+/// As few calls of either kind say something of the 99th percentile.
+const FEWEST_CALLS: u64 = 2000;
+const SOURCE: &str = "issue 4, [S0] 3.3";
+const LIMIT: f64 = 1.25;
+
+/// How often the important client is measured without and with the others.
+#[derive(Clone, Copy)]
+pub(super) struct Extent {
+    lanes_runs: usize,
+    classic_runs: usize,
+}
+
+/// Slices without and with the others, of each run.
+const PAIRS: u32 = 6;
+/// Both kinds together hold more than [`FEWEST_CALLS`] each, also where pauses are a little longer than asked.
+const SECONDS: f64 = 9.4;
+
+impl Extent {
+    pub(super) fn of(length: Length) -> Self {
+        let (lanes_runs, classic_runs) = length.pick((3, 1), (3, 3), (5, 5));
+        Self {
+            lanes_runs,
+            classic_runs,
+        }
+    }
+
+    pub(super) fn expected(self) -> Duration {
+        Duration::from_secs_f64(SECONDS * (self.lanes_runs + self.classic_runs) as f64)
+    }
+}
+
+/// What came of it.
+pub(super) struct Contrasts(Vec<Contrast>);
+
+struct Contrast {
+    configuration: Configuration,
+    run: Run,
+    slices: Slices,
+}
+
+/// Measures the important client without and with 50 low ones, in slices that alternate.
+pub(super) fn measure(stage: &mut Stage, extent: Extent, progress: &Progress) -> Result<Contrasts, Error> {
+    let slices = Slices {
+        length: Duration::from_secs_f64(SECONDS) / (2 * PAIRS),
+    };
+    let mut contrasts = Vec::new();
+    // In turns as far as there are as many of each.
+    for run in 0..extent.lanes_runs.max(extent.classic_runs) {
+        for (configuration, runs) in [
+            (Configuration::Own, extent.lanes_runs),
+            (Configuration::Classic, extent.classic_runs),
+        ] {
+            if run >= runs {
+                continue;
+            }
+            progress.stage(
+                format!(
+                    "{}: {HZ} Hz without and with {MOST_LOW} low-priority clients",
+                    configuration.name()
+                ),
+                Duration::from_secs_f64(SECONDS),
+            );
+            let task = Task {
+                pool: configuration.pool(),
+                clients: configuration.clients(HZ, MOST_LOW),
+                seconds: SECONDS,
+                slices: Some(slices),
+            };
+            contrasts.push(Contrast {
+                configuration,
+                run: stage.run(&task)?,
+                slices,
+            });
+        }
+    }
+    Ok(Contrasts(contrasts))
+}
+
+impl Contrasts {
+    pub(super) fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.0.iter().map(|contrast| &contrast.run)
+    }
+
+    /// Adds a row for each run and kind of slice, and the claims about the lanes.
+    pub(super) fn judge(&self, outcome: &mut Outcome) {
+        for (number, contrast) in self.0.iter().enumerate() {
+            for (low, latencies) in [
+                (0, contrast.latencies(false)),
+                (MOST_LOW, contrast.latencies(true)),
+            ] {
+                outcome.row(
+                    Row::new()
+                        .with("kind", "contrast")
+                        .with("run", number)
+                        .with("configuration", contrast.configuration.name())
+                        .with("low_clients", low)
+                        .with("asked_hz", HZ)
+                        .with("calls", latencies.count())
+                        .with_fields(&latencies.summary()),
+                );
+            }
+        }
+        for (name, quantile) in [
+            ("p50", (|summary| summary.p50_us) as fn(&Summary) -> Option<f64>),
+            ("p99", |summary| summary.p99_us),
+        ] {
+            let ratios = |configuration| median(&self.ratios(configuration, quantile));
+            outcome.row(
+                Row::new()
+                    .with("kind", "ratio")
+                    .with("percentile", name)
+                    .with("lanes", ratios(Configuration::Own))
+                    .with("classic", ratios(Configuration::Classic)),
+            );
+            let text = format!(
+                "lanes: {name} of a high-priority client at {HZ} Hz with {MOST_LOW} low-priority clients is at most so \
+                 many times that without any (median of the runs)"
+            );
+            let measured = ratios(Configuration::Own).unwrap_or(f64::NAN);
+            outcome.claim(Claim::at_most(
+                format!("{name}-ratio"),
+                text,
+                SOURCE,
+                measured,
+                LIMIT,
+            ));
+        }
+        let lanes = self
+            .0
+            .iter()
+            .filter(|contrast| contrast.configuration == Configuration::Own);
+        let counts =
+            lanes.flat_map(|contrast| [false, true].map(|beside| contrast.latencies(beside).count()));
+        let fewest = counts.min().unwrap_or(0);
+        let text = "calls of the high-priority client in each run, without and with the others, that the percentiles \
+                    stand on, at least";
+        outcome.claim(Claim::at_least(
+            "samples",
+            text,
+            SOURCE,
+            fewest as f64,
+            FEWEST_CALLS as f64,
+        ));
+    }
+
+    /// Adds latencies by percentile, of all runs together.
+    pub(super) fn add_to(&self, chapter: Chapter, holes: &[Hole]) -> Chapter {
+        let kinds = [Configuration::Own, Configuration::Classic]
+            .into_iter()
+            .flat_map(|configuration| [(configuration, false), (configuration, true)]);
+        let kinds: Vec<_> = kinds
+            .map(|(configuration, beside)| {
+                let of_kind = self
+                    .0
+                    .iter()
+                    .filter(|contrast| contrast.configuration == configuration);
+                let mut latencies = Latencies::new();
+                let mut slowest: Option<Call> = None;
+                for call in of_kind.flat_map(|contrast| contrast.calls(beside)) {
+                    latencies.record(call.latency_ns);
+                    slowest = slowest
+                        .filter(|slowest| slowest.latency_ns >= call.latency_ns)
+                        .or(Some(call));
+                }
+                let low = if beside { MOST_LOW } else { 0 };
+                let name = format!("{}, {low} low-priority clients", configuration.name());
+                let cause = slowest.map(|call| cause_of(call.span(), holes));
+                (name, latencies, cause.unwrap_or_default())
+            })
+            .collect();
+        let distributions: Vec<_> = kinds
+            .iter()
+            .map(|(name, latencies, cause)| Distribution {
+                name: name.clone(),
+                latencies,
+                cause_of_maximum: cause.clone(),
+            })
+            .collect();
+        distribution::add(
+            chapter,
+            &format!("The high-priority client at {HZ} Hz"),
+            "All runs together. With lanes the two curves should lie on each other.",
+            &distributions,
+        )
+    }
+
+    fn ratios(&self, configuration: Configuration, quantile: impl Fn(&Summary) -> Option<f64>) -> Vec<f64> {
+        let runs = self
+            .0
+            .iter()
+            .filter(|contrast| contrast.configuration == configuration);
+        let ratio = |contrast: &Contrast| {
+            let of = |beside| quantile(&contrast.latencies(beside).summary());
+            Some(of(true)? / of(false)?)
+        };
+        runs.filter_map(ratio).collect()
+    }
+}
+
+impl Contrast {
+    /// Of the high client, in the slices with the others or in those without.
+    fn latencies(&self, beside: bool) -> Latencies {
+        let mut latencies = Latencies::new();
+        let calls = self.calls(beside);
+        calls.for_each(|call| latencies.record(call.latency_ns));
+        latencies
+    }
+
+    fn calls(&self, beside: bool) -> impl Iterator<Item = Call> {
+        let high = self.run.clients.iter().take(1).flat_map(|client| &client.calls);
+        let of_kind = move |call: &&Call| {
+            let since = Duration::from_nanos(call.start_ns.saturating_sub(self.run.span.start_ns));
+            self.slices.are_beside(since) == beside && self.slices.is_settled(since)
+        };
+        high.filter(of_kind).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use punctual_harness::Span;
+
+    use super::*;
+    use crate::orb::mt_cubit::Calls;
+
+    fn contrast(configuration: Configuration, with_us: u64) -> Contrast {
+        let call = |ms: u64| Call {
+            start_ns: 1_000 + ms * 1_000_000,
+            latency_ns: if (ms / 100) % 2 == 1 {
+                with_us * 1000
+            } else {
+                20_000
+            },
+        };
+        Contrast {
+            configuration,
+            run: Run {
+                clients: vec![Calls {
+                    calls: (0..1000).map(call).collect(),
+                    ..Calls::default()
+                }],
+                span: Span {
+                    start_ns: 1_000,
+                    end_ns: 1_000_001_000,
+                },
+                server_context_switches: 0,
+            },
+            slices: Slices {
+                length: Duration::from_millis(100),
+            },
+        }
+    }
+
+    #[test]
+    fn calls_are_told_apart_by_the_slice_in_which_they_began() {
+        let contrast = contrast(Configuration::Own, 22);
+        let (without, with) = (contrast.latencies(false), contrast.latencies(true));
+        // 20 ms of each slice without the others are left out.
+        assert_eq!((without.count(), with.count()), (400, 500));
+        let p50 = |latencies: &Latencies| latencies.quantile_us(0.5).unwrap();
+        assert!((p50(&without) - 20.0).abs() < 0.1 && (p50(&with) - 22.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn the_median_of_the_runs_is_claimed_of_the_lanes_only() {
+        let runs = [22, 23, 90]
+            .map(|us| contrast(Configuration::Own, us))
+            .into_iter();
+        let contrasts = Contrasts(runs.chain([contrast(Configuration::Classic, 500)]).collect());
+        let machine = punctual_harness::MachineFacts::read(&punctual_os::CpuSet::single(0));
+        let mut outcome = Outcome::new("orb.latency", machine);
+        contrasts.judge(&mut outcome);
+        let claim = |id: &str| outcome.claims().iter().find(|claim| claim.id == id).unwrap();
+        assert!(claim("p50-ratio").holds && claim("p99-ratio").holds);
+        assert!((claim("p50-ratio").measured.as_f64().unwrap() - 1.15).abs() < 0.01);
+        assert!(!claim("samples").holds, "400 calls are too few");
+    }
+}

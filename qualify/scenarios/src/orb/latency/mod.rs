@@ -1,0 +1,280 @@
+//! `orb.latency`: what many less important clients do to an important one.
+//!
+//! A client of high priority calls 20 times a second beside a growing number of clients of low priority, which call 10 times a
+//! second each. Shown are mean and jitter, as the paper has them; they are the host's as much as the ORB's, so that nothing is
+//! claimed of them. What is claimed is that median and 99th percentile of a client that calls often stay where they are.
+//! Source: \[S0\] 3.3, figures 3 to 6; TAO's MT_Cubit.
+
+mod contrast;
+mod page;
+
+use std::time::Duration;
+
+use punctual_harness::{Claim, Hole, HoleRecorder, Outcome, Row, Span, holes};
+
+use super::mt_cubit::{Calls, ClientSpec, MeanAndJitter, Pool, Run, Stage, Task, Threads, priority};
+use crate::{Benchmark, Error, Findings, Length, testbed::Testbed};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "orb.latency",
+    about: "latency and jitter of a high-priority client beside 0 to 50 low-priority ones (MT_Cubit)",
+    expected: |length| Extent::of(length).expected(),
+    run: measure,
+};
+
+/// As many low-priority clients as in the paper's figure 6.
+const MOST_LOW: usize = 50;
+const HIGH_HZ: f64 = 20.0;
+const LOW_HZ: f64 = 10.0;
+/// Calls that each low client of the paper made.
+const PAPER_CALLS: f64 = 4000.0;
+
+/// How much is measured.
+struct Extent {
+    /// How long each number of clients is measured.
+    seconds: f64,
+    /// Numbers of low clients, in the two configurations.
+    own: &'static [usize],
+    one_servant: &'static [usize],
+    contrast: contrast::Extent,
+}
+
+impl Extent {
+    fn of(length: Length) -> Self {
+        const OWN: &[usize] = &[0, 1, 2, 5, 9, 20, 35, 50];
+        const ONE_SERVANT: &[usize] = &[0, 5, 9, 20, 50];
+        Self {
+            seconds: length.pick(2.2, 30.0, PAPER_CALLS / LOW_HZ),
+            own: length.pick(&[0, 9, 50], OWN, OWN),
+            one_servant: length.pick(&[9, 50], ONE_SERVANT, ONE_SERVANT),
+            contrast: contrast::Extent::of(length),
+        }
+    }
+
+    fn curves(&self) -> Duration {
+        Duration::from_secs_f64(self.seconds * (self.own.len() + self.one_servant.len()) as f64)
+    }
+
+    fn expected(&self) -> Duration {
+        self.curves() + self.contrast.expected() + Duration::from_secs(3)
+    }
+}
+
+/// Who serves whom.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Configuration {
+    /// Each client has a priority, a lane and a servant of its own: figure 3 of the paper.
+    Own,
+    /// All low clients have one priority, one lane and one servant.
+    OneServant,
+    /// Every client has a priority and a servant of its own, and all requests go through one pool of threads.
+    Classic,
+}
+
+impl Configuration {
+    /// In the order of the server's pools.
+    const ALL: [Self; 3] = [Self::Own, Self::OneServant, Self::Classic];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Own => "own lanes",
+            Self::OneServant => "one servant for all low clients",
+            Self::Classic => "classic pool",
+        }
+    }
+
+    /// Its place among the server's pools.
+    fn pool(self) -> usize {
+        Self::ALL.iter().position(|other| *other == self).unwrap_or(0)
+    }
+
+    fn as_pool(self) -> Pool {
+        let clients = MOST_LOW + 1;
+        match self {
+            Self::Own => Pool {
+                threads: Threads::Lanes((0..clients).map(priority).collect()),
+                servants: clients,
+            },
+            Self::OneServant => Pool {
+                threads: Threads::Lanes(vec![priority(0), priority(1)]),
+                servants: 2,
+            },
+            // As many threads as there are lanes, at the priority of the least important client.
+            Self::Classic => Pool {
+                threads: Threads::Classic {
+                    threads: clients,
+                    priority: priority(MOST_LOW),
+                },
+                servants: clients,
+            },
+        }
+    }
+
+    fn low(self, number: usize) -> ClientSpec {
+        let place = match self {
+            Self::OneServant => 1,
+            Self::Own | Self::Classic => number,
+        };
+        ClientSpec {
+            name: format!("low-{number}"),
+            priority: priority(place),
+            hz: LOW_HZ,
+            servant: place,
+        }
+    }
+
+    /// The high client first.
+    fn clients(self, high_hz: f64, low: usize) -> Vec<ClientSpec> {
+        let high = ClientSpec {
+            name: "high".into(),
+            priority: priority(0),
+            hz: high_hz,
+            servant: 0,
+        };
+        let low = (1..=low).map(|number| self.low(number));
+        std::iter::once(high).chain(low).collect()
+    }
+}
+
+struct Point {
+    configuration: Configuration,
+    low: usize,
+    run: Run,
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let places = testbed.places.clone();
+    let extent = Extent::of(testbed.length);
+    let mut outcome = testbed.outcome(BENCHMARK.name);
+    let progress = &testbed.progress;
+    progress.stage("starting server and clients", Duration::from_secs(2));
+    let pools = Configuration::ALL.map(Configuration::as_pool);
+    let limit = extent.expected() * 2 + Duration::from_secs(60);
+    let mut stage = Stage::set(&places, &pools, &[], limit)?;
+    let recorder = HoleRecorder::start(stage.processes(), places.pinned, &places.driver)?;
+
+    let contrasts = contrast::measure(&mut stage, extent.contrast, progress)?;
+    let mut points = Vec::new();
+    for (configuration, numbers) in [
+        (Configuration::Own, extent.own),
+        (Configuration::OneServant, extent.one_servant),
+    ] {
+        for &low in numbers {
+            progress.stage(
+                format!("{}: {low} low-priority clients", configuration.name()),
+                Duration::from_secs_f64(extent.seconds),
+            );
+            let task = Task {
+                pool: configuration.pool(),
+                clients: configuration.clients(HIGH_HZ, low),
+                seconds: extent.seconds,
+                slices: None,
+            };
+            let run = stage.run(&task)?;
+            points.push(Point {
+                configuration,
+                low,
+                run,
+            });
+        }
+    }
+    let recording = recorder.stop();
+    stage.strike()?;
+
+    let runs = || points.iter().map(|point| &point.run).chain(contrasts.runs());
+    let outstanding: Vec<Span> = runs()
+        .flat_map(|run| &run.clients)
+        .flat_map(|client| client.calls.iter().map(|call| call.span()))
+        .collect();
+    let holes = recording.holes(&outstanding);
+    outcome.parameter("seconds_per_point", extent.seconds);
+    if testbed.length == Length::Quick {
+        let shortened = "2.2 s and not 30 s for each number of clients, and five numbers of them; one run of the classic pool";
+        outcome.parameter("shortened", shortened);
+    }
+    outcome.parameter("kernel_holes", serde_json::to_value(&holes)?);
+    points.iter().for_each(|point| point.rows(&holes, &mut outcome));
+    contrasts.judge(&mut outcome);
+    let errors: u64 = runs()
+        .flat_map(|run| &run.clients)
+        .map(|client| client.errors)
+        .sum();
+    outcome.claim(Claim::at_most(
+        "errors",
+        "results that were not the cube",
+        "[S0] 3.3",
+        errors as f64,
+        0.0,
+    ));
+    let measured: u64 = runs().map(|run| run.span.end_ns - run.span.start_ns).sum();
+    if let Some(reason) = holes::unfit(&holes, Duration::from_nanos(measured)) {
+        outcome.unfit(reason);
+    }
+    let chapter = page::chapter(&outcome, &contrasts, &holes);
+    Ok(Findings { outcome, chapter })
+}
+
+impl Point {
+    /// One for the high client, one for all low ones together.
+    fn rows(&self, holes: &[Hole], outcome: &mut Outcome) {
+        let Some((high, low)) = self.run.clients.split_first() else {
+            return;
+        };
+        let mut row = |client: &str, calls: &[&Calls], asked: f64| {
+            if calls.is_empty() {
+                return;
+            }
+            let row = Row::new()
+                .with("kind", "point")
+                .with("configuration", self.configuration.name())
+                .with("low_clients", self.low)
+                .with("client", client)
+                .with("asked_hz", asked);
+            outcome.row(MeanAndJitter::columns(row, calls.iter().copied(), holes));
+        };
+        row("high", &[high], HIGH_HZ);
+        row("low", &low.iter().collect::<Vec<_>>(), LOW_HZ);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_client_meets_a_lane_of_its_priority() {
+        for configuration in [Configuration::Own, Configuration::OneServant] {
+            let Pool {
+                threads: Threads::Lanes(lanes),
+                servants,
+            } = configuration.as_pool()
+            else {
+                panic!("lanes were asked for");
+            };
+            for client in configuration.clients(HIGH_HZ, MOST_LOW) {
+                assert!(lanes.contains(&client.priority), "{client:?}");
+                assert!(client.servant < servants, "{client:?}");
+                assert!(client.name.len() <= 15);
+            }
+        }
+    }
+
+    #[test]
+    fn low_clients_have_priorities_of_their_own_or_one_in_common() {
+        let distinct = |configuration: Configuration| {
+            let priorities = configuration.clients(HIGH_HZ, MOST_LOW).into_iter();
+            priorities
+                .map(|client| client.priority)
+                .collect::<std::collections::BTreeSet<_>>()
+                .len()
+        };
+        let distinct = Configuration::ALL.map(distinct);
+        assert_eq!(distinct, [MOST_LOW + 1, 2, MOST_LOW + 1]);
+    }
+
+    #[test]
+    fn the_suite_s_budget_is_kept() {
+        assert!(Extent::of(Length::Quick).expected() <= Duration::from_secs(54));
+        assert!(Extent::of(Length::Full).expected() <= Duration::from_secs(9 * 60));
+    }
+}

@@ -1,0 +1,257 @@
+use std::{
+    sync::{Arc, Barrier, OnceLock},
+    time::{Duration, Instant},
+};
+
+use punctual::{Orb, Priority};
+use punctual_harness::{Span, child::Control};
+use punctual_os::{
+    TaskId, ThreadSpec, clock,
+    process::{context_switches, context_switches_of_thread},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{super::context_switches::yields::switch_time, pacing::Pacing, slices::Slices};
+use crate::{Error, cubit::cube::cube, idl::cubit::bench::CubitRef};
+
+pub(crate) const CLIENT_ROLE: &str = "__mt-cubit-client";
+
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) enum Question {
+    /// The servants' references, pool by pool.
+    Resolve(Vec<Vec<String>>),
+    /// In the server of this number.
+    Run(Task, i32),
+    SwitchTime,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) enum Answer {
+    Resolved,
+    Ran(Run),
+    SwitchTime(Duration),
+}
+
+/// Clients that call side by side.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Task {
+    /// Which of the server's pools.
+    pub(crate) pool: usize,
+    pub(crate) clients: Vec<ClientSpec>,
+    /// How long, from the common start.
+    pub(crate) seconds: f64,
+    /// In which all but the first call now and then only; `None`: they always do.
+    pub(crate) slices: Option<Slices>,
+}
+
+/// One client: a thread.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct ClientSpec {
+    /// Of its thread; at most 15 bytes.
+    pub(crate) name: String,
+    /// Its CORBA priority.
+    pub(crate) priority: i16,
+    /// Calls per second.
+    pub(crate) hz: f64,
+    /// Which servant of the pool it calls.
+    pub(crate) servant: usize,
+}
+
+/// What came of it.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Run {
+    /// As the clients were named.
+    pub(crate) clients: Vec<Calls>,
+    /// From the common start to the last client's end.
+    pub(crate) span: Span,
+    /// Of all threads of the server, from the start to the first client's end.
+    pub(crate) server_context_switches: u64,
+}
+
+/// What one client went through.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Calls {
+    pub(crate) calls: Vec<Call>,
+    /// Results that were not the cube.
+    pub(crate) errors: u64,
+    /// Between calls.
+    pub(crate) pauses: u64,
+    /// Of the client's thread.
+    pub(crate) context_switches: u64,
+    /// The thread's number for the kernel.
+    pub(crate) thread: i32,
+}
+
+/// One call.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Call {
+    /// When it began, in nanoseconds of the monotonic clock.
+    pub(crate) start_ns: u64,
+    pub(crate) latency_ns: u64,
+}
+
+impl Call {
+    pub(crate) fn span(self) -> Span {
+        Span {
+            start_ns: self.start_ns,
+            end_ns: self.start_ns + self.latency_ns,
+        }
+    }
+}
+
+/// The client process.
+pub(crate) fn client(_: &[String]) -> Result<(), Error> {
+    let orb = Orb::builder().build()?;
+    let mut pools: Vec<Vec<CubitRef>> = Vec::new();
+    Control::ready(&())?.serve(|question: Question| {
+        let answer = match question {
+            Question::Resolve(references) => resolve(&orb, &references).map(|resolved| {
+                pools = resolved;
+                Answer::Resolved
+            }),
+            Question::Run(task, server) => run(&orb, &pools, &task, server).map(Answer::Ran),
+            Question::SwitchTime => switch_time(&orb, super::priority(0)).map(Answer::SwitchTime),
+        };
+        answer.map_err(|error| error.to_string())
+    })?;
+    Ok(())
+}
+
+fn resolve(orb: &Orb, references: &[Vec<String>]) -> Result<Vec<Vec<CubitRef>>, Error> {
+    let pool = |references: &Vec<String>| references.iter().map(|ior| Ok(orb.resolve(ior)?)).collect();
+    references.iter().map(pool).collect()
+}
+
+fn run(orb: &Orb, pools: &[Vec<CubitRef>], task: &Task, server: i32) -> Result<Run, Error> {
+    let server = TaskId::new(server).ok_or("the server has no number")?;
+    let pool = pools.get(task.pool).ok_or("there is no such pool")?;
+    let start = Arc::new(Start {
+        barrier: Barrier::new(task.clients.len()),
+        at: OnceLock::new(),
+    });
+    let mut threads = Vec::new();
+    for (number, spec) in task.clients.iter().enumerate() {
+        let client = Client {
+            orb: orb.clone(),
+            cubit: pool.get(spec.servant).ok_or("there is no such servant")?.clone(),
+            spec: spec.clone(),
+            seconds: task.seconds,
+            slices: task.slices.filter(|_| number > 0),
+            watched: (number == 0).then_some(server),
+        };
+        let start = Arc::clone(&start);
+        let thread = ThreadSpec::new(&spec.name)
+            .prefault(true)
+            .stack_bytes(STACK_BYTES);
+        threads.push(thread.spawn(move || client.run(&start))?);
+    }
+    let mut clients = Vec::new();
+    let mut server_context_switches = 0;
+    for thread in threads {
+        let (calls, of_server) = thread
+            .join()
+            .map_err(|_| "a client thread panicked; its message is on standard error")??;
+        clients.push(calls);
+        server_context_switches += of_server;
+    }
+    let (_, begin) = start.met();
+    Ok(Run {
+        clients,
+        span: Span::between(begin, clock::monotonic()),
+        server_context_switches,
+    })
+}
+
+const STACK_BYTES: usize = 512 << 10;
+
+/// More calls per second than this, no client makes.
+const MOST_HZ: f64 = 100_000.0;
+
+struct Client {
+    orb: Orb,
+    cubit: CubitRef,
+    spec: ClientSpec,
+    seconds: f64,
+    slices: Option<Slices>,
+    /// The first client counts the server's context switches: it is the most important one, so nobody calls before it has.
+    watched: Option<TaskId>,
+}
+
+impl Client {
+    /// What it went through, and the context switches of the server that it watched.
+    fn run(&self, start: &Start) -> Result<(Calls, u64), Error> {
+        let prepared = self.prepare();
+        // Whoever failed must meet the others all the same, or they would wait for ever.
+        let (begin, _) = start.together();
+        prepared?;
+        let mut result = Calls {
+            calls: Vec::with_capacity((self.spec.hz.min(MOST_HZ) * self.seconds * 1.1) as usize + 16),
+            thread: TaskId::current_thread().get(),
+            ..Calls::default()
+        };
+        let over = begin + Duration::from_secs_f64(self.seconds);
+        let mut pacing = Pacing::of_rate(self.spec.hz);
+        let switches = || context_switches_of_thread(TaskId::current_process(), TaskId::current_thread());
+        let of_server = || {
+            self.watched
+                .map_or(Ok(0), |server| Ok::<_, Error>(context_switches(server)?.total()))
+        };
+        let of_server_before = of_server()?;
+        self.wait_for_slice(begin);
+        let before = switches()?;
+        let mut argument = 0_u8;
+        while Instant::now() < over {
+            argument = argument.wrapping_add(1);
+            let called = clock::monotonic();
+            let returned = self.cubit.cube_octet(argument)?;
+            let latency = clock::monotonic() - called;
+            result.errors += u64::from(returned != cube(argument));
+            result.calls.push(Call {
+                start_ns: called.as_nanos() as u64,
+                latency_ns: latency.as_nanos() as u64,
+            });
+            let pause = pacing.pause(latency);
+            if !pause.is_zero() {
+                clock::sleep_until(over.min(Instant::now() + pause));
+                result.pauses += 1;
+            }
+            self.wait_for_slice(begin);
+        }
+        result.context_switches = switches()?.total() - before.total();
+        Ok((result, of_server()? - of_server_before))
+    }
+
+    /// Takes on the priority and makes a first call, which opens the connection and is not counted.
+    fn prepare(&self) -> Result<(), Error> {
+        self.orb
+            .current()
+            .set_priority(Priority::new(self.spec.priority)?)?;
+        self.cubit.cube_octet(0)?;
+        Ok(())
+    }
+
+    fn wait_for_slice(&self, begin: Instant) {
+        if let Some(slices) = self.slices {
+            let next = slices.next_beside(begin.elapsed());
+            clock::sleep_until(begin + next.min(Duration::from_secs_f64(self.seconds)));
+        }
+    }
+}
+
+/// Where the clients meet. Their time counts from one common start, however late a low one gets to see it.
+struct Start {
+    barrier: Barrier,
+    at: OnceLock<(Instant, Duration)>,
+}
+
+impl Start {
+    /// The start on both clocks.
+    fn together(&self) -> (Instant, Duration) {
+        self.barrier.wait();
+        self.met()
+    }
+
+    fn met(&self) -> (Instant, Duration) {
+        *self.at.get_or_init(|| (Instant::now(), clock::monotonic()))
+    }
+}

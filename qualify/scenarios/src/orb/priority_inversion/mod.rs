@@ -1,0 +1,220 @@
+//! `orb.priority-inversion`: clients at 20, 10, 5 and 1 Hz, the faster the more important, on one processor.
+//!
+//! Mean and jitter for each rate, and the time in which a client could have gone on and something less important ran: measured in
+//! passes of their own, because tracing takes time. Lanes stand beside the classic pool. Source: \[S1\], TAO's MT_Cubit with a
+//! thread for each rate.
+
+mod inverted;
+mod page;
+
+use std::time::Duration;
+
+use punctual_harness::{Claim, Hole, HoleRecorder, Outcome, Row, Span, holes};
+use punctual_trace::{Analysis, Names, Recorded, Session};
+
+use self::inverted::Inverted;
+use super::mt_cubit::{ClientSpec, MeanAndJitter, Pool, Run, Stage, Task, Threads, priority};
+use crate::{
+    Benchmark, Error, Findings, Length,
+    inversion::recording,
+    testbed::{Places, Testbed},
+};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "orb.priority-inversion",
+    about: "latency and jitter of clients at 20, 10, 5 and 1 Hz, and how long they wait for less important ones; needs root",
+    expected: |length| Extent::of(length).expected(),
+    run: measure,
+};
+
+/// Calls per second of the clients, the most important first.
+const RATES: [f64; 4] = [20.0, 10.0, 5.0, 1.0];
+const POOLS: [&str; 2] = ["lanes", "classic pool"];
+
+/// How long each pool is measured, in seconds.
+#[derive(Clone, Copy)]
+struct Extent {
+    timed: f64,
+    traced: f64,
+}
+
+impl Extent {
+    fn of(length: Length) -> Self {
+        let (timed, traced) = length.pick((2.2, 2.2), (30.0, 20.0), (200.0, 20.0));
+        Self { timed, traced }
+    }
+
+    fn expected(self) -> Duration {
+        Duration::from_secs_f64((self.timed + self.traced) * POOLS.len() as f64 + 1.5)
+    }
+}
+
+fn pools() -> [Pool; 2] {
+    let priorities = (0..RATES.len()).map(priority).collect();
+    let classic = Threads::Classic {
+        threads: RATES.len(),
+        priority: priority(RATES.len() - 1),
+    };
+    [Threads::Lanes(priorities), classic].map(|threads| Pool {
+        threads,
+        servants: RATES.len(),
+    })
+}
+
+fn task(pool: usize, seconds: f64) -> Task {
+    let client = |(number, hz): (usize, f64)| ClientSpec {
+        name: format!("client-{hz}Hz"),
+        priority: priority(number),
+        hz,
+        servant: number,
+    };
+    Task {
+        pool,
+        clients: RATES.into_iter().enumerate().map(client).collect(),
+        seconds,
+        slices: None,
+    }
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let places = testbed.places.clone();
+    let extent = Extent::of(testbed.length);
+    let mut outcome = testbed.outcome(BENCHMARK.name);
+    outcome.parameter("seconds_per_pool", extent.timed);
+    outcome.parameter("seconds_per_pool_traced", extent.traced);
+    if testbed.length == Length::Quick {
+        let shortened = "2.2 s and not 30 s for the latencies of each pool, 2.2 s and not 20 s for its trace";
+        outcome.parameter("shortened", shortened);
+    }
+    let limit = extent.expected() * 2 + Duration::from_secs(60);
+    let run = |stage: &mut Stage, seconds: f64, what: &str| -> Result<Vec<Run>, Error> {
+        let pools = POOLS.into_iter().enumerate();
+        let runs = pools.map(|(pool, name)| {
+            let progress = &testbed.progress;
+            progress.stage(format!("{name}, {what}"), Duration::from_secs_f64(seconds));
+            stage.run(&task(pool, seconds))
+        });
+        runs.collect()
+    };
+
+    let mut stage = Stage::set(&places, &pools(), &[], limit)?;
+    let recorder = HoleRecorder::start(stage.processes(), places.pinned.clone(), &places.driver)?;
+    let timed = run(&mut stage, extent.timed, "timed")?;
+    let recording_of_holes = recorder.stop();
+    stage.strike()?;
+
+    // The supervisor removes the trace instance if this process is killed.
+    let session = Session::start(&recording(&places))?;
+    let mut stage = Stage::set(&places, &pools(), &session.environment(), limit)?;
+    let traced = run(&mut stage, extent.traced, "traced")?;
+    testbed
+        .progress
+        .stage("reading the trace", Duration::from_millis(500));
+    let recorded = session.stop()?;
+    stage.strike()?;
+
+    let calls = timed
+        .iter()
+        .flat_map(|run| &run.clients)
+        .flat_map(|client| &client.calls);
+    let outstanding: Vec<Span> = calls.map(|call| call.span()).collect();
+    let holes = recording_of_holes.holes(&outstanding);
+    outcome.parameter("kernel_holes", serde_json::to_value(&holes)?);
+    rate_rows(&timed, &holes, &mut outcome);
+    inverted_rows(&traced, &recorded, &places, &mut outcome);
+    let runs = timed.iter().chain(&traced);
+    let errors: u64 = runs
+        .flat_map(|run| &run.clients)
+        .map(|client| client.errors)
+        .sum();
+    let text = "results that were not the cube";
+    outcome.claim(Claim::at_most("errors", text, "[S1]", errors as f64, 0.0));
+    let measured: u64 = timed.iter().map(|run| run.span.end_ns - run.span.start_ns).sum();
+    if let Some(reason) = holes::unfit(&holes, Duration::from_nanos(measured)) {
+        outcome.unfit(reason);
+    }
+    let chapter = page::chapter(&outcome);
+    Ok(Findings { outcome, chapter })
+}
+
+fn rate_rows(timed: &[Run], holes: &[Hole], outcome: &mut Outcome) {
+    for (pool, run) in POOLS.into_iter().zip(timed) {
+        for (hz, calls) in RATES.into_iter().zip(&run.clients) {
+            let row = Row::new()
+                .with("kind", "rate")
+                .with("pool", pool)
+                .with("asked_hz", hz);
+            outcome.row(MeanAndJitter::columns(row, [calls], holes));
+        }
+    }
+}
+
+fn inverted_rows(traced: &[Run], recorded: &Recorded, places: &Places, outcome: &mut Outcome) {
+    let kernel = match &recorded.kernel {
+        Ok(kernel) => kernel,
+        Err(reason) => {
+            let what = "time in which a client could have gone on and something less important ran";
+            return outcome.skip(None, what, reason.as_str());
+        }
+    };
+    if !kernel.lost.is_nothing() {
+        let lost = kernel.lost;
+        outcome.unfit(format!(
+            "events of the kernel were lost, so waits may be missing: {lost:?}"
+        ));
+    }
+    if recorded.overwritten() > 0 {
+        let overwritten = recorded.overwritten();
+        outcome.unfit(format!("{overwritten} flight records were overwritten"));
+    }
+    let analysis: Analysis = recorded.analyse();
+    let names = Names::new(recorded.names(), 0);
+    let cpu = places.pinned.iter().next().unwrap_or(0);
+    for (pool, run) in POOLS.into_iter().zip(traced) {
+        for (hz, calls) in RATES.into_iter().zip(&run.clients) {
+            let inverted = Inverted::of(calls.thread, run.span, cpu, &analysis, &recorded.requests, &names);
+            let calls = calls.calls.len();
+            outcome.row(
+                Row::new()
+                    .with("kind", "inverted")
+                    .with("pool", pool)
+                    .with("asked_hz", hz)
+                    .with("calls", calls)
+                    .with("waits", inverted.waits)
+                    .with(
+                        "waited_us_per_call",
+                        inverted.total_ns as f64 / 1e3 / calls as f64,
+                    )
+                    .with("longest_us", inverted.longest_ns as f64 / 1e3)
+                    .with("mostly_for", inverted.mostly_for),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_faster_the_more_important() {
+        let clients = task(0, 1.0).clients;
+        assert!(
+            clients
+                .iter()
+                .is_sorted_by(|a, b| a.priority > b.priority && a.hz > b.hz)
+        );
+        assert_eq!(clients[0].name, "client-20Hz");
+        let [lanes, _] = pools();
+        let Threads::Lanes(lanes) = lanes.threads else {
+            panic!("the first pool has lanes");
+        };
+        assert!(clients.iter().map(|client| client.priority).eq(lanes));
+    }
+
+    #[test]
+    fn the_suite_s_budget_is_kept() {
+        assert!(Extent::of(Length::Quick).expected() <= Duration::from_secs(11));
+        assert!(Extent::of(Length::Full).expected() <= Duration::from_secs(110));
+    }
+}

@@ -1,0 +1,25 @@
+use punctual_harness::{Outcome, Row};
+use punctual_report::{Chapter, Table};
+
+use crate::trace::is_kind;
+
+/// A chapter and the outcome that it tells of.
+pub(super) trait WithTable {
+    /// Adds a table of the rows of that kind; none where there is no row, for a table of nothing says nothing.
+    fn rows_of_kind(self, outcome: &Outcome, kind: &str, columns: &[(&str, &str)], title: &str) -> Self;
+}
+
+impl WithTable for Chapter {
+    fn rows_of_kind(self, outcome: &Outcome, kind: &str, columns: &[(&str, &str)], title: &str) -> Self {
+        let rows: Vec<_> = outcome
+            .rows()
+            .iter()
+            .filter(|row| is_kind(row, kind))
+            .map(Row::as_map)
+            .collect();
+        if rows.is_empty() {
+            return self;
+        }
+        self.table(Table::of(rows).columns(columns).title(title))
+    }
+}

@@ -1,0 +1,195 @@
+//! `orb.throughput`: how many calls a single client gets through, by type of argument.
+//!
+//! The client calls as fast as it can and compares each result with the cube that it takes itself. One processor for both, as in the
+//! paper, and one for each. Source: \[S0\] 3.2, figure 2; TAO's IDL_Cubit.
+
+pub(super) mod client;
+mod operation;
+mod page;
+
+use std::time::Duration;
+
+use punctual_harness::{Child, ChildSpec, Claim, MedianEstimate, Outcome, Row, Watchdog, interleave};
+use punctual_os::CpuSet;
+
+use self::{
+    client::{Block, CLIENT_ROLE, Measured},
+    operation::{Operation, WITHOUT},
+};
+use crate::{Benchmark, Error, Findings, Length, cubit, testbed::Testbed};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "orb.throughput",
+    about: "calls and octets per second of one client, by type of argument (IDL_Cubit)",
+    expected: |length| Extent::of(length).expected(),
+    run: measure,
+};
+
+/// How much is measured of each operation.
+#[derive(Clone, Copy)]
+struct Extent {
+    rounds: usize,
+    block: Duration,
+}
+
+impl Extent {
+    fn of(length: Length) -> Self {
+        let full = (30, Duration::from_millis(50));
+        let (rounds, block) = length.pick((MedianEstimate::FEWEST, Duration::from_millis(25)), full, full);
+        Self { rounds, block }
+    }
+
+    fn of_placement(self) -> Duration {
+        self.block * (self.rounds * Operation::ALL.len()) as u32
+    }
+
+    fn expected(self) -> Duration {
+        (self.of_placement() + Duration::from_millis(500)) * 2
+    }
+}
+
+/// Client and server on one, as in the paper, or on one each.
+const PLACEMENTS: [&str; 2] = ["one processor", "two processors"];
+const START: Duration = Duration::from_secs(20);
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let places = testbed.places.clone();
+    let extent = Extent::of(testbed.length);
+    let mut outcome = testbed.outcome(BENCHMARK.name);
+    outcome.parameter("rounds", extent.rounds);
+    outcome.parameter("seconds_per_block", extent.block.as_secs_f64());
+    if testbed.length == Length::Quick {
+        outcome.parameter("shortened", "6 blocks of 25 ms and not 30 of 50 ms for each type");
+    }
+    let mut placements = vec![(PLACEMENTS[0], places.pinned.clone())];
+    if places.has_driver() {
+        placements.push((PLACEMENTS[1], places.driver.clone()));
+    } else {
+        let reason = "only one CPU is available to this process";
+        outcome.skip(None, "throughput on two processors", reason);
+    }
+    for (name, of_client) in placements {
+        testbed.progress.stage(name, extent.of_placement());
+        let rounds = blocks(&places.pinned, &of_client, &places.driver, extent)?;
+        rows(name, rounds, &mut outcome);
+    }
+    for what in WITHOUT {
+        outcome.skip(
+            None,
+            format!("throughput of calls with {what}"),
+            "the ORB has no Any yet",
+        );
+    }
+    let errors: f64 = outcome.rows().iter().filter_map(|row| row.number("errors")).sum();
+    let text = "results that were not the cube";
+    outcome.claim(Claim::at_most("errors", text, "[S0] 3.2", errors, 0.0));
+    let chapter = page::chapter(&outcome);
+    Ok(Findings { outcome, chapter })
+}
+
+/// All operations in turn, round after round.
+fn blocks(
+    of_server: &CpuSet,
+    of_client: &CpuSet,
+    driver: &CpuSet,
+    extent: Extent,
+) -> Result<Vec<Vec<Measured>>, Error> {
+    let (server, ready) = cubit::server::spawn_tcp(of_server, START)?;
+    let client = ChildSpec::new("client", CLIENT_ROLE)
+        .argument(ready.ior)
+        .affinity(of_client.clone());
+    let (mut client, ()): (Child, ()) = client.spawn(START)?;
+    let limit = extent.of_placement() * 4 + START;
+    let _watchdog = Watchdog::start(limit, vec![server.killer()?, client.killer()?], driver)?;
+    let mut ask = |operation, length| client.ask::<_, Measured>(&Block { operation, length }, START);
+    // Until buffers have their size.
+    for operation in Operation::ALL {
+        ask(operation, Duration::from_millis(5))?;
+    }
+    let blocks = interleave(&Operation::ALL, extent.rounds, |operation, _| {
+        ask(operation, extent.block)
+    })?;
+    client.stop(START)?;
+    server.stop(START)?;
+    Ok(blocks)
+}
+
+fn rows(placement: &str, rounds: Vec<Vec<Measured>>, outcome: &mut Outcome) {
+    for (operation, blocks) in Operation::ALL.into_iter().zip(rounds) {
+        let sum = |of: fn(&Measured) -> f64| blocks.iter().map(of).sum::<f64>();
+        let calls = sum(|block| block.calls as f64);
+        let rate = |block: &Measured| block.calls as f64 / block.elapsed.as_secs_f64();
+        let rates = MedianEstimate::of(&blocks.iter().map(rate).collect::<Vec<_>>());
+        let octets = blocks.first().map_or(0.0, |block| block.octets_per_call);
+        let per_s = calls / sum(|block| block.elapsed.as_secs_f64());
+        outcome.row(
+            Row::new()
+                .with("placement", placement)
+                .with("operation", operation.name())
+                .with("mode", if operation.is_oneway() { "oneway" } else { "twoway" })
+                .with("calls", calls as u64)
+                .with("errors", sum(|block| block.errors as f64) as u64)
+                .with("calls_per_s", per_s)
+                .with("calls_per_s_median", rates.map(|rates| rates.median))
+                .with("calls_per_s_low", rates.map(|rates| rates.low))
+                .with("calls_per_s_high", rates.map(|rates| rates.high))
+                .with(
+                    "served_per_s",
+                    calls / sum(|block| block.until_served.as_secs_f64()),
+                )
+                .with("octets_per_call", octets)
+                .with("octets_per_s", octets * per_s)
+                .with(
+                    "client_cpu_us_per_call",
+                    sum(|block| block.cpu.as_secs_f64()) * 1e6 / calls,
+                )
+                .with(
+                    "paper_linux_calls_per_s",
+                    page::paper(operation).map(|paper| paper.linux),
+                )
+                .with(
+                    "paper_qnx_calls_per_s",
+                    page::paper(operation).map(|paper| paper.qnx),
+                )
+                .with(
+                    "paper_vxworks_calls_per_s",
+                    page::paper(operation).map(|paper| paper.vxworks),
+                ),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_calls_over_time_and_oneways_are_served_later() {
+        let machine = punctual_harness::MachineFacts::read(&CpuSet::single(0));
+        let mut outcome = Outcome::new(BENCHMARK.name, machine);
+        let block = Measured {
+            calls: 100,
+            errors: 0,
+            elapsed: Duration::from_millis(10),
+            until_served: Duration::from_millis(20),
+            cpu: Duration::from_millis(5),
+            octets_per_call: 8.0,
+        };
+        rows("here", vec![vec![block; 6]; Operation::ALL.len()], &mut outcome);
+        let oneway = outcome.rows().last().unwrap();
+        let close = |column: &str, expected: f64| {
+            let measured = oneway.number(column).unwrap();
+            assert!((measured / expected - 1.0).abs() < 1e-9, "{column}: {measured}");
+        };
+        close("calls_per_s", 10_000.0);
+        close("served_per_s", 5_000.0);
+        close("octets_per_s", 80_000.0);
+        close("client_cpu_us_per_call", 50.0);
+    }
+
+    #[test]
+    fn the_suite_s_budget_is_kept() {
+        assert!(Extent::of(Length::Quick).expected() <= Duration::from_secs(6));
+        assert!(Extent::of(Length::Full).expected() <= Duration::from_secs(60));
+    }
+}

@@ -1,0 +1,79 @@
+//! Which benchmarks are run.
+
+use crate::{Benchmark, Error, judge::near};
+
+/// What the papers measure; the others are for those who work on the ORB.
+const GROUPS: [&str; 3] = ["os.", "orb.", "rt."];
+
+/// Those that are asked for, in the order of the list; all of the papers' where nothing is asked for.
+pub(super) fn selected<'b>(all: &[&'b Benchmark], only: &[String]) -> Result<Vec<&'b Benchmark>, Error> {
+    for name in only {
+        if !all.iter().any(|benchmark| is_meant(benchmark.name, name)) {
+            let names = all.iter().map(|benchmark| benchmark.name);
+            return Err(format!("there is no benchmark `{name}`; {}", near::advice(name, names)).into());
+        }
+    }
+    let wanted = |benchmark: &&&Benchmark| match only {
+        [] => GROUPS.iter().any(|group| benchmark.name.starts_with(group)),
+        only => only.iter().any(|name| is_meant(benchmark.name, name)),
+    };
+    Ok(all.iter().filter(wanted).copied().collect())
+}
+
+/// By its name, or by that of its group.
+fn is_meant(benchmark: &str, name: &str) -> bool {
+    let rest = benchmark.strip_prefix(name.trim_end_matches('.'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const fn named(name: &'static str) -> Benchmark {
+        Benchmark {
+            name,
+            about: "",
+            expected: |_| Duration::ZERO,
+            run: |_| Err("no part of this test".into()),
+        }
+    }
+
+    const ALL: [Benchmark; 5] = [
+        named("cubit"),
+        named("os.timer-latency"),
+        named("os.semaphore"),
+        named("rt.1"),
+        named("rt.10"),
+    ];
+
+    fn names(only: &[&str]) -> Result<Vec<&'static str>, String> {
+        const { assert!(ALL.len() == 5) };
+        static LIST: [Benchmark; 5] = ALL;
+        let all: Vec<_> = LIST.iter().collect();
+        let only: Vec<String> = only.iter().map(|name| (*name).to_owned()).collect();
+        let found = selected(&all, &only).map_err(|error| error.to_string())?;
+        Ok(found.iter().map(|benchmark| benchmark.name).collect())
+    }
+
+    #[test]
+    fn the_papers_unless_something_else_is_asked_for() {
+        assert_eq!(
+            names(&[]).unwrap(),
+            ["os.timer-latency", "os.semaphore", "rt.1", "rt.10"]
+        );
+        assert_eq!(names(&["os"]).unwrap(), ["os.timer-latency", "os.semaphore"]);
+        assert_eq!(names(&["rt.1", "cubit"]).unwrap(), ["cubit", "rt.1"]);
+    }
+
+    #[test]
+    fn what_there_is_not_is_told_with_what_is_near() {
+        let error = names(&["os.semafore"]).unwrap_err();
+        assert!(
+            error.contains("no benchmark `os.semafore`; did you mean `os.semaphore`"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,157 @@
+//! Benchmarks one after the other, on one prepared machine. One that fails does not keep the next from running; a signal
+//! ends them all, and what was measured by then is there.
+
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::{Duration, Instant},
+};
+
+use punctual_harness::Outcome;
+use punctual_os::signals::TerminationSignal;
+use punctual_report::Chapter;
+
+use crate::{
+    Benchmark, Error, Findings,
+    testbed::{Settings, Testbed},
+};
+
+/// What came of a run, or has so far.
+pub(crate) struct Run<'b> {
+    settings: &'b Settings,
+    /// In the order in which they ran.
+    pub(crate) measured: Vec<Measured<'b>>,
+    /// Not begun.
+    pub(crate) outstanding: Vec<&'b Benchmark>,
+    interrupted: Option<TerminationSignal>,
+    /// What keeps the outstanding ones from being measured besides a signal.
+    obstacle: Option<String>,
+}
+
+/// One benchmark that ran.
+pub(crate) struct Measured<'b> {
+    pub(crate) benchmark: &'b Benchmark,
+    pub(crate) elapsed: Duration,
+    /// Of one that failed, why.
+    pub(crate) outcome: Outcome,
+    /// None of one that failed.
+    pub(crate) chapter: Option<Chapter>,
+}
+
+impl<'b> Run<'b> {
+    /// Measures. `after_each` gets what there is so far, and an outcome for all of it that is empty yet.
+    pub(crate) fn measure(
+        title: &str,
+        benchmarks: &[&'b Benchmark],
+        settings: &'b Settings,
+        mut after_each: impl FnMut(&Self, &Testbed),
+    ) -> Result<(Self, Testbed), Error> {
+        let length = settings.length();
+        let expected = benchmarks
+            .iter()
+            .map(|benchmark| (benchmark.expected)(length))
+            .sum();
+        let mut testbed = Testbed::prepare(title, length, settings, expected)?;
+        let mut run = Self {
+            settings,
+            measured: Vec::new(),
+            outstanding: benchmarks.to_vec(),
+            interrupted: None,
+            obstacle: None,
+        };
+        while run.interrupted.is_none() && run.obstacle.is_none() && !run.outstanding.is_empty() {
+            let benchmark = run.outstanding.remove(0);
+            if benchmarks.len() > 1 {
+                let name = format!(
+                    "{} ({} of {})",
+                    benchmark.name,
+                    run.measured.len() + 1,
+                    benchmarks.len()
+                );
+                testbed.progress.part(name, (benchmark.expected)(length));
+            }
+            run.one(benchmark, &mut testbed);
+            run.interrupted = testbed.interrupted();
+            after_each(&run, &testbed);
+        }
+        Ok((run, testbed))
+    }
+
+    fn one(&mut self, benchmark: &'b Benchmark, testbed: &mut Testbed) {
+        let began = Instant::now();
+        let came = testbed.sweep().map_err(|error| {
+            self.obstacle = Some(format!("the machine is not prepared any more: {error}"));
+            error
+        });
+        let came = came.and_then(|()| caught(benchmark, testbed));
+        let (mut outcome, chapter) = match came {
+            Ok(Findings { outcome, chapter }) => (outcome, Some(chapter)),
+            Err(error) => {
+                let mut outcome = testbed.outcome(benchmark.name);
+                match testbed.interrupted() {
+                    Some(signal) => outcome.interrupted(format!("by {signal}, before it had results")),
+                    None => outcome.failed(error.to_string()),
+                }
+                (outcome, None)
+            }
+        };
+        let elapsed = began.elapsed();
+        outcome.parameter("elapsed_s", (elapsed.as_secs_f64() * 10.0).round() / 10.0);
+        self.measured.push(Measured {
+            benchmark,
+            elapsed,
+            outcome,
+            chapter,
+        });
+    }
+
+    /// One outcome for all: `named` takes in those of the benchmarks.
+    pub(crate) fn outcome(&self, mut named: Outcome) -> Outcome {
+        named.parameter("length", self.settings.length().name());
+        for measured in &self.measured {
+            named.absorb(measured.outcome.clone());
+        }
+        let why = match (&self.interrupted, &self.obstacle) {
+            (Some(signal), _) => Some(format!("interrupted by {signal} before it began")),
+            (None, Some(obstacle)) => Some(obstacle.clone()),
+            (None, None) => None,
+        };
+        for benchmark in &self.outstanding {
+            let why = why
+                .clone()
+                .unwrap_or_else(|| "the run has not come to it".to_owned());
+            named.skip(None, benchmark.name, why);
+        }
+        match (&self.interrupted, self.outstanding.len()) {
+            (Some(signal), 0) => named.interrupted(format!("by {signal}")),
+            (Some(signal), left) => named.interrupted(format!("by {signal}, with {left} not begun")),
+            (None, 0) => {}
+            (None, left) => named.failed(format!("{left} not begun")),
+        }
+        named
+    }
+
+    /// The outcome of its only benchmark, as its own.
+    pub(crate) fn only(&self) -> Option<&Measured<'b>> {
+        self.measured.first()
+    }
+}
+
+/// A defect of a benchmark costs its own results, and not those of the others.
+fn caught(benchmark: &Benchmark, testbed: &mut Testbed) -> Result<Findings, Error> {
+    catch_unwind(AssertUnwindSafe(|| (benchmark.run)(testbed))).unwrap_or_else(|panic| {
+        Err(format!(
+            "it panicked, which is a defect of the benchmark: {}",
+            text_of(panic.as_ref())
+        )
+        .into())
+    })
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> &str {
+    match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+        (Some(text), _) => text,
+        (None, Some(text)) => text,
+        (None, None) => "it left no text",
+    }
+}

@@ -1,0 +1,91 @@
+//! Results against older ones and against limits.
+
+use std::fs;
+
+use crate::{
+    Test,
+    process::{Ended, claims, file, json, qualify},
+};
+
+pub const TESTS: &[Test] = &[
+    (
+        "comparing::a_run_is_compared_with_one_before",
+        a_run_is_compared_with_one_before,
+    ),
+    (
+        "comparing::limits_decide_the_exit_code",
+        limits_decide_the_exit_code,
+    ),
+    (
+        "comparing::a_limit_of_nothing_is_an_error",
+        a_limit_of_nothing_is_an_error,
+    ),
+];
+
+fn good(arguments: &[&str]) -> Ended {
+    qualify(&[&["--leave-system-alone", "--only", "t.good"], arguments].concat())
+}
+
+fn a_run_is_compared_with_one_before() {
+    let [old, html] = ["old.json", "compared.html"].map(file);
+    let said = good(&["--json", old.to_str().unwrap()]).said();
+    let mut before = json(&old, &said);
+    before["rows"][1]["p99_us"] = 9.5.into();
+    before["claims"][0]["holds"] = false.into();
+    before["machine"]["kernel"] = "2.0.36".into();
+    fs::write(&old, before.to_string()).unwrap();
+    let ended = good(&[
+        "--baseline",
+        old.to_str().unwrap(),
+        "--html",
+        html.to_str().unwrap(),
+    ]);
+    let said = ended.said();
+    for text in ["2.0.36", "t.good.p50", "threads=128", "p99_us", "-73.68"] {
+        assert!(ended.stdout.contains(text), "{text} is missing: {said}");
+    }
+    let page = fs::read_to_string(&html).unwrap();
+    assert!(
+        page.contains("What changed since") && page.contains("threads=128"),
+        "{said}"
+    );
+    assert!(
+        good(&["--baseline", "/nowhere/old.json"])
+            .stderr
+            .contains("/nowhere/old.json cannot be read")
+    );
+}
+
+fn limits_decide_the_exit_code() {
+    let [bounds, out] = ["bounds.toml", "bounds.json"].map(file);
+    let limit = |at_most: &str| {
+        let text =
+            "[[limit]]\nbenchmark = \"t.good\"\nwhere = { threads = 2 }\ncolumn = \"p99_us\"\nat_most = ";
+        fs::write(&bounds, format!("{text}{at_most}\n")).unwrap();
+        good(&[
+            "--bounds",
+            bounds.to_str().unwrap(),
+            "--json",
+            out.to_str().unwrap(),
+        ])
+    };
+    let (held, broken) = (limit("3"), limit("2"));
+    assert!(
+        [(0, 1), (3, 3)].contains(&(held.code, broken.code)),
+        "{}\n{}",
+        held.said(),
+        broken.said()
+    );
+    let outcome = json(&out, &broken.said());
+    assert_eq!(claims(&outcome)[1], "bounds.t.good[threads=2].p99_us.at-most");
+    assert_eq!(outcome["claims"][1]["holds"], false);
+}
+
+fn a_limit_of_nothing_is_an_error() {
+    let bounds = file("wrong.toml");
+    fs::write(&bounds, "\n[[limit]]\nclaim = \"t.good.p05\"\nat_most = 1\n").unwrap();
+    let ended = good(&["--bounds", bounds.to_str().unwrap()]);
+    assert_eq!(ended.code, 2, "{}", ended.said());
+    let expected = ":2: limit[1].claim: there is no claim `t.good.p05`; did you mean `t.good.p50`?";
+    assert!(ended.stderr.contains(expected), "{}", ended.said());
+}

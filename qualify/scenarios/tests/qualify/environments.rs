@@ -1,0 +1,63 @@
+//! Machines that lack something.
+
+use std::process::Command;
+
+use punctual_os::{CpuSet, affinity};
+
+use crate::{
+    Test,
+    process::{RUN, file, json, own, qualify, qualify_by},
+};
+
+pub const TESTS: &[Test] = &[
+    (
+        "environments::without_rights_it_works_and_says_so",
+        without_rights_it_works_and_says_so,
+    ),
+    ("environments::one_cpu_is_enough", one_cpu_is_enough),
+];
+
+fn without_rights_it_works_and_says_so() {
+    let out = file("rights.json");
+    let mut without = Command::new("setpriv");
+    without
+        .args(["--bounding-set", "-sys_nice,-ipc_lock"])
+        .arg(own().get_program());
+    // It drops what only root has.
+    match Command::new("setpriv")
+        .args(["--bounding-set", "-sys_nice", "true"])
+        .status()
+    {
+        Ok(status) if status.success() => {}
+        _ => return println!("skipped: no right to drop rights ({RUN})"),
+    }
+    let ended = qualify_by(without, &["--only", "t.good", "--json", out.to_str().unwrap()]);
+    let outcome = json(&out, &ended.said());
+    if outcome["machine"]["scheduling_rights"] == "real-time" {
+        return println!("skipped: the limit of real-time priorities allows them to everybody");
+    }
+    assert_eq!(ended.code, 3, "{}", ended.said());
+    assert!(
+        ended
+            .stdout
+            .contains("qualify: NOT REAL-TIME: 1 of 1 claim holds; to run it in real time: ")
+    );
+}
+
+fn one_cpu_is_enough() {
+    let out = file("one-cpu.json");
+    let before = affinity::current();
+    let first = before.iter().next().expect("a CPU");
+    affinity::set_current(&CpuSet::single(first)).unwrap();
+    let ended = qualify(&[
+        "--leave-system-alone",
+        "--only",
+        "t.good",
+        "--json",
+        out.to_str().unwrap(),
+    ]);
+    affinity::set_current(&before).unwrap();
+    assert!([0, 3].contains(&ended.code), "{}", ended.said());
+    let outcome = json(&out, &ended.said());
+    assert_eq!(outcome["machine"]["pinned_cpus"], serde_json::json!([first]));
+}

@@ -1,0 +1,113 @@
+//! Benchmarks that fail, and files that cannot be written.
+
+use std::fs;
+
+use crate::{
+    Test,
+    process::{claims, file, json, qualify, reason},
+};
+
+pub const TESTS: &[Test] = &[
+    (
+        "failing::benchmarks_do_not_stop_the_others",
+        benchmarks_do_not_stop_the_others,
+    ),
+    (
+        "failing::files_are_told_before_anything_is_measured",
+        files_are_told_before_anything_is_measured,
+    ),
+    (
+        "failing::names_are_told_before_anything_is_measured",
+        names_are_told_before_anything_is_measured,
+    ),
+];
+
+fn benchmarks_do_not_stop_the_others() {
+    let [to_json, to_html, to_junit] = ["failing.json", "failing.html", "failing.xml"].map(file);
+    let ended = qualify(&[
+        "--quick",
+        "--leave-system-alone",
+        "--only",
+        "t.server-dies,t.panics,t.good",
+        "--json",
+        to_json.to_str().unwrap(),
+        "--html",
+        to_html.to_str().unwrap(),
+        "--junit",
+        to_junit.to_str().unwrap(),
+    ]);
+    let said = ended.said();
+    assert_eq!(ended.code, 2, "{said}");
+    assert!(
+        ended.stdout.contains("qualify: COULD NOT RUN: t.server-dies: "),
+        "{said}"
+    );
+
+    let outcome = json(&to_json, &said);
+    assert_eq!(claims(&outcome), ["t.good.p50"]);
+    let dead = reason(&outcome, "verdict of t.server-dies");
+    assert!(
+        dead.contains("ended too early (exit status: 7)") && dead.contains("no room for one more"),
+        "{dead}"
+    );
+    assert!(reason(&outcome, "verdict of t.panics").contains("a table without legs"));
+    assert_eq!(reason(&outcome, "the remote part"), "there is nobody");
+    assert_eq!(outcome["parameters"]["length"], "quick");
+    assert_eq!(outcome["rows"][0]["benchmark"], "t.good");
+
+    let page = fs::read_to_string(&to_html).unwrap();
+    for text in [
+        "no room for one more",
+        "a table without legs",
+        "t.good: A good one",
+        "it does not grow: <strong>✓ it is so here",
+        "<td class=\"good\">✓</td><td>t.good.p50</td>",
+        "two points instead of four",
+        "punctual bench t.good --quick --leave-system-alone",
+        "there is nobody",
+        "<dt>preemption model</dt>",
+        "id=\"data-1\"",
+    ] {
+        assert!(page.contains(text), "{text:?} is missing");
+    }
+    assert!(
+        !page.contains("src=") && !page.contains("url("),
+        "it needs nothing from elsewhere"
+    );
+
+    let junit = fs::read_to_string(&to_junit).unwrap();
+    assert!(
+        junit.contains("tests=\"4\" failures=\"0\" errors=\"2\" skipped=\"1\""),
+        "{junit}"
+    );
+}
+
+fn files_are_told_before_anything_is_measured() {
+    for flag in ["--json", "--html", "--junit"] {
+        let ended = qualify(&[
+            "--leave-system-alone",
+            "--only",
+            "t.long",
+            flag,
+            "/nowhere/report",
+        ]);
+        assert_eq!(ended.code, 2);
+        assert_eq!(
+            ended.stderr,
+            "error: qualify could not run: cannot write /nowhere/report: No such file or directory (os error 2); does \
+             its folder exist?\n"
+        );
+    }
+}
+
+fn names_are_told_before_anything_is_measured() {
+    let ended = qualify(&["--leave-system-alone", "--only", "t.goood"]);
+    assert_eq!(ended.code, 2);
+    assert!(
+        ended
+            .stderr
+            .contains("there is no benchmark `t.goood`; did you mean `t.good`"),
+        "{}",
+        ended.said()
+    );
+}

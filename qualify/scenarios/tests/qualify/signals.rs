@@ -1,0 +1,112 @@
+//! Runs that are ended, gently and not.
+
+use std::{
+    fs,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use punctual_os::affinity;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use serde_json::Value;
+
+use crate::{
+    Test,
+    process::{Running, claims, file, json, reason},
+};
+
+pub const TESTS: &[Test] = &[
+    (
+        "signals::ctrl_c_keeps_what_was_measured",
+        ctrl_c_keeps_what_was_measured,
+    ),
+    (
+        "signals::that_reach_one_process_end_all",
+        that_reach_one_process_end_all,
+    ),
+    ("signals::kill_leaves_nothing_behind", kill_leaves_nothing_behind),
+];
+
+/// As a terminal does: to the whole group.
+fn ctrl_c_keeps_what_was_measured() {
+    let (code, said, outcome, page) = ended_by("ctrl-c", |run| kill_process_group(run, Signal::INT).unwrap());
+    assert_eq!(code, Some(2), "{said}");
+    let page = page.unwrap();
+    assert!(
+        page.contains("INTERRUPTED: ") && page.contains("by SIGINT"),
+        "{said}"
+    );
+    assert_eq!(claims(&outcome), ["t.good.p50"]);
+    assert_eq!(
+        reason(&outcome, "verdict of qualify"),
+        "interrupted: by SIGINT, with 1 not begun"
+    );
+    assert_eq!(
+        reason(&outcome, "verdict of t.long"),
+        "interrupted: by SIGINT, before it had results"
+    );
+    assert_eq!(
+        reason(&outcome, "t.after"),
+        "interrupted by SIGINT before it began"
+    );
+}
+
+fn that_reach_one_process_end_all() {
+    let (code, said, outcome, _) = ended_by("term", |run| kill_process(run, Signal::TERM).unwrap());
+    assert_eq!(code, Some(2), "{said}");
+    assert_eq!(
+        reason(&outcome, "t.after"),
+        "interrupted by SIGTERM before it began"
+    );
+}
+
+/// The JSON is that of after the last benchmark; there is no page.
+fn kill_leaves_nothing_behind() {
+    let (code, said, outcome, page) = ended_by("kill", |run| kill_process(run, Signal::KILL).unwrap());
+    assert_eq!((code, page), (None, None), "{said}");
+    assert_eq!(claims(&outcome), ["t.good.p50"]);
+    assert_eq!(reason(&outcome, "t.long"), "the run has not come to it");
+}
+
+/// Exit code, what was said, the JSON and the page of a run that was ended in its second benchmark of three; after it was
+/// checked that processes and settings are as they were.
+fn ended_by(name: &str, end: impl FnOnce(Pid)) -> (Option<i32>, String, Value, Option<String>) {
+    let [to_json, to_html] = ["json", "html"].map(|kind| file(&format!("{name}.{kind}")));
+    let place = affinity::current();
+    let mut run = Running::start(&[
+        "--only",
+        "t.good,t.long,t.after",
+        "--json",
+        to_json.to_str().unwrap(),
+        "--html",
+        to_html.to_str().unwrap(),
+    ]);
+    let child = run.wait_for("child=").expect("the second benchmark begins");
+    let child = child.trim_end_matches('.').to_owned();
+    let began = Instant::now();
+    end(Pid::from_child(&run.process));
+    let (code, said) = run.end();
+    assert!(began.elapsed() < Duration::from_secs(20), "{said}");
+    eventually("the child process is gone", || {
+        !Path::new(&format!("/proc/{child}")).exists()
+    });
+    let outcome = json(&to_json, &said);
+    if let Some(before) = outcome["parameters"]["prepared"]["throttling"]["lifted"].as_str() {
+        eventually("throttling is as before", || {
+            let now = fs::read_to_string("/proc/sys/kernel/sched_rt_runtime_us").unwrap();
+            now.trim() == before
+        });
+    }
+    eventually("threads are where they were", || affinity::current() == place);
+    (code, said, outcome, fs::read_to_string(&to_html).ok())
+}
+
+/// Another measurement may have begun meanwhile, and lifted throttling again.
+fn eventually(what: &str, holds: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < Duration::from_secs(60), "not so: {what}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
