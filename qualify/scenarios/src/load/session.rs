@@ -42,6 +42,8 @@ pub(crate) struct Played<K> {
     /// In the order of the phase's workers.
     pub(crate) clients: Vec<Client>,
     pub(crate) span: Span,
+    /// How long it was to be. Calls that are under way then end later.
+    seconds: f64,
     /// The share of the CPUs, from 0 to 1, that programs had which are no part of it; `None` where none are to be there.
     pub(crate) others: Option<f64>,
 }
@@ -138,6 +140,7 @@ impl<'t> Session<'t> {
                     .map(|(worker, report)| Client::of(worker, report, answer.span, &holes))
                     .collect(),
                 span: answer.span,
+                seconds: phase.seconds,
                 others,
             }
         });
@@ -193,6 +196,13 @@ impl<K> Played<K> {
     pub(crate) fn client(&self, name: &str) -> &Client {
         let found = self.clients.iter().find(|client| client.worker.name == name);
         found.unwrap_or_else(|| panic!("there is no client `{name}` in this phase"))
+    }
+
+    /// How many calls of the client of that name returned while all were at work.
+    pub(crate) fn returned_in_time(&self, name: &str) -> usize {
+        let end = self.span.start_ns + (self.seconds * 1e9) as u64;
+        let calls = self.client(name).report.calls.iter();
+        calls.filter(|call| call.end_ns <= end).count()
     }
 
     /// What all clients without a pace got through together, in calls per second; `None` without any.

@@ -37,9 +37,28 @@ pub(super) fn keeps_its_deadlines<'c>(
     ));
 }
 
+/// Claims that at each point a more important client makes at least the share of a less important one, where "≥ 99 %" is all of
+/// them. Each point has the clients' shares, the most important first; without a point it does not hold.
+pub(super) fn keeps_the_order(
+    outcome: &mut Outcome,
+    id: &str,
+    text: &str,
+    source: &str,
+    points: impl IntoIterator<Item = Vec<Share>>,
+) {
+    let orders = points.into_iter().map(|shares| in_order(&shares));
+    let all = orders.reduce(|(holds, least), (order, lead)| (holds && order, least.min(lead)));
+    let (holds, least) = all.unwrap_or((false, f64::NAN));
+    let text = format!(
+        "{text}: the more important client makes at least the share of the less important one, where 99 % are all; measured is the \
+         smallest lead (points)"
+    );
+    outcome.claim(Claim::new(id, text, source, least, 0.0, holds));
+}
+
 /// Whether each of these makes at least the share of the next one, where all of them (≥ 99 %) is all of them; and the smallest
 /// lead of one over the next, in points.
-pub(super) fn in_order(shares: &[Share]) -> (bool, f64) {
+fn in_order(shares: &[Share]) -> (bool, f64) {
     let mut pairs = shares.windows(2);
     let holds = pairs.all(|pair| pair[0].at_least(pair[1]));
     let leads = shares

@@ -7,7 +7,7 @@ use punctual_report::Chapter;
 use super::{
     WORK_AXIS, achieved, figure, holds,
     increasing_work::{Works, add_rows, realtime, shares},
-    promise::{in_order, keeps_its_deadlines, lead_over_least},
+    promise::{keeps_its_deadlines, keeps_the_order, lead_over_least},
     shortened, table,
 };
 use crate::{
@@ -107,15 +107,8 @@ fn claim(pool: Importance, played: &[Played<u32>], outcome: &mut Outcome) {
             outcome.claim(Claim::below("medium.low-yields", text, SOURCE, most, 0.0));
         }
         Importance::High => {
-            let orders = claimed.iter().map(|phase| in_order(&shares(phase)));
-            let (mut holds, mut least) = (true, f64::INFINITY);
-            for (order, lead) in orders {
-                holds &= order;
-                least = least.min(lead);
-            }
-            let text = "pool of high priority: the more important client makes at least the share of the less important one, where 99 % \
-                        are all; measured is the smallest lead (points)";
-            outcome.claim(Claim::new("high.order", text, SOURCE, least, 0.0, holds));
+            let points = claimed.iter().map(|phase| shares(phase).to_vec());
+            keeps_the_order(outcome, "high.order", "pool of high priority", SOURCE, points);
             let high = claimed.iter().map(|phase| phase.client(Importance::High.name()));
             let text = "pool of high priority: the 75 Hz client, least of the claimed works";
             keeps_its_deadlines(outcome, "high.high", text, SOURCE, high);
