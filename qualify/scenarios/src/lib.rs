@@ -14,6 +14,7 @@ mod inversion;
 mod judge;
 mod load;
 mod orb;
+mod os;
 pub mod qualify;
 mod report;
 mod rt;
@@ -36,7 +37,7 @@ mod idl {
 }
 
 /// What a child process does, by the first word of its command line.
-const ROLES: &[&[(&str, Role)]] = &[cubit::ROLES, load::ROLES, orb::ROLES];
+const ROLES: &[&[(&str, Role)]] = &[cubit::ROLES, load::ROLES, orb::ROLES, os::ROLES];
 
 /// Gets the rest of the command line.
 type Role = fn(&[String]) -> Result<(), Error>;

@@ -6,7 +6,9 @@ use std::process::Command;
 fn help_names_every_command() {
     let (code, text) = punctual(&["--help"]);
     assert_eq!(code, 0);
-    for command in ["demo", "bench", "qualify", "trace", "idl", "plan"] {
+    for command in [
+        "doctor", "demo", "bench", "qualify", "trace", "idl", "plan", "top",
+    ] {
         assert!(
             text.lines().any(|line| line.trim_start().starts_with(command)),
             "{text}"
@@ -25,6 +27,8 @@ fn help_of_each_command_has_examples_and_exit_codes() {
         &["idl", "check"],
         &["idl", "compile"],
         &["plan"],
+        &["doctor"],
+        &["top"],
     ] {
         let (code, text) = punctual(&[command, &["--help"]].concat());
         assert_eq!(code, 0, "{command:?}");

@@ -14,6 +14,7 @@ use crate::watchdog::above_all;
 #[derive(Debug)]
 pub struct HoleRecorder {
     stop: Arc<AtomicBool>,
+    /// Until it is stopped.
     thread: Option<Thread<Recording>>,
 }
 
@@ -40,20 +41,30 @@ impl HoleRecorder {
         Ok(Self { stop, thread })
     }
 
+    /// The kernel's number of its thread.
+    #[cfg(test)]
+    pub(super) fn thread_id(&self) -> Option<TaskId> {
+        self.thread.as_ref().map(Thread::tid)
+    }
+
     /// Ends it and gives what it saw.
     ///
     /// # Panics
     /// When the recording thread did.
     pub fn stop(mut self) -> Recording {
         self.stop.store(true, Ordering::Release);
-        let thread = self.thread.take().expect("only this takes it, once");
+        let thread = self.thread.take().expect("it is stopped once");
         thread.join().expect("the recorder does not panic")
     }
 }
 
+/// For a measurement that failed: its thread is above all others, and must not outlive it.
 impl Drop for HoleRecorder {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
 
