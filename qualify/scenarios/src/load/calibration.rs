@@ -1,4 +1,4 @@
-//! The unit of work: so many rounds that work 30 allows 150 calls per second through the ORB, as on the machine of [S2].
+//! The unit of work: so many rounds that work 30 allows 150 calls per second through the ORB, as on the machine of \[S2\].
 
 use std::time::Duration;
 

@@ -35,7 +35,7 @@ const CLIENT_ROLE: &str = "__load-client";
 pub(crate) const ROLES: &[(&str, crate::Role)] =
     &[(SERVER_ROLE, server::server), (CLIENT_ROLE, client::client)];
 
-/// The priorities of [S2]'s lanes, the highest a little lower, so that what supervises the run stands above it.
+/// The priorities of \[S2\]'s lanes, the highest a little lower, so that what supervises the run stands above it.
 pub(crate) mod priority {
     pub(crate) const HIGH: i16 = 32_000;
     pub(crate) const MEDIUM: i16 = 21_844;
@@ -70,7 +70,7 @@ impl Importance {
         }
     }
 
-    /// Calls per second where the more important call more often, as in most experiments of [S2].
+    /// Calls per second where the more important call more often, as in most experiments of \[S2\].
     pub(crate) fn rate(self) -> u32 {
         match self {
             Self::High => 75,

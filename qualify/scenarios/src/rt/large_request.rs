@@ -1,6 +1,6 @@
 //! `rt.9-large-request`: what a large request of low priority does to one of medium priority that is being processed. In a pool
 //! without lanes whose threads wait at high priority, one of them reads it first; with lanes nobody does.
-//! Source: [S2], "Notes on using Real-time CORBA without lanes".
+//! Source: \[S2\], "Notes on using Real-time CORBA without lanes".
 
 use punctual_harness::{Claim, Latencies, Outcome, Row};
 use punctual_report::{Chapter, Table};
