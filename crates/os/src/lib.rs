@@ -16,6 +16,7 @@
 //! | Say something without waiting | [`standard_error`] |
 //! | Know what the process may do, and what the machine is | [`rights`], [`machine`] |
 //! | Look at and move other processes, end with one's parent | [`process`] |
+//! | Give a process a network of its own | [`namespace`] |
 //! | End in an orderly way | [`signals`] |
 //! | Count heap allocations, system calls, cycles, context switches | [`alloc_counter`], [`perf`], [`switches`] |
 //! | Read and change the kernel's real-time throttling | [`throttling`] |
@@ -37,6 +38,7 @@ pub mod inheriting_lock;
 pub mod lock;
 pub mod machine;
 pub mod memory;
+pub mod namespace;
 pub mod perf;
 pub mod poller;
 pub mod posix_mutex;

@@ -9,6 +9,7 @@
 //! | Two things measured in alternation | [`blocks`] |
 //! | Prepare the machine, and restore it on every way out | [`supervisor`], [`foreign`] |
 //! | Did the kernel hold the CPU meanwhile | [`holes`] |
+//! | How much of it others had | [`other_load`] |
 //! | A place of our own in the kernel's tracing, and in main memory | [`trace_instance`], [`memory_folder`] |
 //! | Processes that do the work, and their time limit | [`child`], [`watchdog`] |
 //! | Ctrl-C | [`interruption`] |
@@ -22,6 +23,7 @@ pub mod holes;
 pub mod interruption;
 pub mod machine;
 pub mod memory_folder;
+pub mod other_load;
 pub mod outcome;
 mod own_program;
 pub mod progress;
@@ -36,6 +38,7 @@ pub use holes::{Hole, HoleRecorder, Span};
 pub use interruption::Interruption;
 pub use machine::MachineFacts;
 pub use memory_folder::MemoryFolder;
+pub use other_load::OtherLoad;
 pub use outcome::{Claim, Outcome, Row, Verdict};
 pub use progress::Progress;
 pub use statistics::{Latencies, MedianEstimate};

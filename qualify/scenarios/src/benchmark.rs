@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_harness::Outcome;
 use punctual_report::Chapter;
 
-use crate::{Error, cubit, inversion, orb, os, testbed::Testbed};
+use crate::{Error, cubit, inversion, orb, os, rt, testbed::Testbed};
 
 /// A measurement that `punctual bench NAME` runs, and `punctual qualify` among others.
 pub struct Benchmark {
@@ -26,6 +26,7 @@ pub fn benchmarks() -> impl Iterator<Item = &'static Benchmark> {
         os::BENCHMARKS,
         &[cubit::BENCHMARK, inversion::BENCHMARK],
         orb::BENCHMARKS,
+        rt::BENCHMARKS,
     ];
     SUITES.iter().copied().flatten()
 }

@@ -128,7 +128,7 @@ fn record(processes: &[TaskId], pinned: &CpuSet, stop: &AtomicBool) -> Recording
             next = now;
         }
         clock::sleep_until(next);
-        watch.sample(now_ns(), cpu_time(processes), || CpuAccount::read(pinned));
+        watch.sample(now_ns(), cpu_time(processes), || CpuAccount::read(pinned).ok());
     }
     watch.end()
 }
@@ -211,14 +211,14 @@ impl Watch {
 
 /// What the kernel says that CPUs have done, in its own ticks of 10 ms, summed over them.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(super) struct CpuAccount {
-    pub(super) idle: u64,
-    pub(super) busy: u64,
+pub(crate) struct CpuAccount {
+    pub(crate) idle: u64,
+    pub(crate) busy: u64,
 }
 
 impl CpuAccount {
-    fn read(cpus: &CpuSet) -> Option<Self> {
-        Some(Self::parse(&std::fs::read_to_string("/proc/stat").ok()?, cpus))
+    pub(crate) fn read(cpus: &CpuSet) -> io::Result<Self> {
+        Ok(Self::parse(&std::fs::read_to_string("/proc/stat")?, cpus))
     }
 
     /// Fields of a line: user, nice, system, idle, iowait, irq, softirq, steal, …
