@@ -19,7 +19,7 @@ use punctual_types::Priority;
 pub struct Limits {
     /// Octets of one message, fragments put together; sent or received. Default 8 MiB.
     pub max_message_size: usize,
-    /// Connections of one lane; a further one is closed at once. Default 1024.
+    /// Connections of clients to one lane; a further one is closed at once. Default 1024.
     pub max_connections: usize,
     /// Connections one calling thread that serves no lane keeps open, over all ORBs. Default 64.
     pub max_connections_per_thread: usize,
@@ -28,12 +28,15 @@ pub struct Limits {
     /// Past it the one that was unused for longest is closed: of those that threads of the lane have opened or ended threads
     /// have left, else of the calling thread's own. Where none is unused, calls that need another fail with IMP_LIMIT.
     pub max_client_connections: usize,
+    /// Calls that are outstanding at a time over one connection that threads share; a further one fails with IMP_LIMIT. At most
+    /// 65,536. Default 64. See [`crate::ConnectionMode::Shared`].
+    pub max_shared_calls: usize,
     /// Fragmented messages under way on one connection. Default 4.
     pub max_fragmented_messages: usize,
-    /// How long a client may take from the first octet of a message to its last; replies have the deadline of their call.
-    /// Default 30 s.
+    /// How long a peer may take from the first octet of a message to its last, and a server to take on what waits for it over a
+    /// connection that threads share; other replies have the deadline of their call. Default 30 s.
     pub message_completion: Duration,
-    /// How long a server keeps a connection over which nothing comes; it is then closed in good order (CloseConnection), at most
+    /// How long a lane keeps a connection over which nothing comes and no call is outstanding; it is then closed in good order (CloseConnection), at most
     /// as long again later. Connections that a thread of a lane with [`crate::LaneWait::Blocking`] has for itself are kept.
     /// Default: `None`, for ever.
     pub connection_idle: Option<Duration>,
@@ -54,6 +57,7 @@ impl Default for Limits {
             max_connections: 1024,
             max_connections_per_thread: 64,
             max_client_connections: 1024,
+            max_shared_calls: 64,
             max_fragmented_messages: 4,
             message_completion: Duration::from_secs(30),
             connection_idle: None,

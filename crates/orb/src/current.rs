@@ -155,19 +155,24 @@ pub(crate) fn explicit_priority() -> Option<Priority> {
 /// A thread in an ordinary scheduling class has no native priority that could be mapped back; the lowest is what it can
 /// honestly claim. (TAO fails such calls with DATA_CONVERSION.) Fails where the transform refuses.
 pub(crate) fn call_priority(core: &OrbCore) -> Result<Priority, SystemException> {
-    let priority = explicit_priority().unwrap_or_else(|| {
-        let native = scheduling::current();
-        let mapped = (native.class != SchedulingClass::Other)
-            .then(|| core.mapping.to_corba(native.priority))
-            .flatten();
-        mapped.unwrap_or(Priority::MIN)
-    });
+    let priority = thread_priority(core);
     if !TRANSFORMS.get() {
         return Ok(priority);
     }
     // Not borrowed over the transform, which is user code.
     let transform = TRANSFORM.with_borrow(Clone::clone);
     transform.map_or(Ok(priority), |transform| transform.outbound(priority))
+}
+
+/// The calling thread's own: the priority set, else the native one mapped back, else the lowest.
+pub(crate) fn thread_priority(core: &OrbCore) -> Priority {
+    explicit_priority().unwrap_or_else(|| {
+        let native = scheduling::current();
+        let mapped = (native.class != SchedulingClass::Other)
+            .then(|| core.mapping.to_corba(native.priority))
+            .flatten();
+        mapped.unwrap_or(Priority::MIN)
+    })
 }
 
 /// Marks the thread as inside an upcall with this CORBA priority, until the result is dropped. Its native one stays as it is, and

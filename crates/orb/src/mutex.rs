@@ -202,7 +202,7 @@ impl Drop for MutexGuard<'_> {
 /// let error = mutex.lock().map(drop).unwrap_err();
 /// assert_eq!(error, LockError::Deadlock);
 /// // Inside a servant `?` makes a system exception of it.
-/// assert_eq!(SystemException::from(error).minor, Minor::DEADLOCK_DETECTED);
+/// assert_eq!(SystemException::from(error).minor, Minor::MUTEX_DEADLOCK);
 /// # drop(guard);
 /// # Ok::<(), punctual_orb::OrbError>(())
 /// ```
@@ -232,7 +232,7 @@ impl From<LockError> for SystemException {
     fn from(error: LockError) -> Self {
         let (kind, minor) = match error {
             LockError::AboveCeiling { .. } => (SystemExceptionKind::BadParam, Minor::NONE),
-            LockError::Deadlock => (SystemExceptionKind::BadInvOrder, Minor::DEADLOCK_DETECTED),
+            LockError::Deadlock => (SystemExceptionKind::BadInvOrder, Minor::MUTEX_DEADLOCK),
             LockError::Destroyed => (SystemExceptionKind::ObjectNotExist, Minor::NONE),
         };
         Self::new(kind, minor, Completion::No)

@@ -1,6 +1,6 @@
 //! What a user should know once and not again: which right is missing and how to grant it, what is not recorded.
 //!
-//! Only where threads are made or take on a priority, never on the path of a request.
+//! Where threads are made or take on a priority; on the path of a request only what was prepared.
 
 use std::{
     io::Write,
@@ -10,7 +10,9 @@ use std::{
     },
 };
 
-use punctual_os::{memory, rights};
+use punctual_os::{memory, rights, standard_error};
+
+use crate::OrbError;
 
 /// Says on standard error, the first time in this process, that real-time scheduling was denied.
 pub(crate) fn realtime_denied() {
@@ -26,14 +28,31 @@ pub(crate) fn realtime_denied() {
     }
 }
 
-/// Says on standard error, the first time in this process, that a lane's only thread was about to wait for itself.
-pub(crate) fn deadlock(lane: &str) {
-    static SAID: AtomicBool = AtomicBool::new(false);
-    if !SAID.swap(true, Ordering::Relaxed) {
-        say(&format!(
-            "a servant called an object of the lane that it runs in, `{lane}`, which has no other thread to serve the call: it was \
-             refused with BAD_INV_ORDER; give the lane another thread, or call with `WaitStrategy::Serving`"
-        ));
+/// What is said at most once, and was put together beforehand: by threads that may neither format nor wait.
+pub(crate) struct PreparedNotice {
+    text: Box<str>,
+    said: AtomicBool,
+}
+
+impl PreparedNotice {
+    /// That this lane's only thread was about to wait for itself.
+    pub(crate) fn deadlock(lane: &str) -> Self {
+        let text = format!(
+            "punctual: a servant called an object of the lane that it runs in, `{lane}`, which has no other thread to serve the call: \
+             it was refused with BAD_INV_ORDER; give the lane another thread, or call with `WaitStrategy::Serving`\n"
+        );
+        Self {
+            text: text.into(),
+            said: AtomicBool::new(false),
+        }
+    }
+
+    /// Says it on standard error, the first time; where that cannot take it at once, the next time.
+    pub(crate) fn say(&self) {
+        if !self.said.load(Ordering::Relaxed) {
+            let said = standard_error::write_at_once(&self.text);
+            self.said.store(said, Ordering::Relaxed);
+        }
     }
 }
 
@@ -55,6 +74,11 @@ pub(crate) fn start_flight_recorder() {
     if let Err(error) = punctual_flight::start_from_environment() {
         say(&format!("nothing is recorded: {error}"));
     }
+}
+
+/// Says that nobody can look into the ORB, though the environment asks for it.
+pub(crate) fn not_inspected(error: &OrbError) {
+    say(&format!("the ORB cannot be inspected: {error}"));
 }
 
 fn say(text: &str) {

@@ -6,7 +6,8 @@ use punctual_stub::{Interface, ObjectRef, PolicyOverrides};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    Current, OrbBuilder, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder, ThreadPoolId,
+    Current, InspectedAt, OrbBuilder, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder,
+    ThreadPoolId,
     client::{Located, Reference},
     current, lane,
     orb_core::OrbCore,
@@ -136,6 +137,64 @@ impl Orb {
     /// ```
     pub fn set_default_threadpool(&self, pool: &ThreadPool) {
         self.core().poa_defaults.lock().pool = Some(Arc::clone(&pool.core));
+    }
+
+    /// Makes this the pool whose lanes read the replies of calls under [`crate::ConnectionMode::Shared`] that no lane's thread
+    /// makes, in place of one set before. Calls under way stay with the lane that they began with.
+    ///
+    /// A caller's reply is read by the lowest lane that is not below the caller's priority. The lanes may serve requests as
+    /// well; while all threads of one are in upcalls, its replies wait.
+    ///
+    /// # Errors
+    /// [`OrbError::InvalidThreadPool`] where it belongs to another ORB or has been destroyed; [`OrbError::ThreadPool`] where a lane
+    /// waits by [`crate::LaneWait::Blocking`], in which nobody looks at several connections.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// # use punctual_stub::Interface;
+    /// use std::thread;
+    ///
+    /// use punctual_orb::ConnectionMode;
+    /// use punctual_stub::PolicyOverrides;
+    ///
+    /// let server = Orb::builder().build()?;
+    /// let pool = server.threadpool().threads(4).build()?;
+    /// let poa = server.root_poa().child("numbers").threadpool(&pool).build()?;
+    /// let doubler: DoublerRef = poa.activate(Doubler)?;
+    ///
+    /// let client = Orb::builder().build()?;
+    /// let replies = client.threadpool().threads(1).build()?;
+    /// client.set_reply_threadpool(&replies)?;
+    /// client.set_policies(PolicyOverrides::new().connection_mode(ConnectionMode::Shared));
+    /// let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior())?;
+    /// thread::scope(|scope| {
+    ///     for value in 0..4 {
+    ///         let doubler = &doubler;
+    ///         scope.spawn(move || assert_eq!(doubler.twice(value), Ok(2 * value)));
+    ///     }
+    /// });
+    /// assert_eq!(replies.statistics()[0].1.shared_connections, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_reply_threadpool(&self, pool: &ThreadPool) -> Result<(), OrbError> {
+        let core = self.core();
+        if pool.core.lanes.iter().any(|lane| lane.is_blocking()) {
+            return Err(OrbError::ThreadPool(String::from(
+                "threads that wait by `Blocking` read one connection each; let the lanes that read replies be `Polled`",
+            )));
+        }
+        if !core.has_pool(&pool.core) {
+            return Err(OrbError::InvalidThreadPool);
+        }
+        core.reply_pool.store(Some(Arc::clone(&pool.core)));
+        // It may have been destroyed meanwhile.
+        if !core.has_pool(&pool.core) {
+            core.forget_pool(&pool.core);
+            return Err(OrbError::InvalidThreadPool);
+        }
+        Ok(())
     }
 
     /// Sets the client policies of all calls of the ORB, `ORBPolicyManager::set_policy_overrides`, in place of those set before.
@@ -371,6 +430,11 @@ impl Orb {
         self.core().shut_down();
         self.core().end();
         Ok(())
+    }
+
+    /// Where it can be looked into; `None` where that is off. [`crate::Inspection`] has an example.
+    pub fn inspected_at(&self) -> Option<InspectedAt> {
+        self.core().inspected_at()
     }
 
     pub(crate) fn core(&self) -> &Arc<OrbCore> {

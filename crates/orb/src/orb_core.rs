@@ -1,17 +1,18 @@
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     hash::{BuildHasher, Hasher, RandomState},
     sync::{
-        Arc, Weak,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        Arc, OnceLock, Weak,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
+use arc_swap::ArcSwapOption;
 use punctual_cdr::{CdrError, Ior, TaggedProfile};
 use punctual_giop::Profile;
 use punctual_os::{PiMutex, SchedulingClass, scheduling};
-use punctual_poa::{IdMap, ObjectKey, ObjectTable, SlotId, Slots};
+use punctual_poa::{ObjectKey, ObjectTable, SlotId, Slots};
 use punctual_sched::{NetworkPriorityMapping, PriorityMapping};
 use punctual_stub::{OrbContext, Servant, Target};
 use punctual_transport::{AddressError, Protocol, ProtocolPolicy, Transports};
@@ -21,8 +22,11 @@ use crate::{
     InvalidPolicy, Limits, OrbBuilder, OrbError, PriorityModel,
     client::{ConnectionCache, Endpoints, OrbPolicies, Reference},
     current,
-    lane::{CrewPlan, Lane, ListenAt},
+    inspection::{InspectedAt, Inspection, Inspector},
+    lane::{CrewPlan, Lane, ListenAt, ServiceTimes},
     mutex::Mutexes,
+    notice,
+    object_ids::ObjectIds,
     poa::{PoaCore, with_priority::id_of_slot},
     poa_defaults::PoaDefaults,
     server::{ActiveObject, Demultiplexed},
@@ -54,24 +58,41 @@ pub(crate) struct OrbCore {
     pub(crate) endpoints: Endpoints,
     objects: ObjectTable<ActiveObject>,
     activation: PiMutex<Activation>,
-    /// Objects whose keys name them; lanes look in it for those only.
-    ids: PiMutex<IdMap>,
+    ids: ObjectIds,
     pub(crate) published: PiMutex<HashMap<Box<[u8]>, Arc<Ior>>>,
     pub(crate) mutexes: Mutexes,
     pub(crate) poa_defaults: PiMutex<PoaDefaults>,
     root: Arc<PoaCore>,
     default_pool: Arc<PoolCore>,
+    /// Whose lanes read the replies of calls that share connections and that no lane's thread makes.
+    pub(crate) reply_pool: ArcSwapOption<PoolCore>,
     pools: PiMutex<Vec<Arc<PoolCore>>>,
     /// Of the last pool that was made.
     last_pool: AtomicU32,
     shut_down: AtomicBool,
+    /// Calls whose reply did not come in time.
+    late_replies: AtomicU64,
+    /// Where it is inspected.
+    inspector: OnceLock<Inspector>,
 }
 
 /// The writing side of the object table. Never locked over user code.
 struct Activation {
     slots: Slots,
     /// Slots of objects that were deactivated inside an upcall, which could not wait for the last request.
-    dying: Vec<u32>,
+    dying: VecDeque<u32>,
+}
+
+impl Activation {
+    /// Takes out one object that nobody is inside any more, if the next in turn is one.
+    fn reclaim_next(&mut self, objects: &ObjectTable<ActiveObject>) -> Option<Arc<ActiveObject>> {
+        let index = self.dying.pop_front()?;
+        let dead = self.slots.reclaim(objects, index);
+        if dead.is_none() {
+            self.dying.push_back(index);
+        }
+        dead
+    }
 }
 
 impl OrbCore {
@@ -84,7 +105,9 @@ impl OrbCore {
         let at_once = !settings.listen.is_empty();
         let listen = places(&transports, &settings)?;
         let name = String::from("default");
-        let lane = Lane::new(name, DEFAULT_POOL, None, CrewPlan::default(), &settings.limits)?;
+        let mut lane = Lane::new(name, DEFAULT_POOL, None, CrewPlan::default(), &settings.limits)?;
+        let inspector = inspector(settings.inspection.as_ref())?;
+        lane.service_times = inspector.as_ref().map(|_| ServiceTimes::default());
         if at_once {
             lane.listen(&listen)?;
         }
@@ -94,7 +117,7 @@ impl OrbCore {
             Arc::clone(&pool),
             settings.server_protocols.clone(),
         ));
-        Ok(Arc::new_cyclic(|own| OrbCore {
+        let core = Arc::new_cyclic(|own| OrbCore {
             own: Weak::clone(own),
             boot: RandomState::new().build_hasher().finish(),
             connections: ConnectionCache::new(settings.limits.max_client_connections),
@@ -120,18 +143,25 @@ impl OrbCore {
             objects,
             activation: PiMutex::new(Activation {
                 slots,
-                dying: Vec::new(),
+                dying: VecDeque::new(),
             }),
-            ids: PiMutex::new(IdMap::default()),
+            ids: ObjectIds::new(),
             published: PiMutex::new(HashMap::new()),
             mutexes: Mutexes::default(),
             poa_defaults: PiMutex::new(settings.poa_defaults),
             root,
             default_pool: pool,
+            reply_pool: ArcSwapOption::empty(),
             pools: PiMutex::new(Vec::new()),
             last_pool: AtomicU32::new(DEFAULT_POOL),
             shut_down: AtomicBool::new(false),
-        }))
+            late_replies: AtomicU64::new(0),
+            inspector: inspector.map_or_else(OnceLock::new, OnceLock::from),
+        });
+        if let Some(inspector) = core.inspector.get() {
+            inspector.start(&core)?;
+        }
+        Ok(core)
     }
 
     pub(crate) fn is_shut_down(&self) -> bool {
@@ -148,6 +178,30 @@ impl OrbCore {
 
     pub(crate) fn default_lane(&self) -> &Arc<Lane> {
         &self.default_pool.lanes[0]
+    }
+
+    /// The default one first.
+    pub(crate) fn all_pools(&self) -> Vec<Arc<PoolCore>> {
+        let mut pools = vec![self.default_pool()];
+        pools.extend(self.pools.lock().iter().cloned());
+        pools
+    }
+
+    /// Whether requests are timed.
+    pub(crate) fn is_inspected(&self) -> bool {
+        self.inspector.get().is_some()
+    }
+
+    pub(crate) fn inspected_at(&self) -> Option<InspectedAt> {
+        self.inspector.get().map(Inspector::place)
+    }
+
+    pub(crate) fn count_late_reply(&self) {
+        self.late_replies.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn late_replies(&self) -> u64 {
+        self.late_replies.load(Ordering::Relaxed)
     }
 
     pub(crate) fn add_pool(&self, pool: &Arc<PoolCore>) {
@@ -169,8 +223,20 @@ impl OrbCore {
         pools.iter().find(|pool| pool.id == id).cloned()
     }
 
+    pub(crate) fn has_pool(&self, pool: &Arc<PoolCore>) -> bool {
+        self.pools.lock().iter().any(|other| Arc::ptr_eq(other, pool))
+    }
+
     pub(crate) fn forget_pool(&self, pool: &Arc<PoolCore>) {
         self.pools.lock().retain(|other| !Arc::ptr_eq(other, pool));
+        if self
+            .reply_pool
+            .load()
+            .as_ref()
+            .is_some_and(|own| Arc::ptr_eq(own, pool))
+        {
+            self.reply_pool.store(None);
+        }
     }
 
     /// A place as the user writes it.
@@ -255,12 +321,12 @@ impl OrbCore {
         is_there(&self.default_pool) || self.pools.lock().iter().any(is_there)
     }
 
-    /// Finds what an object key leads to. O(1); takes a lock, for two hashes, only for keys that name their object.
+    /// Finds what an object key leads to. O(1); takes a lock only for keys that name their object, one of many.
     pub(crate) fn demultiplex(&self, key: &[u8]) -> Demultiplexed<'_> {
         let slot = match ObjectKey::parse(key) {
             Some(key) if key.boot().is_some_and(|boot| boot != self.boot) => None,
             Some(ObjectKey::Slot { slot, .. }) => Some(slot),
-            Some(ObjectKey::Named { adapter, id }) => self.ids.lock().get(adapter.path, id),
+            Some(ObjectKey::Named { adapter, id }) => self.ids.get(adapter.path, id),
             None => {
                 let published = self.published.lock().get(key).cloned();
                 return published.map_or(Demultiplexed::Unknown, Demultiplexed::Published);
@@ -284,7 +350,7 @@ impl OrbCore {
             return Err(OrbError::AdapterDestroyed);
         }
         let adapter = poa.adapter(self.boot);
-        if id.is_some_and(|id| self.ids.lock().get(adapter.path, id).is_some()) {
+        if id.is_some_and(|id| self.ids.get(adapter.path, id).is_some()) {
             return Err(OrbError::AlreadyActive);
         }
         let slot = activation.slots.activate(&self.objects, |slot| {
@@ -302,14 +368,14 @@ impl OrbCore {
         })?;
         let slot = slot.ok_or(OrbError::Full)?;
         if let Some(id) = id {
-            self.ids.lock().insert(adapter.path, id, slot);
+            self.ids.insert(adapter.path, id, slot);
         }
         Ok(ior)
     }
 
     /// The priority model of the object with this id in the adapter; `None` where it is not active.
     pub(crate) fn active_model(&self, poa: &PoaCore, id: &[u8]) -> Option<Option<PriorityModel>> {
-        let slot = self.ids.lock().get(poa.adapter(self.boot).path, id)?;
+        let slot = self.ids.get(poa.adapter(self.boot).path, id)?;
         self.objects.enter(slot).map(|object| object.model)
     }
 
@@ -341,7 +407,8 @@ impl OrbCore {
     pub(crate) fn deactivate(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Result<(), OrbError> {
         let slot = self.forget(poa, key).ok_or(OrbError::NotActive)?;
         if current::is_in_upcall() {
-            self.activation.lock().dying.push(slot.index);
+            self.activation.lock().dying.push_back(slot.index);
+            self.bury();
             return Ok(());
         }
         self.bury();
@@ -388,7 +455,7 @@ impl OrbCore {
         let mut activation = self.activation.lock();
         let slot = match ObjectKey::parse(key)? {
             ObjectKey::Slot { boot, slot } => (boot == self.boot).then_some(slot)?,
-            ObjectKey::Named { adapter, id } => self.ids.lock().get(adapter.path, id)?,
+            ObjectKey::Named { adapter, id } => self.ids.get(adapter.path, id)?,
         };
         if !Arc::ptr_eq(&self.objects.enter(slot)?.poa, poa)
             || !activation.slots.deactivate(&self.objects, slot)
@@ -396,35 +463,33 @@ impl OrbCore {
             return None;
         }
         if let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key) {
-            self.ids.lock().remove(adapter.path, id);
+            self.ids.remove(adapter.path, id);
             poa.forget(id);
         }
         Some(slot)
     }
 
     /// Drops the servants of objects that were deactivated inside upcalls, as far as nobody is inside them any more.
+    ///
+    /// Inside an upcall, which somebody waits for, only as many as keep them from becoming more and more: there may be a server
+    /// that activates nowhere else.
     fn bury(&self) {
-        if current::is_in_upcall() {
-            return;
+        let at_most = if current::is_in_upcall() { 2 } else { usize::MAX };
+        let looks = self.activation.lock().dying.len().min(at_most);
+        for _ in 0..looks {
+            let dead = self.activation.lock().reclaim_next(&self.objects);
+            // Outside the lock: the servant's destructor is user code.
+            drop(dead);
         }
-        let mut dead = Vec::new();
-        let mut activation = self.activation.lock();
-        let Activation { slots, dying } = &mut *activation;
-        dying.retain(|index| match slots.reclaim(&self.objects, *index) {
-            Some(object) => {
-                dead.push(object);
-                false
-            }
-            None => true,
-        });
-        drop(activation);
-        drop(dead);
     }
 
     pub(crate) fn shut_down(&self) {
         if !self.shut_down.swap(true, Ordering::AcqRel) {
             self.default_pool.stop();
             self.pools.lock().iter().for_each(|pool| pool.stop());
+            if let Some(inspector) = self.inspector.get() {
+                inspector.stop();
+            }
         }
     }
 
@@ -432,6 +497,9 @@ impl OrbCore {
     pub(crate) fn end(&self) {
         let pools = self.pools.lock().clone();
         pools.iter().for_each(|pool| pool.join());
+        if let Some(inspector) = self.inspector.get() {
+            inspector.join();
+        }
         let dead = self.activation.lock().slots.clear(&self.objects);
         drop(dead);
     }
@@ -451,6 +519,17 @@ impl punctual_stub::Orb for OrbCore {
 /// The ORB as references and decoders carry it.
 pub(crate) fn context_of(core: &Arc<OrbCore>) -> OrbContext {
     OrbContext(Arc::clone(core) as Arc<dyn punctual_stub::Orb>)
+}
+
+/// What the builder asks for, or else the environment, which keeps no ORB from starting.
+fn inspector(settings: Option<&Inspection>) -> Result<Option<Inspector>, OrbError> {
+    if let Some(settings) = settings {
+        return Inspector::open(settings).map(Some);
+    }
+    let Some(settings) = Inspection::from_environment() else {
+        return Ok(None);
+    };
+    Ok(Inspector::open(&settings).inspect_err(notice::not_inspected).ok())
 }
 
 /// Where the default pool listens: where the user says, and otherwise over each of the server's protocols.

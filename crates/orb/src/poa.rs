@@ -117,8 +117,8 @@ impl Poa {
 
     /// Ends an object: no further request reaches it, and its servant is dropped when the last one has left.
     ///
-    /// Outside of upcalls this waits for them and drops the servant here; inside one it returns at once, and the servant is
-    /// dropped by whoever next activates or deactivates an object, or shuts the ORB down.
+    /// Outside of upcalls this waits for them and drops the servant here. Inside one it waits for nobody: a servant whose object is
+    /// still in use is dropped by whoever activates or deactivates an object later, or shuts the ORB down.
     ///
     /// Fails with [`OrbError::NotActive`] where this adapter has no such object.
     ///

@@ -16,7 +16,7 @@ pub use self::{
 };
 use crate::{
     ExpiredRequests, LaneStatistics, OrbError, QueueLimits, current,
-    lane::{self, CrewPlan, Lane},
+    lane::{self, CrewPlan, Lane, ServiceTimes},
     lane_endpoints::LaneEndpoints,
     notice,
     orb_core::OrbCore,
@@ -352,6 +352,8 @@ impl ThreadPoolBuilder {
             let priority = with_lanes.then_some(spec.priority);
             let mut lane = Lane::new(name, id, priority, self.crew(spec)?, &self.orb.limits)?;
             lane.expired_requests = self.expired_requests;
+            lane.service_times = self.orb.is_inspected().then(ServiceTimes::default);
+            lane.waits_at = spec.priority;
             if let Some(limits) = buffering {
                 lane.buffering = Some(limits);
                 lane.provide_queue(limits);
@@ -476,6 +478,10 @@ impl PoolCore {
         }
     }
 
+    pub(crate) fn is_realtime(&self) -> bool {
+        self.realtime
+    }
+
     pub(crate) fn stop(&self) {
         self.lanes.iter().for_each(|lane| lane.stop());
     }
@@ -493,6 +499,11 @@ impl PoolCore {
     /// Whether [`ThreadPool::destroy`] has ended it.
     pub(crate) fn is_destroyed(&self) -> bool {
         self.destroyed.load(Ordering::SeqCst)
+    }
+
+    /// The lane whose threads read the replies of callers of this priority: the lowest one that is not below it.
+    pub(crate) fn lane_for_reply(&self, priority: Priority) -> Option<&Arc<Lane>> {
+        self.lanes.iter().find(|lane| lane.waits_at >= priority)
     }
 
     /// The endpoints of the lanes for which `wanted` holds, as references carry them.

@@ -1,14 +1,19 @@
 //! One ORB over several transports: what references say, and which connection a client makes of it.
 #![allow(clippy::disallowed_methods)] // The real-time rules are for the ORB, not for a program that tests it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
 
 use punctual_cdr::{Encode, Endian, Ior, TaggedProfile};
 use punctual_giop::{Profile, TAG_INTERNET_IOP, TAG_UIOP, Version};
 use punctual_orb::{Orb, OrbError, PriorityModel};
+use punctual_os::ThreadSpec;
 use punctual_stub::Interface;
 use punctual_transport::{Protocol, ProtocolPolicy};
 use punctual_types::Priority;
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 mod doubler {
     #![allow(dead_code, missing_docs)]
@@ -133,6 +138,53 @@ fn the_socket_of_a_server_that_died_is_replaced_and_that_of_one_that_lives_is_no
     assert!(error.to_string().contains("another server listens"), "{error}");
     server.shutdown();
     assert!(!path.exists());
+}
+
+/// As for a user who may neither connect to the socket nor make files beside it.
+#[test]
+fn a_path_that_is_somebody_elses_is_left_alone() {
+    let directory = socket_path("theirs");
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir(&directory).unwrap();
+    let path = directory.join("socket");
+    let theirs = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let allow = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    allow(&path, 0);
+    let refused = |endpoint: String| {
+        let listen = move || {
+            // Root may do everything, whatever the mode says.
+            let none = CapabilitySet::empty();
+            let sets = CapabilitySets {
+                effective: none,
+                permitted: none,
+                inheritable: none,
+            };
+            set_capabilities(None, sets).unwrap();
+            Orb::builder()
+                .listen(&endpoint)
+                .build()
+                .err()
+                .unwrap()
+                .to_string()
+        };
+        ThreadSpec::new("user").spawn(listen).unwrap().join().unwrap()
+    };
+    for scheme in ["uiop", "shmiop"] {
+        let error = refused(format!("{scheme}://{}", path.display()));
+        assert!(
+            error.contains("is the socket of another user; choose another path"),
+            "{error}"
+        );
+        allow(&directory, 0o555);
+        let error = refused(format!("{scheme}://{}/new", directory.display()));
+        assert!(error.contains("this user may not make files in"), "{error}");
+        allow(&directory, 0o755);
+    }
+    assert!(path.exists());
+    drop(theirs);
+    std::fs::remove_dir_all(&directory).unwrap();
 }
 
 #[test]

@@ -7,15 +7,18 @@
 //! | Start a thread with a name, a class, a priority, CPUs and a stack | [`thread`] |
 //! | Change or read a scheduling class, a priority, CPUs | [`scheduling`], [`affinity`] |
 //! | Exclude other threads, or wait for them, without priority inversion | [`lock`], [`inheriting_lock`], [`ceiling`], [`condvar`] |
+//! | Measure what the system itself offers for that | [`posix_mutex`], [`semaphore`] |
 //! | Wait for sockets and doorbells | [`poller`], [`doorbell`], [`wait`] |
 //! | Talk to another process through shared memory | [`shm`] |
 //! | Set what sockets have no safe way for | [`socket_option`] |
 //! | Keep memory resident | [`memory`] |
 //! | Read CPU time, sleep until a point in time | [`clock`] |
+//! | Say something without waiting | [`standard_error`] |
 //! | Know what the process may do, and what the machine is | [`rights`], [`machine`] |
 //! | Look at and move other processes, end with one's parent | [`process`] |
+//! | Give a process a network of its own | [`namespace`] |
 //! | End in an orderly way | [`signals`] |
-//! | Count heap allocations, system calls, cycles, context switches | [`alloc_counter`], [`perf`] |
+//! | Count heap allocations, system calls, cycles, context switches | [`alloc_counter`], [`perf`], [`switches`] |
 //! | Read and change the kernel's real-time throttling | [`throttling`] |
 //! | Find the kernel's tracing files | [`tracefs`] |
 //! | Leave words in a file that another process reads | [`shared_words`] |
@@ -35,15 +38,20 @@ pub mod inheriting_lock;
 pub mod lock;
 pub mod machine;
 pub mod memory;
+pub mod namespace;
 pub mod perf;
 pub mod poller;
+pub mod posix_mutex;
 pub mod process;
 pub mod rights;
 pub mod scheduling;
+pub mod semaphore;
 pub mod shared_words;
 pub mod shm;
 pub mod signals;
 pub mod socket_option;
+pub mod standard_error;
+pub mod switches;
 pub mod task;
 pub mod thread;
 pub mod throttling;
@@ -57,7 +65,10 @@ pub use doorbell::Doorbell;
 pub use inheriting_lock::InheritingLock;
 pub use lock::{PiMutex, PiMutexGuard};
 pub use poller::{Events, Interest, Poller, Trigger};
+pub use posix_mutex::PosixMutex;
 pub use scheduling::{Scheduling, SchedulingClass};
+pub use semaphore::Semaphore;
+pub use switches::Switches;
 pub use task::TaskId;
 pub use thread::{Granted, Thread, ThreadSpec};
 

@@ -22,7 +22,7 @@ pub(crate) fn realtime_or_skip(test: &str) -> bool {
 /// Tests may write to the terminal; the lanes that the lint protects do not run them.
 #[expect(clippy::disallowed_macros)]
 pub(crate) fn say_skipped(test: &str, reason: &str) {
-    eprintln!("SKIPPED {test}: {reason}");
+    eprintln!("skipped {test}: {reason}");
 }
 
 /// For the calling thread, which a test starts for the purpose, and the threads it starts in turn.

@@ -8,7 +8,7 @@ fn locked_memory_is_resident_before_it_is_touched() {
         Ok(()) => {}
         Err(LockDenied::Limited { limit_bytes }) => {
             return eprintln!(
-                "SKIPPED locked_memory_is_resident_before_it_is_touched: limit {limit_bytes} bytes"
+                "skipped locked_memory_is_resident_before_it_is_touched: limit {limit_bytes} bytes"
             );
         }
         Err(refused) => panic!("{refused}"),

@@ -11,7 +11,7 @@ use punctual_os::{
 fn the_budgets_of_the_request_path() {
     let counter = match Counter::syscalls(TaskId::current_thread(), false) {
         Ok(counter) => counter,
-        Err(error) => return eprintln!("SKIPPED the_budgets_of_the_request_path: {error}"),
+        Err(error) => return eprintln!("skipped the_budgets_of_the_request_path: {error}"),
     };
     let count = |run: &mut dyn FnMut()| {
         counter.reset().unwrap();

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map::Entry};
 
 use crate::SlotId;
 
@@ -14,16 +14,18 @@ type Objects = HashMap<Box<[u8]>, SlotId>;
 
 impl IdMap {
     /// Enters an object; `false`, with nothing changed, where the id is taken.
-    pub fn insert(&mut self, adapter: &[u8], id: &[u8], slot: SlotId) -> bool {
+    pub fn insert(&mut self, adapter: &[u8], id: Box<[u8]>, slot: SlotId) -> bool {
         let objects = match self.adapters.get_mut(adapter) {
             Some(objects) => objects,
             None => self.adapters.entry(adapter.into()).or_default(),
         };
-        if objects.contains_key(id) {
-            return false;
+        match objects.entry(id) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(place) => {
+                place.insert(slot);
+                true
+            }
         }
-        objects.insert(id.into(), slot);
-        true
     }
 
     /// The object with this id.

@@ -39,10 +39,10 @@
 pub use punctual_cdr::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, Ior, LongDouble, TooLong};
 pub use punctual_giop::{UrlError, ior_from_string, ior_to_string};
 pub use punctual_orb::{
-    Current, ExpiredRequests, InvalidPolicy, LaneSpec, LaneStatistics, LaneWait, Limits, LockError, Mutex,
-    MutexGuard, MutexInUse, MutexNotFound, OnExcess, Orb, OrbBuilder, OrbError, Peers, Poa, PoaBuilder,
-    PriorityModel, QueueLimits, QueueStatistics, ResolveError, ThreadLife, ThreadPool, ThreadPoolBuilder,
-    ThreadPoolId,
+    Current, ExpiredRequests, InspectedAt, Inspection, InvalidPolicy, LaneSpec, LaneStatistics, LaneWait,
+    Limits, LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound, OnExcess, Orb, OrbBuilder, OrbError,
+    Peers, Poa, PoaBuilder, PriorityModel, QueueLimits, QueueStatistics, ResolveError, ThreadLife,
+    ThreadPool, ThreadPoolBuilder, ThreadPoolId,
 };
 pub use punctual_os::{CpuSet, SchedulingClass};
 pub use punctual_sched::{
@@ -50,7 +50,8 @@ pub use punctual_sched::{
     NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping, UnknownMapping,
 };
 pub use punctual_stub::{
-    Interface, ObjectRef, PoliciesInForce, PolicyConflict, PolicyOverrides, Skeleton, WaitStrategy,
+    ConnectionMode, Interface, ObjectRef, PoliciesInForce, PolicyConflict, PolicyOverrides, Skeleton,
+    WaitStrategy,
 };
 pub use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use punctual_types::{

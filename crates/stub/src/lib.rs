@@ -3,6 +3,7 @@
 //! The runtime (`punctual-orb`) implements [`Target`] and [`Orb`] and makes [`Upcall`]s; generated code implements
 //! [`Interface`], [`Skeleton`] and [`OperationError`]. Neither knows the other.
 
+mod connection_mode;
 mod exception;
 mod interface;
 mod object_ref;
@@ -12,6 +13,7 @@ mod target;
 mod upcall;
 mod wait_strategy;
 
+pub use connection_mode::ConnectionMode;
 pub use exception::{OperationError, UserException};
 pub use interface::{Interface, Servant, Skeleton, servant};
 pub use object_ref::ObjectRef;

@@ -3,7 +3,7 @@ use std::time::Duration;
 use punctual_transport::ProtocolPolicy;
 use punctual_types::{Minor, PriorityBand};
 
-use crate::WaitStrategy;
+use crate::{ConnectionMode, WaitStrategy};
 
 /// Client policies that are set for an ORB, a thread or a reference: what `CORBA::PolicyList` says there, as one typed value.
 ///
@@ -39,6 +39,7 @@ pub struct PolicyOverrides {
     sends_deadlines: Option<bool>,
     binds_bands: Option<bool>,
     wait_strategy: Option<WaitStrategy>,
+    connection_mode: Option<ConnectionMode>,
 }
 
 impl PolicyOverrides {
@@ -201,6 +202,19 @@ impl PolicyOverrides {
         self
     }
 
+    /// Whether calls share connections with those of other threads. Default: [`ConnectionMode::Exclusive`].
+    ///
+    /// ```
+    /// use punctual_stub::{ConnectionMode, PolicyOverrides};
+    ///
+    /// let many_callers = PolicyOverrides::new().connection_mode(ConnectionMode::Shared);
+    /// assert_eq!(many_callers.in_force().connection_mode, ConnectionMode::Shared);
+    /// ```
+    pub fn connection_mode(mut self, mode: ConnectionMode) -> Self {
+        self.connection_mode = Some(mode);
+        self
+    }
+
     /// These, and where they say nothing those of the scope around, `outer`.
     ///
     /// ```
@@ -223,6 +237,7 @@ impl PolicyOverrides {
             sends_deadlines: self.sends_deadlines.or(outer.sends_deadlines),
             binds_bands: self.binds_bands.or(outer.binds_bands),
             wait_strategy: self.wait_strategy.or(outer.wait_strategy),
+            connection_mode: self.connection_mode.or(outer.connection_mode),
         }
     }
 
@@ -244,6 +259,7 @@ impl PolicyOverrides {
             sends_deadlines: self.sends_deadlines.unwrap_or_default(),
             binds_bands: self.binds_bands.unwrap_or_default(),
             wait_strategy: self.wait_strategy.unwrap_or_default(),
+            connection_mode: self.connection_mode.unwrap_or_default(),
         }
     }
 }
@@ -277,6 +293,8 @@ pub struct PoliciesInForce {
     pub binds_bands: bool,
     /// How threads that serve a lane wait for replies.
     pub wait_strategy: WaitStrategy,
+    /// Whose connections calls go over.
+    pub connection_mode: ConnectionMode,
 }
 
 /// Why a policy in force lets no call through, each of which would end with INV_POLICY.

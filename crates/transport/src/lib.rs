@@ -31,4 +31,4 @@ pub use stream::{Listener, Stream};
 pub use tcp::Tcp;
 pub use transport::{Reach, Transport};
 pub use transports::Transports;
-pub use unix::Unix;
+pub use unix::{PrivateSocket, Unix};

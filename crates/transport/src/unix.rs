@@ -1,5 +1,6 @@
 //! Unix domain sockets.
 
+mod private_socket;
 mod socket_file;
 
 use std::{
@@ -15,6 +16,7 @@ use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
 use punctual_giop::TAG_UIOP;
 use socket2::{Domain, SockAddr, Socket, Type};
 
+pub use self::private_socket::PrivateSocket;
 use self::socket_file::SocketFile;
 use crate::{
     AddressError, Listener, ProtocolProperties, Reach, SocketStream, Stream, Transport,

@@ -85,7 +85,7 @@ fn all_interfaces_are_those_of_both_families() {
     assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
     let mut addresses = ("localhost", 0).to_socket_addrs().unwrap();
     if !addresses.any(|address| address.is_ipv6()) {
-        return eprintln!("SKIPPED a name with several addresses: `localhost` has none of IPv6");
+        return eprintln!("skipped a name with several addresses: `localhost` has none of IPv6");
     }
     drop(
         Tcp.connect(&format!("localhost:{port}"), &properties, Duration::from_secs(5))

@@ -110,6 +110,8 @@ impl Minor {
     pub const VALUE_NOT_REPRESENTABLE: Self = Self(PUNCTUAL_VMCID | 39);
     /// Punctual: the call would wait for its own thread, the only one left of the lane that it serves (BAD_INV_ORDER).
     pub const DEADLOCK_DETECTED: Self = Self(PUNCTUAL_VMCID | 40);
+    /// Punctual: the thread would wait for itself: it has the mutex, or one that the mutex's owner waits for (BAD_INV_ORDER).
+    pub const MUTEX_DEADLOCK: Self = Self(PUNCTUAL_VMCID | 41);
     /// Punctual: the lane's queue of requests is full; call again later, or raise the server's `QueueLimits`.
     pub const REQUEST_QUEUE_FULL: Self = Self(PUNCTUAL_VMCID | 70);
     /// Punctual: the request is larger than the lane's whole queue; raise the server's `QueueLimits::octets`.
@@ -134,6 +136,16 @@ impl Minor {
     pub const PROTOCOLS_ON_BOTH_SIDES: Self = Self(PUNCTUAL_VMCID | 67);
     /// Punctual: the reference has no profile of the protocols that the client allows.
     pub const NO_PROTOCOL_ALLOWED: Self = Self(PUNCTUAL_VMCID | 68);
+    /// Punctual: the call shares a connection, and no thread pool reads the replies; name one with `Orb::set_reply_threadpool`.
+    pub const NO_REPLY_THREADPOOL: Self = Self(PUNCTUAL_VMCID | 90);
+    /// Punctual: the call shares a connection, and every lane of the pool for replies is below the caller's priority; add a lane.
+    pub const NO_LANE_FOR_REPLY: Self = Self(PUNCTUAL_VMCID | 91);
+    /// Punctual: the thread pool that was to read the reply has ended while the call was under way.
+    pub const REPLY_THREADPOOL_ENDED: Self = Self(PUNCTUAL_VMCID | 92);
+    /// Punctual: as many calls share the connection as may at a time; raise `max_shared_calls`.
+    pub const SHARED_CALLS_EXHAUSTED: Self = Self(PUNCTUAL_VMCID | 93);
+    /// Punctual: the server does not read, and what waits to be sent to it over the shared connection has reached its limit.
+    pub const SHARED_CONNECTION_CONGESTED: Self = Self(PUNCTUAL_VMCID | 94);
     /// Punctual: the server's priority transform refused the priority.
     pub const PRIORITY_NOT_TRANSFORMED: Self = Self(PUNCTUAL_VMCID | 50);
 
@@ -233,7 +245,10 @@ impl Minor {
             Self::POLICY_CONFLICT => Some("the policies of the POA contradict each other"),
             Self::VALUE_NOT_REPRESENTABLE => Some("the value cannot be represented on the wire"),
             Self::DEADLOCK_DETECTED => Some(
-                "the call would wait for its own thread, the only one left of the lane that it serves: give the lane another thread, or call with `WaitStrategy::Serving`",
+                "the call would wait for its own thread, the only one left of the lane that it serves, which the server's standard error names: give the lane another thread, or call with `WaitStrategy::Serving`",
+            ),
+            Self::MUTEX_DEADLOCK => Some(
+                "the thread would wait for itself: it has the mutex, or one that the mutex's owner waits for; lock mutexes in one order everywhere",
             ),
             Self::REQUEST_QUEUE_FULL => Some(
                 "the lane's queue of requests is full; call again later, or raise the server's `QueueLimits`",
@@ -269,6 +284,21 @@ impl Minor {
             Self::NO_PROTOCOL_ALLOWED => {
                 Some("the reference has no profile of the protocols that the client allows")
             }
+            Self::NO_REPLY_THREADPOOL => Some(
+                "the call shares a connection, and no thread pool reads the replies; name one with `Orb::set_reply_threadpool`, or use `ConnectionMode::Exclusive`",
+            ),
+            Self::NO_LANE_FOR_REPLY => Some(
+                "the call shares a connection, and every lane of the pool for replies is below the caller's priority; add a lane, or use `ConnectionMode::Exclusive`",
+            ),
+            Self::REPLY_THREADPOOL_ENDED => {
+                Some("the thread pool that was to read the reply has ended while the call was under way")
+            }
+            Self::SHARED_CALLS_EXHAUSTED => Some(
+                "as many calls share the connection as may at a time; raise `max_shared_calls`, or use `ConnectionMode::Exclusive`",
+            ),
+            Self::SHARED_CONNECTION_CONGESTED => Some(
+                "the server does not read, and what waits to be sent to it over the shared connection has reached its limit; call again later",
+            ),
             Self::BAND_MISSING => Some(
                 "a request that binds its connection to a band says no band: service context 11 is missing",
             ),

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use recorder::CpuAccount;
 pub use recorder::{HoleRecorder, Recording};
 
 /// A time, by the monotonic clock ([`punctual_os::clock::monotonic`]) in nanoseconds.

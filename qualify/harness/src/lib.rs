@@ -9,7 +9,8 @@
 //! | Two things measured in alternation | [`blocks`] |
 //! | Prepare the machine, and restore it on every way out | [`supervisor`], [`foreign`] |
 //! | Did the kernel hold the CPU meanwhile | [`holes`] |
-//! | A place of our own in the kernel's tracing | [`trace_instance`] |
+//! | How much of it others had | [`other_load`] |
+//! | A place of our own in the kernel's tracing, and in main memory | [`trace_instance`], [`memory_folder`] |
 //! | Processes that do the work, and their time limit | [`child`], [`watchdog`] |
 //! | Ctrl-C | [`interruption`] |
 //! | What the user sees meanwhile | [`progress`] |
@@ -21,6 +22,8 @@ pub mod foreign;
 pub mod holes;
 pub mod interruption;
 pub mod machine;
+pub mod memory_folder;
+pub mod other_load;
 pub mod outcome;
 mod own_program;
 pub mod progress;
@@ -34,6 +37,8 @@ pub use child::{Child, ChildError, ChildSpec};
 pub use holes::{Hole, HoleRecorder, Span};
 pub use interruption::Interruption;
 pub use machine::MachineFacts;
+pub use memory_folder::MemoryFolder;
+pub use other_load::OtherLoad;
 pub use outcome::{Claim, Outcome, Row, Verdict};
 pub use progress::Progress;
 pub use statistics::{Latencies, MedianEstimate};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_harness::Outcome;
 use punctual_report::Chapter;
 
-use crate::{Error, cubit, inversion, orb, testbed::Testbed};
+use crate::{Error, cubit, inversion, orb, os, rt, testbed::Testbed};
 
 /// A measurement that `punctual bench NAME` runs, and `punctual qualify` among others.
 pub struct Benchmark {
@@ -22,7 +22,12 @@ pub struct Benchmark {
 
 /// All, in the order in which they are listed and run.
 pub fn benchmarks() -> impl Iterator<Item = &'static Benchmark> {
-    const SUITES: &[&[Benchmark]] = &[&[cubit::BENCHMARK, inversion::BENCHMARK], orb::BENCHMARKS];
+    const SUITES: &[&[Benchmark]] = &[
+        os::BENCHMARKS,
+        &[cubit::BENCHMARK, inversion::BENCHMARK],
+        orb::BENCHMARKS,
+        rt::BENCHMARKS,
+    ];
     SUITES.iter().copied().flatten()
 }
 

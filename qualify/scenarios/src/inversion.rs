@@ -15,11 +15,7 @@ use punctual_trace::{
 
 use crate::{
     Benchmark, Error, Findings, Length,
-    demo::{
-        Pool,
-        client::Paced,
-        stage::{Rates, Setup, Stage},
-    },
+    load::{self, Placement, Played, Pool, Setup},
     testbed::{Places, Testbed},
 };
 
@@ -39,73 +35,55 @@ const MOST_INTERVALS: usize = 50;
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "inversion",
     about: "whether requests wait while something less important runs, under a flood of best-effort calls; needs root",
-    expected: |length| Extent::of(length).expected(),
+    expected: |length| load::expected(&phases(length)) + Duration::from_secs(3),
     run: measure,
 };
 
-/// How long is measured, in seconds.
-#[derive(Clone, Copy)]
-struct Extent {
-    phase: f64,
-    calibration: f64,
+/// How long one pool is measured, in seconds.
+fn seconds(length: Length) -> f64 {
+    length.pick(3.0, 10.0, 10.0)
 }
 
-impl Extent {
-    fn of(length: Length) -> Self {
-        let (phase, calibration) = length.pick((3.0, 0.6), (10.0, 1.2), (10.0, 1.2));
-        Self { phase, calibration }
-    }
-
-    fn expected(self) -> Duration {
-        Duration::from_secs_f64(self.phase * Pool::ALL.len() as f64 + self.calibration * 2.0 + 3.0)
-    }
-}
-
-struct Phase {
-    pool: Pool,
-    rates: Rates,
-}
-
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let places = testbed.places.clone();
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    let extent = Extent::of(testbed.length);
-    let seconds = extent.phase;
-    // The supervisor removes the trace instance if this process is killed.
-    let session = Session::start(&recording(&places))?;
-    let setup = Setup {
-        best_effort: true,
-        environment: &session.environment(),
-        limit: extent.expected() * 2 + Duration::from_secs(30),
-    };
-    let mut stage = Stage::set(&places, &setup)?;
-    let progress = &testbed.progress;
-    progress.stage(
-        "calibrating the load",
-        Duration::from_secs_f64(extent.calibration * 2.0),
-    );
-    stage.calibrate(extent.calibration)?;
-    let mut phases = Vec::new();
-    for pool in Pool::ALL {
-        let text = format!(
+/// Each pool in turn.
+fn phases(length: Length) -> Vec<load::Phase<Pool>> {
+    let pools = Pool::ALL.into_iter().enumerate();
+    let phase = |(number, pool): (usize, Pool)| load::Phase {
+        key: pool,
+        title: format!(
             "{} pool, work {WORK}, {BEST_EFFORT} best-effort clients",
             pool.name()
-        );
-        progress.stage(text, Duration::from_secs_f64(seconds));
-        let rates = stage.rates(pool, WORK, seconds, BEST_EFFORT)?;
-        phases.push(Phase { pool, rates });
-    }
-    let rounds = stage.rounds;
+        ),
+        stage: 0,
+        pool: number,
+        seconds: seconds(length),
+        workers: load::clients(WORK, BEST_EFFORT),
+    };
+    pools.map(phase).collect()
+}
+
+type Phase = Played<Pool>;
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let (places, length) = (testbed.places.clone(), testbed.length);
+    let perfetto = testbed.settings.perfetto.clone();
+    let mut session = load::Session::begin(testbed, BENCHMARK.name)?;
+    // The supervisor removes the trace instance if this process is killed.
+    let trace = Session::start(&recording(&places))?;
+    let setup = Setup {
+        environment: &trace.environment(),
+        ..Setup::new(load::both_pools(true), Placement::OneCpu)
+    };
+    let played = session.play(&[setup], phases(length))?;
+    let progress = &session.testbed.progress;
     progress.stage("reading the trace", Duration::from_secs(1));
-    let recorded = session.stop()?;
-    stage.strike()?;
+    let recorded = trace.stop()?;
+    let outcome = &mut session.outcome;
     outcome.parameter("work", WORK);
     outcome.parameter("best_effort_clients", BEST_EFFORT);
-    outcome.parameter("seconds_per_phase", seconds);
-    outcome.parameter("rounds_per_unit_of_work", rounds);
+    outcome.parameter("seconds_per_phase", seconds(length));
     outcome.parameter("limit_us", LIMIT_US);
-    let perfetto = testbed.settings.perfetto.as_deref();
-    judge(&places, &phases, &recorded, &mut outcome, perfetto)?;
+    judge(&places, &played, &recorded, outcome, perfetto.as_deref())?;
+    let outcome = session.end()?;
     let chapter = chapter(&outcome);
     Ok(Findings { outcome, chapter })
 }
@@ -133,7 +111,7 @@ fn judge(
     outcome: &mut Outcome,
     perfetto: Option<&Path>,
 ) -> Result<(), Error> {
-    let begin = phases.first().map_or(0, |phase| phase.rates.span.start_ns);
+    let begin = phases.first().map_or(0, |phase| phase.span.start_ns);
     let names = Names::new(recorded.names(), begin).operations(&["method"]);
     let analysis = recorded.analyse();
     for phase in phases {
@@ -181,7 +159,7 @@ fn judge(
 
 /// What belongs to a phase: its time, its CPU, and threads of the ORBs.
 fn part(analysis: &Analysis, phase: &Phase, places: &Places, recorded: &Recorded) -> Analysis {
-    let Span { start_ns, end_ns } = phase.rates.span;
+    let Span { start_ns, end_ns } = phase.span;
     let within = |start: u64| (start_ns..end_ns).contains(&start);
     let pinned = |cpu: u32| places.pinned.contains(cpu as usize);
     let ours = |found: &Inversion| {
@@ -206,32 +184,11 @@ fn part(analysis: &Analysis, phase: &Phase, places: &Places, recorded: &Recorded
 }
 
 fn rows(phase: &Phase, part: &Analysis, recorded: &Recorded, names: &Names, outcome: &mut Outcome) {
-    let pool = phase.pool.name();
+    let pool = phase.key.name();
     let limit = (LIMIT_US * 1e3) as u64;
-    let elapsed = (phase.rates.span.end_ns - phase.rates.span.start_ns) as f64 / 1e9;
-    for Paced {
-        importance,
-        periods,
-        made,
-        ..
-    } in &phase.rates.paced
-    {
-        let row = Row::new()
-            .with("kind", "client")
-            .with("client", importance.name())
-            .with("asked_hz", importance.rate())
-            .with("achieved_hz", f64::from(*made) / elapsed)
-            .with(
-                "deadlines_made_percent",
-                100.0 * f64::from(*made) / f64::from(*periods),
-            );
+    for row in phase.rows(&Row::new().with("kind", "client")) {
         outcome.row(in_pool(row, pool));
     }
-    let row = Row::new()
-        .with("kind", "client")
-        .with("client", "best effort")
-        .with("achieved_hz", phase.rates.best_effort_calls as f64 / elapsed);
-    outcome.row(in_pool(row, pool));
     let rows = report::summary(part, names, limit)
         .into_iter()
         .chain(report::intervals(
@@ -263,7 +220,7 @@ fn claims(phase: &Phase, part: &Analysis, recorded: &Recorded, outcome: &mut Out
         .map(|found| found.length_ns)
         .max()
         .unwrap_or(0);
-    let span = phase.rates.span;
+    let span = phase.span;
     let requests = || {
         let of_phase = |sent: u64| (span.start_ns..span.end_ns).contains(&sent);
         recorded
@@ -272,7 +229,7 @@ fn claims(phase: &Phase, part: &Analysis, recorded: &Recorded, outcome: &mut Out
             .filter(move |request| of_phase(request.sent_ns))
     };
     let joined = requests().filter(|request| request.service.is_some()).count();
-    let pool = phase.pool.name();
+    let pool = phase.key.name();
     let text = format!("{pool}: share of the requests that were seen on both sides (%)");
     let share = 100.0 * joined as f64 / requests().count() as f64;
     outcome.claim(Claim::at_least(
@@ -282,7 +239,7 @@ fn claims(phase: &Phase, part: &Analysis, recorded: &Recorded, outcome: &mut Out
         share,
         99.0,
     ));
-    match phase.pool {
+    match phase.key {
         Pool::Lanes => {
             let text = "lanes: longest time that a request or its thread waited while something less important ran, \
                         outside holes of kernel and host (µs)";
@@ -310,7 +267,7 @@ fn claims(phase: &Phase, part: &Analysis, recorded: &Recorded, outcome: &mut Out
 
 const CLIENT_COLUMNS: &[(&str, &str)] = &[
     ("pool", "pool"),
-    ("client", "client"),
+    ("priority", "client"),
     ("asked_hz", "asked (Hz)"),
     ("achieved_hz", "achieved (Hz)"),
     ("deadlines_made_percent", "deadlines made (%)"),

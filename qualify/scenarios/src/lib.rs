@@ -13,9 +13,12 @@ mod distribution;
 mod explain;
 mod inversion;
 mod judge;
+mod load;
 mod orb;
+mod os;
 pub mod qualify;
 mod report;
+mod rt;
 mod run;
 mod testbed;
 pub mod trace;
@@ -35,12 +38,7 @@ mod idl {
 }
 
 /// What a child process does, by the first word of its command line.
-const ROLES: &[&[(&str, Role)]] = &[cubit::ROLES, DEMO_ROLES, orb::ROLES];
-
-const DEMO_ROLES: &[(&str, Role)] = &[
-    (demo::SERVER_ROLE, demo::server),
-    (demo::CLIENT_ROLE, demo::client),
-];
+const ROLES: &[&[(&str, Role)]] = &[cubit::ROLES, load::ROLES, orb::ROLES, os::ROLES];
 
 /// Gets the rest of the command line.
 type Role = fn(&[String]) -> Result<(), Error>;

@@ -131,11 +131,6 @@ impl<'b> Run<'b> {
         }
         named
     }
-
-    /// The outcome of its only benchmark, as its own.
-    pub(crate) fn only(&self) -> Option<&Measured<'b>> {
-        self.measured.first()
-    }
 }
 
 /// A defect of a benchmark costs its own results, and not those of the others.

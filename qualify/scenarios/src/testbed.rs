@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_harness::{Interruption, MachineFacts, Outcome, Progress, Supervisor, supervisor::Preparation};
 use punctual_os::{CpuSet, affinity, signals::TerminationSignal};
 
-use crate::{Error, benchmark::Length};
+use crate::{Error, benchmark::Length, load::Calibration};
 
 /// The CPU of server and clients, and that of everything else; the same where there is but one.
 #[derive(Clone, Debug)]
@@ -80,6 +80,8 @@ pub struct Testbed {
     pub(crate) length: Length,
     pub(crate) settings: Settings,
     pub(crate) progress: Progress,
+    /// The unit of work, once a benchmark has asked for it.
+    pub(crate) calibration: Option<Calibration>,
     interruption: Interruption,
     supervisor: Supervisor,
     prepared: serde_json::Value,
@@ -109,6 +111,7 @@ impl Testbed {
             length,
             settings: settings.clone(),
             progress,
+            calibration: None,
             interruption,
             supervisor,
             prepared,

@@ -188,6 +188,11 @@ fn run_command(
         .spawn()
         .map_err(|error| format!("`{program}` cannot be started: {error}"))?;
     if let Some(status) = wait(limit, termination, || child.try_wait())? {
+        if !status.success() {
+            eprintln!(
+                "punctual: `{program}` has failed ({status}), so this may not be what was to be traced"
+            );
+        }
         return Ok(status.to_string());
     }
     let status = end(&mut child)?;

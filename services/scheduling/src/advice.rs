@@ -1,7 +1,7 @@
 use punctual::{NativePriority, Priority};
 use punctual_sched::analysis;
 
-use crate::{Lane, Model, Place, Refusal, Schedule};
+use crate::{Class, Lane, Model, Place, Refusal, Schedule, Wait};
 
 /// A change that makes an infeasible schedule feasible.
 ///
@@ -80,7 +80,12 @@ impl Advice {
                 continue;
             };
             if !found.has_lane(priority) {
-                found.lanes.push(Lane { priority, threads: 1 });
+                // What nobody has asked for a priority may have none; this lane needs one.
+                let class = (found.class == Some(Class::Ordinary)).then_some(Class::Fifo);
+                found.lanes.push(Lane {
+                    class,
+                    ..Lane::new(priority, 1)
+                });
                 found.lanes.sort_by_key(|lane| lane.priority);
                 let change = format!("add a lane of priority {priority} with 1 thread to pool `{pool}`");
                 advice.changes.push(change);
@@ -128,11 +133,18 @@ impl Advice {
             }
             let shown: Vec<_> = priorities.iter().map(ToString::to_string).collect();
             let pool = &mut advice.schedule.pools[*place];
-            pool.lanes = priorities
-                .into_iter()
-                .map(|priority| Lane { priority, threads: 1 })
-                .collect();
+            // What its threads were like, those of each lane are.
+            let lane = |priority| Lane {
+                dynamic_threads: pool.dynamic_threads,
+                dynamic_idle_timeout: pool.dynamic_idle_timeout,
+                dynamic_run_time: pool.dynamic_run_time,
+                wait: pool.wait,
+                ..Lane::new(priority, 1)
+            };
+            pool.lanes = priorities.into_iter().map(lane).collect();
             (pool.threads, pool.priority) = (None, None);
+            (pool.dynamic_threads, pool.wait) = (0, Wait::Polled);
+            (pool.dynamic_idle_timeout, pool.dynamic_run_time) = (None, None);
             let change = format!(
                 "give pool `{name}` lanes of priorities {} in place of its threads",
                 shown.join(", ")

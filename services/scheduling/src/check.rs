@@ -1,12 +1,14 @@
 //! What must be true of a schedule beyond its syntax, and where in the text something is not.
 
+mod threads;
+
 use std::fmt;
 
 use punctual::{Priority, PriorityMapping};
 use toml::de::{DeTable, DeValue};
 
 use crate::{
-    AdapterModel, Schedule, ScheduleError, Step,
+    AdapterModel, Class, Schedule, ScheduleError, Step,
     error::list,
     schedule::{Activity, Adapter, Object, Pool},
 };
@@ -219,12 +221,14 @@ impl Checks<'_> {
             return key.name("threads").problem("a pool needs at least 1 thread");
         }
         self.mapped(pool.priority, key.name("priority"))?;
+        threads::pool(pool, key)?;
         for (place, lane) in pool.lanes.iter().enumerate() {
             let key = key.item("lanes", place);
             self.mapped(Some(lane.priority), key.name("priority"))?;
             if lane.threads == 0 {
                 return key.name("threads").problem("a lane needs at least 1 thread");
             }
+            threads::lane(pool, lane, &key)?;
             if pool.lanes[..place]
                 .iter()
                 .any(|other| other.priority == lane.priority)
@@ -296,7 +300,26 @@ impl Checks<'_> {
                 .problem("`step` is missing; say what the activity does, or drop `period`");
         }
         for (place, step) in activity.steps.iter().enumerate() {
-            self.step(step, &key.item("step", place))?;
+            let key = key.item("step", place);
+            self.step(step, &key)?;
+            self.has_priority(activity, step, &key)?;
+        }
+        Ok(())
+    }
+
+    /// Time can be promised only where threads have a priority.
+    fn has_priority(&self, activity: &Activity, step: &Step, key: &Key) -> Result<(), Problem> {
+        let Some(pool) = self.schedule.pool_of(step) else {
+            return Ok(());
+        };
+        let object = step.object.as_ref().and_then(|name| self.schedule.object(name));
+        let priority = object.map_or(activity.priority, |object| object.priority);
+        if pool.class_at(priority) == Some(Class::Ordinary) {
+            return key.clone().problem(format!(
+                "pool `{}` serves it with threads of class \"ordinary\", which has no priorities: nobody can say how long that takes; \
+                 let them be \"fifo\" or \"round-robin\", or drop the activity's `period` and `step`",
+                pool.name
+            ));
         }
         Ok(())
     }

@@ -103,7 +103,15 @@ pub enum SchedulingError {
     /// The adapter is of another host, or the object of another adapter.
     #[error("{0}")]
     Elsewhere(String),
-    /// The ORB refused the pool, the adapter or the object.
+    /// The ORB could not start a pool.
+    #[error("pool `{pool}`: {source}")]
+    Pool {
+        /// Its name.
+        pool: String,
+        /// Why.
+        source: OrbError,
+    },
+    /// The ORB refused the adapter or the object.
     #[error(transparent)]
     Orb(#[from] OrbError),
     /// The thread could not have the priority.

@@ -25,6 +25,7 @@ mod refusal;
 mod schedule;
 mod server_scheduler;
 mod span;
+mod threads;
 
 pub use advice::Advice;
 pub use client_scheduler::ClientScheduler;
@@ -34,3 +35,4 @@ pub use refusal::Refusal;
 pub use schedule::{Activity, Adapter, AdapterModel, Lane, Object, Place, Pool, Schedule, Step};
 pub use server_scheduler::ServerScheduler;
 pub use span::{BadSpan, Span};
+pub use threads::{Buffering, Class, Expired, Wait};

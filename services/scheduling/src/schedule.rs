@@ -3,7 +3,7 @@ use std::{fs, path::Path, str::FromStr};
 use punctual::{Priority, PriorityMapping, StandardMapping};
 use serde::{Deserialize, Serialize};
 
-use crate::{ScheduleError, Span, check};
+use crate::{Buffering, Class, Expired, ScheduleError, Span, Wait, check};
 
 /// Hosts, pools, adapters, objects and activities with their priorities, as the file has them. The crate's page shows one.
 ///
@@ -111,6 +111,8 @@ fn localhost() -> Vec<String> {
 }
 
 /// Threads that serve requests: `RTCORBA::create_threadpool_with_lanes`, or without.
+///
+/// What its threads are like may be said here or, where lanes differ, there.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pool {
@@ -125,6 +127,36 @@ pub struct Pool {
     /// Without lanes: at which priority they serve. Default: 0.
     #[serde(default, with = "optional_priority", skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priority>,
+    /// Without lanes: as in [`Lane::dynamic_threads`].
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dynamic_threads: usize,
+    /// Without lanes: as in [`Lane::dynamic_idle_timeout`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dynamic_idle_timeout: Option<Span>,
+    /// Without lanes: as in [`Lane::dynamic_run_time`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dynamic_run_time: Option<Span>,
+    /// Without lanes: where its threads wait for requests. Default: polled.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub wait: Wait,
+    /// Octets of each thread's stack; 0: the default. Default: 2 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack_bytes: Option<usize>,
+    /// The CPUs its threads may run on, by number. Default: those of the thread that starts it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<Vec<usize>>,
+    /// The scheduling class of its threads. Default: the ORB's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
+    /// Whether lower lanes' threads serve requests of a lane whose own are all in upcalls. Default: no.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub allow_borrowing: bool,
+    /// What becomes of requests whose deadline has passed. Default: they are served.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub expired_requests: Expired,
+    /// Reads requests while all threads are in upcalls, and keeps so many. Default: they wait in the sockets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_buffering: Option<Buffering>,
     /// Its lanes, with distinct priorities.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lanes: Vec<Lane>,
@@ -138,12 +170,25 @@ impl Pool {
 
     /// Whether one of its lanes has this priority.
     pub fn has_lane(&self, priority: Priority) -> bool {
-        self.lanes.iter().any(|lane| lane.priority == priority)
+        self.lane(priority).is_some()
+    }
+
+    fn lane(&self, priority: Priority) -> Option<&Lane> {
+        self.lanes.iter().find(|lane| lane.priority == priority)
+    }
+
+    /// The class of the threads that serve requests of this priority, as far as the file says it.
+    pub(crate) fn class_at(&self, priority: Priority) -> Option<Class> {
+        if !self.has_lanes() {
+            return self.class;
+        }
+        // Without such a lane nobody serves them.
+        self.lane(priority)?.class.or(self.class)
     }
 }
 
-/// Threads of a pool at one priority, with connections of their own: `RTCORBA::ThreadpoolLane`.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+/// Threads of a pool at one priority, with connections of their own: `RTCORBA::ThreadpoolLane`, and [`punctual::LaneSpec`].
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lane {
     /// Its priority.
@@ -151,6 +196,52 @@ pub struct Lane {
     pub priority: Priority,
     /// How many threads, at least 1.
     pub threads: usize,
+    /// How many more there may be while all others are in upcalls. Default: 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dynamic_threads: usize,
+    /// A dynamic thread ends when no request came to it for this long. Default, without [`Self::dynamic_run_time`]: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dynamic_idle_timeout: Option<Span>,
+    /// A dynamic thread ends after this time, whatever it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dynamic_run_time: Option<Span>,
+    /// Where its threads wait for requests. Default: polled.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub wait: Wait,
+    /// Octets of each thread's stack; 0: the default. Default: the pool's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack_bytes: Option<usize>,
+    /// The CPUs its threads may run on, by number. Default: the pool's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<Vec<usize>>,
+    /// The scheduling class of its threads. Default: the pool's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
+}
+
+impl Lane {
+    /// So many threads at this priority, and all else as its pool says.
+    ///
+    /// ```
+    /// use punctual::Priority;
+    /// use punctual_scheduling::{Class, Lane};
+    ///
+    /// let lane = Lane { class: Some(Class::RoundRobin), ..Lane::new(Priority::MAX, 2) };
+    /// assert_eq!(lane.dynamic_threads, 0);
+    /// ```
+    pub fn new(priority: Priority, threads: usize) -> Self {
+        Self {
+            priority,
+            threads,
+            dynamic_threads: 0,
+            dynamic_idle_timeout: None,
+            dynamic_run_time: None,
+            wait: Wait::Polled,
+            stack_bytes: None,
+            cpus: None,
+            class: None,
+        }
+    }
 }
 
 /// An object adapter.
@@ -262,6 +353,14 @@ pub enum Place<'s> {
     Pool(&'s str),
     /// In a thread of the pool that serves this object.
     Object(&'s str),
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Priorities as plain numbers.

@@ -1,6 +1,9 @@
 use std::collections::HashMap;
 
-use punctual::{Orb, Poa, PoaBuilder, Priority, PriorityModel, Skeleton, ThreadPool};
+use punctual::{
+    Orb, Poa, PoaBuilder, Priority, PriorityModel, QueueLimits, SchedulingClass, Skeleton, ThreadPool,
+    ThreadPoolBuilder,
+};
 
 use crate::{Adapter, AdapterModel, Schedule, SchedulingError, UnknownName};
 
@@ -43,7 +46,7 @@ impl ServerScheduler {
     /// Starts the pools that the schedule has on this host.
     ///
     /// # Errors
-    /// [`SchedulingError::UnknownName`] for a host that the schedule does not have; [`SchedulingError::Orb`] where a pool cannot
+    /// [`SchedulingError::UnknownName`] for a host that the schedule does not have; [`SchedulingError::Pool`] where a pool cannot
     /// be started.
     pub fn new(orb: &Orb, schedule: &Schedule, host: &str) -> Result<Self, SchedulingError> {
         if !schedule.hosts.iter().any(|other| other == host) {
@@ -52,16 +55,12 @@ impl ServerScheduler {
         let mut pools = HashMap::new();
         let here = |pool: &&crate::Pool| schedule.host_of_pool(pool) == Some(host);
         for pool in schedule.pools.iter().filter(here) {
-            let builder = orb.threadpool();
-            let builder = if pool.has_lanes() {
-                let lanes = pool.lanes.iter();
-                lanes.fold(builder, |builder, lane| builder.lane(lane.priority, lane.threads))
-            } else {
-                builder
-                    .threads(pool.threads.unwrap_or(1))
-                    .default_priority(pool.priority.unwrap_or(Priority::MIN))
-            };
-            pools.insert(pool.name.clone(), builder.build()?);
+            let started = configured(orb.threadpool(), pool).build();
+            let started = started.map_err(|source| SchedulingError::Pool {
+                pool: pool.name.clone(),
+                source,
+            })?;
+            pools.insert(pool.name.clone(), started);
         }
         Ok(Self {
             schedule: schedule.clone(),
@@ -140,6 +139,33 @@ impl ServerScheduler {
             .adapter(name)
             .ok_or_else(|| unknown("adapter", name, adapters.iter().map(|adapter| &adapter.name)))
     }
+}
+
+/// With everything that the file says of the pool.
+fn configured(builder: ThreadPoolBuilder, pool: &crate::Pool) -> ThreadPoolBuilder {
+    let own = pool.own_threads();
+    let builder = if pool.has_lanes() {
+        let lanes = pool.lanes.iter().map(crate::Lane::spec);
+        lanes.fold(builder, ThreadPoolBuilder::lane_with)
+    } else {
+        builder
+            .threads(pool.threads.unwrap_or(1))
+            .default_priority(pool.priority.unwrap_or(Priority::MIN))
+            .dynamic_threads(own.dynamic_threads)
+            .dynamic_life(own.life())
+            .wait(own.wait.into())
+    };
+    let stack = own.stack_bytes.into_iter();
+    let builder = stack.fold(builder, ThreadPoolBuilder::stack_bytes);
+    let affinity = own.affinity().into_iter();
+    let builder = affinity.fold(builder, ThreadPoolBuilder::affinity);
+    let class = own.class.map(SchedulingClass::from).into_iter();
+    let builder = class.fold(builder, ThreadPoolBuilder::scheduling_class);
+    let buffering = pool.request_buffering.map(QueueLimits::from).into_iter();
+    let builder = buffering.fold(builder, ThreadPoolBuilder::request_buffering);
+    builder
+        .allow_borrowing(pool.allow_borrowing)
+        .expired_requests(pool.expired_requests.into())
 }
 
 fn unknown<'a>(kind: &'static str, name: &str, known: impl Iterator<Item = &'a String>) -> UnknownName {

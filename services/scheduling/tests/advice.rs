@@ -1,6 +1,6 @@
 //! What the service advises for schedules that miss deadlines.
 
-use punctual_scheduling::{Advice, Refusal, Schedule};
+use punctual_scheduling::{Advice, Class, Refusal, Schedule};
 
 fn schedule(text: &str) -> Schedule {
     Schedule::parse("f.toml", text).unwrap()
@@ -51,6 +51,22 @@ fn a_pool_at_one_priority_gets_lanes() {
         ["give pool `work` lanes of priorities 100, 30000 in place of its threads"]
     );
     assert_eq!(advice.schedule.pools[0].lanes.len(), 2);
+}
+
+#[test]
+fn what_threads_were_like_those_of_the_lanes_are() {
+    let pool = "threads = 4\ndynamic_threads = 2\ndynamic_run_time = \"1 s\"\ncpus = [0]";
+    let advice = advice(&two_clients(pool)).unwrap();
+    let pool = &advice.schedule.pools[0];
+    assert_eq!((pool.dynamic_threads, pool.cpus.as_deref()), (0, Some(&[0][..])));
+    for lane in &pool.lanes {
+        assert_eq!((lane.dynamic_threads, lane.cpus.as_deref()), (2, None));
+        assert_eq!(lane.dynamic_run_time, Some("1 s".parse().unwrap()));
+    }
+    // A lane that is added to ordinary ones has a priority all the same.
+    let lanes = "class = \"ordinary\"\nlanes = [{ priority = 100, threads = 2, class = \"fifo\" }]";
+    let advice = self::advice(&two_clients(lanes)).unwrap();
+    assert_eq!(advice.schedule.pools[0].lanes[1].class, Some(Class::Fifo));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What files may say, and what errors say about those that do not.
 
-use punctual_scheduling::{Advice, Model, Schedule, ScheduleError};
+use punctual_scheduling::{Advice, Model, Schedule, ScheduleError, Wait};
 
 const COMPLETE: &str = include_str!("../radar.toml");
 
@@ -246,6 +246,139 @@ fn errors_name_the_place_and_what_would_be_valid() {
             "missing field `wcet`",
         ),
         (
+            "dynamic_threads = 2",
+            "dynamic_threads = 65537",
+            "pool[2].dynamic_threads: ",
+            "65536 are the most",
+        ),
+        (
+            "dynamic_threads = 2",
+            "",
+            "pool[2].dynamic_idle_timeout: ",
+            "say how many with `dynamic_threads`",
+        ),
+        (
+            "dynamic_idle_timeout = \"10 s\"",
+            "dynamic_idle_timeout = \"0 s\"",
+            "pool[2].dynamic_idle_timeout: ",
+            "longer than 0",
+        ),
+        (
+            "dynamic_idle_timeout = \"10 s\"",
+            "dynamic_idle_timeout = 10",
+            "pool.dynamic_idle_timeout: ",
+            "a span of time with its unit",
+        ),
+        (
+            "dynamic_idle_timeout = \"10 s\"",
+            "dynamic_idle_timeout = \"10 s\"\ndynamic_run_time = \"1 min\"",
+            "pool[2].dynamic_run_time: ",
+            "drop this or `dynamic_idle_timeout`",
+        ),
+        (
+            "wait = \"polled\"",
+            "wait = \"blocking\"",
+            "pool[2].dynamic_threads: ",
+            "drop this or `wait`",
+        ),
+        (
+            "wait = \"polled\"",
+            "wait = \"block\"",
+            "pool.wait: ",
+            "`polled` or `blocking`",
+        ),
+        (
+            "stack_bytes = 524288",
+            "stack_bytes = -1",
+            "pool.stack_bytes: ",
+            "expected usize",
+        ),
+        (
+            "stack_bytes = 524288",
+            "stack_byte = 524288",
+            "pool.stack_byte: ",
+            "`stack_bytes`",
+        ),
+        ("cpus = [0]", "cpus = []", "pool[2].cpus: ", "at least one CPU"),
+        (
+            "cpus = [0]",
+            "cpus = [0, 1024]",
+            "pool[2].cpus: ",
+            "their numbers are 0 to 1023",
+        ),
+        (
+            "class = \"fifo\"",
+            "class = \"FIFO\"",
+            "pool.class: ",
+            "`fifo`, `round-robin`, `ordinary`",
+        ),
+        (
+            "requests = 64",
+            "requests = 0",
+            "pool[2].request_buffering.requests: ",
+            "at least 1 request",
+        ),
+        (
+            "octets = 262144",
+            "octets = 0",
+            "pool[2].request_buffering.octets: ",
+            "at least 1 octet",
+        ),
+        (
+            "octets = 262144",
+            "bytes = 262144",
+            "pool.request_buffering",
+            "expected `requests` or `octets`",
+        ),
+        (
+            "\"drop-by-waiting-time\"\n",
+            "\"drop\"\n",
+            "pool.expired_requests: ",
+            "`serve`, `drop-by-waiting-time`",
+        ),
+        (
+            "threads = 2\npriority",
+            "threads = 2\nallow_borrowing = true\npriority",
+            "pool[2].allow_borrowing: ",
+            "from lane to lane",
+        ),
+        (
+            "allow_borrowing = true",
+            "wait = \"blocking\"",
+            "pool[1].wait: ",
+            "a pool with lanes says this there",
+        ),
+        (
+            "allow_borrowing = true",
+            "dynamic_threads = 1",
+            "pool[1].dynamic_threads: ",
+            "a pool with lanes says this there",
+        ),
+        (
+            "{ priority = 10922, threads = 1 }",
+            "{ priority = 10922, threads = 1, wait = \"blocking\" }",
+            "pool[1].lanes[1].wait: ",
+            "`allow_borrowing`",
+        ),
+        (
+            "{ priority = 10922, threads = 1 }",
+            "{ priority = 10922, threads = 1, cpus = [] }",
+            "pool[1].lanes[1].cpus: ",
+            "at least one CPU",
+        ),
+        (
+            "{ priority = 10922, threads = 1 }",
+            "{ priority = 10922, threads = 1, dynamic_run_time = \"1 s\" }",
+            "pool[1].lanes[1].dynamic_run_time: ",
+            "`dynamic_threads`",
+        ),
+        (
+            "{ priority = 10922, threads = 1 }",
+            "{ priority = 10922, threads = 1, stack = 5 }",
+            "pool.lanes",
+            "unknown field `stack`",
+        ),
+        (
             "mapping = \"linear\"",
             "mapping = \"linear",
             "",
@@ -273,6 +406,64 @@ fn errors_name_the_place_and_what_would_be_valid() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_setting_of_lanes_and_pools_survives_being_written() {
+    let text = r#"
+        [[pool]]
+        name = "all"
+        stack_bytes = 0
+        cpus = [0, 3]
+        class = "ordinary"
+        expired_requests = "drop-by-clock"
+        request_buffering = { requests = 5 }
+        lanes = [
+            { priority = 1, threads = 1, dynamic_threads = 2, dynamic_run_time = "1 min", stack_bytes = 65536 },
+            { priority = 2, threads = 3, cpus = [1], class = "round-robin" },
+        ]
+        [[pool]]
+        name = "blocking"
+        wait = "blocking"
+    "#;
+    let schedule = Schedule::parse("f.toml", text).unwrap();
+    let [all, blocking] = &schedule.pools[..] else {
+        panic!("two pools")
+    };
+    let queue = all.request_buffering.unwrap();
+    assert_eq!((queue.requests, queue.octets), (5, 1 << 20));
+    assert_eq!(all.lanes[0].dynamic_run_time, Some("1 min".parse().unwrap()));
+    assert_eq!(blocking.wait, Wait::Blocking);
+    let written = schedule.to_toml();
+    assert_eq!(Schedule::parse("again.toml", &written).unwrap(), schedule);
+    assert!(
+        !written.contains("allow_borrowing"),
+        "what is not said is not written: {written}"
+    );
+}
+
+/// Where some lanes have no priority, time can be promised for the others only.
+#[test]
+fn only_ordinary_lanes_that_deadlines_depend_on_are_refused() {
+    let text = |called: i16| {
+        format!(
+            r#"
+            [[pool]]
+            name = "mixed"
+            lanes = [{{ priority = 1, threads = 1, class = "ordinary" }}, {{ priority = 2, threads = 1 }}]
+            [[activity]]
+            name = "a"
+            priority = {called}
+            period = "1 s"
+            step = [{{ pool = "mixed", wcet = "1 ms" }}]
+            "#
+        )
+    };
+    assert!(Schedule::parse("f.toml", &text(2)).is_ok());
+    assert!(
+        error(&text(1))
+            .contains("activity[1].step[1]: pool `mixed` serves it with threads of class \"ordinary\"")
+    );
 }
 
 #[test]

@@ -7,9 +7,11 @@ mod doubler {
     ));
 }
 
+use std::fs;
+
 use doubler::{Doubler, DoublerRef};
 use punctual::{Orb, OrbError, Priority, rt::Interface};
-use punctual_os::{SchedulingClass, scheduling};
+use punctual_os::{Scheduling, SchedulingClass, TaskId, affinity, scheduling};
 use punctual_scheduling::{ClientScheduler, Schedule, SchedulingError, ServerScheduler};
 
 fn schedule() -> Schedule {
@@ -54,7 +56,7 @@ fn an_activity_is_the_threads_priority_and_its_calls() {
             assert_eq!(client.current().priority().unwrap().value(), priority);
             let own = scheduling::current();
             if own.class == SchedulingClass::Other {
-                eprintln!("SKIPPED the native priority of `{name}`: no real-time rights");
+                eprintln!("skipped: no real-time rights (the native priority of `{name}`)");
             } else {
                 assert_eq!(own.priority.0, native);
             }
@@ -126,6 +128,82 @@ fn pools_are_those_of_the_host() {
         unknown.to_string(),
         "the schedule has no host `rader`; it has `console`, `radar`"
     );
+}
+
+/// CPUs and scheduling of this process's thread whose name ends so.
+fn thread(name: &str) -> (String, Scheduling) {
+    let tasks = fs::read_dir("/proc/self/task").unwrap();
+    let mut tasks = tasks.filter(|task| {
+        let comm = task.as_ref().unwrap().path().join("comm");
+        // It may have ended since it was listed.
+        fs::read_to_string(comm).is_ok_and(|own| own.trim_end().ends_with(name))
+    });
+    let task = tasks.next().expect("a thread of this name").unwrap();
+    let number = task.file_name().into_string().unwrap().parse().unwrap();
+    let thread = TaskId::new(number).unwrap();
+    (
+        affinity::of(thread).unwrap().to_string(),
+        scheduling::of(thread).unwrap(),
+    )
+}
+
+#[test]
+fn pools_are_as_the_file_says() {
+    // Priorities that no other test has, by which threads are named.
+    let text = r#"
+        [[pool]]
+        name = "lanes"
+        cpus = [0]
+        lanes = [
+            { priority = 10923, threads = 2, class = "ordinary", dynamic_threads = 1, dynamic_idle_timeout = "1 s" },
+            { priority = 32766, threads = 1, class = "round-robin", wait = "blocking" },
+        ]
+        [[pool]]
+        name = "queue"
+        class = "ordinary"
+        request_buffering = { requests = 7, octets = 4096 }
+    "#;
+    let schedule = Schedule::parse("f.toml", text).unwrap();
+    let orb = orb();
+    let pools = ServerScheduler::new(&orb, &schedule, "localhost").unwrap();
+    let lanes = pools.pool("lanes").unwrap().statistics();
+    // The blocking lane has one more that accepts.
+    let threads: Vec<_> = lanes.iter().map(|(_, lane)| lane.threads).collect();
+    assert_eq!(threads, [2, 2]);
+    let (_, queue) = pools.pool("queue").unwrap().statistics()[0];
+    let limits = queue.queue.limits.unwrap();
+    assert_eq!((limits.requests, limits.octets), (7, 4096));
+    for name in ["-10923.0", "-10923.1"] {
+        assert_eq!(thread(name), ("0".to_owned(), Scheduling::OTHER));
+    }
+    let (cpus, scheduling) = thread("-32766.0");
+    assert_eq!(cpus, "0");
+    if scheduling == Scheduling::OTHER {
+        eprintln!("skipped: no real-time rights");
+    } else {
+        assert_eq!(
+            (scheduling.class, scheduling.priority.0),
+            (SchedulingClass::RoundRobin, 98)
+        );
+    }
+}
+
+/// What only the ORB finds wrong is told with the pool's name.
+#[test]
+fn a_pool_that_cannot_be_started_is_named() {
+    let lanes: Vec<_> = (1..=6)
+        .map(|own| format!("{{ priority = {own}000, threads = 1 }}"))
+        .collect();
+    let text = format!(
+        "[[pool]]\nname = \"many\"\nallow_borrowing = true\nlanes = [{}]\n",
+        lanes.join(", ")
+    );
+    let schedule = Schedule::parse("f.toml", &text).unwrap();
+    let error = ServerScheduler::new(&orb(), &schedule, "localhost")
+        .err()
+        .unwrap();
+    assert!(matches!(&error, SchedulingError::Pool { pool, .. } if pool == "many"));
+    assert!(error.to_string().starts_with("pool `many`: "), "{error}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::{
 };
 
 use punctual::{
-    Ior, LaneStatistics, Limits, Orb, Poa, Priority, PriorityModel, QueueLimits, SchedulingClass,
+    Inspection, Ior, LaneStatistics, Limits, Orb, Poa, Priority, PriorityModel, QueueLimits, SchedulingClass,
     SystemException, ThreadPool, ThreadPoolBuilder, WaitStrategy, ior_to_string,
 };
 use punctual_cdr::TaggedProfile;
@@ -52,6 +52,8 @@ pub struct Setup {
     pub call_timeout: Option<Duration>,
     /// Room for requests that came to the wrong lane.
     pub redispatch: Option<QueueLimits>,
+    /// How it may be looked into.
+    pub inspection: Option<Inspection>,
 }
 
 impl Default for Setup {
@@ -65,6 +67,7 @@ impl Default for Setup {
             wait_strategy: WaitStrategy::Blocking,
             call_timeout: None,
             redispatch: None,
+            inspection: None,
         }
     }
 }
@@ -84,6 +87,9 @@ impl Setup {
             .lock_memory(false);
         if let Some(timeout) = self.call_timeout {
             orb = orb.call_timeout(timeout);
+        }
+        if let Some(inspection) = self.inspection {
+            orb = orb.inspection(inspection);
         }
         let orb = orb.build().expect("an ORB");
         let pool = (self.pool)(orb.threadpool()).build().expect("a pool");
@@ -274,6 +280,8 @@ pub struct Hooks {
 struct Gate {
     open: bool,
     arrived: Vec<i32>,
+    /// How many values had been noted when each went on.
+    noted_before: Vec<usize>,
 }
 
 impl Hooks {
@@ -297,6 +305,11 @@ impl Hooks {
         self.gate.lock().expect("no panic").arrived.clone()
     }
 
+    /// For each request that has gone through the gate, in their order: how many values had been noted by then.
+    pub fn noted_before_gate(&self) -> Vec<usize> {
+        self.gate.lock().expect("no panic").noted_before.clone()
+    }
+
     /// Lets all requests through, from now on.
     pub fn open_gate(&self) {
         self.gate.lock().expect("no panic").open = true;
@@ -307,11 +320,11 @@ impl Hooks {
         let mut gate = self.gate.lock().expect("no panic");
         gate.arrived.push(value);
         self.changed.notify_all();
-        drop(
-            self.changed
-                .wait_while(gate, |gate| !gate.open)
-                .expect("no panic"),
-        );
+        let mut gate = self
+            .changed
+            .wait_while(gate, |gate| !gate.open)
+            .expect("no panic");
+        gate.noted_before.push(self.journal().len());
     }
 
     /// Says whom `rally` calls; once.
@@ -466,6 +479,16 @@ impl conformance::Probe for Servant {
 
     fn corba_priority_of(&self, next: Option<ProbeRef>) -> Result<i16, SystemException> {
         next.expect("a reference").corba_priority()
+    }
+
+    fn corba_priority_after(
+        &self,
+        forwarder: Option<ProbeRef>,
+        next: Option<ProbeRef>,
+    ) -> Result<i16, SystemException> {
+        let next = next.expect("a reference");
+        forwarder.expect("a reference").forward(Some(&next), 1)?;
+        next.corba_priority()
     }
 
     fn set_corba_priority(&self, next: Option<ProbeRef>, value: i16) -> Result<i16, SystemException> {

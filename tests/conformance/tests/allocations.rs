@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use punctual::{
-    ExpiredRequests, LaneWait, Orb, Peers, PolicyOverrides, Priority, PriorityBand, PriorityModel,
-    PriorityTransform, Protocol, ProtocolPolicy, QueueLimits, SchedulingClass, ThreadPoolBuilder,
-    WaitStrategy,
+    ConnectionMode, ExpiredRequests, Inspection, LaneWait, Orb, Peers, PolicyOverrides, Priority,
+    PriorityBand, PriorityModel, PriorityTransform, Protocol, ProtocolPolicy, QueueLimits, SchedulingClass,
+    ThreadPoolBuilder, WaitStrategy,
 };
 use punctual_conformance::{
     conformance::{Longs, ProbeRef},
@@ -107,6 +107,24 @@ fn nor_do_calls_with_a_deadline() {
     let (server, client) = (Server::start(), server::client());
     let probe = server.reference_for(&client);
     assert_none(probe.with_timeout(Duration::from_secs(5)).unchecked());
+}
+
+/// Each call's time is taken on both sides of the upcall, and the request's deadline is looked at.
+#[test]
+fn nor_do_calls_to_an_orb_that_is_inspected() {
+    let socket = std::env::temp_dir().join(format!("punctual-allocations-{}", std::process::id()));
+    let setup = Setup {
+        inspection: Some(Inspection::at(socket)),
+        ..Setup::default()
+    };
+    let server = setup.start();
+    let policies = PolicyOverrides::new()
+        .roundtrip_timeout(Duration::from_secs(5))
+        .sends_deadlines(true);
+    let client = server::client();
+    let probe = server.reference_for(&client);
+    assert_none(probe.with_policies(policies).unchecked());
+    assert!(server.seen(0).requests > 0);
 }
 
 /// Every client policy at once, set at each of the three scopes.
@@ -326,7 +344,34 @@ fn nor_do_calls_whose_thread_serves_while_it_waits() {
         let caller = &mut Caller::new(one.reference_for(&client));
         let rally = |caller: &mut Caller| assert_eq!(caller.probe.rally(4), Ok(4));
         assert_eq!(allocations(caller, rally), (0, 0), "caller, server");
+        for server in [&one, &other] {
+            let shared = server.orb.policies().connection_mode(ConnectionMode::Shared);
+            server.orb.set_policies(shared);
+        }
+        assert_eq!(allocations(caller, rally), (0, 0), "over shared connections");
+        assert_eq!(one.seen(0).shared_connections, 1);
     }
+}
+
+/// The caller, the lane's thread that serves, and the one that reads the replies, which serves an object of its own, too.
+#[test]
+fn nor_do_calls_over_a_shared_connection() {
+    let (server, reading, observer) = (Server::start(), Server::start(), server::client());
+    reading.orb.set_reply_threadpool(&reading.pool).unwrap();
+    let reader = reading.reference_for(&observer);
+    let shared = PolicyOverrides::new().connection_mode(ConnectionMode::Shared);
+    for policies in [shared.clone(), shared.roundtrip_timeout(Duration::from_secs(5))] {
+        reading.orb.set_policies(policies);
+        let probe = server.reference_for(&reading.orb);
+        assert_none(probe.clone());
+        // The first one warms this operation up.
+        reader.allocations().unwrap();
+        let before = (reader.allocations().unwrap(), reading.seen(0).replies);
+        assert_none(probe);
+        assert_eq!(reader.allocations().unwrap() - before.0, 0, "the reading thread");
+        assert!(reading.seen(0).replies - before.1 >= 4 * CALLS as u64);
+    }
+    assert_eq!(reading.seen(0).shared_connections, 1);
 }
 
 #[test]

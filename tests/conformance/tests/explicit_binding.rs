@@ -118,7 +118,7 @@ fn the_first_call_connects_unless_it_was_bound() {
                 // Its socket, connect, and what sets them up.
                 assert!(unbound > expected + 2, "{name}: {unbound}");
             }
-            [Err(error), _] | [_, Err(error)] => return eprintln!("SKIPPED {name}: {error}"),
+            [Err(error), _] | [_, Err(error)] => return eprintln!("skipped {name}: {error}"),
         }
     }
 }

@@ -187,7 +187,7 @@ fn realtime(test: &str) -> bool {
     let probe = thread::spawn(|| scheduling::set_current(Scheduling::fifo(NativePriority(99))));
     let granted = probe.join().unwrap().is_ok();
     if !granted {
-        eprintln!("SKIPPED {test}: no real-time rights");
+        eprintln!("skipped: no real-time rights ({test})");
     }
     granted
 }
@@ -213,23 +213,28 @@ fn leader_followers_middle_priority_work_delays_the_leader_only_without_lanes() 
     }
     // The thread that handles the high-priority request is preempted by work of middle priority.
     let provoke = |server: &Server| {
-        let (running, done) = (AtomicBool::new(false), AtomicBool::new(false));
+        let [connected, running, calling, done] = [(); 4].map(|()| AtomicBool::new(false));
         thread::scope(|scope| {
             let middle = scope.spawn(|| {
                 affinity::set_current(&CpuSet::single(CPU)).unwrap();
-                wait_until("the client", || running.load(Ordering::SeqCst));
+                wait_until("the client", || connected.load(Ordering::SeqCst));
                 scheduling::set_current(Scheduling::fifo(MIDDLE)).unwrap();
-                let start = Instant::now();
-                while start.elapsed() < Duration::from_millis(300) {
-                    std::hint::spin_loop();
-                }
+                running.store(true, Ordering::SeqCst);
+                let spin = |at_most, until: &dyn Fn() -> bool| {
+                    let start = Instant::now();
+                    while start.elapsed() < at_most && !until() {
+                        std::hint::spin_loop();
+                    }
+                };
+                spin(Duration::from_secs(2), &|| calling.load(Ordering::SeqCst));
+                spin(Duration::from_millis(300), &|| false);
                 done.store(true, Ordering::SeqCst);
             });
             let high = scope.spawn(|| {
                 let (_client, probe) = high_priority_client(server);
-                running.store(true, Ordering::SeqCst);
-                // The others' work has begun by then, and lasts six times as long.
-                thread::sleep(Duration::from_millis(50));
+                connected.store(true, Ordering::SeqCst);
+                wait_until("the others' work", || running.load(Ordering::SeqCst));
+                calling.store(true, Ordering::SeqCst);
                 assert_eq!(probe.twice(21), Ok(42));
                 done.load(Ordering::SeqCst)
             });

@@ -44,7 +44,7 @@ fn lock_and_unlock() {
 fn without_contention_it_makes_no_system_call() {
     let mutex = orb().create_mutex();
     let Ok(counter) = Counter::syscalls(TaskId::current_thread(), false) else {
-        return eprintln!("SKIPPED without_contention_it_makes_no_system_call: no right to count");
+        return eprintln!("skipped without_contention_it_makes_no_system_call: no right to count");
     };
     drop(mutex.lock().unwrap());
     counter.enable().unwrap();
@@ -406,7 +406,7 @@ fn realtime_or_skip(test: &str) -> bool {
         .unwrap();
     let granted = probe.granted() == Granted::RealTime;
     if !granted {
-        eprintln!("SKIPPED {test}: skipped: no real-time rights");
+        eprintln!("skipped: no real-time rights ({test})");
     }
     granted
 }

@@ -46,7 +46,7 @@ fn assert_within_budget(name: &str, probe: &ProbeRef) {
                 "{name}: the lane, {lane}"
             );
         }
-        Err(error) => eprintln!("SKIPPED {name}: {error}"),
+        Err(error) => eprintln!("skipped {name}: {error}"),
     }
 }
 
@@ -144,7 +144,7 @@ fn a_lane_that_may_borrow_pays_one_for_each_lane_below() {
             assert_eq!(client, 2 * CALLS, "the client");
             assert!((2 * CALLS..=4 * CALLS + 1).contains(&lane), "the lane, {lane}");
         }
-        Err(error) => eprintln!("SKIPPED a_lane_that_may_borrow_pays_one_for_each_lane_below: {error}"),
+        Err(error) => eprintln!("skipped a_lane_that_may_borrow_pays_one_for_each_lane_below: {error}"),
     }
 }
 
@@ -203,7 +203,7 @@ fn assert_two_share_the_work(server: &Server) {
     let [serving, reading] =
         [TaskId::new(serving).unwrap(), reading].map(|thread| Counter::syscalls(thread, false));
     let (Ok(serving), Ok(reading)) = (serving, reading) else {
-        return eprintln!("SKIPPED: no right to count");
+        return eprintln!("skipped with_buffering_two_threads_share_the_work: no right to count");
     };
     (0..10).for_each(|_| assert_eq!(probe.twice(1), Ok(2)));
     serving.enable().unwrap();
@@ -235,7 +235,7 @@ fn a_priority_without_lanes_costs_two_more_there() {
             assert_eq!(client, 2 * CALLS);
             assert!((4 * CALLS..=5 * CALLS + 1).contains(&thread), "{thread}");
         }
-        Err(error) => eprintln!("SKIPPED: {error}"),
+        Err(error) => eprintln!("skipped: {error}"),
     }
 }
 
@@ -244,7 +244,7 @@ fn calls_inside_one_orb_cost_none() {
     let server = Server::start();
     let probe = &server.probe;
     let Ok(counter) = Counter::syscalls(TaskId::current_thread(), false) else {
-        return eprintln!("SKIPPED calls_inside_one_orb_cost_none: no right to count");
+        return eprintln!("skipped calls_inside_one_orb_cost_none: no right to count");
     };
     (0..10).for_each(|_| assert_eq!(probe.twice(1), Ok(2)));
     counter.enable().unwrap();

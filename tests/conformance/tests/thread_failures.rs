@@ -57,7 +57,7 @@ fn a_refused_thread_is_counted_and_its_requests_are_served_later() {
             assert_eq!(server.hooks.arrived_at_gate(), 1);
             assert!(!calls.iter().any(|call| call.is_finished()));
         } else {
-            eprintln!("SKIPPED: no `prlimit`");
+            eprintln!("skipped: no `prlimit`");
         }
         server.hooks.open_gate();
     });

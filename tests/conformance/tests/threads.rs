@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, thread};
 
-use punctual::{LaneSpec, LaneWait, Priority, PriorityModel, QueueLimits};
+use punctual::{Inspection, LaneSpec, LaneWait, Priority, PriorityModel, QueueLimits};
 use punctual_conformance::{
     peer::wait_until,
     server::{Server, Setup, client},
@@ -49,7 +49,19 @@ fn there_are_the_configured_threads_and_no_others() {
         pool: |pool| pool.threads(2).request_buffering(QueueLimits::default()),
         ..Setup::default()
     };
-    let servers = [lanes.start(), plain.start(), buffering.start(), others.start()];
+    let inspected = Setup {
+        inspection: Some(Inspection::at(
+            std::env::temp_dir().join(format!("punctual-threads-{}", std::process::id())),
+        )),
+        ..Setup::default()
+    };
+    let servers = [
+        lanes.start(),
+        plain.start(),
+        buffering.start(),
+        others.start(),
+        inspected.start(),
+    ];
     let client = client();
     let mut expected = before.clone();
     // Pool, priority, thread.
@@ -66,6 +78,8 @@ fn there_are_the_configured_threads_and_no_others() {
         "p4-0.0",
         "p4-32767.0",
         "p4-32767.poll",
+        "p5-0.0",
+        "orb-inspect",
     ];
     expected.extend(configured.map(|name| (name.to_owned(), 1)));
     assert_eq!(names(), expected, "pools started, nothing called");
@@ -88,6 +102,6 @@ fn there_are_the_configured_threads_and_no_others() {
     assert_eq!([low.twice(1), low.twice(2)], [Ok(2), Ok(4)]);
     expected.insert("p4-0.1".into(), 1);
     assert_eq!(names(), expected, "the dynamic one");
-    drop::<[Server; 4]>(servers);
+    drop::<[Server; 5]>(servers);
     wait_until("all have ended", || names() == before);
 }

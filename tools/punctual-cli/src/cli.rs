@@ -9,7 +9,7 @@ use clap::{
 
 use punctual_scenarios::{bench, benchmarks, demo, qualify, trace};
 
-use crate::plan;
+use crate::{doctor, plan, top};
 
 /// Punctual, a Real-time CORBA ORB: see what it does, measure it, compile IDL, plan deadlines.
 #[derive(Debug, Parser)]
@@ -61,6 +61,19 @@ pub enum Command {
     /// hosts (response-time analysis, with jitter handed on along chains of calls); and shows the margin to its deadline.
     #[command(verbatim_doc_comment, after_help = PLAN)]
     Plan(plan::Options),
+    /// Find out what this machine lacks for real time, and how to mend it
+    ///
+    /// Looks at rights, limits, the kernel and its settings, CPUs, clock and memory; says of each whether it is fine (✓), lacks (✗)
+    /// or could not be looked at (?), why it matters, and the command that mends it. Changes nothing.
+    #[command(verbatim_doc_comment, after_help = DOCTOR)]
+    Doctor(doctor::Options),
+    /// Watch a running ORB: its lanes, threads, queues, times and refusals
+    ///
+    /// Shows for each lane its priority, threads busy and in all, its queue, calls per second, the median, 99.9 % and longest time
+    /// from reading a request to writing its reply, missed deadlines and refusals. The ORB has to let itself be looked into:
+    /// `Orb::builder().inspection(..)` in the program, or PUNCTUAL_INSPECTION=FOLDER in its environment.
+    #[command(verbatim_doc_comment, after_help = TOP)]
+    Top(top::Options),
 }
 
 #[derive(Debug, Subcommand)]
@@ -128,12 +141,14 @@ fn macro_definition(text: &str) -> Result<(String, String), String> {
 
 const START: &str = "\
 Start with:
+  punctual doctor                     what does this machine lack?
   punctual demo                       see lanes at work
   punctual bench cubit                what one call costs here
   punctual qualify --quick            what this machine can do, beside what the papers measured
   punctual trace -- COMMAND           who waits for whom while it runs
   punctual idl check idl/track.idl    is this IDL right?
-  punctual plan radar.toml            are all deadlines met?";
+  punctual plan radar.toml            are all deadlines met?
+  punctual top                        what is a running ORB doing?";
 
 const DEMO: &str = "\
 Examples:
@@ -234,6 +249,9 @@ A file, in short (the documentation of the crate punctual-scheduling has every k
     { pool = \"tracks\", wcet = \"1.5 ms\", delay = \"200 us\", blocking = \"50 us\" },
   ]
 
+A lane may also say what its threads are like (dynamic_threads, wait, stack_bytes, cpus, class), and a pool whether it has
+allow_borrowing or request_buffering.
+
 Spans of time are a number and a unit: ns, us, ms, s, min. Each host has one CPU for this work, under SCHED_FIFO.
 wcet is the worst-case execution time on an idle CPU, delay the longest that the message to the step takes, blocking how
 long lower priorities can hold what it needs. Steps are done one after the other; a servant that calls on keeps its lane's
@@ -249,6 +267,29 @@ Examples:
 --lanes writes the same kind of file, with what makes an infeasible one feasible; the ORB reads it (ServerScheduler).
 
 Exit code: 0 every deadline is met; 1 one is not, or a call would not be served; 2 the file could not be read.";
+
+const DOCTOR: &str = "\
+Examples:
+  punctual doctor
+  punctual doctor --json > endsystem.json
+  punctual doctor --fix > fix.sh      read it, then: sudo sh fix.sh
+
+It may be run by every user, and in containers; root sees more. What it says of rights is true for whoever runs it.
+
+Exit code: 0 all is fine; 1 something lacks; 2 nothing is known to lack, but something could not be looked at.";
+
+const TOP: &str = "\
+Examples:
+  punctual top                        the one ORB that is found
+  punctual top --pid 4711 --interval 0.5
+  punctual top /run/radar.inspect --once
+  punctual top --json > radar.json
+
+Keys: q, Esc or Ctrl-C ends, + and - change the interval. Times are in microseconds and up to a sixteenth too long. `fifo 40!`
+means that SCHED_FIFO was asked for and refused. Prometheus reads the same from `GET /metrics` on the socket, or over TCP where
+the program says `Inspection::metrics_at`.
+
+Exit code: 0 it was shown; 1 the ORB went away meanwhile; 2 there is no ORB to look into, or several, or it cannot be asked.";
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,10 @@
 //! Punctual: the command line tool.
 
 mod cli;
+mod doctor;
 mod idl;
 mod plan;
+mod top;
 
 use std::process::ExitCode;
 
@@ -29,6 +31,8 @@ fn main() -> ExitCode {
         Command::Trace(options) => trace::run(&options),
         Command::Idl(command) => idl::run(&command),
         Command::Plan(options) => plan::run(&options),
+        Command::Doctor(options) => doctor::run(&options),
+        Command::Top(options) => top::run(&options),
     }
 }
 

@@ -6,7 +6,9 @@ use std::process::Command;
 fn help_names_every_command() {
     let (code, text) = punctual(&["--help"]);
     assert_eq!(code, 0);
-    for command in ["demo", "bench", "qualify", "trace", "idl", "plan"] {
+    for command in [
+        "doctor", "demo", "bench", "qualify", "trace", "idl", "plan", "top",
+    ] {
         assert!(
             text.lines().any(|line| line.trim_start().starts_with(command)),
             "{text}"
@@ -25,6 +27,8 @@ fn help_of_each_command_has_examples_and_exit_codes() {
         &["idl", "check"],
         &["idl", "compile"],
         &["plan"],
+        &["doctor"],
+        &["top"],
     ] {
         let (code, text) = punctual(&[command, &["--help"]].concat());
         assert_eq!(code, 0, "{command:?}");
@@ -66,7 +70,14 @@ fn what_cannot_be_is_told_before_anything_is_measured() {
 fn benchmarks_are_listed() {
     let (code, text) = punctual(&["bench", "list"]);
     assert_eq!(code, 0);
-    assert!(text.starts_with("cubit "), "{text}");
+    for name in [
+        "os.context-switch ",
+        "cubit ",
+        "orb.latency ",
+        "rt.9-large-request ",
+    ] {
+        assert!(text.lines().any(|line| line.starts_with(name)), "{name}: {text}");
+    }
     assert!(text.contains("punctual bench NAME"), "{text}");
 }
 

@@ -62,6 +62,13 @@ fn what_is_written_agrees_with_the_exit_code() {
 }
 
 #[test]
+fn a_command_that_fails_is_named() {
+    let output = trace(&["--", "false"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("`false` has failed (exit status: 1)"), "{said}");
+}
+
+#[test]
 fn calls_of_an_orb_are_recorded_on_both_sides() {
     let json = Path::new(env!("CARGO_TARGET_TMPDIR")).join("trace-demo.json");
     let _ = fs::remove_file(&json);

@@ -92,7 +92,7 @@ impl Reference {
             perform: &mut |_| Ok(()),
             raised: &mut |_, _| Ok(false),
         };
-        let attempt = self.decode_reply(&connection, &arrived, route, &mut call);
+        let attempt = self.decode_reply(connection.answer(&arrived), arrived.reply, route, &mut call);
         connection.consume(&arrived.header);
         let instead = match attempt {
             Ok(Attempt::Done(())) => {

@@ -1,6 +1,6 @@
 //! From a reference, its policies and the caller's priority to a connection.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use punctual_types::{Priority, SystemException};
 
@@ -24,13 +24,26 @@ impl Reference {
         }
     }
 
-    /// A connection for calls of this priority, opened at the first of its endpoints that answers.
+    /// A connection for one call of this priority.
     pub(super) fn connection(
         &self,
         route: &Route,
         priority: Priority,
         terms: Terms<'_>,
     ) -> Result<Box<ClientConnection>, SystemException> {
+        let take = |key: &ConnectionKey<'_>| take_connection(key, &self.core.connections);
+        self.bind(route, priority, terms, take, |key| self.open(key, route, terms))
+    }
+
+    /// What is there already for calls of this priority, or opened at the first of its endpoints that answers.
+    pub(super) fn bind<C>(
+        &self,
+        route: &Route,
+        priority: Priority,
+        terms: Terms<'_>,
+        take: impl Fn(&ConnectionKey<'_>) -> Option<C>,
+        open: impl Fn(&ConnectionKey<'_>) -> Result<C, SystemException>,
+    ) -> Result<C, SystemException> {
         let policies = terms.policies;
         let owner = policies.private_connection.then_some(&self.policies.identity);
         let band = route.band(priority, policies)?;
@@ -44,14 +57,14 @@ impl Reference {
         let mut avoided = 0_u64;
         for (number, endpoint) in route.endpoints(priority, band, policies)?.enumerate() {
             let key = key(endpoint);
-            if let Some(connection) = take_connection(&key, &self.core.connections) {
+            if let Some(connection) = take(&key) {
                 return Ok(connection);
             }
             if number < 64 && endpoint.is_avoided() {
                 avoided |= 1 << number;
                 continue;
             }
-            match self.open(&key, route, terms) {
+            match open(&key) {
                 Ok(connection) => return Ok(connection),
                 Err(error) => failure = Some(error),
             }
@@ -62,7 +75,7 @@ impl Reference {
                 if number >= 64 || avoided & (1 << number) == 0 {
                     continue;
                 }
-                match self.open(&key(endpoint), route, terms) {
+                match open(&key(endpoint)) {
                     Ok(connection) => return Ok(connection),
                     Err(error) => failure = Some(error),
                 }
@@ -79,17 +92,20 @@ impl Reference {
         terms: Terms<'_>,
     ) -> Result<Box<ClientConnection>, SystemException> {
         let limits = &self.core.limits;
-        let mut timeout = terms
-            .policies
-            .connection_timeout
-            .unwrap_or(limits.connect_timeout)
-            .min(FOREVER);
-        if let Some(deadline) = terms.deadlines.request {
-            timeout = timeout.min(deadline.left());
-        }
-        let permit = permit_connection(&self.core.connections)?;
+        let timeout = self.connect_timeout(terms);
+        let permit = permit_connection(&self.core.connections, key.band)?;
         let protocols = &terms.policies.client_protocols;
         ClientConnection::open(key, permit, route.version, protocols, limits, timeout).map(Box::new)
+    }
+
+    /// How long connecting may take.
+    pub(super) fn connect_timeout(&self, terms: Terms<'_>) -> Duration {
+        let limit = self.core.limits.connect_timeout;
+        let timeout = terms.policies.connection_timeout.unwrap_or(limit).min(FOREVER);
+        match terms.deadlines.request {
+            Some(deadline) => timeout.min(deadline.left()),
+            None => timeout,
+        }
     }
 
     pub(super) fn keep(&self, connection: Box<ClientConnection>) {
@@ -110,6 +126,9 @@ impl Drop for Reference {
         if Arc::weak_count(&self.policies.identity) > 0 {
             self.policies.identity = Arc::new(Identity);
             close_orphans(&self.core.connections);
+            if let Some(pool) = &*self.core.reply_pool.load() {
+                pool.lanes.iter().for_each(|lane| lane.close_orphans());
+            }
         }
     }
 }

@@ -25,6 +25,7 @@ pub(super) fn call(
         reply,
         arena,
         pool,
+        ..
     } = frame;
     let object = match core.demultiplex(&route.object_key) {
         Demultiplexed::Object(object) => object,

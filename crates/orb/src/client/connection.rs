@@ -1,6 +1,6 @@
 use std::{
     io,
-    sync::{Arc, Weak},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -16,8 +16,9 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 
 use super::{
     Endpoint,
-    connection_cache::{Band, ConnectionKey, Identity, Permit},
+    connection_cache::{Band, ConnectionKey, Permit, Purpose},
     deadline::{Deadline, Deadlines},
+    invoke::{Answer, Arrived, Speech},
     route::char_set_in_force,
 };
 use crate::{Limits, WaitStrategy, lane::serving, network_mark::NetworkMark, receive_buffer::ReceiveBuffer};
@@ -26,10 +27,7 @@ use crate::{Limits, WaitStrategy, lane::serving, network_mark::NetworkMark, rece
 pub(crate) struct ClientConnection {
     stream: Box<dyn Stream>,
     pub(super) link: Link,
-    endpoint: Arc<Endpoint>,
-    /// The reference it serves alone.
-    owner: Option<Weak<Identity>>,
-    band: Option<Band>,
+    purpose: Purpose,
     /// The server keeps it to its band.
     pub(super) is_bound: bool,
     /// Of GIOP, spoken by the reference that opened it.
@@ -78,25 +76,7 @@ impl ClientConnection {
         timeout: Duration,
     ) -> Result<Self, SystemException> {
         let endpoint = key.endpoint;
-        let stream = endpoint
-            .connect(protocols, timeout)
-            .map_err(|error| match error.kind() {
-                io::ErrorKind::TimedOut => failure(
-                    SystemExceptionKind::Timeout,
-                    Minor::CONNECT_TIMED_OUT,
-                    Completion::No,
-                ),
-                io::ErrorKind::ConnectionRefused => failure(
-                    SystemExceptionKind::Transient,
-                    Minor::CONNECT_REFUSED,
-                    Completion::No,
-                ),
-                _ => failure(
-                    SystemExceptionKind::Transient,
-                    Minor::HOST_UNKNOWN,
-                    Completion::No,
-                ),
-            })?;
+        let stream = connect(endpoint, protocols, timeout)?;
         let fragments = FragmentLimits {
             max_message_size: limits.max_message_size,
             max_pending: limits.max_fragmented_messages,
@@ -104,9 +84,7 @@ impl ClientConnection {
         Ok(Self {
             link: Link::of(stream.as_fd()),
             stream,
-            endpoint: Arc::clone(endpoint),
-            owner: key.owner.map(Arc::downgrade),
-            band: key.band,
+            purpose: Purpose::new(key),
             is_bound: false,
             version,
             permit,
@@ -125,35 +103,32 @@ impl ClientConnection {
 
     /// Whether calls of this kind may share it.
     pub(super) fn is_for(&self, key: &ConnectionKey<'_>) -> bool {
-        let owner = self.owner.as_ref().map(Weak::as_ptr);
-        Arc::ptr_eq(&self.endpoint, key.endpoint)
-            && self.band == key.band
-            && owner == key.owner.map(Arc::as_ptr)
+        self.purpose.is_for(key)
     }
 
     /// Whether the same calls may share either.
     pub(super) fn is_alike(&self, other: &Self) -> bool {
-        let owner = |connection: &Self| connection.owner.as_ref().map(Weak::as_ptr);
-        self.leads_to(&other.endpoint) && self.band == other.band && owner(self) == owner(other)
+        self.purpose.is_alike(&other.purpose)
     }
 
     pub(super) fn leads_to(&self, endpoint: &Arc<Endpoint>) -> bool {
-        Arc::ptr_eq(&self.endpoint, endpoint)
+        Arc::ptr_eq(self.endpoint(), endpoint)
     }
 
     /// Whether what it was opened for is gone: the reference that it served alone, or the ORB or lane.
     pub(super) fn is_orphan(&self) -> bool {
-        self.permit.is_void() || self.owner.as_ref().is_some_and(|owner| owner.strong_count() == 0)
+        self.permit.is_void() || self.purpose.is_orphan()
     }
 
     /// The band that it is for, while the server does not know of it and may want to.
     pub(super) fn unbound_band(&self) -> Option<Band> {
-        self.band
-            .filter(|_| !self.is_bound && self.endpoint.may_bind_bands())
+        self.purpose
+            .band()
+            .filter(|_| !self.is_bound && self.endpoint().may_bind_bands())
     }
 
     pub(super) fn endpoint(&self) -> &Arc<Endpoint> {
-        &self.endpoint
+        self.purpose.endpoint()
     }
 
     pub(super) fn permit(&self) -> &Permit {
@@ -189,12 +164,18 @@ impl ClientConnection {
         self.mark.set(&*self.stream, mapping, priority);
     }
 
+    /// How the next request is written.
+    pub(super) fn speech(&mut self) -> Speech {
+        Speech {
+            request_id: self.new_request_id(),
+            char_set: self.char_set,
+            announces_code_sets: self.announces_code_sets,
+        }
+    }
+
     /// What the first request tells of the text to come.
     pub(super) fn code_sets(&self) -> ServiceContext<'static> {
-        ServiceContext::CodeSets {
-            char: char_set_id(self.char_set),
-            wchar: UTF_16,
-        }
+        code_sets(self.char_set)
     }
 
     pub(super) fn new_request_id(&mut self) -> u32 {
@@ -346,6 +327,16 @@ impl ClientConnection {
         }
     }
 
+    /// The answer that has arrived.
+    pub(super) fn answer<'c>(&'c self, arrived: &'c Arrived) -> Answer<'c> {
+        Answer {
+            message: self.message(&arrived.header),
+            header: &arrived.header,
+            fragment_starts: self.fragment_starts(),
+            char_set: self.char_set,
+        }
+    }
+
     /// The octets of the message whose header [`Self::receive`] returned.
     pub(super) fn message(&self, header: &MessageHeader) -> &[u8] {
         match &self.assembled {
@@ -368,6 +359,30 @@ impl ClientConnection {
             Some(message) => self.fragments.recycle(message),
             None => self.buffer.discard(header.total_size()),
         }
+    }
+}
+
+/// A stream to the endpoint; fails with TIMEOUT or TRANSIENT.
+pub(super) fn connect(
+    endpoint: &Endpoint,
+    protocols: &ProtocolPolicy,
+    timeout: Duration,
+) -> Result<Box<dyn Stream>, SystemException> {
+    endpoint.connect(protocols, timeout).map_err(|error| {
+        let (kind, minor) = match error.kind() {
+            io::ErrorKind::TimedOut => (SystemExceptionKind::Timeout, Minor::CONNECT_TIMED_OUT),
+            io::ErrorKind::ConnectionRefused => (SystemExceptionKind::Transient, Minor::CONNECT_REFUSED),
+            _ => (SystemExceptionKind::Transient, Minor::HOST_UNKNOWN),
+        };
+        failure(kind, minor, Completion::No)
+    })
+}
+
+/// What the first request over a connection tells of the text to come.
+pub(super) fn code_sets(char_set: CharSet) -> ServiceContext<'static> {
+    ServiceContext::CodeSets {
+        char: char_set_id(char_set),
+        wchar: UTF_16,
     }
 }
 

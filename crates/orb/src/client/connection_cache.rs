@@ -9,6 +9,7 @@ use std::{
 use punctual_os::PiMutex;
 
 use super::{Endpoint, connection::ClientConnection, thread_state::close_own_orphans};
+use crate::open_by_band::OpenByBand;
 
 /// The open connections of the threads of one lane, or of all threads of an ORB that serve none.
 ///
@@ -17,6 +18,7 @@ use super::{Endpoint, connection::ClientConnection, thread_state::close_own_orph
 pub(crate) struct ConnectionCache {
     limit: usize,
     open: AtomicUsize,
+    pub(crate) by_band: OpenByBand,
     unused: PiMutex<Unused>,
 }
 
@@ -30,6 +32,51 @@ pub(crate) struct ConnectionKey<'r> {
     pub(crate) band: Option<Band>,
 }
 
+/// What a connection was opened for, as it keeps that.
+pub(crate) struct Purpose {
+    endpoint: Arc<Endpoint>,
+    /// The reference it serves alone.
+    owner: Option<Weak<Identity>>,
+    band: Option<Band>,
+}
+
+impl Purpose {
+    pub(crate) fn new(key: &ConnectionKey<'_>) -> Self {
+        Self {
+            endpoint: Arc::clone(key.endpoint),
+            owner: key.owner.map(Arc::downgrade),
+            band: key.band,
+        }
+    }
+
+    /// Whether calls of this kind may share it.
+    pub(crate) fn is_for(&self, key: &ConnectionKey<'_>) -> bool {
+        let owner = self.owner.as_ref().map(Weak::as_ptr);
+        Arc::ptr_eq(&self.endpoint, key.endpoint)
+            && self.band == key.band
+            && owner == key.owner.map(Arc::as_ptr)
+    }
+
+    /// Whether the same calls may share either.
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
+        let owner = |purpose: &Self| purpose.owner.as_ref().map(Weak::as_ptr);
+        Arc::ptr_eq(&self.endpoint, &other.endpoint) && self.band == other.band && owner(self) == owner(other)
+    }
+
+    /// Whether the reference that it served alone is gone.
+    pub(crate) fn is_orphan(&self) -> bool {
+        self.owner.as_ref().is_some_and(|owner| owner.strong_count() == 0)
+    }
+
+    pub(super) fn endpoint(&self) -> &Arc<Endpoint> {
+        &self.endpoint
+    }
+
+    pub(super) fn band(&self) -> Option<Band> {
+        self.band
+    }
+}
+
 /// What tells one reference from another.
 pub(crate) struct Identity;
 
@@ -41,18 +88,22 @@ impl ConnectionCache {
         Arc::new(Self {
             limit,
             open: AtomicUsize::new(0),
+            by_band: OpenByBand::default(),
             unused: PiMutex::new(Unused::default()),
         })
     }
 
-    /// The right to have one more connection open; `None` where so many are.
-    pub(super) fn permit(self: &Arc<Self>) -> Option<Permit> {
+    /// The right to have one more connection open, for this band; `None` where so many are.
+    pub(crate) fn permit(self: &Arc<Self>, band: Option<Band>) -> Option<Permit> {
         let counted = self
             .open
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| {
                 (open < self.limit).then_some(open + 1)
             });
-        counted.ok().map(|_| Permit(Arc::downgrade(self)))
+        counted.ok().map(|_| Permit {
+            place: self.by_band.enter(band),
+            cache: Arc::downgrade(self),
+        })
     }
 
     pub(super) fn take(&self, key: &ConnectionKey<'_>) -> Option<Box<ClientConnection>> {
@@ -73,6 +124,14 @@ impl ConnectionCache {
             drop(unused);
             connection.close();
         }
+    }
+
+    /// Closes the connection that was unused for longest. `false`: none is.
+    pub(crate) fn close_oldest(&self) -> bool {
+        let oldest = self.take_oldest();
+        let found = oldest.is_some();
+        oldest.into_iter().for_each(ClientConnection::close);
+        found
     }
 
     /// The connection that was unused for longest.
@@ -113,28 +172,33 @@ impl Drop for ConnectionCache {
 const MAX_LEFT: usize = 8;
 
 /// One of the connections that a cache may have open.
-pub(super) struct Permit(Weak<ConnectionCache>);
+pub(crate) struct Permit {
+    cache: Weak<ConnectionCache>,
+    /// Where [`OpenByBand`] counts it.
+    place: usize,
+}
 
 impl Permit {
     /// The cache that counts it, unless its lane or ORB is gone.
     pub(super) fn cache(&self) -> Option<Arc<ConnectionCache>> {
-        self.0.upgrade()
+        self.cache.upgrade()
     }
 
     /// Whether that is gone.
     pub(super) fn is_void(&self) -> bool {
-        self.0.strong_count() == 0
+        self.cache.strong_count() == 0
     }
 
     pub(super) fn is_of(&self, cache: &Arc<ConnectionCache>) -> bool {
-        self.0.as_ptr() == Arc::as_ptr(cache)
+        self.cache.as_ptr() == Arc::as_ptr(cache)
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        if let Some(cache) = self.0.upgrade() {
+        if let Some(cache) = self.cache.upgrade() {
             cache.open.fetch_sub(1, Ordering::Relaxed);
+            cache.by_band.leave(self.place);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use arc_swap::ArcSwapOption;
-use punctual_cdr::{Decode, Decoder, Encoder, Ior};
+use punctual_cdr::{CharSet, Decode, Decoder, Encoder, Ior};
 use punctual_flight::{Event, Record, operation_id, record};
 use punctual_giop::{
     AddressingDisposition, InvocationPolicies, LocateReplyHeader, MessageHeader, MessageType,
@@ -22,14 +22,14 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 
 use super::{
     Route, collocated,
-    connection::{ClientConnection, is_orderly_close},
+    connection::{ClientConnection, code_sets, is_orderly_close},
     deadline::Deadlines,
     policies::ReferencePolicies,
-    request_buffer::HeaderKind,
+    request_buffer::{HeaderKind, RequestBuffer},
     thread_state::{CallFrame, with_frame},
 };
 use crate::{
-    WaitStrategy,
+    ConnectionMode, WaitStrategy,
     lane::serving::{self, BlockedInOwnLane},
     orb_core::{OrbCore, context_of},
 };
@@ -59,7 +59,24 @@ pub(super) struct Terms<'c> {
 pub(super) struct Arrived {
     pub(super) header: MessageHeader,
     /// Of a Reply: its status, and where its body starts.
-    reply: Option<(ReplyStatus, usize)>,
+    pub(super) reply: Option<(ReplyStatus, usize)>,
+}
+
+/// How a request is written for one connection.
+#[derive(Clone, Copy)]
+pub(super) struct Speech {
+    pub(super) request_id: u32,
+    pub(super) char_set: CharSet,
+    /// The server has not been told the code sets.
+    pub(super) announces_code_sets: bool,
+}
+
+/// The octets of an answer, and what is needed to read them.
+pub(super) struct Answer<'m> {
+    pub(super) message: &'m [u8],
+    pub(super) header: &'m MessageHeader,
+    pub(super) fragment_starts: &'m [usize],
+    pub(super) char_set: CharSet,
 }
 
 /// What one attempt to deliver a request came to.
@@ -150,6 +167,13 @@ impl Reference {
         call: &mut Call<'_>,
         terms: Terms<'_>,
     ) -> Result<Attempt<()>, SystemException> {
+        if terms.policies.connection_mode == ConnectionMode::Shared
+            // Bands are bound over connections with one call at a time.
+            && !terms.policies.binds_bands
+            && let Some(lane) = self.lane_for_reply(terms)?
+        {
+            return self.call_over_shared(&lane, route, frame, call, terms);
+        }
         let priority = self.caller_priority(route)?;
         let mut connection = self.connection(route, priority, terms)?;
         if terms.policies.binds_bands {
@@ -166,17 +190,16 @@ impl Reference {
             Response::WithTarget => self.enter_wait(&connection, terms)?,
             Response::None => None,
         };
+        let speech = connection.speech();
+        let request_id = speech.request_id;
         let encoded = terms
             .deadlines
             .check_unsent()
-            .and_then(|()| self.encode(route, priority, terms, frame, call, &mut connection));
-        let request_id = match encoded {
-            Ok(id) => id,
-            Err(error) => {
-                self.keep(connection);
-                return Err(error);
-            }
-        };
+            .and_then(|()| self.encode(route, priority, terms, &mut frame.request, call, speech));
+        if let Err(error) = encoded {
+            self.keep(connection);
+            return Err(error);
+        }
         let link = connection.link;
         record(|| Record::new(Event::Encoded).request(request_id).link(link));
         connection.mark(&*self.core.network_mapping, route.network_priority(priority));
@@ -194,7 +217,7 @@ impl Reference {
             return Ok(Attempt::Again(closed()));
         };
         record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));
-        let attempt = self.decode_reply(&connection, &arrived, route, call);
+        let attempt = self.decode_reply(connection.answer(&arrived), arrived.reply, route, call);
         connection.consume(&arrived.header);
         self.keep(connection);
         attempt
@@ -212,32 +235,34 @@ impl Reference {
         }
     }
 
-    /// Writes the request into the frame; returns its id.
-    fn encode(
+    /// Writes the request.
+    pub(super) fn encode(
         &self,
         route: &Route,
         priority: Priority,
         terms: Terms<'_>,
-        frame: &mut CallFrame,
+        buffer: &mut RequestBuffer,
         call: &mut Call<'_>,
-        connection: &mut ClientConnection,
-    ) -> Result<u32, SystemException> {
-        let request_id = connection.new_request_id();
+        speech: Speech,
+    ) -> Result<(), SystemException> {
+        let Speech {
+            request_id,
+            char_set,
+            announces_code_sets,
+        } = speech;
         let response = match call.response {
             Response::None => ResponseFlags::None,
             Response::WithTarget => ResponseFlags::WithTarget,
         };
         let sends_deadlines = terms.policies.sends_deadlines && terms.deadlines.request.is_some();
-        let limits = (connection.char_set, self.core.limits.max_message_size);
-        let announces_code_sets = connection.announces_code_sets;
-        let connection = &*connection;
+        let limits = (char_set, self.core.limits.max_message_size);
         let operation = call.operation;
         let header = |encoder: &mut Encoder<'_>| {
             let priority = ServiceContext::Priority(priority.value());
             let mut contexts = [priority; 3];
             let mut count = usize::from(route.propagates_priority());
             if announces_code_sets {
-                contexts[count] = connection.code_sets();
+                contexts[count] = code_sets(char_set);
                 count += 1;
             }
             if sends_deadlines {
@@ -253,7 +278,6 @@ impl Reference {
             };
             encode_request(encoder, route.version, &request)
         };
-        let buffer = &mut frame.request;
         let repeats = route.version == Version::V1_2 && !announces_code_sets && !sends_deadlines;
         let writer = if repeats {
             let kind = HeaderKind {
@@ -272,10 +296,7 @@ impl Reference {
             end_body(encoder, body);
             writer.finish()
         });
-        match written {
-            Ok(()) => Ok(request_id),
-            Err(error) => Err(error.system_exception(Completion::No)),
-        }
+        written.map_err(|error| error.system_exception(Completion::No))
     }
 
     /// Sends a message. `Some`: the server had closed the connection and nothing has left, which says nothing about this call.
@@ -315,6 +336,7 @@ impl Reference {
             Err(error) => {
                 // A late reply is recognised by its id and dropped, so the connection stays good.
                 if error.kind == SystemExceptionKind::Timeout {
+                    self.core.count_late_reply();
                     self.keep(connection);
                 }
                 Err(error)
@@ -374,26 +396,21 @@ impl Reference {
 
     pub(super) fn decode_reply(
         &self,
-        connection: &ClientConnection,
-        arrived: &Arrived,
+        answer: Answer<'_>,
+        reply: Option<(ReplyStatus, usize)>,
         route: &Route,
         call: &mut Call<'_>,
     ) -> Result<Attempt<()>, SystemException> {
-        let Arrived {
-            header,
-            reply: Some((status, body)),
-        } = arrived
-        else {
+        let Some((status, body)) = reply else {
             return Err(broken());
         };
-        let message = connection.message(header);
         let mut decode = || {
-            let mut decoder = Decoder::new(message, header.endian)
-                .with_char_set(connection.char_set)
+            let mut decoder = Decoder::new(answer.message, answer.header.endian)
+                .with_char_set(answer.char_set)
                 .with_nesting_limit(self.core.limits.max_nesting)
                 .with_context(&self.orb)
-                .with_fragments(connection.fragment_starts())
-                .at(*body);
+                .with_fragments(answer.fragment_starts)
+                .at(body);
             Ok(match status {
                 ReplyStatus::NoException => {
                     (call.perform)(Phase::Results(&mut decoder))?;

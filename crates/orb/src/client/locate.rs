@@ -1,14 +1,18 @@
 use std::ops::ControlFlow;
 
 use punctual_cdr::{Endian, Ior};
-use punctual_giop::{LocateReplyHeader, LocateStatus, MessageType, MessageWriter, encode_locate_request};
+use punctual_giop::{
+    LocateReplyHeader, LocateStatus, MessageHeader, MessageType, MessageWriter, encode_locate_request,
+};
 use punctual_types::{Completion, SystemException};
 
 use super::{
     Reference, Route, collocated,
-    invoke::{Arrived, Attempt, Terms, closed, readdress},
+    invoke::{Arrived, Attempt, Speech, Terms, closed, readdress},
+    request_buffer::RequestBuffer,
     thread_state::CallFrame,
 };
+use crate::ConnectionMode;
 
 /// Where an object is.
 pub(crate) enum Located {
@@ -50,6 +54,12 @@ impl Reference {
         frame: &mut CallFrame,
         terms: Terms<'_>,
     ) -> Result<Attempt<bool>, SystemException> {
+        if terms.policies.connection_mode == ConnectionMode::Shared
+            && !terms.policies.binds_bands
+            && let Some(lane) = self.lane_for_reply(terms)?
+        {
+            return self.locate_over_shared(&lane, route, frame, terms);
+        }
         let priority = self.caller_priority(route)?;
         let mut connection = self.connection(route, priority, terms)?;
         if terms.policies.binds_bands {
@@ -59,23 +69,9 @@ impl Reference {
             };
         }
         let _blocked = self.enter_wait(&connection, terms)?;
-        let request_id = connection.new_request_id();
-        let mut writer = MessageWriter::new(
-            frame.request.clear(),
-            route.version,
-            MessageType::LocateRequest,
-            Endian::NATIVE,
-            connection.char_set,
-            self.core.limits.max_message_size,
-        );
-        encode_locate_request(
-            writer.encoder(),
-            route.version,
-            request_id,
-            route.addressing.target(&route.object_key),
-        )
-        .and_then(|()| writer.finish())
-        .map_err(|error| error.system_exception(Completion::No))?;
+        let speech = connection.speech();
+        let request_id = speech.request_id;
+        self.encode_locate(route, &mut frame.request, speech)?;
         if let Some(unsent) = self.send(&mut connection, frame.request.message(), terms)? {
             return Ok(Attempt::Again(unsent));
         }
@@ -83,20 +79,54 @@ impl Reference {
         let Some((mut connection, Arrived { header, .. })) = answer else {
             return Ok(Attempt::Again(closed()));
         };
-        let message = connection.message(&header);
-        let reply = LocateReplyHeader::decode(message, &header).and_then(|reply| {
-            Ok(match reply.status {
-                LocateStatus::UnknownObject => Ok(Attempt::Done(false)),
-                LocateStatus::ObjectHere => Ok(Attempt::Done(true)),
-                LocateStatus::ObjectForward | LocateStatus::ObjectForwardPerm => {
-                    Ok(Attempt::Forward(reply.forward()?))
-                }
-                LocateStatus::SystemException => Err(reply.system_exception()?),
-                LocateStatus::NeedsAddressingMode => readdress(route, reply.addressing_mode()?),
-            })
-        });
+        let located = located(route, connection.message(&header), &header);
         connection.consume(&header);
         self.keep(connection);
-        reply.map_err(|error| error.system_exception(Completion::No))?
+        located
     }
+
+    /// Writes the LocateRequest.
+    pub(super) fn encode_locate(
+        &self,
+        route: &Route,
+        buffer: &mut RequestBuffer,
+        speech: Speech,
+    ) -> Result<(), SystemException> {
+        let mut writer = MessageWriter::new(
+            buffer.clear(),
+            route.version,
+            MessageType::LocateRequest,
+            Endian::NATIVE,
+            speech.char_set,
+            self.core.limits.max_message_size,
+        );
+        encode_locate_request(
+            writer.encoder(),
+            route.version,
+            speech.request_id,
+            route.addressing.target(&route.object_key),
+        )
+        .and_then(|()| writer.finish())
+        .map_err(|error| error.system_exception(Completion::No))
+    }
+}
+
+/// What a LocateReply says.
+pub(super) fn located(
+    route: &Route,
+    message: &[u8],
+    header: &MessageHeader,
+) -> Result<Attempt<bool>, SystemException> {
+    let reply = LocateReplyHeader::decode(message, header).and_then(|reply| {
+        Ok(match reply.status {
+            LocateStatus::UnknownObject => Ok(Attempt::Done(false)),
+            LocateStatus::ObjectHere => Ok(Attempt::Done(true)),
+            LocateStatus::ObjectForward | LocateStatus::ObjectForwardPerm => {
+                Ok(Attempt::Forward(reply.forward()?))
+            }
+            LocateStatus::SystemException => Err(reply.system_exception()?),
+            LocateStatus::NeedsAddressingMode => readdress(route, reply.addressing_mode()?),
+        })
+    });
+    reply.map_err(|error| error.system_exception(Completion::No))?
 }

@@ -14,9 +14,10 @@ mod locate;
 mod policies;
 mod request_buffer;
 mod route;
+mod shared;
 mod thread_state;
 
-pub(crate) use connection_cache::ConnectionCache;
+pub(crate) use connection_cache::{ConnectionCache, ConnectionKey, Permit, Purpose};
 pub(crate) use endpoint::{Endpoint, Endpoints};
 pub(crate) use invoke::Reference;
 pub(crate) use locate::Located;

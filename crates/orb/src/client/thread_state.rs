@@ -7,9 +7,10 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 use super::{
     Endpoint,
     connection::ClientConnection,
-    connection_cache::{ConnectionCache, ConnectionKey, Permit, Unused},
+    connection_cache::{Band, ConnectionCache, ConnectionKey, Permit, Unused},
     request_buffer::RequestBuffer,
 };
+use crate::lane::replies::ReplyBuffer;
 
 /// The buffers of one call; a thread has one for each call it is inside of.
 #[derive(Default)]
@@ -18,6 +19,8 @@ pub(crate) struct CallFrame {
     pub(super) request: RequestBuffer,
     /// For collocated calls: the reply, and what a lane's thread would lend to the servant.
     pub(super) reply: Vec<u8>,
+    /// For calls over a shared connection: what the reply comes in. Boxed, because others need not carry it around.
+    pub(super) shared: Option<Box<ReplyBuffer>>,
     pub(super) arena: Arena,
     pub(super) pool: ReusePool,
 }
@@ -150,13 +153,16 @@ fn close_surplus(limit: usize) {
 /// The right to open a connection; where there are too many, one that is unused makes room.
 ///
 /// Fails with IMP_LIMIT where none is.
-pub(super) fn permit_connection(of_orb: &Arc<ConnectionCache>) -> Result<Permit, SystemException> {
+pub(super) fn permit_connection(
+    of_orb: &Arc<ConnectionCache>,
+    band: Option<Band>,
+) -> Result<Permit, SystemException> {
     let cache = THREAD.with_borrow(|thread| thread.lane.clone());
     let cache = cache.as_ref().unwrap_or(of_orb);
     // Those of references that are gone, before any that is of use.
     close_orphans(cache);
     loop {
-        if let Some(permit) = cache.permit() {
+        if let Some(permit) = cache.permit(band) {
             return Ok(permit);
         }
         let oldest = cache.take_oldest().or_else(|| {

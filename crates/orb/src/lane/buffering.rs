@@ -128,7 +128,7 @@ impl Worker<'_> {
         // Replies to requests that were let in before it was clear that their peer does not read.
         let hopeless =
             connection.is_congested() && connection.owes_more_than(self.lane.limits.max_message_size);
-        let usable = !hopeless && self.answer_request(&connection, &header, arrival);
+        let usable = !hopeless && self.answer(&connection, &header, arrival);
         let last = connection.leave();
         if !usable || last {
             home.as_ref().unwrap_or(self.lane).close(&connection);

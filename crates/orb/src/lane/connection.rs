@@ -15,10 +15,11 @@ use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::{ProtocolProperties, Stream};
 use punctual_types::Priority;
 
-use super::inbound::Inbound;
+use super::{Wake, inbound::Inbound, shared::Opened};
 use crate::{Limits, accepted_priorities::Origin, network_mark::NetworkMark};
 
-/// One accepted connection. Several threads of the lane may serve requests of it; one at a time reads.
+/// One connection in the lane's waiting place, accepted or opened. Several threads of the lane may serve requests of it; one at a
+/// time reads.
 pub(super) struct Connection {
     pub(super) token: u64,
     /// Its lane's waiting place.
@@ -29,8 +30,8 @@ pub(super) struct Connection {
     pub(super) link: Link,
     mark: NetworkMark,
     inbound: PiMutex<Inbound>,
-    /// Something became readable while another thread was reading.
-    again: AtomicBool,
+    /// What became readable while another thread was reading: [`LOOK`] and [`ENDED`].
+    again: AtomicU8,
     /// Requests that threads of the lane are serving.
     in_service: AtomicUsize,
     /// The peer has sent its last octet; it may still wait for replies.
@@ -48,14 +49,23 @@ pub(super) struct Connection {
     used: AtomicBool,
     /// What was negotiated for text; see [`Self::char_set`].
     char_set: AtomicU8,
+    /// Where this side opened it: replies come over it, and no requests.
+    opened: Option<Arc<Opened>>,
 }
 
-/// Replies that the socket had no room for.
+/// Replies, or requests, that the socket had no room for.
 struct Outbound {
     waiting: Vec<u8>,
+    /// Since when the peer has taken nothing of them.
+    stalled: Option<Instant>,
     /// The highest version the peer has used, for messages of our own accord.
     version: Version,
 }
+
+/// Something.
+const LOOK: u8 = 1;
+/// The end of the stream, behind whatever is there.
+const ENDED: u8 = 2;
 
 const UNKNOWN: u8 = 0;
 const LATIN1: u8 = 1;
@@ -78,11 +88,12 @@ impl Connection {
             stream,
             mark: NetworkMark::new(properties),
             inbound: PiMutex::new(Inbound::new(limits)),
-            again: AtomicBool::new(false),
+            again: AtomicU8::new(0),
             in_service: AtomicUsize::new(0),
             ended: AtomicBool::new(false),
             outbound: PiMutex::new(Outbound {
                 waiting: Vec::new(),
+                stalled: None,
                 version: Version::V1_0,
             }),
             congested: AtomicBool::new(false),
@@ -91,7 +102,21 @@ impl Connection {
             dedicated: AtomicBool::new(false),
             used: AtomicBool::new(true),
             char_set: AtomicU8::new(UNKNOWN),
+            opened: None,
         }
+    }
+
+    /// The same, opened by this side.
+    pub(super) fn opened_for(self, opened: &Arc<Opened>) -> Self {
+        Self {
+            opened: Some(Arc::clone(opened)),
+            ..self
+        }
+    }
+
+    /// What it has where this side opened it.
+    pub(super) fn opened(&self) -> Option<&Opened> {
+        self.opened.as_deref()
     }
 
     pub(super) fn stream(&self) -> &dyn Stream {
@@ -107,10 +132,12 @@ impl Connection {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// The right to read; `None` where another thread has it, which is then sure to look again.
-    pub(super) fn claim(&self) -> Option<PiMutexGuard<'_, Inbound>> {
+    /// The right to read; `None` where another thread has it, which is then sure to look again, to the end of the stream
+    /// where that has come.
+    pub(super) fn claim(&self, wake: Wake) -> Option<PiMutexGuard<'_, Inbound>> {
         self.inbound.try_lock().or_else(|| {
-            self.again.store(true, Ordering::SeqCst);
+            let ended = if wake.ended { ENDED } else { 0 };
+            self.again.fetch_or(LOOK | ended, Ordering::SeqCst);
             // It may have let go just before it could see the mark.
             self.inbound.try_lock()
         })
@@ -144,9 +171,13 @@ impl Connection {
         self.outbound.try_lock().is_none()
     }
 
-    /// Whether somebody failed to claim it since: to be asked after letting go of the claim.
-    pub(super) fn must_look_again(&self) -> bool {
-        self.again.load(Ordering::SeqCst) && self.again.swap(false, Ordering::SeqCst)
+    /// Adds to `wake` why others failed to claim it since: to be asked after letting go of the claim.
+    pub(super) fn look_again(&self, wake: &mut Wake) {
+        if self.again.load(Ordering::SeqCst) != 0 {
+            let marks = self.again.swap(0, Ordering::SeqCst);
+            wake.look |= marks != 0;
+            wake.ended |= marks & ENDED != 0;
+        }
     }
 
     /// The code set of `char` and `string`: ISO-8859-1 until the peer has announced another.
@@ -196,8 +227,33 @@ impl Connection {
     ///
     /// While something is kept no further request is read, so at most one reply per thread of the lane is. Fails where the
     /// peer is gone.
-    pub(super) fn send(&self, message: &[u8], version: Version) -> io::Result<()> {
+    pub(super) fn send(&self, message: &[u8], version: Version) -> Result<(), Broken> {
+        self.send_locked(&mut self.outbound.lock(), message, version)
+    }
+
+    /// As [`Self::send`] for a request, of which nothing is sent (`None`) where more than so many octets wait before it.
+    ///
+    /// The lock is held while one message is written as far as there is room, and so never for a peer.
+    pub(super) fn send_request(
+        &self,
+        message: &[u8],
+        version: Version,
+        at_most: usize,
+    ) -> Result<(), Option<Broken>> {
         let mut outbound = self.outbound.lock();
+        let waiting = outbound.waiting.len();
+        if waiting > 0 && waiting + message.len() > at_most {
+            return Err(None);
+        }
+        self.send_locked(&mut outbound, message, version).map_err(Some)
+    }
+
+    fn send_locked(
+        &self,
+        outbound: &mut PiMutexGuard<'_, Outbound>,
+        message: &[u8],
+        version: Version,
+    ) -> Result<(), Broken> {
         outbound.version = outbound.version.max(version);
         let mut sent = 0;
         while outbound.waiting.is_empty() && sent < message.len() {
@@ -210,8 +266,11 @@ impl Connection {
                     }
                     self.wait_for(Interest::READ_WRITE);
                 }
-                Err(error) => return Err(error),
+                Err(_) => return Err(Broken { begun: sent > 0 }),
             }
+        }
+        if sent < message.len() && outbound.waiting.is_empty() && self.opened.is_some() {
+            outbound.stalled = Some(Instant::now());
         }
         outbound.waiting.extend_from_slice(&message[sent..]);
         if outbound.waiting.is_empty() && self.is_congested() {
@@ -245,6 +304,9 @@ impl Connection {
         }
         outbound.waiting.drain(..sent);
         let done = outbound.waiting.is_empty();
+        if sent > 0 {
+            outbound.stalled = outbound.stalled.filter(|_| !done).map(|_| Instant::now());
+        }
         self.congested.store(!done, Ordering::SeqCst);
         if done {
             self.wait_for(Interest::READ);
@@ -257,11 +319,16 @@ impl Connection {
         self.congested.load(Ordering::SeqCst)
     }
 
+    pub(super) fn set_used(&self) {
+        self.used.store(true, Ordering::Relaxed);
+    }
+
     pub(super) fn set_unused(&self) {
         self.used.store(false, Ordering::Relaxed);
     }
 
-    /// Whether nothing came since [`Self::set_unused`], nothing is there now, and no reply is owed.
+    /// Whether nothing came since [`Self::set_unused`], nothing is there now, and no reply is owed. If so, and callers share it,
+    /// no further call begins.
     pub(super) fn is_unused(&self) -> bool {
         // Who reads it uses it; that includes a thread that has it for itself.
         let Some(inbound) = self.inbound.try_lock() else {
@@ -272,6 +339,7 @@ impl Connection {
             && !self.is_congested()
             && inbound.is_empty()
             && !matches!(self.stream.wait_readable(Duration::ZERO), Ok(true))
+            && self.opened().is_none_or(|opened| opened.replies.end_if_idle())
     }
 
     /// Whether more than so many octets of replies are kept.
@@ -279,8 +347,15 @@ impl Connection {
         self.outbound.lock().waiting.len() > octets
     }
 
-    /// How much of a message there is.
+    /// How much of a message there is, and whether the peer takes what waits for it.
     pub(super) fn progress(&self, late_before: Instant) -> Progress {
+        if self.opened.is_some() && self.is_congested() {
+            let outbound = self.outbound.lock();
+            return match outbound.stalled {
+                Some(since) if since < late_before => Progress::Late(outbound.version),
+                _ => Progress::Incomplete,
+            };
+        }
         // Who reads from it now may begin a message.
         let Some(inbound) = self.inbound.try_lock() else {
             return Progress::Incomplete;
@@ -303,7 +378,10 @@ impl Connection {
             return;
         }
         let version = self.outbound.lock().version;
-        self.last_words(write_close_connection, version);
+        // Before GIOP 1.2 it is the server's to say so.
+        if self.opened.is_none() || version >= Version::V1_2 {
+            self.last_words(write_close_connection, version);
+        }
     }
 
     fn last_words(&self, write: fn(&mut Vec<u8>, Version), version: Version) {
@@ -311,6 +389,12 @@ impl Connection {
         write(&mut message, version);
         let _ = self.send(&message, version);
     }
+}
+
+/// The peer is gone, or the connection broken.
+pub(super) struct Broken {
+    /// Inside the message.
+    pub(super) begun: bool,
 }
 
 /// What [`Connection::progress`] sees.

@@ -11,8 +11,11 @@ mod inspection;
 mod message_store;
 mod occupancy;
 mod redispatch;
+pub(crate) mod replies;
 mod request_queue;
+mod service_times;
 pub(crate) mod serving;
+pub(crate) mod shared;
 mod statistics;
 mod worker;
 
@@ -36,6 +39,7 @@ pub(crate) use self::{
     acceptor::{Acceptor, ListenAt},
     borrowing::let_borrow,
     crew::{CrewPlan, start},
+    service_times::ServiceTimes,
     worker::work_on_calling_thread,
 };
 use self::{
@@ -43,13 +47,15 @@ use self::{
     borrowing::Borrowing,
     connection::Connection,
     crew::Crew,
+    replies::End,
     request_queue::{Queued, RequestQueue},
+    shared::SharedConnections,
     statistics::Counters,
     worker::Desk,
 };
 use crate::{
     ExpiredRequests, Limits, OrbError, QueueLimits, accepted_priorities::Origin, bound_band::BoundBand,
-    client::ConnectionCache, orb_core::OrbCore,
+    client::ConnectionCache, notice::PreparedNotice, open_by_band::OpenByBand, orb_core::OrbCore,
 };
 
 /// Why a connection is looked at.
@@ -84,6 +90,9 @@ pub(crate) struct Lane {
     bell: Doorbell,
     stopping: AtomicBool,
     connections: PiMutex<Slab<Arc<Connection>>>,
+    /// How many there are, for whoever only looks.
+    open: AtomicUsize,
+    pub(crate) by_band: Arc<OpenByBand>,
     /// Connections with a message that another thread of the lane should take.
     ready: PiMutex<VecDeque<(Arc<Connection>, Wake)>>,
     /// Requests that wait for a thread; without room unless it buffers or others hand requests on.
@@ -93,6 +102,7 @@ pub(crate) struct Lane {
     pub(crate) expired_requests: ExpiredRequests,
     /// Threads that block in calls to this very lane.
     waiting_for_itself: AtomicUsize,
+    deadlock: PreparedNotice,
     /// A connection may be in the middle of a message: then somebody looks after its time-out.
     incomplete: AtomicBool,
     /// When idle connections were last looked for.
@@ -101,8 +111,16 @@ pub(crate) struct Lane {
     accept_again: AtomicBool,
     limits: Limits,
     counters: Counters,
+    /// Where the ORB is inspected.
+    pub(crate) service_times: Option<ServiceTimes>,
     /// The connections of calls that its threads make.
-    calls: Arc<ConnectionCache>,
+    pub(crate) calls: Arc<ConnectionCache>,
+    /// Those that callers share, in the waiting place.
+    shared: SharedConnections,
+    /// How many of `connections` this side has opened.
+    opened: AtomicUsize,
+    /// The priority at which its threads wait, and read.
+    pub(crate) waits_at: Priority,
 }
 
 const ACCEPTOR: u64 = u64::MAX;
@@ -125,6 +143,7 @@ impl Lane {
         let bell = Doorbell::new()?;
         poller.add(&bell, BELL, Interest::READ, Trigger::Level)?;
         Ok(Self {
+            deadlock: PreparedNotice::deadlock(&name),
             name,
             pool,
             priority,
@@ -137,6 +156,8 @@ impl Lane {
             bell,
             stopping: AtomicBool::new(false),
             connections: PiMutex::new(Slab::with_capacity(16)),
+            open: AtomicUsize::new(0),
+            by_band: Arc::default(),
             ready: PiMutex::new(VecDeque::with_capacity(16)),
             queue: Arc::new(RequestQueue::new()?),
             buffering: None,
@@ -147,7 +168,11 @@ impl Lane {
             accept_again: AtomicBool::new(false),
             limits: limits.clone(),
             counters: Counters::default(),
+            service_times: None,
             calls: ConnectionCache::new(limits.max_client_connections),
+            shared: SharedConnections::default(),
+            opened: AtomicUsize::new(0),
+            waits_at: Priority::MIN,
         })
     }
 
@@ -179,6 +204,7 @@ impl Lane {
         // Level-triggered and never drained from now on: every thread sees it.
         let _ = self.bell.ring();
         self.queue.close();
+        self.end_shared_calls();
         if let Some(blocking) = &self.blocking {
             blocking.stop(self);
         }
@@ -238,8 +264,13 @@ impl Lane {
     }
 
     pub(crate) fn statistics(&self) -> LaneStatistics {
+        let shared_connections = self.opened.load(Ordering::Relaxed);
         LaneStatistics {
-            connections: self.connections.lock().len(),
+            connections: self
+                .open
+                .load(Ordering::Relaxed)
+                .saturating_sub(shared_connections),
+            shared_connections,
             threads: self.crew.occupancy.threads(),
             busy: self.crew.occupancy.busy().saturating_sub(self.reading_threads()),
             queue: self.queue.statistics(),
@@ -266,7 +297,7 @@ impl Lane {
 
     fn admit(&self, stream: Box<dyn Stream>, acceptor: &Acceptor) {
         let mut connections = self.connections.lock();
-        if connections.len() >= self.limits.max_connections {
+        if connections.len() >= self.limits.max_connections + self.opened.load(Ordering::Relaxed) {
             drop(connections);
             self.counters.refused_connections.add_one();
             return connection::refuse(&*stream);
@@ -276,7 +307,7 @@ impl Lane {
         let origin = Origin {
             peer: stream.peer(),
             highest: acceptor.highest_priority,
-            band: BoundBand::default(),
+            band: BoundBand::among(&self.by_band),
         };
         let properties = &acceptor.properties;
         let connection = Connection::new(token, stream, origin, properties, &self.poller, &self.limits);
@@ -288,7 +319,9 @@ impl Lane {
         let wait_for = |stream| self.poller.add(stream, token, Interest::READ, Trigger::Edge);
         if given || wait_for(connection.stream()).is_ok() {
             record(|| Record::new(Event::Accepted).link(connection.link).detail(token));
+            connection.origin.band.count();
             entry.insert(connection);
+            self.open.store(connections.len(), Ordering::Relaxed);
         }
     }
 
@@ -305,9 +338,12 @@ impl Lane {
             let own = connections
                 .get(index)
                 .is_some_and(|found| Arc::ptr_eq(found, connection));
-            own.then(|| connections.remove(index))
+            let removed = own.then(|| connections.remove(index));
+            self.open.store(connections.len(), Ordering::Relaxed);
+            removed
         };
         if removed.is_some() {
+            connection.origin.band.release();
             connection.set_closed();
             record(|| {
                 Record::new(Event::Closed)
@@ -316,6 +352,9 @@ impl Lane {
             });
             let _ = self.poller.remove(connection.stream());
             connection.stream().shutdown();
+            if let Some(opened) = connection.opened() {
+                self.end_opened(connection, opened);
+            }
         }
     }
 
@@ -379,11 +418,25 @@ impl Lane {
         self.acceptors()
             .iter()
             .for_each(|acceptor| acceptor.listener.shutdown());
-        let connections: Vec<_> = self.connections.lock().drain().collect();
+        let connections: Vec<_> = {
+            let mut connections = self.connections.lock();
+            self.open.store(0, Ordering::Relaxed);
+            connections.drain().collect()
+        };
         for connection in connections {
-            connection.say_close();
+            connection.origin.band.release();
+            // A server is told only where nothing is outstanding with it.
+            if connection
+                .opened()
+                .is_none_or(|opened| opened.replies.end(End::Stopped))
+            {
+                connection.say_close();
+            }
             let _ = self.poller.remove(connection.stream());
             connection.stream().shutdown();
+            if let Some(opened) = connection.opened() {
+                self.end_opened(&connection, opened);
+            }
         }
         self.queue.clear();
     }

@@ -4,7 +4,7 @@ use std::{
     os::fd::{AsFd, BorrowedFd},
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -26,6 +26,7 @@ use crate::{QueueLimits, QueueStatistics};
 /// The lock is held while one message is copied. Nothing is allocated once room has been provided.
 pub(super) struct RequestQueue {
     state: PiMutex<State>,
+    seen: Seen,
     /// For threads that wait for nothing else.
     arrived: PiCondvar,
     /// For threads that wait for the reply to a call of their own as well.
@@ -46,10 +47,19 @@ struct State {
     /// Threads in [`RequestQueue::wait`] that nobody has given anything yet.
     idle: usize,
     closed: bool,
-    most_requests: usize,
-    accepted: u64,
-    refused: u64,
-    cancelled: u64,
+}
+
+/// What there is to say about the queue, for whoever looks without the lock; changed by whoever has it.
+#[derive(Default)]
+struct Seen {
+    /// 0: no room was provided.
+    limit_requests: AtomicUsize,
+    limit_octets: AtomicUsize,
+    octets: AtomicUsize,
+    most_requests: AtomicUsize,
+    accepted: AtomicU64,
+    refused: AtomicU64,
+    cancelled: AtomicU64,
 }
 
 /// A request of the queue, without its message.
@@ -93,6 +103,7 @@ impl RequestQueue {
     pub(super) fn new() -> io::Result<Self> {
         Ok(Self {
             state: PiMutex::default(),
+            seen: Seen::default(),
             arrived: PiCondvar::new(),
             bell: Doorbell::new()?,
             nested: AtomicUsize::new(0),
@@ -109,6 +120,8 @@ impl RequestQueue {
             octets: before.octets.max(limits.octets),
         };
         state.limits = Some(limits);
+        self.seen.limit_requests.store(limits.requests, Ordering::Relaxed);
+        self.seen.limit_octets.store(limits.octets, Ordering::Relaxed);
         state.messages.provide(limits.requests, limits.octets);
         let more = limits.requests - state.waiting.len();
         state.waiting.reserve(more);
@@ -133,7 +146,7 @@ impl RequestQueue {
             state.messages.put(message, fragment_starts)
         };
         let Some(message) = stored else {
-            state.refused += 1;
+            self.seen.refused.fetch_add(1, Ordering::Relaxed);
             return Err(if size > limits.octets {
                 NoRoom::TooLarge
             } else {
@@ -142,9 +155,8 @@ impl RequestQueue {
         };
         request.connection.enter();
         state.octets += size;
-        state.accepted += 1;
         state.waiting.push_back(Waiting { request, message });
-        state.most_requests = state.most_requests.max(state.waiting.len());
+        self.seen.accepted.fetch_add(1, Ordering::Relaxed);
         self.publish(&state);
         let enough_idle = state.waiting.len() <= state.idle;
         drop(state);
@@ -216,6 +228,8 @@ impl RequestQueue {
     fn publish(&self, state: &State) {
         let requests = if state.closed { 0 } else { state.waiting.len() };
         self.requests.store(requests, Ordering::SeqCst);
+        self.seen.octets.store(state.octets, Ordering::Relaxed);
+        self.seen.most_requests.fetch_max(requests, Ordering::Relaxed);
     }
 
     /// The oldest request, if there is one, and whether there are more.
@@ -240,7 +254,7 @@ impl RequestQueue {
         };
         state.octets -= cancelled.message.size();
         state.messages.discard(&cancelled.message);
-        state.cancelled += 1;
+        self.seen.cancelled.fetch_add(1, Ordering::Relaxed);
         self.publish(&state);
         drop(state);
         // Not under the lock: it may be the last one that holds the connection.
@@ -307,16 +321,21 @@ impl RequestQueue {
         let _ = self.bell.drain();
     }
 
+    /// Without the lock: a snapshot in which a request may be counted in one place and not yet in the other.
     pub(super) fn statistics(&self) -> QueueStatistics {
-        let state = self.state.lock();
+        let requests = self.seen.limit_requests.load(Ordering::Relaxed);
+        let limits = QueueLimits {
+            requests,
+            octets: self.seen.limit_octets.load(Ordering::Relaxed),
+        };
         QueueStatistics {
-            limits: state.limits,
-            requests: state.waiting.len(),
-            octets: state.octets,
-            most_requests: state.most_requests,
-            accepted: state.accepted,
-            refused: state.refused,
-            cancelled: state.cancelled,
+            limits: (requests > 0).then_some(limits),
+            requests: self.requests.load(Ordering::Relaxed),
+            octets: self.seen.octets.load(Ordering::Relaxed),
+            most_requests: self.seen.most_requests.load(Ordering::Relaxed),
+            accepted: self.seen.accepted.load(Ordering::Relaxed),
+            refused: self.seen.refused.load(Ordering::Relaxed),
+            cancelled: self.seen.cancelled.load(Ordering::Relaxed),
         }
     }
 }

@@ -5,6 +5,9 @@
 //! reply. A place of its own because streams promise edges only, and beside the lane's instead of around it because of the kernel's limit
 //! on places inside places, which borrowing lanes use up.
 //!
+//! A call over a shared connection has its reply read by any thread of the lane, the waiting one included: it waits for the lane's
+//! place and a bell of its own, which whoever takes the reply rings.
+//!
 //! System calls: six, where blocking has none before its `read` (coming and going, two looks, the wait, and fetching its event).
 //! A request that is served meanwhile costs this wait in addition to what it costs anyway.
 //!
@@ -14,21 +17,22 @@
 use std::{
     cell::RefCell,
     io,
-    os::fd::AsFd as _,
+    os::fd::{AsFd as _, BorrowedFd},
     sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
-use punctual_os::{Interest, Poller, Scheduling, Trigger, scheduling, wait};
+use punctual_os::{Doorbell, Interest, Poller, Scheduling, Trigger, scheduling, wait};
 use punctual_transport::Stream;
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
     Acceptor, Lane, Wake, borrowing,
     connection::Connection,
+    replies::{Replies, Ticket},
     worker::{Desk, Worker},
 };
-use crate::{client::Endpoint, notice, orb_core::OrbCore};
+use crate::{WaitStrategy, client::Endpoint, orb_core::OrbCore};
 
 /// The lane that a thread serves.
 struct Served {
@@ -88,6 +92,19 @@ fn set_unserved(unserved: Option<(Arc<Connection>, Wake)>) {
 ///
 /// `None` where the thread serves no lane: it has to wait in another way.
 pub(crate) fn await_readable(stream: &dyn Stream, deadline: Option<Instant>) -> Option<io::Result<bool>> {
+    serve_meanwhile(|worker| worker.serve_until_readable(stream, deadline))
+}
+
+/// As [`await_readable`], until a call over a shared connection is over.
+pub(crate) fn await_over(
+    replies: &Replies,
+    ticket: &Ticket,
+    deadline: Option<Instant>,
+) -> Option<io::Result<bool>> {
+    serve_meanwhile(|worker| worker.serve_until_over(replies, ticket, deadline))
+}
+
+fn serve_meanwhile<R>(wait: impl FnOnce(&mut Worker<'_>) -> R) -> Option<R> {
     let (lane, home, core, desk, unserved) = SERVED.with_borrow_mut(|served| {
         let served = served.as_mut()?;
         let (lane, home) = (Arc::clone(&served.lane), Arc::clone(&served.home));
@@ -99,10 +116,10 @@ pub(crate) fn await_readable(stream: &dyn Stream, deadline: Option<Instant>) -> 
     }
     let desk = desk.unwrap_or_else(|| Desk::new(&core));
     let mut worker = Worker::new(&lane, &home, &core, desk);
-    let readable = {
+    let result = {
         let _priority = WaitingPriority::enter(&lane);
         let _available = Available::enter(&lane, &home, &core);
-        worker.serve_until_readable(stream, deadline)
+        wait(&mut worker)
     };
     let desk = worker.into_desk();
     SERVED.with_borrow_mut(|served| {
@@ -110,7 +127,51 @@ pub(crate) fn await_readable(stream: &dyn Stream, deadline: Option<Instant>) -> 
             served.desks.push(desk);
         }
     });
-    Some(readable)
+    Some(result)
+}
+
+/// What a thread waits for beside its lane's work.
+enum Awaited<'w> {
+    /// Something to read, in a place of its own.
+    Stream(&'w dyn Stream, &'w Poller),
+    /// The end of a call whose reply any thread of the lane may read, this one included; whoever does rings.
+    Call(&'w Replies, &'w Ticket, &'w Doorbell),
+}
+
+impl Awaited<'_> {
+    fn is_there(&self) -> io::Result<bool> {
+        match self {
+            // Tells a peer that shares memory with us to ring from now on, too.
+            Self::Stream(stream, _) => stream.wait_readable(Duration::ZERO),
+            Self::Call(replies, ticket, _) => Ok(replies.is_over(ticket)),
+        }
+    }
+
+    fn place(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Stream(_, place) => place.as_fd(),
+            Self::Call(.., bell) => bell.as_fd(),
+        }
+    }
+
+    /// Fetches what the place has reported.
+    fn fetch(&self) -> io::Result<()> {
+        match self {
+            Self::Stream(_, place) => place.wait_one(Some(Duration::ZERO)).map(drop),
+            Self::Call(.., bell) => bell.drain().map(drop),
+        }
+    }
+
+    /// Where the lane is stopping, and nothing further is served.
+    fn wait_alone(&self, left: Option<Duration>) -> io::Result<bool> {
+        match (self, left) {
+            (Self::Stream(stream, _), Some(left)) => stream.wait_readable(left),
+            // The read that follows waits.
+            (Self::Stream(..), None) => Ok(true),
+            // Its calls have been ended.
+            (Self::Call(replies, ticket, _), _) => Ok(replies.is_over(ticket)),
+        }
+    }
 }
 
 impl Worker<'_> {
@@ -120,40 +181,54 @@ impl Worker<'_> {
             None => Poller::new()?,
         };
         replies.add(stream, 0, Interest::READ, Trigger::Edge)?;
-        let readable = self.serve_beside(stream, &replies, deadline);
+        let readable = self.serve_beside(&Awaited::Stream(stream, &replies), deadline);
         replies.remove(stream)?;
         self.desk.replies = Some(replies);
         readable
     }
 
-    fn serve_beside(
+    fn serve_until_over(
         &mut self,
-        stream: &dyn Stream,
-        replies: &Poller,
+        replies: &Replies,
+        ticket: &Ticket,
         deadline: Option<Instant>,
     ) -> io::Result<bool> {
+        let bell = match self.desk.bell.take() {
+            Some(bell) => bell,
+            None => Arc::new(Doorbell::new()?),
+        };
+        let over = if replies.ring_when_over(ticket, &bell) {
+            Ok(true)
+        } else {
+            self.serve_beside(&Awaited::Call(replies, ticket, &bell), deadline)
+        };
+        self.desk.bell = Some(bell);
+        over
+    }
+
+    fn serve_beside(&mut self, awaited: &Awaited<'_>, deadline: Option<Instant>) -> io::Result<bool> {
         let lane = self.lane;
         let _nested = lane.buffering.map(|_| Nested::enter(lane));
         let mut look = true;
         loop {
-            // Tells a peer that shares memory with us to ring from now on, too.
-            if look && stream.wait_readable(Duration::ZERO)? {
+            if look && awaited.is_there()? {
                 return Ok(true);
             }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if lane.is_stopping() {
-                // Nothing further is served, and its bell does not stop ringing.
-                return stream_readable(stream, left);
+                // Its bell does not stop ringing.
+                return awaited.wait_alone(left);
             }
             let timeout = left.into_iter().chain(lane.patience()).min();
             let place = match lane.buffering {
                 Some(_) => lane.queue.rung(),
                 None => lane.poller.as_fd(),
             };
-            let (reply, work) = wait::for_either(replies.as_fd(), place, timeout)?;
-            look = reply;
+            let (reply, work) = wait::for_either(awaited.place(), place, timeout)?;
+            // This thread may read its own reply among the lane's work.
+            look = reply || matches!(awaited, Awaited::Call(..));
             if reply {
-                replies.wait_one(Some(Duration::ZERO))?;
+                awaited.fetch()?;
             } else if work && lane.buffering.is_some() {
                 self.serve_one_queued();
             } else if work {
@@ -185,14 +260,6 @@ impl Worker<'_> {
         if let Some(request) = request {
             self.serve_queued(request);
         }
-    }
-}
-
-fn stream_readable(stream: &dyn Stream, left: Option<Duration>) -> io::Result<bool> {
-    match left {
-        Some(left) => stream.wait_readable(left),
-        // The read that follows waits.
-        None => Ok(true),
     }
 }
 
@@ -269,7 +336,7 @@ impl Drop for WaitingPriority {
 /// Looks whether a call to this address, for whose reply the calling thread would block, would wait for the thread itself.
 ///
 /// That is so where it serves the lane that listens there and all other threads of the lane wait like that already. Fails with
-/// BAD_INV_ORDER then, and standard error names the lane, once. Longer ways around, over other processes or
+/// BAD_INV_ORDER then; the lane counts it, and standard error names the lane, once for each. Longer ways around, over other processes or
 /// lanes, are not seen: there the call's deadline is what ends it.
 pub(crate) fn enter_blocking(endpoint: &Endpoint) -> Result<Option<BlockedInOwnLane>, SystemException> {
     let lane = SERVED.with_borrow(|served| {
@@ -286,7 +353,7 @@ pub(crate) fn enter_blocking(endpoint: &Endpoint) -> Result<Option<BlockedInOwnL
         return Ok(Some(blocked));
     }
     blocked.0.counters.deadlocks.add_one();
-    notice::deadlock(&blocked.0.name);
+    blocked.0.deadlock.say();
     Err(SystemException::new(
         SystemExceptionKind::BadInvOrder,
         Minor::DEADLOCK_DETECTED,
@@ -294,7 +361,45 @@ pub(crate) fn enter_blocking(endpoint: &Endpoint) -> Result<Option<BlockedInOwnL
     ))
 }
 
-/// A thread blocks in a call to the lane that it serves, until this is dropped.
+/// The lane that reads the reply of a call of the calling thread, if that serves one.
+pub(crate) enum OwnLane {
+    /// It serves none.
+    None,
+    /// Another thread of it reads, as long as the wait is announced.
+    Reads(Arc<Lane>, Option<BlockedInOwnLane>),
+    /// Nobody would, or at too low a priority.
+    CannotRead,
+}
+
+/// Looks which lane reads a reply for the calling thread, which has this priority.
+///
+/// As with [`enter_blocking`], one thread of the lane has to be left that waits for none of the others, where those that wait sleep.
+pub(crate) fn own_lane_for_reply(priority: Priority, strategy: WaitStrategy) -> OwnLane {
+    let served = SERVED.with_borrow(|served| {
+        let served = served.as_ref()?;
+        // A lent thread is missing in its own lane, and the lane that it helps goes on without it.
+        let own = Arc::ptr_eq(&served.lane, &served.home);
+        Some((Arc::clone(&served.lane), own))
+    });
+    let Some((lane, own)) = served else {
+        return OwnLane::None;
+    };
+    if !own || lane.waits_at < priority || !lane.reads_replies() {
+        return OwnLane::CannotRead;
+    }
+    if lane.buffering.is_some() || strategy == WaitStrategy::Serving {
+        // Its I/O thread is in no upcall, or the thread itself reads.
+        return OwnLane::Reads(lane, None);
+    }
+    let waiting = lane.waiting_for_itself.fetch_add(1, Ordering::SeqCst) + 1;
+    let blocked = BlockedInOwnLane(Arc::clone(&lane));
+    if waiting >= lane.crew.occupancy.threads() {
+        return OwnLane::CannotRead;
+    }
+    OwnLane::Reads(lane, Some(blocked))
+}
+
+/// A thread blocks in a call to the lane that it serves, or for a reply that another thread of it reads, until this is dropped.
 pub(crate) struct BlockedInOwnLane(Arc<Lane>);
 
 impl Drop for BlockedInOwnLane {

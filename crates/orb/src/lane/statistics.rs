@@ -30,6 +30,9 @@ pub struct LaneStatistics {
     pub refused_connections: u64,
     /// Requests dropped because their deadline had passed: [`crate::ExpiredRequests`].
     pub expired: u64,
+    /// Requests that took longer than the time-out that their clients said in them; only counted where the ORB is inspected
+    /// ([`crate::OrbBuilder::inspection`]).
+    pub late: u64,
     /// Calls of its threads that were refused because they would have waited for themselves.
     pub deadlocks: u64,
     /// Connections closed because what came over them was not GIOP, or too large, or never complete.
@@ -44,8 +47,14 @@ pub struct LaneStatistics {
     pub dynamic_threads: u64,
     /// Dynamic threads that the system refused: the requests were served later, by the threads there were.
     pub thread_failures: u64,
-    /// Connections now open.
+    /// Replies that its threads have handed to callers that share a connection.
+    pub replies: u64,
+    /// Replies that came after their callers had given up, and were dropped.
+    pub late_replies: u64,
+    /// Connections from clients now open.
     pub connections: usize,
+    /// Connections to servers now open that callers share: [`crate::ConnectionMode::Shared`].
+    pub shared_connections: usize,
     /// Threads now: static and dynamic ones, those that call `Orb::run`, and those that are borrowed at this moment.
     pub threads: usize,
     /// Threads that are serving a request now.
@@ -64,12 +73,15 @@ pub(super) struct Counters {
     pub(super) protocol_errors: Counter,
     pub(super) redispatched: Counter,
     pub(super) expired: Counter,
+    pub(super) late: Counter,
     pub(super) deadlocks: Counter,
     pub(super) idle_connections: Counter,
     pub(super) borrowed: Counter,
     pub(super) lent: Counter,
     pub(super) dynamic_threads: Counter,
     pub(super) thread_failures: Counter,
+    pub(super) replies: Counter,
+    pub(super) late_replies: Counter,
 }
 
 impl Counters {
@@ -83,12 +95,15 @@ impl Counters {
             protocol_errors: self.protocol_errors.get(),
             redispatched: self.redispatched.get(),
             expired: self.expired.get(),
+            late: self.late.get(),
             deadlocks: self.deadlocks.get(),
             idle_connections: self.idle_connections.get(),
             borrowed: self.borrowed.get(),
             lent: self.lent.get(),
             dynamic_threads: self.dynamic_threads.get(),
             thread_failures: self.thread_failures.get(),
+            replies: self.replies.get(),
+            late_replies: self.late_replies.get(),
             ..LaneStatistics::default()
         }
     }

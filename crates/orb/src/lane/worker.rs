@@ -10,12 +10,12 @@ use punctual_giop::{
     CODE_SETS, LastRequest, MessageHeader, MessageType, RequestHeader, Version, char_set_from_id,
     decode_code_sets,
 };
-use punctual_os::{Poller, Scheduling, poller::Event, scheduling};
+use punctual_os::{Doorbell, Poller, Scheduling, poller::Event, scheduling};
 use punctual_stub::ReusePool;
 
 use super::{
     ACCEPTOR, BELL, FIRST_ABOVE, LAST_ABOVE, Lane, Wake, borrowing, connection::Connection, crew::Life,
-    inbound::Next, serving,
+    inbound::Next, serving, shared::Opened,
 };
 use crate::{
     client,
@@ -68,6 +68,8 @@ pub(super) struct Desk {
     pub(super) buffers: Buffers,
     /// Where the reply to a call is waited for while the lane is served.
     pub(super) replies: Option<Poller>,
+    /// Rings when a call over a shared connection is over while the lane is served.
+    pub(super) bell: Option<Arc<Doorbell>>,
 }
 
 impl Desk {
@@ -85,6 +87,7 @@ impl Desk {
                 served_at: None,
             },
             replies: None,
+            bell: None,
         }
     }
 
@@ -236,11 +239,13 @@ impl<'l> Worker<'l> {
         for _ in 0..at_most {
             match connection.flush() {
                 Ok(true) => {}
+                // The server does not read requests: its replies are wanted all the same.
+                Ok(false) if connection.opened().is_some() => {}
                 // The peer does not read its replies: its requests can wait, too.
                 Ok(false) => return,
                 Err(_) => return self.lane.close(connection),
             }
-            let Some(mut inbound) = connection.claim() else {
+            let Some(mut inbound) = connection.claim(wake) else {
                 return;
             };
             // A thread has it for itself since this one was told of it.
@@ -256,6 +261,21 @@ impl<'l> Worker<'l> {
                 self.lane.incomplete.store(true, Ordering::SeqCst);
             }
             match next {
+                Next::Message(header) if connection.opened().is_some() => {
+                    // While it is claimed: the end of the stream must not overtake a reply.
+                    let usable = self.take_reply(connection, &header);
+                    let more = wake.ended || inbound.has_more();
+                    drop(inbound);
+                    if !usable {
+                        return self.lane.close(connection);
+                    }
+                    connection.set_used();
+                    wake.look = wake.ended;
+                    connection.look_again(&mut wake);
+                    if !more && !wake.look {
+                        return;
+                    }
+                }
                 Next::Message(header) => {
                     let more = wake.ended || inbound.has_more();
                     let understood = negotiate(connection, &self.desk.message, &header);
@@ -281,7 +301,8 @@ impl<'l> Worker<'l> {
                     if connection.is_congested() || more && others {
                         return;
                     }
-                    wake.look = wake.ended || connection.must_look_again();
+                    wake.look = wake.ended;
+                    connection.look_again(&mut wake);
                     if !more && !wake.look {
                         return;
                     }
@@ -291,7 +312,7 @@ impl<'l> Worker<'l> {
                     if self.lane.cancel(connection, request_id) && connection.leave() {
                         return self.lane.close(connection);
                     }
-                    wake.look |= connection.must_look_again();
+                    connection.look_again(&mut wake);
                 }
                 Next::Nothing => {
                     drop(inbound);
@@ -303,10 +324,14 @@ impl<'l> Worker<'l> {
                         };
                         continue;
                     }
-                    if !connection.must_look_again() {
+                    wake.look = false;
+                    connection.look_again(&mut wake);
+                    if !wake.look {
+                        if connection.opened().is_some_and(Opened::is_doomed) {
+                            self.lane.close(connection);
+                        }
                         return;
                     }
-                    wake.look = true;
                 }
                 Next::Closed => {
                     // Replies that other threads are working at are still to be sent; then the last of them closes.
@@ -350,7 +375,7 @@ impl<'l> Worker<'l> {
                     return self.buffer(connection, header);
                 }
                 self.count_loan();
-                self.answer_request(connection, header, Arrival::NOW)
+                self.answer(connection, header, Arrival::NOW)
             }
             MessageType::LocateRequest => {
                 let Desk { message, buffers, .. } = &mut self.desk;

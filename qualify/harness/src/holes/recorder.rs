@@ -10,11 +10,12 @@ use punctual_os::{CpuSet, TaskId, Thread, ThreadSpec, clock};
 use super::{Hole, HoleSource, Span, nanoseconds, outstanding_parts};
 use crate::watchdog::above_all;
 
-/// Samples the summed CPU clock of the pinned processes, from another CPU.
+/// Samples the summed CPU clock of the pinned processes, from another CPU, until it is stopped or dropped.
 #[derive(Debug)]
 pub struct HoleRecorder {
     stop: Arc<AtomicBool>,
-    thread: Thread<Recording>,
+    /// Until it is stopped.
+    thread: Option<Thread<Recording>>,
 }
 
 impl HoleRecorder {
@@ -36,16 +37,34 @@ impl HoleRecorder {
             .scheduling(above_all())
             .affinity((!driver.is_empty()).then(|| driver.clone()))
             .spawn(move || record(&processes, &pinned, &stopped))?;
+        let thread = Some(thread);
         Ok(Self { stop, thread })
+    }
+
+    /// The kernel's number of its thread.
+    #[cfg(test)]
+    pub(super) fn thread_id(&self) -> Option<TaskId> {
+        self.thread.as_ref().map(Thread::tid)
     }
 
     /// Ends it and gives what it saw.
     ///
     /// # Panics
     /// When the recording thread did.
-    pub fn stop(self) -> Recording {
+    pub fn stop(mut self) -> Recording {
         self.stop.store(true, Ordering::Release);
-        self.thread.join().expect("the recorder does not panic")
+        let thread = self.thread.take().expect("it is stopped once");
+        thread.join().expect("the recorder does not panic")
+    }
+}
+
+/// For a measurement that failed: its thread is above all others, and must not outlive it.
+impl Drop for HoleRecorder {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
 
@@ -109,7 +128,7 @@ fn record(processes: &[TaskId], pinned: &CpuSet, stop: &AtomicBool) -> Recording
             next = now;
         }
         clock::sleep_until(next);
-        watch.sample(now_ns(), cpu_time(processes), || CpuAccount::read(pinned));
+        watch.sample(now_ns(), cpu_time(processes), || CpuAccount::read(pinned).ok());
     }
     watch.end()
 }
@@ -192,14 +211,14 @@ impl Watch {
 
 /// What the kernel says that CPUs have done, in its own ticks of 10 ms, summed over them.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(super) struct CpuAccount {
-    pub(super) idle: u64,
-    pub(super) busy: u64,
+pub(crate) struct CpuAccount {
+    pub(crate) idle: u64,
+    pub(crate) busy: u64,
 }
 
 impl CpuAccount {
-    fn read(cpus: &CpuSet) -> Option<Self> {
-        Some(Self::parse(&std::fs::read_to_string("/proc/stat").ok()?, cpus))
+    pub(crate) fn read(cpus: &CpuSet) -> io::Result<Self> {
+        Ok(Self::parse(&std::fs::read_to_string("/proc/stat")?, cpus))
     }
 
     /// Fields of a line: user, nice, system, idle, iowait, irq, softirq, steal, …

@@ -180,3 +180,19 @@ fn a_maximum_is_blamed_on_the_hole_that_took_most_of_it() {
     );
     assert_eq!(cause_of(span(100, 150), &holes), "no recorded hole");
 }
+
+#[test]
+fn a_recorder_that_is_dropped_leaves_no_thread() {
+    let me = punctual_os::TaskId::current_process();
+    let recorder = HoleRecorder::start(vec![me], CpuSet::all(), &CpuSet::empty()).unwrap();
+    // The number of the thread, which other tests' recorders are named like.
+    let thread = recorder.thread_id().unwrap();
+    let path = format!("/proc/self/task/{thread}");
+    assert!(std::path::Path::new(&path).exists());
+    drop(recorder);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(5);
+    while std::path::Path::new(&path).exists() {
+        assert!(std::time::Instant::now() < deadline, "it still runs");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}

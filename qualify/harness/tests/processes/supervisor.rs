@@ -106,7 +106,7 @@ impl Scene {
                 assert_eq!(throttling::runtime().unwrap(), RealtimeRuntime::Unlimited);
             }
             Throttling::WasOff => assert_eq!(self.throttling, RealtimeRuntime::Unlimited),
-            Throttling::LeftAlone => println!("SKIPPED in part: {:?}", prepared.notices),
+            Throttling::LeftAlone => println!("skipped in part: {:?}", prepared.notices),
         }
         if CpuSet::all().len() > 1 {
             assert!(!place(&self.foreign).contains(last_cpu().iter().next().unwrap()));
@@ -213,7 +213,7 @@ pub fn that_was_killed_too_is_repaired_after() {
     let scene = Scene::new("repair");
     let (mut run, prepared) = scene.run(&[]);
     if prepared.throttling == Throttling::LeftAlone && prepared.moved == 0 {
-        return println!("SKIPPED: nothing was changed: {:?}", prepared.notices);
+        return println!("skipped: nothing was changed: {:?}", prepared.notices);
     }
     let supervisor = run.supervisor();
     // First the one that would restore, while the other cannot tell.

@@ -4,23 +4,12 @@
 //! do it all: once through a thread pool that treats all requests alike, once through lanes.
 //! Source: \[S2\] experiments 4 and 5, figures 15 and 17.
 
-pub(crate) mod client;
 mod measure;
 mod page;
-mod server;
-pub(crate) mod stage;
 
 use std::process::ExitCode;
 
-use serde::{Deserialize, Serialize};
-
-pub(crate) use client::client;
-pub(crate) use server::server;
-
 use crate::report::{Files, could_not_run};
-
-pub(crate) const SERVER_ROLE: &str = "__demo-server";
-pub(crate) const CLIENT_ROLE: &str = "__demo-client";
 
 /// The page with the figures, where nobody says otherwise.
 const PAGE: &str = "punctual-demo.html";
@@ -69,76 +58,5 @@ pub fn run(options: &Options) -> ExitCode {
             files.finish(&outcome, || page::html(&outcome))
         }
         Err(error) => could_not_run("demo", &error),
-    }
-}
-
-/// The three clients. The more important the faster, so that the important one has the most to lose.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Importance {
-    High,
-    Medium,
-    Low,
-}
-
-impl Importance {
-    pub(crate) const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::High => "high",
-            Self::Medium => "medium",
-            Self::Low => "low",
-        }
-    }
-
-    /// Calls per second.
-    pub(crate) fn rate(self) -> u32 {
-        match self {
-            Self::High => 75,
-            Self::Medium => 50,
-            Self::Low => 25,
-        }
-    }
-
-    /// CORBA priority: those of the paper's lanes, the highest a little lower, so that what supervises the run stands above it.
-    pub(crate) fn priority(self) -> punctual::Priority {
-        let value = match self {
-            Self::High => 32_000,
-            Self::Medium => 21_844,
-            Self::Low => 10_922,
-        };
-        punctual::Priority::new(value).expect("not negative")
-    }
-}
-
-/// Below all clients with a rate: threads that call as fast as they can with what is left.
-pub(crate) const BEST_EFFORT: punctual::Priority = punctual::Priority::MIN;
-
-/// How the server treats requests.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Pool {
-    /// Three threads at the low client's priority, requests in order of arrival.
-    Classic,
-    /// A lane of one thread for each priority.
-    Lanes,
-}
-
-impl Pool {
-    pub(crate) const ALL: [Self; 2] = [Self::Classic, Self::Lanes];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Classic => "classic",
-            Self::Lanes => "lanes",
-        }
-    }
-
-    pub(crate) fn heading(self) -> &'static str {
-        match self {
-            Self::Classic => "Classic pool",
-            Self::Lanes => "Lanes",
-        }
     }
 }

@@ -1,8 +1,10 @@
 use punctual_harness::{Outcome, Row};
 use punctual_report::{LineFigure, Series, Table};
 
-use super::{Importance, Pool};
-use crate::Error;
+use crate::{
+    Error,
+    load::{Importance, Pool},
+};
 
 const COLUMNS: &[(&str, &str)] = &[
     ("pool", "pool"),

@@ -6,4 +6,4 @@ mod page;
 mod parser;
 mod recorder;
 
-pub use recorder::{KernelRecorder, KernelSettings, KernelTrace, Lost};
+pub use recorder::{KernelRecorder, KernelSettings, KernelTrace, Lost, Recorded};

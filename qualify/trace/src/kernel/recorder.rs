@@ -19,6 +19,8 @@ use crate::event::{KernelEvent, ThreadId};
 /// How to record.
 #[derive(Clone, Debug)]
 pub struct KernelSettings {
+    /// What to record. Each event costs the CPU that it happens on a fraction of a microsecond. Default: all.
+    pub events: Recorded,
     /// Where the recording thread runs, above all others: CPUs other than the watched ones. Empty: anywhere, as an ordinary
     /// thread.
     pub reader: CpuSet,
@@ -31,6 +33,7 @@ pub struct KernelSettings {
 impl Default for KernelSettings {
     fn default() -> Self {
         Self {
+            events: Recorded::All,
             reader: CpuSet::empty(),
             buffer_kib: 4096,
             max_events: 16_000_000,
@@ -38,12 +41,34 @@ impl Default for KernelSettings {
     }
 }
 
-/// Records the kernel's scheduling events of all CPUs.
+/// Which events of the kernel are recorded.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Recorded {
+    /// All that the analysis of inversions needs.
+    All,
+    /// Switches between threads alone.
+    Switches,
+    /// Interrupts alone: nothing is recorded where threads wake, wait and switch.
+    Interrupts,
+}
+
+impl Recorded {
+    fn includes(self, event: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Switches => event == "sched/sched_switch",
+            Self::Interrupts => event.starts_with("irq"),
+        }
+    }
+}
+
+/// Records the kernel's scheduling events of all CPUs, until it is stopped or dropped.
 #[derive(Debug)]
 pub struct KernelRecorder {
     instance: TraceInstance,
     stop: Arc<AtomicBool>,
-    thread: Thread<io::Result<KernelTrace>>,
+    /// Until it is stopped.
+    thread: Option<Thread<io::Result<KernelTrace>>>,
 }
 
 /// What was recorded.
@@ -102,7 +127,8 @@ impl KernelRecorder {
         set("tracing_on", "0")?;
         set("trace_clock", "mono")?;
         set("buffer_size_kb", &settings.buffer_kib.to_string())?;
-        for &(event, required) in EVENTS {
+        let chosen = |event: &&(&str, bool)| settings.events.includes(event.0);
+        for &(event, required) in EVENTS.iter().filter(chosen) {
             let enabled = set(&format!("events/{event}/enable"), "1");
             if required {
                 enabled?;
@@ -137,7 +163,7 @@ impl KernelRecorder {
         Ok(Self {
             instance,
             stop,
-            thread,
+            thread: Some(thread),
         })
     }
 
@@ -148,13 +174,24 @@ impl KernelRecorder {
     ///
     /// # Panics
     /// When the recording thread did.
-    pub fn stop(self) -> io::Result<KernelTrace> {
+    pub fn stop(mut self) -> io::Result<KernelTrace> {
         std::fs::write(self.instance.path().join("tracing_on"), "0")?;
         self.stop.store(true, Ordering::Release);
-        let mut trace = self.thread.join().expect("the recorder does not panic")?;
+        let thread = self.thread.take().expect("it is stopped once");
+        let mut trace = thread.join().expect("the recorder does not panic")?;
         trace.events.sort_by_key(|event| event.time_ns);
         missing_switches::add(&mut trace.events);
         Ok(trace)
+    }
+}
+
+/// For a measurement that failed. In this order: the instance cannot be removed while the thread reads it.
+impl Drop for KernelRecorder {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
 
@@ -278,9 +315,51 @@ mod tests {
         assert_eq!(lost_by_kernel(""), 0);
     }
 
+    /// There is one for each process, and tests run beside each other.
+    fn started(settings: &KernelSettings) -> io::Result<KernelRecorder> {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            match KernelRecorder::start(settings) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                other => return other,
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_chosen_is_recorded_and_nothing_else() {
+        let settings = KernelSettings {
+            events: Recorded::Interrupts,
+            ..KernelSettings::default()
+        };
+        let recorder = match started(&settings) {
+            Ok(recorder) => recorder,
+            Err(error) => return println!("skipped: {error}"),
+        };
+        std::thread::sleep(Duration::from_millis(20));
+        let trace = recorder.stop().unwrap();
+        let interrupt =
+            |event: &KernelEvent| matches!(event.what, What::InterruptBegin(_) | What::InterruptEnd(_));
+        assert!(trace.events.iter().all(interrupt));
+        assert!(!trace.events.is_empty(), "a machine without interrupts");
+    }
+
+    #[test]
+    fn a_recorder_that_is_dropped_makes_room_for_the_next_one() {
+        for _ in 0..2 {
+            match started(&KernelSettings::default()) {
+                Ok(recorder) => drop(recorder),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => panic!("{error}"),
+                Err(error) => return println!("skipped: {error}"),
+            }
+        }
+    }
+
     #[test]
     fn sleeping_is_seen_as_switches_with_exact_times() {
-        let recorder = match KernelRecorder::start(&KernelSettings::default()) {
+        let recorder = match started(&KernelSettings::default()) {
             Ok(recorder) => recorder,
             // Being understood is what is tested.
             Err(error) if error.kind() != io::ErrorKind::InvalidData => return println!("skipped: {error}"),

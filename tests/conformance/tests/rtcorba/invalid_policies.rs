@@ -118,7 +118,14 @@ fn each_rule_for_the_policies_of_an_adapter_has_its_error() {
     ];
     for (rule, policy_type, words, builder) in rows {
         let orb = orb();
-        match builder(&orb).build() {
+        let result = builder(&orb).build().inspect_err(|error| {
+            let exception = error.system_exception();
+            assert_eq!(
+                (exception.kind, exception.minor),
+                (Kind::InvPolicy, Minor::POLICY_CONFLICT)
+            );
+        });
+        match result {
             Err(OrbError::InvalidPolicy(found)) => {
                 assert_eq!(found, *rule);
                 assert_eq!(found.policy_type(), *policy_type);

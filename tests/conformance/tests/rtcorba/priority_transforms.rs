@@ -155,6 +155,47 @@ fn calls_of_the_servant_are_transformed_and_no_others() {
     assert_eq!(transformed.corba_priority(), Ok(15_001));
 }
 
+/// An upcall inside an upcall, on the same thread: each one's calls are under its own object's transform, or under none.
+#[test]
+fn upcalls_inside_upcalls_keep_their_transforms_apart() {
+    let scene = Scene::new();
+    let Server { orb, pool, .. } = &scene.transformed;
+    let beside = orb.root_poa().child("beside").threadpool(pool);
+    let beside = beside.priority_model(MODEL).highest_priority(Priority::MAX);
+    let beside = scene.transformed.another_in(&beside.build().unwrap());
+    let client = ordinary_client();
+    let [transformed, beside]: [ProbeRef; 2] =
+        [&scene.transformed.probe, &beside].map(|probe| client.resolve(&probe.to_ior()).unwrap());
+    let elsewhere: ProbeRef = client.resolve(&scene.plain.probe.to_ior()).unwrap();
+    client.current().set_priority(priority(5000)).unwrap();
+    let id = scene.transformed.poa.id_of(&scene.transformed.probe).unwrap();
+    let (inbound, outbound) = ((true, 5000, id.clone()), (false, 6000, id));
+    // Inside the transformed object's upcall comes one without a transform, which calls on as it is.
+    assert_eq!(
+        transformed.corba_priority_after(Some(&beside), Some(&elsewhere)),
+        Ok(5999)
+    );
+    let asked = scene.shift.take();
+    assert_eq!(asked, [inbound.clone(), outbound.clone(), outbound.clone()]);
+    // The other way round.
+    assert_eq!(
+        beside.corba_priority_after(Some(&transformed), Some(&elsewhere)),
+        Ok(5000)
+    );
+    assert_eq!(scene.shift.take(), [inbound.clone(), outbound.clone()]);
+    // Two with transforms: the outer one's calls are its own again afterwards.
+    let other = scene.transformed.another();
+    let id = scene.transformed.poa.id_of(&other).unwrap();
+    let other = client.resolve(&other.to_ior()).unwrap();
+    assert_eq!(
+        transformed.corba_priority_after(Some(&other), Some(&elsewhere)),
+        Ok(5999)
+    );
+    let inner = [(true, 5999, id.clone()), (false, 6999, id)];
+    let asked = [&[inbound, outbound.clone()], &inner[..], &[outbound]].concat();
+    assert_eq!(scene.shift.take(), asked);
+}
+
 #[test]
 fn objects_are_named_by_their_ids() {
     let shift = Shift::default();

@@ -35,11 +35,17 @@ pub fn address(probe: &ProbeRef) -> String {
 
 /// As [`address`], in this one of the reference's profiles.
 pub fn address_in(probe: &ProbeRef, profile: usize) -> String {
+    published(probe, profile).0
+}
+
+/// The path, and the random number of the server that listens there.
+pub fn published(probe: &ProbeRef, profile: usize) -> (String, u128) {
     let profile = &probe.ior().profiles[profile].data;
     // Byte order, version and padding, then a string with its length.
     let length = u32::from_ne_bytes(profile[4..8].try_into().unwrap()) as usize;
     let address = String::from_utf8(profile[8..8 + length - 1].to_vec()).unwrap();
-    address.split('?').next().unwrap().to_owned()
+    let (path, number) = address.split_once('?').unwrap();
+    (path.to_owned(), u128::from_str_radix(number, 16).unwrap())
 }
 
 impl HostileClient {

@@ -2,7 +2,10 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
-    os::{fd::IntoRawFd, unix::net::UnixListener},
+    os::{
+        fd::IntoRawFd,
+        unix::net::{UnixListener, UnixStream},
+    },
     process::{Child, Command, Stdio},
     sync::{
         Arc,
@@ -17,10 +20,13 @@ use punctual_conformance::{
     conformance::{ProbeRef, probe},
     peer::wait_until,
     server::{self, Server, Setup},
+    wire::COMMON,
 };
 
 mod hostile_client;
+mod hostile_server;
 use hostile_client::HostileClient;
+use hostile_server::HostileServer;
 
 fn start() -> Server {
     Setup {
@@ -362,4 +368,68 @@ fn a_client_that_does_not_speak_giop_is_turned_away() {
     client.write(b"GET / HTTP/1.1\r\n\r\n");
     assert_eq!(&client.read(12)[..8], b"GIOP\x01\x00\x01\x06", "MessageError");
     wait_until("it is closed", || connections(&server) == 0);
+}
+
+/// Whatever a server does with the memory, each call to it ends, in time, and calls to others are as they were.
+#[test]
+fn a_server_that_lies_or_scribbles_harms_calls_to_itself_only() {
+    let (ior, (path, number)) = {
+        let gone = start();
+        (gone.probe.to_ior(), hostile_client::published(&gone.probe, 0))
+    };
+    let listener = UnixListener::bind(&path).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let hostile = {
+        let stop = Arc::clone(&stop);
+        thread::spawn(move || {
+            for seed in 1.. {
+                let mut server = HostileServer::accept(&listener, number, seed);
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                // Honest for a while.
+                for _ in 0..seed % 3 {
+                    server.receive().into_iter().for_each(|id| server.answer(id));
+                }
+                let Some(id) = server.receive() else { continue };
+                let mut reply = COMMON.reply(id, 0, |body| body.i32(42));
+                match seed % 4 {
+                    // More to come than any memory has.
+                    0 => {
+                        reply[8..12].fill(0xff);
+                        server.send(&reply);
+                        server.receive();
+                    }
+                    // It dies inside a reply.
+                    1 => server.send(&reply[..20]),
+                    _ => (0..500).for_each(|_| server.scribble()),
+                }
+            }
+        })
+    };
+    let (honest, client) = (start(), server::client());
+    let unharmed = honest.reference_for(&client);
+    let probe: ProbeRef = client.resolve(&ior).unwrap();
+    let probe: ProbeRef = probe.with_timeout(Duration::from_millis(100)).unchecked();
+    let (mut answered, mut failed) = (0, 0);
+    for value in 0..200 {
+        let started = Instant::now();
+        match probe.twice(value) {
+            Ok(_) => answered += 1,
+            Err(_) => failed += 1,
+        }
+        assert!(
+            started.elapsed() < Duration::from_secs(10),
+            "it has not ended in time"
+        );
+        assert_eq!(unharmed.twice(value), Ok(2 * value));
+    }
+    assert!(
+        answered > 20 && failed > 20,
+        "{answered} answered, {failed} failed"
+    );
+    stop.store(true, Ordering::Relaxed);
+    drop(UnixStream::connect(&path).unwrap());
+    hostile.join().unwrap();
+    std::fs::remove_file(path).unwrap();
 }

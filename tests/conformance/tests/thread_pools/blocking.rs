@@ -72,7 +72,7 @@ fn a_request_costs_a_read_and_a_write() {
     let probe = server.reference_for(&client);
     let lane = TaskId::new(probe.thread().unwrap()).unwrap();
     let Ok(counter) = Counter::syscalls(lane, false) else {
-        return eprintln!("SKIPPED a_request_costs_a_read_and_a_write: no right to count");
+        return eprintln!("skipped a_request_costs_a_read_and_a_write: no right to count");
     };
     const CALLS: u64 = 200;
     (0..10).for_each(|_| assert_eq!(probe.twice(1), Ok(2)));

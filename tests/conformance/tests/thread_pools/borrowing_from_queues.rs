@@ -236,7 +236,7 @@ fn the_borrowed_thread_runs_at_the_priority_of_the_queue() {
         SchedulingClass::Fifo,
     );
     if !server.pool.is_realtime() {
-        return eprintln!("SKIPPED: no real-time rights, so priorities cannot be seen to change");
+        return eprintln!("skipped: no real-time rights, so priorities cannot be seen to change");
     }
     let client = ordinary_client();
     let probe = server.reference_for(&client);
@@ -318,7 +318,7 @@ fn nor_is_any_on_one_real_time_cpu() {
         SchedulingClass::Fifo,
     );
     if !server.pool.is_realtime() {
-        return eprintln!("SKIPPED: no real-time rights");
+        return eprintln!("skipped: no real-time rights");
     }
     stress(&server);
 }

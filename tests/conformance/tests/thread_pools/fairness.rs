@@ -1,8 +1,14 @@
-//! One connection cannot keep a lane's thread from the others.
+//! One connection cannot keep a lane's thread from the others, and one thread cannot keep the CPU from its equals.
 
-use punctual_conformance::{peer::Peer, wire::COMMON};
+use punctual::{CpuSet, LaneWait, SchedulingClass};
+use punctual_conformance::{
+    peer::{Peer, wait_until},
+    real_time::realtime_or_skip,
+    server::Setup,
+    wire::COMMON,
+};
 
-use super::plain;
+use super::{Shape, plain};
 
 #[test]
 fn a_flood_waits_its_turn() {
@@ -25,4 +31,60 @@ fn a_flood_waits_its_turn() {
         noted <= FLOOD / 2,
         "{noted} of {FLOOD} were served before the one request of another client"
     );
+}
+
+/// Two threads of equal priority on one CPU, each in an upcall that waits. Both upcalls may go on at once, and requests lie ready: one
+/// thread goes on first, and the other's upcall, which began before all of these requests came, must not wait for all of them.
+fn noted_before_the_equal_goes_on(shape: Shape, requests: i32, of_one_peer: bool) -> usize {
+    let setup = Setup {
+        pool: shape,
+        class: SchedulingClass::Fifo,
+        ..Setup::default()
+    };
+    let server = setup.start();
+    let key = server.key();
+    let [mut first, mut second] = [(); 2].map(|()| Peer::connect(server.port()));
+    let mut others = Vec::new();
+    if !of_one_peer {
+        others.resize_with(requests as usize, || Peer::connect(server.port()));
+    }
+    for peer in &mut others {
+        peer.send(&COMMON.request(1, &key, "noted", |body| body));
+        peer.receive().expect("it is known to the lane");
+    }
+    for (arrived, peer) in [&mut first, &mut second].into_iter().enumerate() {
+        peer.send(&COMMON.request(1, &key, "wait_at_gate", |body| body.i32(1)));
+        server.hooks.await_at_gate(arrived + 1);
+    }
+    let note = |value| COMMON.request_with(value as u32, 0, &key, "note", &[], |body| body.i32(value));
+    for value in 1..=requests {
+        match others.get_mut(value as usize - 1) {
+            Some(peer) => peer.send(&note(value)),
+            None => {
+                first.send(&note(value));
+                second.send(&note(value));
+            }
+        }
+    }
+    server.hooks.open_gate();
+    let all = requests as usize * if of_one_peer { 2 } else { 1 };
+    wait_until("all requests", || server.hooks.journal().len() == all);
+    server.hooks.noted_before_gate()[1]
+}
+
+#[test]
+fn a_thread_that_always_finds_requests_gives_way_to_its_equals() {
+    if !realtime_or_skip() {
+        return;
+    }
+    let polled = |pool: punctual::ThreadPoolBuilder| pool.threads(2).affinity(CpuSet::single(0));
+    let before = noted_before_the_equal_goes_on(polled, 60, false);
+    assert!(before <= 10, "{before} of 60 went first");
+    let blocking = |pool: punctual::ThreadPoolBuilder| {
+        pool.threads(2)
+            .wait(LaneWait::Blocking)
+            .affinity(CpuSet::single(0))
+    };
+    let before = noted_before_the_equal_goes_on(blocking, 300, true);
+    assert!(before <= 50, "{before} of 300 went first");
 }

@@ -143,7 +143,7 @@ fn each_lane_has_its_own_class_and_cpus() {
     let (low, high) = (thread_at(LOW), thread_at(HIGH));
     assert_eq!(affinity::of(high).unwrap(), CpuSet::single(0));
     if !server.pool.is_realtime() {
-        return eprintln!("SKIPPED: no real-time rights, so classes cannot be seen");
+        return eprintln!("skipped: no real-time rights, so classes cannot be seen");
     }
     let class_of = |thread| scheduling::of(thread).unwrap();
     let native = |value| punctual::NativePriority(value);

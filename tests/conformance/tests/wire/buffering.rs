@@ -393,7 +393,7 @@ fn a_flood_does_not_starve_the_thread_that_serves() {
     };
     let server = setup.start();
     if !server.pool.is_realtime() {
-        return eprintln!("SKIPPED: no real-time rights");
+        return eprintln!("skipped: no real-time rights");
     }
     server.hooks.open_gate();
     let (served, refused) = thread::scope(|scope| {

@@ -220,7 +220,7 @@ fn without_lanes_the_thread_takes_on_the_priority_of_the_request() {
         };
         let server = setup.start();
         if !server.pool.is_realtime() {
-            return eprintln!("SKIPPED: no right to SCHED_FIFO, so priorities cannot be seen to change");
+            return eprintln!("skipped: no real-time rights, so priorities cannot be seen to change");
         }
         let mut peer = Peer::connect(server.port());
         let thread = call(&mut peer, &server, "thread", &[]).reply().body.i32();

@@ -1,9 +1,10 @@
 //! Objects and ORBs that come and go while calls are under way.
 
-use std::{net::TcpStream, thread};
+use std::{net::TcpStream, sync::Arc, thread};
 
 use punctual::{Completion, Minor, SystemException, SystemExceptionKind as Kind};
 use punctual_conformance::{
+    conformance::ProbeRef,
     peer::{Peer, wait_until},
     server::{Server, Setup, UNLUCKY, client, client_with},
     wire::{CLOSE_CONNECTION, COMMON},
@@ -69,6 +70,27 @@ fn an_object_deactivates_itself() {
     assert_eq!(probe.retire(), Ok(()));
     assert_eq!(probe.twice(1), Err(gone()));
     assert_eq!(server.another().twice(1), Ok(2));
+}
+
+/// Nobody activates or deactivates anything outside of upcalls, and the servants go all the same.
+#[test]
+fn servants_deactivated_in_upcalls_do_not_pile_up() {
+    let server = Server::start();
+    let client = client();
+    let probe = server.reference_for(&client);
+    let living = || Arc::strong_count(&server.hooks);
+    let before = living();
+    for _ in 0..3 {
+        probe.churn(1000).unwrap();
+        assert_eq!(living(), before);
+    }
+    // One that is in use when it is deactivated goes with those that come after it.
+    let own = server.another();
+    probe.retire().unwrap();
+    assert_eq!(living(), before + 1);
+    let other: ProbeRef = client.resolve(&own.to_ior()).unwrap();
+    other.churn(10).unwrap();
+    assert_eq!(living(), before);
 }
 
 #[test]

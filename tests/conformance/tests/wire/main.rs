@@ -12,3 +12,6 @@ mod probing;
 mod redispatch;
 mod references;
 mod serving;
+
+#[global_allocator]
+static ALLOCATOR: punctual_os::CountingAllocator = punctual_os::CountingAllocator;

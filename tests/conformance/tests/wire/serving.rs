@@ -1,6 +1,6 @@
 //! Wait strategies: what a lane's thread does while it waits for the reply to a call of its own.
 
-use std::{thread, time::Duration};
+use std::{process::Command, thread, time::Duration};
 
 use punctual::{
     Completion, Minor, Orb, PolicyOverrides, Priority, PriorityModel, QueueLimits, SchedulingClass,
@@ -9,7 +9,7 @@ use punctual::{
 use punctual_conformance::{
     conformance::ProbeRef,
     peer::{Listener, Peer, wait_until},
-    server::{Profile, Server, Setup, client, reference},
+    server::{Profile, Server, Setup, UNLUCKY, client, reference},
     wire::{COMMON, Octets, Reader},
 };
 
@@ -274,7 +274,7 @@ fn priorities_are_those_of_the_upcall_that_runs() {
     };
     let server = setup.start();
     if !server.pool.is_realtime() {
-        return eprintln!("SKIPPED: no real-time rights");
+        return eprintln!("skipped: no real-time rights");
     }
     let listener = Listener::open();
     let mut peer = Peer::connect(server.port());
@@ -343,6 +343,51 @@ fn a_thread_that_would_wait_for_itself_is_told() {
         assert_eq!(strange.twice(21), Ok(42), "nothing else has happened");
         let (_server, _client, strange) = stranger_to_itself(WaitStrategy::Serving, pool);
         assert_eq!(strange.forward(Some(&strange), 5), Ok(10));
+    }
+}
+
+/// What standard error is told was put together before: the refusal that says it allocates no more than those that say nothing.
+#[test]
+fn naming_the_lane_allocates_nothing() {
+    let (server, _client, strange) = stranger_to_itself(WaitStrategy::Blocking, |pool| pool);
+    // The thread has made a call, and raised an exception.
+    assert_eq!(strange.forward(Some(&Server::start().probe), 5), Ok(10));
+    strange.twice(UNLUCKY).unwrap_err();
+    let allocations = || strange.allocations().unwrap();
+    allocations();
+    let refusals = [(); 3].map(|()| {
+        let before = allocations();
+        strange.rally(1).unwrap_err();
+        allocations() - before
+    });
+    assert_eq!(refusals, [refusals[2]; 3]);
+    assert_eq!(server.seen(0).deadlocks, 3);
+}
+
+/// In a process of its own, for what it says.
+#[test]
+fn standard_error_names_each_lane_once() {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "serving::deadlocks_in_two_lanes", "--ignored"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    for lane in ["`p1-0`", "`p2-0`"] {
+        assert_eq!(said.matches(lane).count(), 1, "{lane}: {said}");
+    }
+    assert_eq!(said.matches("give the lane another thread").count(), 2, "{said}");
+}
+
+#[test]
+#[ignore = "for the test above"]
+fn deadlocks_in_two_lanes() {
+    for _ in 0..2 {
+        let (server, _client, strange) = stranger_to_itself(WaitStrategy::Blocking, |pool| pool);
+        for _ in 0..2 {
+            strange.rally(1).unwrap_err();
+        }
+        assert_eq!(server.seen(0).deadlocks, 2);
     }
 }
 

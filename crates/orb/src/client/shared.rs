@@ -1,0 +1,313 @@
+//! Calls over connections that several callers share: a lane's threads read the replies.
+
+use std::sync::Arc;
+
+use punctual_flight::{Event, Record, record};
+use punctual_giop::MessageType;
+use punctual_stub::{Call, Response};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind as Kind};
+
+use super::{
+    Reference, Route,
+    connection::connect,
+    connection_cache::ConnectionKey,
+    invoke::{Answer, Attempt, Speech, Terms, closed},
+    locate::located,
+    request_buffer::RequestBuffer,
+    route::char_set_in_force,
+    thread_state::CallFrame,
+};
+use crate::{
+    WaitStrategy, current,
+    lane::{
+        Lane,
+        replies::{End, Outcome, Refused, Reply, ReplyBuffer, Wait},
+        serving::{self, BlockedInOwnLane, OwnLane},
+        shared::{SharedConnection, Unsent},
+    },
+};
+
+/// The lane that reads the reply of one call.
+pub(super) struct ReplyLane {
+    lane: Arc<Lane>,
+    /// It is the calling thread's own.
+    _blocked: Option<BlockedInOwnLane>,
+}
+
+/// A request that goes over a shared connection.
+struct Outgoing<'o> {
+    shared: &'o SharedConnection,
+    lane: &'o Lane,
+    route: &'o Route,
+    priority: Priority,
+    terms: Terms<'o>,
+}
+
+impl Reference {
+    /// The lane that is to read the reply; `None`: the call has to be an exclusive one.
+    ///
+    /// Fails with INV_POLICY where the calling thread serves no lane and there is no lane for its replies.
+    #[cold]
+    pub(super) fn lane_for_reply(&self, terms: Terms<'_>) -> Result<Option<ReplyLane>, SystemException> {
+        let priority = current::thread_priority(&self.core);
+        match serving::own_lane_for_reply(priority, terms.policies.wait_strategy) {
+            OwnLane::CannotRead => Ok(None),
+            OwnLane::Reads(lane, blocked) => Ok(Some(ReplyLane {
+                lane,
+                _blocked: blocked,
+            })),
+            OwnLane::None => {
+                let pool = self.core.reply_pool.load();
+                let pool = pool.as_ref().ok_or_else(|| no_lane(Minor::NO_REPLY_THREADPOOL))?;
+                let lane = pool.lane_for_reply(priority);
+                let lane = lane.ok_or_else(|| no_lane(Minor::NO_LANE_FOR_REPLY))?;
+                if !lane.reads_replies() {
+                    return Err(no_lane(Minor::NO_REPLY_THREADPOOL));
+                }
+                Ok(Some(ReplyLane {
+                    lane: Arc::clone(lane),
+                    _blocked: None,
+                }))
+            }
+        }
+    }
+
+    /// As a call over a connection of its own, but that others may be outstanding on it.
+    #[inline(never)]
+    pub(super) fn call_over_shared(
+        &self,
+        lane: &ReplyLane,
+        route: &Route,
+        frame: &mut CallFrame,
+        call: &mut Call<'_>,
+        terms: Terms<'_>,
+    ) -> Result<Attempt<()>, SystemException> {
+        let priority = self.caller_priority(route)?;
+        let connection = &self.shared_connection(lane, route, priority, terms)?;
+        let outgoing = Outgoing {
+            shared: connection,
+            lane: &lane.lane,
+            route,
+            priority,
+            terms,
+        };
+        let CallFrame { request, shared, .. } = frame;
+        let lent = shared.get_or_insert_default();
+        let wanted = (call.response == Response::WithTarget).then_some(MessageType::Reply);
+        let answer = self.exchange(&outgoing, wanted, request, lent, |buffer, speech| {
+            self.encode(route, priority, terms, buffer, call, speech)
+        })?;
+        match answer {
+            Attempt::Done(Some(Reply { header, reply })) => {
+                let answer = Answer {
+                    message: &lent.message[..header.total_size()],
+                    header: &header,
+                    fragment_starts: &lent.fragment_starts,
+                    char_set: connection.opened.char_set,
+                };
+                self.decode_reply(answer, reply, route, call)
+            }
+            Attempt::Done(None) => Ok(Attempt::Done(())),
+            Attempt::Again(error) => Ok(Attempt::Again(error)),
+            Attempt::Forward(ior) => Ok(Attempt::Forward(ior)),
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn locate_over_shared(
+        &self,
+        lane: &ReplyLane,
+        route: &Route,
+        frame: &mut CallFrame,
+        terms: Terms<'_>,
+    ) -> Result<Attempt<bool>, SystemException> {
+        let priority = self.caller_priority(route)?;
+        let connection = &self.shared_connection(lane, route, priority, terms)?;
+        let outgoing = Outgoing {
+            shared: connection,
+            lane: &lane.lane,
+            route,
+            priority,
+            terms,
+        };
+        let CallFrame { request, shared, .. } = frame;
+        let lent = shared.get_or_insert_default();
+        let wanted = Some(MessageType::LocateReply);
+        let answer = self.exchange(&outgoing, wanted, request, lent, |buffer, speech| {
+            self.encode_locate(route, buffer, speech)
+        })?;
+        match answer {
+            Attempt::Done(Some(Reply { header, .. })) => {
+                located(route, &lent.message[..header.total_size()], &header)
+            }
+            Attempt::Done(None) => Ok(Attempt::Done(false)),
+            Attempt::Again(error) => Ok(Attempt::Again(error)),
+            Attempt::Forward(ior) => Ok(Attempt::Forward(ior)),
+        }
+    }
+
+    fn shared_connection(
+        &self,
+        lane: &ReplyLane,
+        route: &Route,
+        priority: Priority,
+        terms: Terms<'_>,
+    ) -> Result<SharedConnection, SystemException> {
+        let lane = &*lane.lane;
+        let find = |key: &ConnectionKey<'_>| lane.shared(key);
+        self.bind(route, priority, terms, find, |key| {
+            self.open_shared(lane, key, terms)
+        })
+    }
+
+    #[cold]
+    fn open_shared(
+        &self,
+        lane: &Lane,
+        key: &ConnectionKey<'_>,
+        terms: Terms<'_>,
+    ) -> Result<SharedConnection, SystemException> {
+        let exhausted = || {
+            SystemException::new(
+                Kind::ImpLimit,
+                Minor::CLIENT_CONNECTIONS_EXHAUSTED,
+                Completion::No,
+            )
+        };
+        let permit = lane.permit_shared(key).ok_or_else(exhausted)?;
+        let protocols = &terms.policies.client_protocols;
+        let stream = connect(key.endpoint, protocols, self.connect_timeout(terms))?;
+        let properties = key.endpoint.properties(protocols);
+        let char_set = key.endpoint.char_set;
+        let speech = (char_set_in_force(char_set), char_set.is_some());
+        lane.share(key, permit, stream, &properties, speech, &self.core.limits)
+            // The system has no room for one more in the waiting place.
+            .map_err(|_| exhausted())
+    }
+
+    /// Sends a request and waits for its answer, which is in the buffer then; `None` for a request without one.
+    fn exchange(
+        &self,
+        outgoing: &Outgoing<'_>,
+        wanted: Option<MessageType>,
+        request: &mut RequestBuffer,
+        lent: &mut ReplyBuffer,
+        encode: impl FnOnce(&mut RequestBuffer, Speech) -> Result<(), SystemException>,
+    ) -> Result<Attempt<Option<Reply>>, SystemException> {
+        let Outgoing {
+            shared,
+            lane,
+            route,
+            priority,
+            terms,
+        } = *outgoing;
+        let replies = &shared.opened.replies;
+        terms.deadlines.check_unsent()?;
+        let entered = match wanted {
+            Some(wanted) => replies
+                .enter(wanted, lent)
+                .map(|ticket| (ticket.request_id, Some(ticket))),
+            None => replies.id_without_reply().map(|id| (id, None)),
+        };
+        let (request_id, ticket) = match entered {
+            Ok(entered) => entered,
+            Err(Refused::Full) => {
+                let minor = Minor::SHARED_CALLS_EXHAUSTED;
+                return Err(SystemException::new(Kind::ImpLimit, minor, Completion::No));
+            }
+            Err(Refused::Ended) => {
+                lane.forget(shared);
+                return Ok(Attempt::Again(closed()));
+            }
+        };
+        let speech = Speech {
+            request_id,
+            char_set: shared.opened.char_set,
+            announces_code_sets: shared.announces_code_sets(),
+        };
+        let link = shared.link();
+        let sent = encode(request, speech).map_err(Err).and_then(|()| {
+            record(|| Record::new(Event::Encoded).request(request_id).link(link));
+            shared.mark(&*self.core.network_mapping, route.network_priority(priority));
+            lane.send_request(shared, request.message(), route.version)
+                .map_err(Ok)
+        });
+        if let Err(reason) = sent {
+            if let Some(ticket) = ticket {
+                replies.withdraw(ticket, lent);
+            }
+            return unsent(reason?);
+        }
+        record(|| Record::new(Event::Sent).request(request_id).link(link));
+        let Some(ticket) = ticket else {
+            return Ok(Attempt::Done(None));
+        };
+        let at = |deadline: super::deadline::Deadline| deadline.at;
+        let wait = Wait {
+            until: terms.deadlines.reply.map(at),
+            unsent_until: terms.deadlines.request.map(at),
+            is_unsent: &|| shared.is_congested(),
+        };
+        if terms.policies.wait_strategy == WaitStrategy::Serving {
+            // For the request as long as it may not have been sent, then for the reply; what it came to, says the wait that
+            // follows. It fails for want of descriptors at most, and then that one is all there is.
+            let unsent = wait.unsent_until.filter(|_| shared.is_congested());
+            if let Some(Ok(false)) = serving::await_over(replies, &ticket, unsent.or(wait.until))
+                && unsent.is_some()
+                && !shared.is_congested()
+            {
+                let _ = serving::await_over(replies, &ticket, wait.until);
+            }
+        }
+        match replies.wait(ticket, &wait, lent) {
+            Outcome::Arrived(reply) => {
+                record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));
+                Ok(Attempt::Done(Some(reply)))
+            }
+            Outcome::Ended(end) => {
+                // The lane's thread may not have come to that yet.
+                lane.forget(shared);
+                ended(end)
+            }
+            Outcome::TimedOut => {
+                self.core.count_late_reply();
+                Err(maybe(Kind::Timeout, Minor::REPLY_TIMED_OUT))
+            }
+            Outcome::UnsentInTime => Err(maybe(Kind::Timeout, Minor::REQUEST_TIMED_OUT)),
+        }
+    }
+}
+
+fn ended<R>(end: End) -> Result<Attempt<R>, SystemException> {
+    let minor = match end {
+        End::InOrder => return Ok(Attempt::Again(closed())),
+        End::Lost => Minor::CONNECTION_LOST,
+        End::Rejected => Minor::PEER_REJECTED_MESSAGE,
+        End::Stopped => Minor::REPLY_THREADPOOL_ENDED,
+    };
+    Err(maybe(Kind::CommFailure, minor))
+}
+
+fn unsent<R>(reason: Unsent) -> Result<Attempt<R>, SystemException> {
+    match reason {
+        Unsent::Gone => Ok(Attempt::Again(SystemException::new(
+            Kind::CommFailure,
+            Minor::WRITE_FAILED,
+            Completion::No,
+        ))),
+        Unsent::Congested => Err(SystemException::new(
+            Kind::Transient,
+            Minor::SHARED_CONNECTION_CONGESTED,
+            Completion::No,
+        )),
+        Unsent::Halfway => Err(maybe(Kind::CommFailure, Minor::WRITE_FAILED)),
+    }
+}
+
+fn maybe(kind: Kind, minor: Minor) -> SystemException {
+    SystemException::new(kind, minor, Completion::Maybe)
+}
+
+fn no_lane(minor: Minor) -> SystemException {
+    SystemException::new(Kind::InvPolicy, minor, Completion::No)
+}

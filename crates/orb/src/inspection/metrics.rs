@@ -1,0 +1,183 @@
+use crate::LaneStatistics;
+
+/// One of a lane's numbers, under its names.
+pub(super) struct Metric {
+    /// In JSON. Prometheus says `punctual_lane_NAME`, with `_total` behind what only grows.
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    pub(super) help: &'static str,
+    /// `None`: the lane has no such thing.
+    pub(super) value: fn(&LaneStatistics) -> Option<u64>,
+}
+
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(super) enum Kind {
+    /// It goes up and down.
+    Gauge,
+    /// It only grows.
+    Counter,
+}
+
+use Kind::{Counter, Gauge};
+
+const fn metric(
+    name: &'static str,
+    kind: Kind,
+    help: &'static str,
+    value: fn(&LaneStatistics) -> Option<u64>,
+) -> Metric {
+    Metric {
+        name,
+        kind,
+        help,
+        value,
+    }
+}
+
+/// Everything that is counted of a lane.
+pub(super) const METRICS: &[Metric] = &[
+    metric(
+        "threads",
+        Gauge,
+        "Threads, with those borrowed at this moment.",
+        |lane| Some(lane.threads as u64),
+    ),
+    metric(
+        "busy_threads",
+        Gauge,
+        "Threads that are serving a request.",
+        |lane| Some(lane.busy as u64),
+    ),
+    metric("connections", Gauge, "Open connections.", |lane| {
+        Some(lane.connections as u64)
+    }),
+    metric(
+        "queued_requests",
+        Gauge,
+        "Requests that wait in the lane's queue.",
+        |lane| lane.queue.limits.map(|_| lane.queue.requests as u64),
+    ),
+    metric(
+        "queue_limit_requests",
+        Gauge,
+        "Requests that may wait in the lane's queue.",
+        |lane| lane.queue.limits.map(|limits| limits.requests as u64),
+    ),
+    metric(
+        "queued_octets",
+        Gauge,
+        "Octets of the requests that wait.",
+        |lane| lane.queue.limits.map(|_| lane.queue.octets as u64),
+    ),
+    metric(
+        "queue_limit_octets",
+        Gauge,
+        "Octets that requests may have that wait.",
+        |lane| lane.queue.limits.map(|limits| limits.octets as u64),
+    ),
+    metric(
+        "most_queued_requests",
+        Gauge,
+        "The most requests that have waited at once.",
+        |lane| lane.queue.limits.map(|_| lane.queue.most_requests as u64),
+    ),
+    metric(
+        "requests",
+        Counter,
+        "Requests received, refused ones included.",
+        |lane| Some(lane.requests),
+    ),
+    metric(
+        "queue_accepted",
+        Counter,
+        "Requests let into the queue.",
+        |lane| Some(lane.queue.accepted),
+    ),
+    metric(
+        "queue_refused",
+        Counter,
+        "Requests that found the queue full.",
+        |lane| Some(lane.queue.refused),
+    ),
+    metric(
+        "queue_cancelled",
+        Counter,
+        "Requests taken back while they waited.",
+        |lane| Some(lane.queue.cancelled),
+    ),
+    metric(
+        "expired",
+        Counter,
+        "Requests dropped because their deadline had passed.",
+        |lane| Some(lane.expired),
+    ),
+    metric(
+        "late",
+        Counter,
+        "Requests that took longer than their client's time-out.",
+        |lane| Some(lane.late),
+    ),
+    metric(
+        "misdirected",
+        Counter,
+        "Requests whose priority belongs to another lane.",
+        |lane| Some(lane.misdirected),
+    ),
+    metric(
+        "redispatched",
+        Counter,
+        "Misdirected requests that were handed on.",
+        |lane| Some(lane.redispatched),
+    ),
+    metric(
+        "refused_priorities",
+        Counter,
+        "Requests refused for too high a priority.",
+        |lane| Some(lane.refused_priorities),
+    ),
+    metric(
+        "refused_connections",
+        Counter,
+        "Connections refused because there were too many.",
+        |lane| Some(lane.refused_connections),
+    ),
+    metric(
+        "protocol_errors",
+        Counter,
+        "Connections closed for what came over them.",
+        |lane| Some(lane.protocol_errors),
+    ),
+    metric(
+        "idle_connections",
+        Counter,
+        "Connections closed because nothing came.",
+        |lane| Some(lane.idle_connections),
+    ),
+    metric(
+        "deadlocks",
+        Counter,
+        "Calls refused because they would have waited for themselves.",
+        |lane| Some(lane.deadlocks),
+    ),
+    metric(
+        "borrowed",
+        Counter,
+        "Requests that threads of lower lanes have served.",
+        |lane| Some(lane.borrowed),
+    ),
+    metric(
+        "lent",
+        Counter,
+        "Requests of higher lanes that its threads have served.",
+        |lane| Some(lane.lent),
+    ),
+    metric("dynamic_threads", Counter, "Dynamic threads made.", |lane| {
+        Some(lane.dynamic_threads)
+    }),
+    metric(
+        "thread_failures",
+        Counter,
+        "Dynamic threads that the system refused.",
+        |lane| Some(lane.thread_failures),
+    ),
+];

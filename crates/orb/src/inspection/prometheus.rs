@@ -1,0 +1,123 @@
+//! A snapshot in Prometheus' text format, version 0.0.4.
+//!
+//! Source: <https://prometheus.io/docs/instrumenting/exposition_formats/>
+
+use std::fmt::Write as _;
+
+use super::{
+    metrics::{Kind, METRICS},
+    snapshot::{LaneSnapshot, Snapshot, Times, band},
+};
+
+pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+impl Snapshot {
+    /// Every metric with its HELP and TYPE; spans of time are in seconds.
+    pub(super) fn to_prometheus(&self) -> String {
+        let mut text = String::new();
+        for metric in METRICS {
+            let (suffix, kind) = match metric.kind {
+                Kind::Counter => ("_total", "counter"),
+                Kind::Gauge => ("", "gauge"),
+            };
+            let name = format!("punctual_lane_{}{suffix}", metric.name);
+            head(&mut text, &name, metric.help, kind);
+            for lane in &self.lanes {
+                if let Some(value) = (metric.value)(&lane.statistics) {
+                    let _ = writeln!(text, "{name}{{{}}} {value}", labels(lane));
+                }
+            }
+        }
+        let name = "punctual_lane_service_seconds";
+        let help = "Time from reading a request to writing its reply.";
+        head(&mut text, name, help, "histogram");
+        self.lanes
+            .iter()
+            .for_each(|lane| histogram(&mut text, name, lane));
+        let name = "punctual_lane_service_seconds_max";
+        head(&mut text, name, "The longest of these times.", "gauge");
+        for lane in &self.lanes {
+            let _ = writeln!(text, "{name}{{{}}} {}", labels(lane), seconds(lane.times.longest));
+        }
+        let name = "punctual_lane_band_connections";
+        let help = "Open connections, by the priority band that their client has bound them to.";
+        head(&mut text, name, help, "gauge");
+        for lane in &self.lanes {
+            for (counted, open) in &lane.connections {
+                let _ = writeln!(
+                    text,
+                    "{name}{{{},band=\"{}\"}} {open}",
+                    labels(lane),
+                    band(*counted)
+                );
+            }
+        }
+        let name = "punctual_client_connections";
+        head(
+            &mut text,
+            name,
+            "Connections to servers, by priority band.",
+            "gauge",
+        );
+        for (counted, open) in &self.client_connections {
+            let _ = writeln!(text, "{name}{{band=\"{}\"}} {open}", band(*counted));
+        }
+        let name = "punctual_client_late_replies_total";
+        head(
+            &mut text,
+            name,
+            "Calls whose reply did not come in time.",
+            "counter",
+        );
+        let _ = writeln!(text, "{name} {}", self.late_replies);
+        let name = "punctual_uptime_seconds";
+        head(&mut text, name, "How long the ORB has been inspected.", "gauge");
+        let _ = writeln!(text, "{name} {}", self.uptime.as_secs_f64());
+        text
+    }
+}
+
+fn head(text: &mut String, name: &str, help: &str, kind: &str) {
+    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}
+
+/// Cumulative over powers of two from 1.024 µs to 8.6 s, which are bounds of our own buckets.
+fn histogram(text: &mut String, name: &str, lane: &LaneSnapshot) {
+    let Times { buckets, sum, .. } = &lane.times;
+    let labels = labels(lane);
+    for power in 10..=33 {
+        let bound = 1u64 << power;
+        let below: u64 = buckets
+            .iter()
+            .filter(|(below, _)| *below <= bound)
+            .map(|(_, count)| count)
+            .sum();
+        let _ = writeln!(
+            text,
+            "{name}_bucket{{{labels},le=\"{}\"}} {below}",
+            seconds(bound)
+        );
+    }
+    let all: u64 = buckets.iter().map(|(_, count)| count).sum();
+    let _ = writeln!(text, "{name}_bucket{{{labels},le=\"+Inf\"}} {all}");
+    let _ = writeln!(
+        text,
+        "{name}_sum{{{labels}}} {}\n{name}_count{{{labels}}} {all}",
+        seconds(*sum)
+    );
+}
+
+/// Names of lanes are ours, and need no escapes.
+fn labels(lane: &LaneSnapshot) -> String {
+    let priority = lane
+        .priority
+        .map_or_else(|| "none".to_owned(), |priority| priority.to_string());
+    format!(
+        "pool=\"{}\",lane=\"{}\",priority=\"{priority}\"",
+        lane.pool, lane.name
+    )
+}
+
+fn seconds(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 / 1e9
+}

@@ -1,0 +1,211 @@
+use std::{
+    env, fs, io,
+    net::SocketAddr,
+    os::unix::fs::{DirBuilderExt, MetadataExt},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use punctual_os::CpuSet;
+
+/// How a running ORB may be looked into: [`crate::OrbBuilder::inspection`].
+///
+/// ```
+/// use std::{io::{BufRead, BufReader, Read, Write}, net::TcpStream, os::unix::net::UnixStream};
+/// use punctual_orb::{Inspection, Orb};
+/// use punctual_types::Priority;
+///
+/// let socket = std::env::temp_dir().join(format!("radar-{}.inspect", std::process::id()));
+/// let orb = Orb::builder().inspection(Inspection::at(&socket).metrics_at("127.0.0.1:0")).build()?;
+/// let pool = orb.threadpool().lane(Priority::MAX, 2).build()?;
+///
+/// // What `punctual top` does.
+/// let mut stream = UnixStream::connect(&socket)?;
+/// stream.write_all(b"snapshot\n")?;
+/// let mut snapshot = String::new();
+/// BufReader::new(stream).read_line(&mut snapshot)?;
+/// assert!(snapshot.contains(r#""priority":32767"#));
+///
+/// // What Prometheus does.
+/// let mut stream = TcpStream::connect(orb.inspected_at().expect("it is on").metrics.expect("an address"))?;
+/// stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
+/// let mut metrics = String::new();
+/// stream.read_to_string(&mut metrics)?;
+/// assert!(metrics.contains("# TYPE punctual_lane_requests_total counter"));
+///
+/// orb.shutdown();
+/// assert!(!socket.exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Inspection {
+    /// `None`: a new one in the default folder.
+    socket: Option<PathBuf>,
+    metrics: Option<String>,
+    pub(super) affinity: Option<CpuSet>,
+}
+
+/// Where an ORB can be looked into.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct InspectedAt {
+    /// A Unix domain socket that only this user can connect to. Each line `snapshot` is answered with a line of JSON, and
+    /// `GET /metrics` as over TCP.
+    pub socket: PathBuf,
+    /// Answers `GET /metrics` over HTTP, in Prometheus' text format. Every user of this host can connect.
+    pub metrics: Option<SocketAddr>,
+}
+
+impl Inspection {
+    /// The environment variable that names a folder and so turns inspection on for ORBs whose builders do not: each makes a
+    /// socket in it.
+    pub const ENVIRONMENT: &str = "PUNCTUAL_INSPECTION";
+
+    /// Over a new socket in [`Self::default_folder`], where `punctual top` finds it.
+    ///
+    /// ```
+    /// # use punctual_orb::{Inspection, Orb};
+    /// let orb = Orb::builder().inspection(Inspection::new()).build()?;
+    /// let socket = orb.inspected_at().expect("it is on").socket;
+    /// assert!(socket.starts_with(Inspection::default_folder()));
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Over a socket at this path, of at most 107 octets, in a folder that exists.
+    pub fn at(socket: impl Into<PathBuf>) -> Self {
+        Self {
+            socket: Some(socket.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Also for Prometheus over TCP, at an address of the loopback network; with port 0 at a free one. Default: not.
+    ///
+    /// Every user of this host can read it, and through a web browser perhaps others: counts and times, no data.
+    pub fn metrics_at(mut self, address: &str) -> Self {
+        self.metrics = Some(address.to_owned());
+        self
+    }
+
+    /// The CPUs that its thread may run on. Default: those of the thread that builds the ORB.
+    pub fn affinity(mut self, cpus: CpuSet) -> Self {
+        self.affinity = Some(cpus);
+        self
+    }
+
+    /// Where sockets are made that have no path: `$XDG_RUNTIME_DIR/punctual`, and without the variable `punctual-UID` in the
+    /// folder for temporary files. It belongs to this user and nobody else can look into it.
+    pub fn default_folder() -> PathBuf {
+        match env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty()) {
+            Some(folder) => PathBuf::from(folder).join("punctual"),
+            None => env::temp_dir().join(format!("punctual-{}", own_uid())),
+        }
+    }
+
+    /// As the environment asks for.
+    pub(crate) fn from_environment() -> Option<Self> {
+        let folder = env::var_os(Self::ENVIRONMENT).filter(|folder| !folder.is_empty())?;
+        Some(Self::at(new_name_in(Path::new(&folder))))
+    }
+
+    /// The path of the socket, whose folder is there.
+    pub(super) fn socket(&self) -> io::Result<PathBuf> {
+        if let Some(socket) = &self.socket {
+            return Ok(socket.clone());
+        }
+        let folder = Self::default_folder();
+        make_own(&folder)?;
+        Ok(new_name_in(&folder))
+    }
+
+    /// Where Prometheus is served.
+    pub(super) fn metrics(&self) -> Option<io::Result<SocketAddr>> {
+        let text = self.metrics.as_deref()?;
+        let wrong = |problem: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+        Some(match text.parse::<SocketAddr>() {
+            Err(_) => wrong("it is no address; write `127.0.0.1:PORT` or `[::1]:PORT`"),
+            Ok(address) if !address.ip().is_loopback() => wrong(
+                "other hosts could connect; write `127.0.0.1:PORT`, and let a proxy that knows its callers serve others",
+            ),
+            Ok(address) => Ok(address),
+        })
+    }
+
+    pub(super) fn metrics_text(&self) -> &str {
+        self.metrics.as_deref().unwrap_or_default()
+    }
+}
+
+fn new_name_in(folder: &Path) -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    folder.join(format!("{}.{number}.inspect", std::process::id()))
+}
+
+fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Makes a folder into which nobody else can look; one that is there must be such a one.
+fn make_own(folder: &Path) -> io::Result<()> {
+    match fs::DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    // Not what a link leads to: anybody may put one into the folder for temporary files.
+    let found = fs::symlink_metadata(folder)?;
+    if found.is_dir() && found.uid() == own_uid() && found.mode() & 0o022 == 0 {
+        return Ok(());
+    }
+    let problem = format!(
+        "{} is not a folder of this user's alone; remove it, or choose the socket's path with `Inspection::at`",
+        folder.display()
+    );
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_folder_of_ones_own_will_do() {
+        let base = env::temp_dir().join(format!("punctual-settings-{}", std::process::id()));
+        fs::create_dir(&base).unwrap();
+        let own = base.join("own");
+        make_own(&own).unwrap();
+        assert_eq!(fs::metadata(&own).unwrap().mode() & 0o777, 0o700);
+        make_own(&own).unwrap();
+        let link = base.join("link");
+        std::os::unix::fs::symlink(&own, &link).unwrap();
+        assert_eq!(
+            make_own(&link).unwrap_err().kind(),
+            io::ErrorKind::PermissionDenied
+        );
+        let shared = base.join("shared");
+        fs::create_dir(&shared).unwrap();
+        fs::set_permissions(&shared, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+        assert!(
+            make_own(&shared)
+                .unwrap_err()
+                .to_string()
+                .contains("Inspection::at")
+        );
+        fs::remove_dir_all(&base).unwrap();
+    }
+
+    #[test]
+    fn metrics_stay_on_this_host() {
+        let metrics = |address: &str| Inspection::new().metrics_at(address).metrics().unwrap();
+        assert!(metrics("127.0.0.1:9464").is_ok() && metrics("[::1]:0").is_ok());
+        for wrong in ["0.0.0.0:9464", "192.0.2.1:1", "localhost", "9464", ""] {
+            assert_eq!(
+                metrics(wrong).unwrap_err().kind(),
+                io::ErrorKind::InvalidInput,
+                "{wrong}"
+            );
+        }
+    }
+}

@@ -1,0 +1,187 @@
+use std::{sync::Arc, thread, time::Duration};
+
+use punctual_cdr::Endian;
+use punctual_giop::Version;
+
+use super::*;
+
+fn reply() -> Reply {
+    let header = MessageHeader {
+        version: Version::V1_2,
+        endian: Endian::NATIVE,
+        more_fragments: false,
+        message_type: MessageType::Reply,
+        size: 0,
+    };
+    Reply { header, reply: None }
+}
+
+fn deliver(replies: &Replies, request_id: u32, octet: u8) -> Delivered {
+    let (mut message, mut starts) = (vec![octet; FIRST_SIZE], Vec::new());
+    replies.deliver(
+        request_id,
+        MessageType::Reply,
+        reply(),
+        &mut message,
+        &mut starts,
+        || (),
+    )
+}
+
+const FOR_EVER: Wait<'_> = Wait {
+    until: None,
+    unsent_until: None,
+    is_unsent: &|| false,
+};
+
+fn enter(replies: &Replies, lent: &mut ReplyBuffer) -> Ticket {
+    replies.enter(MessageType::Reply, lent).expect("room")
+}
+
+#[test]
+fn a_reply_is_exchanged_for_what_was_lent() {
+    let replies = Replies::new(3);
+    let lent = &mut ReplyBuffer::default();
+    let ticket = enter(&replies, lent);
+    let id = ticket.request_id;
+    let (mut message, mut starts) = (vec![7; FIRST_SIZE], vec![1]);
+    let delivered = replies.deliver(id, MessageType::Reply, reply(), &mut message, &mut starts, || ());
+    assert_eq!(delivered, Delivered::ToItsCaller);
+    assert_eq!((message, starts), (vec![0; FIRST_SIZE], vec![]));
+    assert!(matches!(
+        replies.wait(ticket, &FOR_EVER, lent),
+        Outcome::Arrived(_)
+    ));
+    assert_eq!(
+        (&lent.message, &lent.fragment_starts),
+        (&vec![7; FIRST_SIZE], &vec![1])
+    );
+    assert_eq!(deliver(&replies, id, 8), Delivered::Unasked, "once");
+}
+
+/// Also with as many calls as there may be, of whose ids few bits are left.
+#[test]
+fn ids_are_not_used_again_soon_and_name_one_call() {
+    for calls in [1, 2, 3, 64, MOST_CALLS] {
+        let replies = Replies::new(calls);
+        let lent = &mut ReplyBuffer::default();
+        let mut before = Vec::new();
+        for _ in 0..1000 {
+            let ticket = enter(&replies, lent);
+            assert!(!before.contains(&ticket.request_id));
+            for other in &before {
+                assert_eq!(deliver(&replies, *other, 1), Delivered::Unasked);
+            }
+            before.push(ticket.request_id);
+            replies.withdraw(ticket, lent);
+        }
+        assert!(!before.contains(&replies.id_without_reply().unwrap()));
+    }
+}
+
+#[test]
+fn so_many_are_let_in_and_no_more() {
+    let replies = Replies::new(2);
+    let lent = &mut [(); 3].map(|()| ReplyBuffer::default());
+    let [one, other, third] = lent;
+    let first = enter(&replies, one);
+    let second = enter(&replies, other);
+    let refused = replies.enter(MessageType::Reply, third).err();
+    assert_eq!(refused, Some(Refused::Full));
+    assert_eq!(replies.id_without_reply(), Err(Refused::Full));
+    assert_eq!(deliver(&replies, second.request_id, 2), Delivered::ToItsCaller);
+    assert_eq!(deliver(&replies, first.request_id, 1), Delivered::ToItsCaller);
+    for (ticket, lent, octet) in [(first, one, 1), (second, other, 2)] {
+        assert!(matches!(
+            replies.wait(ticket, &FOR_EVER, lent),
+            Outcome::Arrived(_)
+        ));
+        assert_eq!(lent.message[0], octet);
+    }
+    assert!(replies.end_if_idle());
+    assert_eq!(replies.id_without_reply(), Err(Refused::Ended));
+}
+
+/// As many late replies as calls were given up, and not one more.
+#[test]
+fn late_ones_are_counted() {
+    let replies = Replies::new(2);
+    let lent = &mut ReplyBuffer::default();
+    let wait = Wait {
+        until: Some(Instant::now()),
+        ..FOR_EVER
+    };
+    let mut given_up = Vec::new();
+    for _ in 0..3 {
+        let ticket = enter(&replies, lent);
+        given_up.push(ticket.request_id);
+        assert!(matches!(replies.wait(ticket, &wait, lent), Outcome::TimedOut));
+        assert_eq!(lent.message.len(), FIRST_SIZE, "given back");
+    }
+    for id in given_up.iter().rev() {
+        assert_eq!(deliver(&replies, *id, 1), Delivered::Late);
+    }
+    assert_eq!(deliver(&replies, given_up[0], 1), Delivered::Unasked);
+}
+
+#[test]
+fn a_request_that_is_not_sent_in_time_is_not_waited_for() {
+    let replies = Replies::new(2);
+    let lent = &mut ReplyBuffer::default();
+    for (is_unsent, expected) in [(true, "unsent"), (false, "timed out")] {
+        let is_unsent = || is_unsent;
+        let wait = Wait {
+            until: Some(Instant::now() + Duration::from_millis(5)),
+            unsent_until: Some(Instant::now()),
+            is_unsent: &is_unsent,
+        };
+        let outcome = match replies.wait(enter(&replies, lent), &wait, lent) {
+            Outcome::UnsentInTime => "unsent",
+            Outcome::TimedOut => "timed out",
+            _ => "nothing comes",
+        };
+        assert_eq!(outcome, expected);
+    }
+}
+
+/// What has arrived stays; the first end is what callers are told.
+#[test]
+fn an_end_is_told_to_those_who_wait() {
+    let replies = Arc::new(Replies::new(4));
+    let waiting = thread::scope(|scope| {
+        let arrived = &mut ReplyBuffer::default();
+        let ticket = enter(&replies, arrived);
+        assert_eq!(deliver(&replies, ticket.request_id, 3), Delivered::ToItsCaller);
+        let waiting: Vec<_> = (0..3)
+            .map(|_| {
+                scope.spawn(|| {
+                    let lent = &mut ReplyBuffer::default();
+                    let ticket = enter(&replies, lent);
+                    match replies.wait(ticket, &FOR_EVER, lent) {
+                        Outcome::Ended(end) => end,
+                        _ => panic!("nothing comes"),
+                    }
+                })
+            })
+            .collect();
+        while !replies.table.lock().free.is_empty() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(!replies.end_if_idle(), "it is in use");
+        assert!(!replies.end(End::InOrder));
+        assert!(!replies.end(End::Lost));
+        let ends: Vec<_> = waiting.into_iter().map(|caller| caller.join().unwrap()).collect();
+        assert!(matches!(
+            replies.wait(ticket, &FOR_EVER, arrived),
+            Outcome::Arrived(_)
+        ));
+        ends
+    });
+    assert_eq!(waiting, [End::InOrder; 3]);
+    assert_eq!(
+        replies
+            .enter(MessageType::Reply, &mut ReplyBuffer::default())
+            .err(),
+        Some(Refused::Ended)
+    );
+}

@@ -1,0 +1,116 @@
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// How many connections are open for each band, for whoever looks without a lock.
+///
+/// Bands are configured, so there are few; those that find no place of their own are counted together.
+#[derive(Debug, Default)]
+pub(crate) struct OpenByBand([Place; PLACES]);
+
+/// The connections that one line of the count is about.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Counted {
+    /// Of references without bands.
+    Unbanded,
+    Band(Band),
+    /// Of all bands that came when there was no place left.
+    Others,
+}
+
+#[derive(Debug, Default)]
+struct Place {
+    /// What [`code`] makes of it; 0: nothing yet.
+    counted: AtomicU64,
+    open: AtomicUsize,
+}
+
+/// The lowest and the highest priority.
+type Band = (i16, i16);
+
+const PLACES: usize = 16;
+const UNBANDED: u64 = 1;
+const OTHERS: u64 = 2;
+const FIRST_BAND: u64 = 3;
+
+impl OpenByBand {
+    /// Counts a connection, until [`Self::leave`] with the place that this returns.
+    pub(crate) fn enter(&self, band: Option<Band>) -> usize {
+        let code = code(band);
+        let (last, places) = self.0.split_last().expect("there are places");
+        let own = places.iter().position(|place| {
+            let taken = place
+                .counted
+                .compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
+            taken.is_ok() || taken == Err(code)
+        });
+        let place = own.unwrap_or_else(|| {
+            last.counted.store(OTHERS, Ordering::Relaxed);
+            PLACES - 1
+        });
+        self.0[place].open.fetch_add(1, Ordering::Relaxed);
+        place
+    }
+
+    pub(crate) fn leave(&self, place: usize) {
+        self.0[place].open.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Every band that there was a connection for, with how many are open now.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (Counted, usize)> + '_ {
+        let used = |place: &Place| {
+            let counted = counted(place.counted.load(Ordering::Relaxed))?;
+            Some((counted, place.open.load(Ordering::Relaxed)))
+        };
+        self.0.iter().filter_map(used)
+    }
+}
+
+fn code(band: Option<Band>) -> u64 {
+    let octets = |priority: i16| u64::from(priority.cast_unsigned());
+    band.map_or(UNBANDED, |(low, high)| {
+        FIRST_BAND + (octets(low) << 16 | octets(high))
+    })
+}
+
+fn counted(code: u64) -> Option<Counted> {
+    let priority = |octets: u64| (octets as u16).cast_signed();
+    match code {
+        0 => None,
+        UNBANDED => Some(Counted::Unbanded),
+        OTHERS => Some(Counted::Others),
+        code => {
+            let octets = code - FIRST_BAND;
+            Some(Counted::Band((priority(octets >> 16), priority(octets))))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_are_counted_by_band() {
+        let open = OpenByBand::default();
+        let bands = [None, Some((0, 100)), None, Some((101, 32_767)), Some((-5, 0))];
+        let places = bands.map(|band| open.enter(band));
+        open.leave(places[1]);
+        let counts: Vec<_> = open.counts().collect();
+        let expected = [
+            (Counted::Unbanded, 2),
+            (Counted::Band((0, 100)), 0),
+            (Counted::Band((101, 32_767)), 1),
+            (Counted::Band((-5, 0)), 1),
+        ];
+        assert_eq!(counts, expected);
+    }
+
+    #[test]
+    fn bands_without_a_place_are_counted_together() {
+        let open = OpenByBand::default();
+        let places: Vec<_> = (0..20).map(|low| open.enter(Some((low, 100)))).collect();
+        let counts: Vec<_> = open.counts().collect();
+        assert_eq!((counts.len(), counts[15]), (16, (Counted::Others, 5)));
+        open.leave(places[19]);
+        assert_eq!(open.counts().last(), Some((Counted::Others, 4)));
+    }
+}

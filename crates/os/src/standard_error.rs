@@ -1,0 +1,49 @@
+//! Saying something on a thread that must not wait.
+
+use std::{io, os::fd::AsFd};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// Writes to standard error if that takes it at once; says whether it did. Two system calls; no lock, no allocation.
+///
+/// For at most 4,096 octets (PIPE_BUF): of those a pipe that is ready takes all or, where another writer is faster, makes the thread wait.
+///
+/// ```
+/// use punctual_os::standard_error;
+///
+/// if !standard_error::write_at_once("this lane has a problem\n") {
+///     // Nobody reads it, and the pipe is full; there is time for it later.
+/// }
+/// ```
+pub fn write_at_once(text: &str) -> bool {
+    write_to(io::stderr(), text)
+}
+
+fn write_to(place: impl AsFd, text: &str) -> bool {
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let mut descriptors = [PollFd::new(&place, PollFlags::OUT)];
+    let polled = poll(&mut descriptors, Some(&now)).is_ok();
+    let ready = polled && descriptors[0].revents().contains(PollFlags::OUT);
+    ready && rustix::io::write(&place, text.as_bytes()) == Ok(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+
+    #[test]
+    fn who_does_not_read_is_not_waited_for() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let line = "x".repeat(4096);
+        let written = (0..1000).take_while(|_| write_to(&writer, &line)).count();
+        assert!((1..1000).contains(&written), "{written}");
+        assert!(!write_to(&writer, "more"));
+        reader.read_exact(&mut vec![0; 4096]).unwrap();
+        assert!(write_to(&writer, "more"));
+    }
+}

@@ -1,0 +1,175 @@
+//! The server process: thread pools, and the same servant behind each.
+
+use punctual::{Orb, Priority, PriorityModel, SchedulingClass, SystemException};
+use punctual_harness::child::Control;
+use serde::{Deserialize, Serialize};
+
+use super::network;
+use crate::{
+    Error,
+    idl::load::bench::{Load, LoadRef},
+};
+
+/// Everything there is to say about a server.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct ServerSpec {
+    /// One servant behind each.
+    pub(crate) pools: Vec<PoolSpec>,
+    /// Whether the threads are in SCHED_FIFO; else they are in the default class.
+    pub(crate) realtime: bool,
+}
+
+/// How a pool treats requests.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) enum PoolSpec {
+    /// As classic CORBA: all alike, in order of arrival, at one priority.
+    Classic {
+        /// How many threads.
+        threads: usize,
+        /// Theirs.
+        priority: i16,
+    },
+    /// A lane of one thread for each priority.
+    Lanes(Vec<i16>),
+    /// Without lanes: threads wait at the pool's priority and take on that of the request.
+    Propagated {
+        /// How many threads.
+        threads: usize,
+        /// The pool's.
+        priority: i16,
+    },
+}
+
+/// What the client's process asks of the server's, where they have a network of their own.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(super) enum Question {
+    /// Gives the other end of the cable to this process.
+    Plug { client: u32 },
+}
+
+/// The server process. Arguments: the [`ServerSpec`], and [`network::LINKED`] for a network of its own.
+pub(crate) fn server(arguments: &[String]) -> Result<(), Error> {
+    let [spec, rest @ ..] = arguments else {
+        return Err("the server needs to be told its pools".into());
+    };
+    let spec: ServerSpec = serde_json::from_str(spec)?;
+    let linked = rest.iter().any(|argument| argument == network::LINKED);
+    let address = if linked {
+        network::make_cable()?;
+        network::SERVER
+    } else {
+        "127.0.0.1"
+    };
+    let mut builder = Orb::builder().listen(&format!("iiop://{address}:0"));
+    if !spec.realtime {
+        builder = builder.scheduling_class(SchedulingClass::Other);
+    }
+    let orb = builder.build()?;
+    let references: Vec<String> = spec
+        .pools
+        .iter()
+        .enumerate()
+        .map(|(number, pool)| Ok(activate(&orb, &format!("pool-{number}"), pool)?.to_ior()))
+        .collect::<Result<_, Error>>()?;
+    Control::ready(&references)?.serve(|Question::Plug { client }| network::plug_into(client))?;
+    Ok(())
+}
+
+fn activate(orb: &Orb, name: &str, spec: &PoolSpec) -> Result<LoadRef, Error> {
+    let pool = orb.threadpool();
+    let (pool, propagates) = match spec {
+        PoolSpec::Classic { threads, priority } => {
+            (pool.threads(*threads).default_priority(corba(*priority)?), None)
+        }
+        PoolSpec::Propagated { threads, priority } => {
+            let priority = corba(*priority)?;
+            (pool.threads(*threads).default_priority(priority), Some(priority))
+        }
+        PoolSpec::Lanes(priorities) => {
+            let lowest = priorities.iter().min().ok_or("a pool with lanes needs one")?;
+            let mut pool = pool;
+            for &priority in priorities {
+                pool = pool.lane(corba(priority)?, 1);
+            }
+            (pool, Some(corba(*lowest)?))
+        }
+    };
+    let poa = orb.root_poa().child(name).threadpool(&pool.build()?);
+    let poa = match propagates {
+        None => poa,
+        // A pool without lanes would accept no priority above its own.
+        Some(default) => {
+            let poa = poa.priority_model(PriorityModel::ClientPropagated { default });
+            poa.highest_priority(Priority::MAX)
+        }
+    };
+    Ok(poa.build()?.activate(Servant)?)
+}
+
+fn corba(priority: i16) -> Result<Priority, Error> {
+    Ok(Priority::new(priority)?)
+}
+
+struct Servant;
+
+impl Load for Servant {
+    fn method(&self, work: u32, rounds: u32, prime_number: u32) -> Result<(), SystemException> {
+        for _ in 0..u64::from(work) * u64::from(rounds) {
+            assert!(
+                is_prime(std::hint::black_box(prime_number)),
+                "the load is to be a prime number"
+            );
+        }
+        Ok(())
+    }
+
+    fn swallow(&self, _values: &[u8]) -> Result<(), SystemException> {
+        Ok(())
+    }
+}
+
+/// By trial division up to half of it, so that the effort for a prime is always the same.
+fn is_prime(number: u32) -> bool {
+    (2..=number / 2).all(|divisor| !number.is_multiple_of(divisor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn primes_are_told_from_others() {
+        let primes: Vec<u32> = (2..30).filter(|&number| is_prime(number)).collect();
+        assert_eq!(primes, [2, 3, 5, 7, 11, 13, 17, 19, 23, 29]);
+    }
+
+    #[test]
+    fn each_kind_of_pool_serves() {
+        let builder = Orb::builder().listen("iiop://127.0.0.1:0");
+        let orb = builder.scheduling_class(SchedulingClass::Other).build().unwrap();
+        let pools = [
+            PoolSpec::Classic {
+                threads: 2,
+                priority: 10,
+            },
+            PoolSpec::Lanes(vec![0, 20_000]),
+            PoolSpec::Propagated {
+                threads: 2,
+                priority: 10,
+            },
+        ];
+        let client = Orb::builder().scheduling_class(SchedulingClass::Other);
+        let client = client.build().unwrap();
+        client
+            .current()
+            .set_priority(Priority::new(20_000).unwrap())
+            .unwrap();
+        for (number, pool) in pools.iter().enumerate() {
+            let reference = activate(&orb, &format!("pool-{number}"), pool).unwrap();
+            let load: LoadRef = client.resolve(&reference.to_ior()).unwrap();
+            load.method(2, 3, 997).unwrap();
+            load.swallow(&[0; 1000]).unwrap();
+        }
+        assert!(activate(&orb, "none", &PoolSpec::Lanes(Vec::new())).is_err());
+    }
+}

@@ -1,0 +1,223 @@
+//! The threads of the client process.
+
+use std::{
+    sync::{Barrier, OnceLock},
+    time::{Duration, Instant},
+};
+
+use punctual::{Orb, Priority, SystemException};
+use punctual_harness::Span;
+use punctual_os::clock;
+
+use super::task::{Pace, Report, Request, Worker};
+use crate::{Error, idl::load::bench::LoadRef};
+
+/// A prime whose test takes about a microsecond, so that the load can be set finely.
+const PRIME: u32 = 997;
+
+/// What a worker works with.
+#[derive(Clone)]
+pub(super) struct Tools {
+    pub(super) orb: Orb,
+    pub(super) load: LoadRef,
+    pub(super) rounds: u32,
+    pub(super) seconds: f64,
+}
+
+impl Tools {
+    /// Does what the worker is to do.
+    pub(super) fn work(&self, worker: &Worker, start: &Start) -> Result<Report, Error> {
+        let payload = match worker.request {
+            Request::Work(_) => Vec::new(),
+            Request::Octets(octets) => vec![0x5a; octets],
+        };
+        let call = || match worker.request {
+            Request::Work(work) => self.load.method(work, self.rounds, PRIME),
+            Request::Octets(_) => self.load.swallow(&payload),
+        };
+        let prepared = self.prepare(worker);
+        // Whoever failed must meet the others all the same, or they would wait for ever.
+        let begin = start.together();
+        prepared?;
+        Ok(match worker.pace {
+            Pace::Hertz(rate) => paced(begin, rate, self.seconds, call)?,
+            Pace::Continuous => continuous(begin, self.seconds, call)?,
+        })
+    }
+
+    /// Takes on the priority and makes a first call, which opens the connection and is not counted.
+    fn prepare(&self, worker: &Worker) -> Result<(), Error> {
+        if let Some(priority) = worker.priority {
+            self.orb.current().set_priority(Priority::new(priority)?)?;
+        }
+        self.load.method(1, 1, PRIME)?;
+        Ok(())
+    }
+}
+
+/// Calls once in each period. A period in which no call can start, because the one before still runs, is missed and skipped.
+/// Source: TAO's Thread_Pool test, whose period 0 is always missed and left out here.
+fn paced(
+    begin: Begin,
+    rate: u32,
+    seconds: f64,
+    call: impl Fn() -> Result<(), SystemException>,
+) -> Result<Report, SystemException> {
+    let period = Duration::from_secs(1) / rate;
+    let periods = (f64::from(rate) * seconds) as u32;
+    let room = periods as usize;
+    let mut report = Report {
+        periods,
+        calls: Vec::with_capacity(room),
+        missed: Vec::with_capacity(room),
+        late: Vec::with_capacity(room),
+        elapsed_s: 0.0,
+    };
+    let mut last_start = begin.clock;
+    for number in 1..=periods {
+        let end = begin.clock + period * number;
+        let now = clock::monotonic();
+        if now > end {
+            report
+                .missed
+                .push(Span::between(to_blame(last_start, end, period), end));
+            continue;
+        }
+        call()?;
+        let done = clock::monotonic();
+        report.calls.push(Span::between(now, done));
+        last_start = now;
+        if done > end {
+            report.late.push(Span::between(now, end));
+        } else {
+            clock::sleep_until(begin.instant + period * number);
+        }
+    }
+    report.elapsed_s = begin.instant.elapsed().as_secs_f64();
+    Ok(report)
+}
+
+/// From when on a hole is the reason that no call could start in the period that ends at `end`: from the start of the call that
+/// was still under way, or from this period's own if that was earlier; but at most one period before, so that a client that
+/// starves for seconds is not excused by one hole.
+fn to_blame(last_start: Duration, end: Duration, period: Duration) -> Duration {
+    let release = end.saturating_sub(period);
+    last_start.clamp(release.saturating_sub(period), release)
+}
+
+/// Calls without a pause until the time is over, and counts what has returned by then.
+fn continuous(
+    begin: Begin,
+    seconds: f64,
+    call: impl Fn() -> Result<(), SystemException>,
+) -> Result<Report, SystemException> {
+    let end = begin.clock + Duration::from_secs_f64(seconds);
+    let mut report = Report {
+        calls: Vec::with_capacity((seconds * 500.0) as usize),
+        elapsed_s: seconds,
+        ..Report::default()
+    };
+    loop {
+        let called = clock::monotonic();
+        if called >= end {
+            return Ok(report);
+        }
+        call()?;
+        let done = clock::monotonic();
+        if done <= end {
+            report.calls.push(Span::between(called, done));
+        }
+    }
+}
+
+/// Where the workers meet. Their periods count from one common start, however late a starved one gets to see it.
+pub(super) struct Start {
+    barrier: Barrier,
+    at: OnceLock<Begin>,
+}
+
+/// The start on both clocks.
+#[derive(Clone, Copy)]
+pub(super) struct Begin {
+    pub(super) instant: Instant,
+    pub(super) clock: Duration,
+}
+
+impl Start {
+    pub(super) fn of(workers: usize) -> Self {
+        Self {
+            barrier: Barrier::new(workers),
+            at: OnceLock::new(),
+        }
+    }
+
+    fn together(&self) -> Begin {
+        self.barrier.wait();
+        self.at()
+    }
+
+    pub(super) fn at(&self) -> Begin {
+        let now = || Begin {
+            instant: Instant::now(),
+            clock: clock::monotonic(),
+        };
+        *self.at.get_or_init(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn a_hole_is_to_blame_from_the_call_under_way_on_but_not_for_ever() {
+        // Periods of 10 ms; the one that ends at 50 ms was released at 40 ms.
+        let blamed = |last_start| to_blame(last_start, MS * 50, MS * 10);
+        assert_eq!(blamed(MS * 35), MS * 35, "the call before was still under way");
+        assert_eq!(blamed(MS * 41), MS * 40, "its own release was earlier");
+        assert_eq!(
+            blamed(MS * 2),
+            MS * 30,
+            "a starving client is excused for one period only"
+        );
+        assert_eq!(to_blame(Duration::ZERO, MS * 10, MS * 10), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_client_that_is_too_slow_skips_periods_and_is_late() {
+        let begin = Start::of(1).together();
+        let work = || {
+            clock::sleep_until(Instant::now() + MS * 15);
+            Ok(())
+        };
+        let report = paced(begin, 100, 0.3, work).unwrap();
+        assert_eq!(report.periods, 30);
+        assert_eq!(report.calls.len() + report.missed.len(), 30);
+        assert!(!report.missed.is_empty() && !report.late.is_empty());
+        assert!(report.late.len() <= report.calls.len());
+        assert!(report.late.iter().all(|late| late.end_ns > late.start_ns));
+    }
+
+    #[test]
+    fn a_client_with_time_to_spare_keeps_its_pace() {
+        let begin = Start::of(1).together();
+        let report = paced(begin, 20, 0.25, || Ok(())).unwrap();
+        assert_eq!((report.periods, report.calls.len()), (5, 5));
+        assert!(report.missed.is_empty());
+        assert!(report.elapsed_s >= 0.25);
+    }
+
+    #[test]
+    fn what_returns_after_the_end_does_not_count() {
+        let begin = Start::of(1).together();
+        let work = || {
+            clock::sleep_until(Instant::now() + MS * 30);
+            Ok(())
+        };
+        let report = continuous(begin, 0.05, work).unwrap();
+        assert!(report.calls.len() <= 1, "{report:?}");
+        assert_eq!(report.periods, 0);
+    }
+}

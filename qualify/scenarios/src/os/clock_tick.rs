@@ -1,0 +1,408 @@
+//! `os.clock-tick`: how long the kernel's clock tick takes, as gaps in a loop that does nothing but read the clock.
+//!
+//! Source: \[S3\] IV.B.2, figure 1.
+
+use std::time::Duration;
+
+use punctual_harness::{Latencies, Outcome, Row, statistics::Summary};
+use punctual_report::{Chapter, Figure, Table};
+use punctual_trace::{event::Interrupt, kernel::Recorded};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    disturbance::Disturbances,
+    samples::{Log, Sample, now_ns},
+    subject::{Interrupts, Subject, record, shortened},
+    tick_clock::TickClock,
+    worker::{fifo, run, serve},
+};
+use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "os.clock-tick",
+    about: "how long the clock tick takes away the CPU, seen as gaps in a spinning loop",
+    expected: |length| Extent::of(length).expected(),
+    run: measure,
+};
+
+pub(crate) const ROLE: &str = "__os-clock-tick";
+
+const PRIORITY: i16 = 80;
+/// The loop spins so long and then pauses, so that it takes no more than this share of the CPU: 90 %.
+const SPIN: Duration = Duration::from_millis(45);
+const PAUSE: Duration = Duration::from_millis(5);
+/// Two readings further apart than this have something in between.
+const GAP_NS: u64 = 1_000;
+
+#[derive(Clone, Copy)]
+struct Extent {
+    /// Pairs of blocks, the second one with interrupts on record.
+    rounds: usize,
+    slices: u32,
+}
+
+impl Extent {
+    fn of(length: Length) -> Self {
+        let (rounds, slices) = length.pick((4, 8), (8, 25), (8, 25));
+        Self { rounds, slices }
+    }
+
+    fn block(self) -> Duration {
+        (SPIN + PAUSE) * self.slices
+    }
+
+    fn spinning(self) -> Duration {
+        SPIN * self.slices * (2 * self.rounds) as u32
+    }
+
+    fn expected(self) -> Duration {
+        // Starting and ending a record of the kernel takes a moment.
+        (self.block() * 2 + Duration::from_millis(300)) * self.rounds as u32
+    }
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Question {
+    pub(super) slices: u32,
+}
+
+/// What a spinning loop saw.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub(super) struct Spun {
+    pub(super) gaps: Vec<Sample>,
+    spun_ns: u64,
+    /// Between two readings with nothing in between: what every gap has too much.
+    loop_ns: u64,
+}
+
+pub(crate) fn child(_: &[String]) -> Result<(), Error> {
+    serve(|question: Question| run(fifo("spins", PRIORITY), move || spin(question.slices)))
+}
+
+pub(super) fn spin(slices: u32) -> Spun {
+    // Ten for each millisecond; more would be no tick any more.
+    let log = Log::with_room_for(SPIN.as_millis() as usize * 10 * slices as usize);
+    let mut spun = Spun::default();
+    let mut readings = 0;
+    for slice in 0..slices {
+        if slice > 0 {
+            std::thread::sleep(PAUSE);
+        }
+        let began = now_ns();
+        let until = began + SPIN.as_nanos() as u64;
+        let mut last = began;
+        while last < until {
+            let now = now_ns();
+            if now - last >= GAP_NS {
+                log.record(last, now);
+            }
+            readings += 1;
+            last = now;
+        }
+        spun.spun_ns += last - began;
+    }
+    spun.gaps = log.samples();
+    let in_gaps: u64 = spun.gaps.iter().map(|gap| gap.1).sum();
+    spun.loop_ns = (spun.spun_ns - in_gaps) / (readings - spun.gaps.len() as u64).max(1);
+    spun
+}
+
+/// What a gap is put down to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Source {
+    /// The CPU's timer, with what is deferred to after it.
+    Tick,
+    OtherInterrupt,
+    /// Nothing that the kernel recorded: the host, or another thread.
+    Unrecorded,
+}
+
+impl Source {
+    const ALL: [Self; 3] = [Self::Tick, Self::OtherInterrupt, Self::Unrecorded];
+
+    fn id(self) -> &'static str {
+        match self {
+            Self::Tick => "recorded-tick",
+            Self::OtherInterrupt => "recorded-other",
+            Self::Unrecorded => "unrecorded",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Tick => "clock tick, by the kernel's record",
+            Self::OtherInterrupt => "other interrupt, by that record",
+            Self::Unrecorded => "no interrupt on that record: the host or a thread",
+        }
+    }
+
+    fn of(gap: Sample, disturbances: &Disturbances) -> Self {
+        match disturbances.interruption_in(gap.span()) {
+            Some(found) if found.kinds.contains(&Interrupt::Timer) => Self::Tick,
+            Some(_) => Self::OtherInterrupt,
+            None => Self::Unrecorded,
+        }
+    }
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let extent = Extent::of(testbed.length);
+    let mut outcome = testbed.outcome(BENCHMARK.name);
+    let mut subject = Subject::start(testbed, ROLE, extent.expected() * 8, Interrupts::Ignored)?;
+    shortened(testbed, &mut outcome, || {
+        format!(
+            "{:.1} s of spinning instead of {:.1}",
+            extent.spinning().as_secs_f64(),
+            Extent::of(Length::Full).spinning().as_secs_f64()
+        )
+    });
+    let question = Question {
+        slices: extent.slices,
+    };
+    let (mut plain, mut recorded, mut traces) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 1..=extent.rounds {
+        testbed
+            .progress
+            .stage(format!("round {round} of {}", extent.rounds), extent.block() * 2);
+        plain.push(subject.ask::<_, Spun>(&question, extent.block())?);
+        match record(&testbed.places, Recorded::Interrupts) {
+            Ok(recorder) => {
+                recorded.push(subject.ask::<_, Spun>(&question, extent.block())?);
+                traces.push(recorder.stop()?);
+            }
+            Err(reason) if round == 1 => outcome.skip(None, "which gaps are clock ticks", reason),
+            Err(_) => {}
+        }
+    }
+    let disturbances = subject.finish(&mut outcome)?;
+    outcome.parameter("spin_ms", SPIN.as_millis() as u64);
+    outcome.parameter("pause_ms", PAUSE.as_millis() as u64);
+    let every = Gaps::of(&plain, |_| true);
+    let mut clock = None;
+    let mut ticks = None;
+    if !traces.is_empty() {
+        let place = &testbed.places.pinned;
+        let traced = recorded.iter().zip(traces);
+        let sorted: Vec<_> = traced
+            .map(|(spun, trace)| Sorted::of(spun, &Disturbances::new(Ok(trace), Vec::new(), place, 0)))
+            .collect();
+        let begun = sorted
+            .iter()
+            .flat_map(|sorted| sorted.of_source(Source::Tick).map(|gap| gap.0));
+        clock = TickClock::of(&begun.collect::<Vec<_>>(), outcome.machine().tick_hz);
+        let by_time = Gaps::of(&plain, |gap| clock.is_some_and(|clock| clock.falls_into(gap)));
+        outcome.row(row("tick", "clock tick, by its time", &by_time));
+        let cost_ns = recording_cost_ns(&by_time, &recorded_gaps(&sorted, Source::Tick, 0.0));
+        outcome.parameter("recording_cost_us", cost_ns / 1000.0);
+        for source in Source::ALL {
+            // Nothing was recorded in those without interrupts, so that they cost nothing more.
+            let cost_ns = if source == Source::Unrecorded {
+                0.0
+            } else {
+                cost_ns
+            };
+            let gaps = recorded_gaps(&sorted, source, cost_ns);
+            outcome.row(row(source.id(), source.name(), &gaps));
+        }
+        ticks = Some(by_time);
+    }
+    let cause = |gap: Sample| match clock {
+        _ if disturbances.is_in_hole(gap.span()) => disturbances.cause(gap.span()),
+        Some(clock) if clock.falls_into(gap) => "a clock tick was due".to_owned(),
+        Some(_) => "no clock tick was due: another interrupt, the host or a thread".to_owned(),
+        None => "not known: interrupts were not recorded".to_owned(),
+    };
+    outcome.row(row("all", "every gap, whatever it is", &every).with("max_cause", every.longest.map(cause)));
+    let chapter = chapter(&outcome, &every, ticks.as_ref());
+    Ok(Findings { outcome, chapter })
+}
+
+/// What a loop saw while interrupts were recorded.
+struct Sorted<'s> {
+    spun: &'s Spun,
+    gaps: Vec<(Source, Sample)>,
+}
+
+impl<'s> Sorted<'s> {
+    fn of(spun: &'s Spun, disturbances: &Disturbances) -> Self {
+        let gaps = spun.gaps.iter();
+        Self {
+            spun,
+            gaps: gaps.map(|gap| (Source::of(*gap, disturbances), *gap)).collect(),
+        }
+    }
+
+    fn of_source(&self, source: Source) -> impl Iterator<Item = Sample> {
+        let chosen = self.gaps.iter().filter(move |(found, _)| *found == source);
+        chosen.map(|(_, gap)| *gap)
+    }
+}
+
+fn recorded_gaps(sorted: &[Sorted<'_>], source: Source, cost_ns: f64) -> Gaps {
+    let mut gaps = Gaps::default();
+    for sorted in sorted {
+        gaps.add(sorted.spun, sorted.of_source(source), cost_ns);
+    }
+    gaps
+}
+
+/// How much longer a tick is while interrupts are recorded.
+fn recording_cost_ns(plain: &Gaps, recorded: &Gaps) -> f64 {
+    let median = |gaps: &Gaps| gaps.raw.quantile_us(0.5).map(|us| us * 1000.0);
+    let cost = median(recorded)
+        .zip(median(plain))
+        .map(|(recorded, plain)| recorded - plain);
+    cost.unwrap_or(0.0).max(0.0)
+}
+
+/// Gaps of one source.
+#[derive(Default)]
+struct Gaps {
+    raw: Latencies,
+    corrected: Latencies,
+    longest: Option<Sample>,
+    spun_ns: u64,
+    taken_ns: u64,
+}
+
+impl Gaps {
+    fn of(all: &[Spun], chosen: impl Fn(Sample) -> bool) -> Self {
+        let mut gaps = Self::default();
+        for spun in all {
+            gaps.add(spun, spun.gaps.iter().copied().filter(|gap| chosen(*gap)), 0.0);
+        }
+        gaps
+    }
+
+    fn add(&mut self, spun: &Spun, chosen: impl Iterator<Item = Sample>, cost_ns: f64) {
+        self.spun_ns += spun.spun_ns;
+        for gap in chosen {
+            self.raw.record(gap.1);
+            let corrected = gap.1.saturating_sub(spun.loop_ns + cost_ns.round() as u64);
+            self.corrected.record(corrected);
+            self.taken_ns += corrected;
+            if self.longest.is_none_or(|longest| longest.1 < gap.1) {
+                self.longest = Some(gap);
+            }
+        }
+    }
+}
+
+fn row(id: &str, name: &str, gaps: &Gaps) -> Row {
+    let raw = gaps.raw.summary();
+    Row::new()
+        .with("gaps", name)
+        .with("source", id)
+        .with("count", gaps.raw.count())
+        .with("per_s", gaps.raw.count() as f64 * 1e9 / gaps.spun_ns as f64)
+        .with_fields(&gaps.corrected.summary())
+        .with(
+            "share_percent",
+            100.0 * gaps.taken_ns as f64 / gaps.spun_ns as f64,
+        )
+        .with("raw_mean_us", raw.mean_us)
+        .with("raw_p50_us", raw.p50_us)
+}
+
+/// \[S3\] figure 1, by its text: the longest, microseconds.
+const PUBLISHED: [(&str, f64); 3] = [
+    ("QNX 6.5, [S3]", 10.0),
+    ("Windows CE 7, [S3]", 12.0),
+    ("Linux 3.6.6-rt, [S3]", 20.0),
+];
+
+fn chapter(outcome: &Outcome, every: &Gaps, ticks: Option<&Gaps>) -> Chapter {
+    let table = Table::of(outcome.rows().iter().map(Row::as_map)).columns(&[
+        ("gaps", "gaps"),
+        ("count", "count"),
+        ("per_s", "per second"),
+        ("mean_us", "mean (µs)"),
+        ("p50_us", "p50 (µs)"),
+        ("p99_us", "p99 (µs)"),
+        ("max_us", "max (µs)"),
+        ("max_cause", "the maximum's cause"),
+        ("share_percent", "share of the CPU (%)"),
+        ("raw_mean_us", "raw mean (µs)"),
+        ("raw_p50_us", "raw p50 (µs)"),
+    ]);
+    let summary = ticks.map(|ticks| ticks.corrected.summary());
+    let of_ticks =
+        |choose: fn(&Summary) -> Option<f64>| summary.as_ref().and_then(choose).unwrap_or(f64::NAN);
+    let here = [
+        of_ticks(|summary| summary.mean_us),
+        of_ticks(|summary| summary.p99_us),
+        of_ticks(|summary| summary.max_us),
+    ];
+    let bars = Figure::new("How long a clock tick takes")
+        .caption(
+            "Every other measurement meets the clock tick, so that its duration is in their maxima. [S3] figure 1, which has mean \
+             and maximum; of its figures the text gives the maxima.",
+        )
+        .names(["mean", "p99", "maximum"])
+        .y("duration (µs)")
+        .y_log()
+        .bars("here", here);
+    let bars = PUBLISHED.into_iter().fold(bars, |bars, (name, longest)| {
+        bars.published_bars(name, [f64::NAN, f64::NAN, longest])
+    });
+    let tails = Figure::new("Gaps in the loop")
+        .caption("All gaps of a microsecond and more, and those at the times of clock ticks.")
+        .tail()
+        .x(super::SHORTER)
+        .y("length of the gap (µs)")
+        .y_log()
+        .line("every gap", every.corrected.curve())
+        .line(
+            "clock ticks",
+            ticks.map(|ticks| ticks.corrected.curve()).unwrap_or_default(),
+        );
+    Chapter::new("The clock tick")
+        .paragraph(
+            "A loop at the top of SCHED_FIFO reads the clock without end (45 of every 50 ms); where two readings lie a microsecond \
+             or more apart, the CPU was taken away. In every other block the kernel records its interrupts, which tells at \
+             what time of its period the clock ticks: in the blocks without a record, gaps at these times are ticks. The rows by \
+             the record are corrected by what recording adds to the median tick.",
+        )
+        .paper("[S3] IV.B.2", CLAIM, ticks.map(|ticks| ticks.raw.count() > 0))
+        .figure(bars)
+        .table(table)
+        .figure(tails)
+}
+
+const CLAIM: &str = "the clock's interrupt disturbs every thread, whatever its priority";
+
+#[cfg(test)]
+mod tests {
+    use punctual_harness::Span;
+
+    use super::*;
+
+    #[test]
+    fn gaps_lose_what_the_loop_and_the_recording_take() {
+        let spun = Spun {
+            gaps: vec![Sample(0, 5_000), Sample(10_000, 3_000)],
+            spun_ns: 1_000_000,
+            loop_ns: 40,
+        };
+        let mut gaps = Gaps::default();
+        gaps.add(&spun, spun.gaps.iter().copied(), 960.0);
+        assert_eq!((gaps.taken_ns, gaps.longest), (6_000, Some(Sample(0, 5_000))));
+        assert_eq!(gaps.corrected.summary().max_us, Some(4.0));
+        assert_eq!(gaps.raw.summary().max_us, Some(5.0));
+    }
+
+    #[test]
+    fn the_loop_sees_gaps_within_its_own_time_and_stops() {
+        let before = now_ns();
+        let spun = spin(2);
+        let whole = Span {
+            start_ns: before,
+            end_ns: now_ns(),
+        };
+        assert!(spun.spun_ns >= 2 * SPIN.as_nanos() as u64);
+        for gap in &spun.gaps {
+            assert!(gap.1 >= GAP_NS && gap.0 >= whole.start_ns && gap.span().end_ns <= whole.end_ns);
+        }
+        assert!(spun.loop_ns < GAP_NS);
+    }
+}

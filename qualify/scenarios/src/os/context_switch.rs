@@ -1,0 +1,420 @@
+//! `os.context-switch`: what it takes to go from one thread to another, in the three ways of ACE's tests.
+//!
+//! Source: \[S0\] 3.1 and table 1, \[S1\], ACE's `context_switch_time`.
+
+use std::{
+    sync::{
+        Arc, Barrier,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use punctual_harness::{Outcome, Row, statistics};
+use punctual_os::{Semaphore, Switches, scheduling};
+use punctual_report::{Chapter, Table};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{
+    disturbance::Disturbances,
+    mutex::{Kind, Mutex},
+    samples::{Log, Sample, now_ns},
+    subject::{Interrupts, Subject, lacks_rights, shortened},
+    worker::{fifo, joined, run, serve},
+};
+use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "os.context-switch",
+    about: "what a switch between two threads takes, by yielding and by suspending and resuming",
+    expected: |length| Extent::of(length).expected() * 2,
+    run: measure,
+};
+
+const HEADING: &str = "Context switches";
+
+pub(crate) const ROLE: &str = "__os-context-switch";
+
+/// As often as the papers' tests switch in one repetition.
+const SWITCHES: u32 = 1000;
+/// The two threads; only in the synchronized test the second one is above the first.
+const LOW: i16 = 30;
+const HIGH: i16 = 31;
+
+#[derive(Clone, Copy)]
+struct Extent {
+    repetitions: u32,
+}
+
+impl Extent {
+    fn of(length: Length) -> Self {
+        Self {
+            repetitions: length.pick(40, 300, 300),
+        }
+    }
+
+    /// Of one of the tests; a switch takes a few microseconds.
+    fn expected(self) -> Duration {
+        Duration::from_micros(u64::from(self.repetitions * SWITCHES) * 10)
+    }
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+enum Question {
+    Yield { repetitions: u32 },
+    Synchronized { repetitions: u32, kind: Kind },
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+enum Answer {
+    /// One repetition each.
+    Yielded(Vec<Yielded>),
+    Synchronized {
+        /// From before the release of the mutex to after its acquisition.
+        samples: Vec<Sample>,
+        /// Acquiring and releasing it in one thread.
+        uncontended_ns: f64,
+    },
+}
+
+/// Two threads that yielded to each other.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(crate) struct Yielded {
+    /// Per switch.
+    pub(crate) ns: f64,
+    /// Times that a thread was taken from the CPU without having yielded.
+    pub(super) foreign_switches: u64,
+}
+
+pub(crate) fn child(_: &[String]) -> Result<(), Error> {
+    serve(|question| match question {
+        Question::Yield { repetitions } => {
+            let yielded = (0..repetitions).map(|_| yield_to_each_other(SWITCHES));
+            Ok(Answer::Yielded(yielded.collect::<Result<_, Error>>()?))
+        }
+        Question::Synchronized { repetitions, kind } => {
+            let mutex = Arc::new(Mutex::new(kind, HIGH)?);
+            let alone = Arc::clone(&mutex);
+            let times = repetitions * SWITCHES;
+            Ok(Answer::Synchronized {
+                uncontended_ns: run(fifo("uncontended", HIGH), move || alone.uncontended_ns(times))?,
+                samples: synchronized(&mutex, times)?,
+            })
+        }
+    })
+}
+
+/// Each yields `yields` times; the first to be through stops the clock, for after that nobody switches any more.
+pub(crate) fn yield_to_each_other(yields: u32) -> Result<Yielded, Error> {
+    struct Shared {
+        start: Barrier,
+        began: AtomicU64,
+        ended: AtomicU64,
+    }
+    let shared = Arc::new(Shared {
+        start: Barrier::new(2),
+        began: AtomicU64::new(u64::MAX),
+        ended: AtomicU64::new(u64::MAX),
+    });
+    let yields_through = move |shared: &Shared| {
+        shared.start.wait();
+        let before = Switches::of_current();
+        shared.began.fetch_min(now_ns(), Ordering::Relaxed);
+        for _ in 0..yields {
+            scheduling::give_way();
+        }
+        shared.ended.fetch_min(now_ns(), Ordering::Relaxed);
+        let switches = Switches::of_current().involuntary - before.involuntary;
+        switches.saturating_sub(yields.into())
+    };
+    let threads = ["yields-1", "yields-2"].map(|name| {
+        let shared = Arc::clone(&shared);
+        fifo(name, LOW).spawn(move || yields_through(&shared))
+    });
+    let mut foreign_switches = 0;
+    for thread in threads {
+        foreign_switches += joined(thread?)?;
+    }
+    let elapsed = shared.ended.load(Ordering::Relaxed) - shared.began.load(Ordering::Relaxed);
+    Ok(Yielded {
+        ns: elapsed as f64 / f64::from(yields) / 2.0,
+        foreign_switches,
+    })
+}
+
+/// The high thread waits for a mutex that the low one holds; what is timed goes from before the low one releases it to after
+/// the high one has it.
+fn synchronized(mutex: &Arc<Mutex>, times: u32) -> Result<Vec<Sample>, Error> {
+    struct Shared {
+        mutex: Arc<Mutex>,
+        turn: Semaphore,
+        released: AtomicU64,
+        log: Log,
+    }
+    let shared = Arc::new(Shared {
+        mutex: Arc::clone(mutex),
+        turn: Semaphore::new(0)?,
+        released: AtomicU64::new(0),
+        log: Log::with_room_for(times as usize),
+    });
+    let (high, low) = (Arc::clone(&shared), Arc::clone(&shared));
+    let high = fifo("high", HIGH).spawn(move || {
+        for _ in 0..times {
+            high.turn.acquire();
+            let held = high.mutex.lock();
+            high.log.record(high.released.load(Ordering::Relaxed), now_ns());
+            drop(held);
+        }
+    })?;
+    let low = fifo("low", LOW).spawn(move || {
+        for _ in 0..times {
+            let held = low.mutex.lock();
+            // The high one runs, until it finds the mutex taken.
+            low.turn.release();
+            low.released.store(now_ns(), Ordering::Relaxed);
+            drop(held);
+        }
+    })?;
+    joined(high)?;
+    joined(low)?;
+    Ok(shared.log.samples())
+}
+
+const SYNCHRONIZED: [(Kind, &str); 3] = [
+    (Kind::Plain, "synchronized suspend-resume"),
+    (Kind::Inheriting, "the same, inheriting mutex"),
+    (Kind::OwnInheriting, "the same, Punctual's mutex"),
+];
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let extent = Extent::of(testbed.length);
+    let mut outcome = testbed.outcome(BENCHMARK.name);
+    if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &[]) {
+        return Ok(Findings { outcome, chapter });
+    }
+    let repetitions = extent.repetitions;
+    outcome.parameter("repetitions", repetitions);
+    shortened(testbed, &mut outcome, || {
+        format!(
+            "{repetitions} repetitions instead of {}",
+            Extent::of(Length::Full).repetitions
+        )
+    });
+    outcome.parameter("switches_per_repetition", SWITCHES);
+    let mut subject = Subject::start(testbed, ROLE, extent.expected() * 10, Interrupts::Recorded)?;
+    testbed.progress.stage("yielding", extent.expected());
+    let yielded = match subject.ask(&Question::Yield { repetitions }, extent.expected())? {
+        Answer::Yielded(yielded) => yielded,
+        Answer::Synchronized { .. } => return Err(out_of_step()),
+    };
+    let mut synchronized = Vec::new();
+    for (kind, test) in SYNCHRONIZED {
+        testbed.progress.stage(test, extent.expected());
+        match subject.ask(&Question::Synchronized { repetitions, kind }, extent.expected())? {
+            Answer::Synchronized {
+                samples,
+                uncontended_ns,
+            } => synchronized.push((test, samples, uncontended_ns)),
+            Answer::Yielded(_) => return Err(out_of_step()),
+        }
+    }
+    let disturbances = subject.finish(&mut outcome)?;
+    outcome.row(yield_row(&yielded));
+    for (test, samples, uncontended_ns) in &synchronized {
+        outcome.row(synchronized_row(test, samples, *uncontended_ns, &disturbances));
+    }
+    let reason = "POSIX threads have no operation that suspends another thread ([S0] 3.1)";
+    outcome.row(
+        Row::new()
+            .with("test", "suspend-resume")
+            .with("note", format!("N/A: {reason}")),
+    );
+    outcome.skip(None, "the suspend-resume test", reason);
+    let chapter = chapter(&outcome);
+    Ok(Findings { outcome, chapter })
+}
+
+fn out_of_step() -> Error {
+    "the child answered another question than was asked".into()
+}
+
+/// Statistics over repetitions, as ACE's test prints them.
+fn over_repetitions(row: Row, means_us: &[f64]) -> Row {
+    let extreme = |choose: fn(f64, f64) -> f64| means_us.iter().copied().reduce(choose);
+    row.with("mean_us", statistics::mean(means_us))
+        .with("jitter_us", statistics::standard_deviation(means_us))
+        .with("p50_us", statistics::median(means_us))
+        .with("min_us", extreme(f64::min))
+        .with("max_us", extreme(f64::max))
+        .with("repetitions", means_us.len())
+}
+
+fn yield_row(yielded: &[Yielded]) -> Row {
+    let means: Vec<f64> = yielded.iter().map(|repetition| repetition.ns / 1000.0).collect();
+    let foreign: u64 = yielded.iter().map(|repetition| repetition.foreign_switches).sum();
+    over_repetitions(Row::new().with("test", "yield"), &means)
+        .with("raw_mean_us", statistics::mean(&means))
+        .with("foreign_switches", foreign)
+        .with("note", "a batch: the clock is read at its ends only")
+}
+
+/// The mean of each repetition, without the uncontended mutex and the clock.
+fn means_us(samples: &[Sample], excess_ns: f64) -> Vec<f64> {
+    let repetitions = samples.chunks_exact(SWITCHES as usize);
+    let mean = |repetition: &[Sample]| {
+        let sum: u64 = repetition.iter().map(|sample| sample.1).sum();
+        (sum as f64 / repetition.len() as f64 - excess_ns) / 1000.0
+    };
+    repetitions.map(mean).collect()
+}
+
+fn synchronized_row(test: &str, samples: &[Sample], uncontended_ns: f64, disturbances: &Disturbances) -> Row {
+    let judged = disturbances.judge(samples, uncontended_ns.round() as u64);
+    let corrected = means_us(samples, uncontended_ns + disturbances.stamp_ns as f64);
+    over_repetitions(Row::new().with("test", test), &corrected)
+        .with("raw_mean_us", statistics::mean(&means_us(samples, 0.0)))
+        .with("uncontended_us", uncontended_ns / 1000.0)
+        .with("slowest_us", judged.corrected.summary().max_us)
+        .with("slowest_cause", judged.cause_of_maximum)
+        .with("disturbed", judged.disturbed)
+        .with("undisturbed_max_us", judged.quiet.summary().max_us)
+        .with(
+            "note",
+            "without acquiring and releasing the mutex uncontended, and without the clock's cost",
+        )
+}
+
+/// \[S0\] table 1 and \[S1\]: system, suspend-resume, yield, synchronized; microseconds, with the jitter.
+const PUBLISHED: &[(&str, &str, [&str; 3])] = &[
+    (
+        "[S0] table 1, Pentium III 866 MHz",
+        "VxWorks",
+        ["0.586 (0.025)", "0.649 (0.013)", "0.821 (0.019)"],
+    ),
+    ("", "QNX", ["N/A", "0.470 (0.007)", "0.861 (0.003)"]),
+    ("", "Linux/RT", ["N/A", "0.645 (0.007)", "2.88 (0.015)"]),
+    ("", "Linux", ["N/A", "0.548 (0.006)", "2.559 (0.011)"]),
+    (
+        "",
+        "Windows NT",
+        ["1.147 (0.005)", "1.056 (0.006)", "1.914 (0.010)"],
+    ),
+    (
+        "",
+        "Windows 2000",
+        ["1.148 (0.004)", "1.075 (0.007)", "2.810 (0.016)"],
+    ),
+    (
+        "[S1], Pentium Pro 200 MHz",
+        "Solaris",
+        ["46 (N/A)", "17.8 (0.837)", "128 (N/A)"],
+    ),
+    ("", "VxWorks", ["15.4 (0.294)", "40 (N/A)", "N/A"]),
+    ("", "LynxOS", ["N/A", "3.72 (0.043)", "5.45 (0.077)"]),
+    ("", "Linux", ["N/A", "6.52 (0.117)", "18.2 (0.264)"]),
+    ("", "Windows NT", ["3.45 (0.059)", "5.76 (0.449)", "7.02 (0.113)"]),
+];
+
+const COLUMNS: &[(&str, &str)] = &[
+    ("test", "test"),
+    ("mean_us", "mean (µs)"),
+    ("jitter_us", "jitter (µs)"),
+    ("p50_us", "median (µs)"),
+    ("raw_mean_us", "raw mean (µs)"),
+    ("uncontended_us", "mutex alone (µs)"),
+    ("slowest_us", "slowest switch (µs)"),
+    ("slowest_cause", "its cause"),
+    ("disturbed", "interrupted"),
+    ("foreign_switches", "foreign switches"),
+];
+
+fn chapter(outcome: &Outcome) -> Chapter {
+    let measured = outcome
+        .rows()
+        .iter()
+        .filter(|row| row.number("mean_us").is_some());
+    let ours = Table::of(measured.map(Row::as_map)).columns(COLUMNS);
+    Chapter::new(HEADING)
+        .paragraph(
+            "Three ways to go from one thread to another on one CPU. Yield: two threads of one priority give way to each \
+             other. Synchronized suspend-resume: a thread releases a mutex that a more important one waits for. Suspend-resume: \
+             a thread stops another one and lets it go on, which is not available (N/A): POSIX threads have no operation for it. Mean \
+             and jitter are those of the means of repetitions, as in the papers. From the synchronized switches is taken what \
+             acquiring and releasing the mutex takes alone.",
+        )
+        .paper("[S0] 3.1", YIELD_CLAIM, yield_is_shorter(outcome))
+        .table(ours.title("Here"))
+        .table(published(outcome))
+}
+
+const YIELD_CLAIM: &str = "on Linux a switch by yielding takes a fraction of one by a mutex, so that one figure alone says \
+    little about a system";
+
+fn yield_is_shorter(outcome: &Outcome) -> Option<bool> {
+    Some(mean_of(outcome, "yield")? < mean_of(outcome, SYNCHRONIZED[0].1)?)
+}
+
+fn row_of<'o>(outcome: &'o Outcome, test: &str) -> Option<&'o Row> {
+    outcome
+        .rows()
+        .iter()
+        .find(|row| row.get("test").is_some_and(|name| name == test))
+}
+
+fn mean_of(outcome: &Outcome, test: &str) -> Option<f64> {
+    row_of(outcome, test)?.number("mean_us")
+}
+
+/// The papers' table, with ours as its first row.
+fn published(outcome: &Outcome) -> Table {
+    let here = |test: &str| {
+        let row = row_of(outcome, test)?;
+        Some(format!(
+            "{:.3} ({:.3})",
+            row.number("mean_us")?,
+            row.number("jitter_us")?
+        ))
+    };
+    let row = |source: &str, system: &str, cells: [Value; 3]| {
+        let [suspend, yielding, synchronized] = cells;
+        json!({
+            "source": source, "system": system, "suspend": suspend, "yield": yielding, "synch": synchronized,
+        })
+    };
+    let ours = [Some("N/A".to_owned()), here("yield"), here(SYNCHRONIZED[0].1)];
+    let first = row("this run", "here", ours.map(Value::from));
+    let others = PUBLISHED
+        .iter()
+        .map(|(source, system, cells)| row(source, system, cells.map(Value::from)));
+    let rows: Vec<Value> = std::iter::once(first).chain(others).collect();
+    Table::of(rows.iter().filter_map(Value::as_object))
+        .columns(&[
+            ("source", "source"),
+            ("system", "system"),
+            ("suspend", "suspend-resume"),
+            ("yield", "yield"),
+            ("synch", "synchronized"),
+        ])
+        .title("Context switch latency in µs, jitter in parentheses: published figures, of other machines")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_repetition_has_its_mean_and_a_part_of_one_has_none() {
+        let samples: Vec<Sample> = (0..2 * SWITCHES + 7)
+            .map(|place| Sample(0, if place < SWITCHES { 2_000 } else { 4_000 }))
+            .collect();
+        assert_eq!(means_us(&samples, 500.0), [1.5, 3.5]);
+    }
+
+    #[test]
+    fn the_row_has_the_papers_statistics() {
+        let row = over_repetitions(Row::new(), &[1.0, 2.0, 3.0]);
+        let figures = ["mean_us", "jitter_us", "min_us", "max_us"].map(|name| row.number(name));
+        assert_eq!(figures, [Some(2.0), Some(1.0), Some(1.0), Some(3.0)]);
+    }
+}

@@ -1,0 +1,295 @@
+//! What the CPU did besides the work that was measured, and which samples it made longer.
+
+use std::collections::BTreeSet;
+
+use punctual_harness::{Hole, Latencies, Row, Span, holes};
+use punctual_os::CpuSet;
+use punctual_trace::{
+    event::{Interrupt, What},
+    kernel::KernelTrace,
+};
+
+use super::samples::Sample;
+
+/// Interrupts and holes of the measured CPU.
+pub(super) struct Disturbances {
+    /// Ascending and without overlaps; or why there are none.
+    pub(super) interruptions: Result<Vec<Interruption>, String>,
+    pub(super) holes: Vec<Hole>,
+    pub(super) stamp_ns: u64,
+}
+
+/// A time in which the CPU handled interrupts.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Interruption {
+    pub(super) span: Span,
+    pub(super) kinds: BTreeSet<Interrupt>,
+}
+
+/// Samples, judged.
+pub(super) struct Judged {
+    /// As they were read.
+    pub(super) raw: Latencies,
+    /// Without the cost of reading the clock.
+    pub(super) corrected: Latencies,
+    /// Of these, those that nothing recorded disturbed.
+    pub(super) quiet: Latencies,
+    /// How many something recorded disturbed; `None` where nothing was recorded.
+    pub(super) disturbed: Option<u64>,
+    /// What made the longest one long.
+    pub(super) cause_of_maximum: String,
+    /// Whether that was a recorded hole.
+    pub(super) maximum_in_hole: bool,
+}
+
+impl Disturbances {
+    pub(super) fn new(
+        trace: Result<KernelTrace, String>,
+        holes: Vec<Hole>,
+        pinned: &CpuSet,
+        stamp_ns: u64,
+    ) -> Self {
+        Self {
+            interruptions: trace.map(|trace| interruptions(&trace, pinned)),
+            holes,
+            stamp_ns,
+        }
+    }
+
+    /// Sorts samples between two readings of the clock into disturbed ones and others. `more_ns` is what else each has too
+    /// much, besides the clock's cost.
+    pub(super) fn judge(&self, samples: &[Sample], more_ns: u64) -> Judged {
+        self.judge_without(samples, self.stamp_ns + more_ns)
+    }
+
+    /// As [`judge`](Self::judge), for samples that begin at a time known beforehand, so that only their end was read.
+    pub(super) fn judge_half(&self, samples: &[Sample]) -> Judged {
+        self.judge_without(samples, self.stamp_ns / 2)
+    }
+
+    fn judge_without(&self, samples: &[Sample], excess_ns: u64) -> Judged {
+        let mut judged = Judged {
+            raw: Latencies::new(),
+            corrected: Latencies::new(),
+            quiet: Latencies::new(),
+            disturbed: self.interruptions.is_ok().then_some(0),
+            cause_of_maximum: String::new(),
+            maximum_in_hole: false,
+        };
+        for sample in samples {
+            let corrected = sample.1.saturating_sub(excess_ns);
+            judged.raw.record(sample.1);
+            judged.corrected.record(corrected);
+            if !self.disturbs(sample.span()) {
+                judged.quiet.record(corrected);
+            } else if let Some(disturbed) = &mut judged.disturbed {
+                *disturbed += 1;
+            }
+        }
+        if let Some(longest) = samples.iter().max_by_key(|sample| sample.1) {
+            judged.cause_of_maximum = self.cause(longest.span());
+            judged.maximum_in_hole = self.is_in_hole(longest.span());
+        }
+        judged
+    }
+
+    fn disturbs(&self, span: Span) -> bool {
+        self.interruption_in(span).is_some() || self.is_in_hole(span)
+    }
+
+    /// Whether the CPU was kept from the child for 20 ms or more, in a part of a time.
+    pub(super) fn is_in_hole(&self, span: Span) -> bool {
+        self.holes.iter().any(|hole| overlap(hole.span(), span))
+    }
+
+    /// The first of the interruptions that a time shares something with.
+    pub(super) fn interruption_in(&self, span: Span) -> Option<&Interruption> {
+        let all = self.interruptions.as_ref().ok()?;
+        let first = all.partition_point(|one| one.span.end_ns <= span.start_ns);
+        all.get(first).filter(|one| overlap(one.span, span))
+    }
+
+    /// What is known about why a time was long.
+    pub(super) fn cause(&self, span: Span) -> String {
+        if self.is_in_hole(span) {
+            return holes::cause_of(span, &self.holes);
+        }
+        match (&self.interruptions, self.interruption_in(span)) {
+            (_, Some(found)) => {
+                let kinds: Vec<_> = found.kinds.iter().map(ToString::to_string).collect();
+                let handling_us = (found.span.end_ns - found.span.start_ns) as f64 / 1000.0;
+                format!("{} ({handling_us:.1} µs of it)", kinds.join(", "))
+            }
+            (Ok(_), None) => "no interrupt on record: kernel, caches or host".to_owned(),
+            (Err(reason), None) => format!("not known: {}", reason.split(':').next().unwrap_or_default()),
+        }
+    }
+}
+
+impl Judged {
+    /// Their columns: corrected figures by the usual names, the raw ones beside them, and what disturbed them.
+    pub(super) fn row(&self, row: Row) -> Row {
+        let raw = self.raw.summary();
+        // Without a record nobody knows which ones are undisturbed.
+        let quiet = self.disturbed.map(|_| self.quiet.summary());
+        row.with("count", self.raw.count())
+            .with_fields(&self.corrected.summary())
+            .with("max_cause", self.cause_of_maximum.as_str())
+            .with("disturbed", self.disturbed)
+            .with("undisturbed_p99_us", quiet.and_then(|quiet| quiet.p99_us))
+            .with("undisturbed_max_us", quiet.and_then(|quiet| quiet.max_us))
+            .with("raw_mean_us", raw.mean_us)
+            .with("raw_p50_us", raw.p50_us)
+    }
+}
+
+/// The columns of [`Judged::row`] for a table, after those that say what was measured.
+pub(super) const COLUMNS: &[(&str, &str)] = &[
+    ("count", "samples"),
+    ("mean_us", "mean (µs)"),
+    ("p50_us", "p50 (µs)"),
+    ("p99_us", "p99 (µs)"),
+    ("max_us", "max (µs)"),
+    ("max_cause", "the maximum's cause"),
+    ("disturbed", "interrupted"),
+    ("undisturbed_max_us", "max of others (µs)"),
+    ("raw_p50_us", "raw p50 (µs)"),
+];
+
+/// These, and then [`COLUMNS`].
+pub(super) fn columns(first: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
+    first.iter().chain(COLUMNS).copied().collect()
+}
+
+fn overlap(one: Span, other: Span) -> bool {
+    one.start_ns < other.end_ns && other.start_ns < one.end_ns
+}
+
+/// From the beginnings and ends of interrupts, those of the pinned CPU, nested ones together.
+fn interruptions(trace: &KernelTrace, pinned: &CpuSet) -> Vec<Interruption> {
+    let mut found: Vec<Interruption> = Vec::new();
+    let mut open: Vec<(Interrupt, u64)> = Vec::new();
+    for event in trace
+        .events
+        .iter()
+        .filter(|event| pinned.contains(event.cpu as usize))
+    {
+        match event.what {
+            What::InterruptBegin(kind) => open.push((kind, event.time_ns)),
+            What::InterruptEnd(kind) => {
+                let Some(place) = open.iter().rposition(|(begun, _)| *begun == kind) else {
+                    // Begun before recording was.
+                    continue;
+                };
+                let (_, start_ns) = open[place];
+                // What began within and has no end on record, ended with it.
+                let kinds: BTreeSet<_> = open.drain(place..).map(|(kind, _)| kind).collect();
+                let span = Span {
+                    start_ns,
+                    end_ns: event.time_ns,
+                };
+                match found.last_mut() {
+                    Some(last) if last.span.end_ns >= span.start_ns => {
+                        last.span.start_ns = last.span.start_ns.min(span.start_ns);
+                        last.span.end_ns = span.end_ns;
+                        last.kinds.extend(kinds);
+                    }
+                    _ => found.push(Interruption { span, kinds }),
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use punctual_harness::holes::HoleSource;
+    use punctual_trace::event::KernelEvent;
+
+    use super::*;
+
+    const TIMER: Interrupt = Interrupt::Timer;
+    const SOFT: Interrupt = Interrupt::Soft(1);
+
+    fn trace(events: &[(u64, u32, What)]) -> KernelTrace {
+        let event = |&(time_ns, cpu, what): &(u64, u32, What)| KernelEvent { time_ns, cpu, what };
+        KernelTrace {
+            events: events.iter().map(event).collect(),
+            ..KernelTrace::default()
+        }
+    }
+
+    fn disturbances(holes: Vec<Hole>) -> Disturbances {
+        let trace = trace(&[
+            (90, 1, What::InterruptEnd(TIMER)),
+            (100, 1, What::InterruptBegin(TIMER)),
+            (103, 0, What::InterruptBegin(TIMER)),
+            (105, 1, What::InterruptBegin(SOFT)),
+            (107, 1, What::InterruptEnd(SOFT)),
+            (110, 1, What::InterruptEnd(TIMER)),
+            (500, 1, What::InterruptBegin(SOFT)),
+            (504, 1, What::InterruptEnd(SOFT)),
+        ]);
+        Disturbances::new(Ok(trace), holes, &CpuSet::single(1), 2)
+    }
+
+    #[test]
+    fn nested_interrupts_are_one_interruption_and_other_cpus_have_none() {
+        let found = disturbances(Vec::new()).interruptions.unwrap();
+        let span = |start_ns, end_ns| Span { start_ns, end_ns };
+        let expected = [
+            (span(100, 110), BTreeSet::from([TIMER, SOFT])),
+            (span(500, 504), BTreeSet::from([SOFT])),
+        ];
+        assert_eq!(found, expected.map(|(span, kinds)| Interruption { span, kinds }));
+    }
+
+    #[test]
+    fn disturbed_samples_are_told_apart_and_the_maximum_has_its_cause() {
+        let samples = [Sample(10, 20), Sample(95, 40), Sample(200, 20), Sample(499, 2)];
+        let judged = disturbances(Vec::new()).judge(&samples, 3);
+        assert_eq!(
+            (judged.raw.count(), judged.quiet.count(), judged.disturbed),
+            (4, 2, Some(2))
+        );
+        assert_eq!(judged.corrected.summary().max_us, Some(0.035));
+        assert_eq!(judged.quiet.summary().max_us, Some(0.015));
+        assert!(
+            judged
+                .cause_of_maximum
+                .starts_with("timer interrupt, softirq TIMER"),
+            "{}",
+            judged.cause_of_maximum
+        );
+    }
+
+    #[test]
+    fn a_hole_is_a_better_cause_than_an_interrupt() {
+        let hole = Hole {
+            start_ns: 90,
+            length_ns: 30_000_000,
+            source: HoleSource::OtherTasks,
+        };
+        let judged = disturbances(vec![hole]).judge(&[Sample(95, 31_000_000)], 0);
+        assert_eq!(
+            judged.cause_of_maximum,
+            "a hole of 29 ms: the CPU ran other tasks"
+        );
+        assert_eq!(judged.quiet.count(), 0);
+    }
+
+    #[test]
+    fn without_a_record_nothing_is_said_to_be_undisturbed_or_not() {
+        let nothing = Disturbances::new(
+            Err("no rights: be root".to_owned()),
+            Vec::new(),
+            &CpuSet::single(1),
+            0,
+        );
+        let judged = nothing.judge(&[Sample(95, 40)], 0);
+        assert_eq!(judged.disturbed, None);
+        assert_eq!(judged.cause_of_maximum, "not known: no rights");
+    }
+}

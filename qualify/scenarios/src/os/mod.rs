@@ -1,0 +1,56 @@
+//! `os.*`: what the endsystem itself does, before any ORB: switches between threads, timers, the clock tick, semaphores, mutexes.
+//!
+//! Each is a child process on the measured CPU, at the real-time priorities that it is about; the driver asks and judges. Samples
+//! lie between two readings of the clock, whose cost the child finds out and the driver takes off; the raw figures stay beside.
+//! What disturbed a sample is told by the kernel's record of interrupts and by recorded holes. Sources: \[S0\] 3.1, \[S1\], \[S3\].
+
+mod clock_tick;
+mod context_switch;
+mod disturbance;
+mod mutex;
+mod mutex_contention;
+mod mutex_inheritance;
+mod samples;
+mod semaphore;
+mod subject;
+mod sustained_timers;
+mod thread_switch;
+mod tick_clock;
+mod timer;
+mod timer_latency;
+mod tracing_overhead;
+mod wake_up;
+mod worker;
+
+pub(crate) use context_switch::yield_to_each_other;
+
+use crate::{Benchmark, Role};
+
+/// In the order of the papers.
+pub(crate) const BENCHMARKS: &[Benchmark] = &[
+    context_switch::BENCHMARK,
+    tracing_overhead::BENCHMARK,
+    clock_tick::BENCHMARK,
+    thread_switch::BENCHMARK,
+    timer_latency::BENCHMARK,
+    sustained_timers::BENCHMARK,
+    semaphore::BENCHMARK,
+    mutex_inheritance::BENCHMARK,
+    mutex_contention::BENCHMARK,
+];
+
+/// What their child processes do.
+pub(crate) const ROLES: &[(&str, Role)] = &[
+    (context_switch::ROLE, context_switch::child),
+    (tracing_overhead::ROLE, tracing_overhead::child),
+    (clock_tick::ROLE, clock_tick::child),
+    (thread_switch::ROLE, thread_switch::child),
+    (timer_latency::ROLE, timer_latency::child),
+    (sustained_timers::ROLE, sustained_timers::child),
+    (semaphore::ROLE, semaphore::child),
+    (mutex_inheritance::ROLE, mutex_inheritance::child),
+    (mutex_contention::ROLE, mutex_contention::child),
+];
+
+/// What is along the axis of percentiles.
+const SHORTER: &str = "share of the samples that were shorter (%)";

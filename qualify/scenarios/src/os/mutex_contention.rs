@@ -1,0 +1,314 @@
+//! `os.mutex-contention`: how long acquiring and releasing a mutex takes when each forces a switch between threads.
+//!
+//! Source: \[S3\] IV.B.8, figures 8a and 8b.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use punctual_harness::{Claim, Outcome, Row};
+use punctual_os::Semaphore;
+use punctual_report::{Chapter, Figure, Table};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    disturbance::{Judged, columns},
+    mutex::{Kind, Mutex},
+    samples::{Log, Sample, now_ns},
+    subject::{Interrupts, Subject, lacks_rights, shortened},
+    worker::{fifo, joined, run, serve},
+};
+use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "os.mutex-contention",
+    about: "acquiring and releasing a mutex that another thread holds or wants, inheriting and plain",
+    expected: |length| expected(rounds(length)) * CASES.len() as u32,
+    run: measure,
+};
+
+const HEADING: &str = "A mutex that is held and wanted";
+
+pub(crate) const ROLE: &str = "__os-mutex-contention";
+
+const LOW: i16 = 10;
+const MEDIUM: i16 = 20;
+const HIGH: i16 = 30;
+
+/// A mutex, and whether a thread of middle priority becomes ready before the release, as in the paper's case of inversion.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+struct Case {
+    kind: Kind,
+    medium: bool,
+}
+
+/// With a plain mutex the medium thread would run in between: that is no time of a release any more.
+const CASES: [Case; 5] = [
+    case(Kind::Inheriting, true),
+    case(Kind::Inheriting, false),
+    case(Kind::OwnInheriting, true),
+    case(Kind::OwnInheriting, false),
+    case(Kind::Plain, false),
+];
+
+const fn case(kind: Kind, medium: bool) -> Case {
+    Case { kind, medium }
+}
+
+impl Case {
+    /// For its claim.
+    fn id(self) -> &'static str {
+        self.kind.id()
+    }
+
+    fn name(self) -> String {
+        let medium = if self.medium { ", medium thread ready" } else { "" };
+        format!("{}{medium}", self.kind.name())
+    }
+}
+
+fn rounds(length: Length) -> usize {
+    length.pick(20_000, 100_000, 100_000)
+}
+
+/// Of one case.
+fn expected(rounds: usize) -> Duration {
+    Duration::from_micros(rounds as u64 * 40)
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Question {
+    case: Case,
+    rounds: usize,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Answer {
+    /// From the attempt of the high thread to when the low one, which has the mutex, runs again.
+    acquisitions: Vec<Sample>,
+    /// From the release to when the high thread has the mutex.
+    releases: Vec<Sample>,
+    /// Rounds in which the medium thread ran before the high one had the mutex.
+    inversions: u64,
+    /// Acquiring and releasing it while nobody else wants it.
+    uncontended_ns: f64,
+}
+
+pub(crate) fn child(_: &[String]) -> Result<(), Error> {
+    serve(|question: Question| contend(&question))
+}
+
+struct Shared {
+    case: Case,
+    mutex: Mutex,
+    medium_gate: Semaphore,
+    high_gate: Semaphore,
+    attempted: AtomicU64,
+    released: AtomicU64,
+    medium_ran: AtomicU64,
+    high_owned: AtomicU64,
+    ended: AtomicBool,
+    acquisitions: Log,
+    releases: Log,
+}
+
+fn contend(question: &Question) -> Result<Answer, Error> {
+    let Question { case, rounds } = *question;
+    let shared = Arc::new(Shared {
+        case,
+        mutex: Mutex::new(case.kind, HIGH)?,
+        medium_gate: Semaphore::new(0)?,
+        high_gate: Semaphore::new(0)?,
+        attempted: AtomicU64::new(0),
+        released: AtomicU64::new(0),
+        medium_ran: AtomicU64::new(0),
+        high_owned: AtomicU64::new(0),
+        ended: AtomicBool::new(false),
+        acquisitions: Log::with_room_for(rounds),
+        releases: Log::with_room_for(rounds),
+    });
+    let alone = Arc::clone(&shared);
+    let uncontended = move || {
+        alone
+            .mutex
+            .uncontended_ns(u32::try_from(rounds).unwrap_or(u32::MAX))
+    };
+    let uncontended_ns = run(fifo("uncontended", HIGH), uncontended)?;
+    let start = |name: &str, priority, work: fn(&Shared)| {
+        let shared = Arc::clone(&shared);
+        fifo(name, priority).spawn(move || work(&shared))
+    };
+    let others = [start("high", HIGH, high)?, start("medium", MEDIUM, medium)?];
+    let low_one = Arc::clone(&shared);
+    let inversions = joined(fifo("low", LOW).spawn(move || low(&low_one, rounds))?)?;
+    for thread in others {
+        joined(thread)?;
+    }
+    Ok(Answer {
+        acquisitions: shared.acquisitions.samples(),
+        releases: shared.releases.samples(),
+        inversions,
+        uncontended_ns,
+    })
+}
+
+/// Below both others: whenever one of them can run, it does.
+fn low(shared: &Shared, rounds: usize) -> u64 {
+    let mut inversions = 0;
+    for _ in 0..rounds {
+        let held = shared.mutex.lock();
+        // The high thread runs until it finds the mutex taken.
+        shared.high_gate.release();
+        shared
+            .acquisitions
+            .record(shared.attempted.load(Ordering::Relaxed), now_ns());
+        if shared.case.medium {
+            // It is ready from now on, and not above this thread any more, which has inherited.
+            shared.medium_gate.release();
+        }
+        shared.released.store(now_ns(), Ordering::Relaxed);
+        drop(held);
+        if shared.case.medium {
+            let medium_ran = shared.medium_ran.load(Ordering::Relaxed);
+            inversions += u64::from(medium_ran < shared.high_owned.load(Ordering::Relaxed));
+        }
+    }
+    shared.ended.store(true, Ordering::Relaxed);
+    shared.medium_gate.release();
+    shared.high_gate.release();
+    inversions
+}
+
+fn medium(shared: &Shared) {
+    loop {
+        shared.medium_gate.acquire();
+        if shared.ended.load(Ordering::Relaxed) {
+            return;
+        }
+        shared.medium_ran.store(now_ns(), Ordering::Relaxed);
+    }
+}
+
+fn high(shared: &Shared) {
+    loop {
+        shared.high_gate.acquire();
+        if shared.ended.load(Ordering::Relaxed) {
+            return;
+        }
+        shared.attempted.store(now_ns(), Ordering::Relaxed);
+        let held = shared.mutex.lock();
+        let now = now_ns();
+        shared
+            .releases
+            .record(shared.released.load(Ordering::Relaxed), now);
+        shared.high_owned.store(now, Ordering::Relaxed);
+        drop(held);
+    }
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let rounds = rounds(testbed.length);
+    let mut outcome = testbed.outcome(BENCHMARK.name);
+    let mut judged = Vec::new();
+    let claimed = CASES.iter().filter(|case| case.medium).map(|case| case.id());
+    let claims: Vec<&str> = claimed.collect();
+    if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &claims) {
+        return Ok(Findings { outcome, chapter });
+    }
+    shortened(testbed, &mut outcome, || {
+        format!("{} rounds each instead of {}", rounds, self::rounds(Length::Full))
+    });
+    outcome.parameter("rounds", rounds);
+    let limit = expected(rounds) * 50;
+    let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Recorded)?;
+    let mut measured = Vec::new();
+    for case in CASES {
+        testbed.progress.stage(case.name(), expected(rounds));
+        let answer: Answer = subject.ask(&Question { case, rounds }, expected(rounds))?;
+        measured.push((case, answer));
+    }
+    let disturbances = subject.finish(&mut outcome)?;
+    for (case, answer) in measured {
+        if case.medium {
+            outcome.claim(claim(case, answer.inversions, rounds));
+        }
+        for (operation, samples) in [("acquire", &answer.acquisitions), ("release", &answer.releases)] {
+            let times = disturbances.judge(samples, 0);
+            let row = Row::new()
+                .with("mutex", case.kind.name())
+                .with("medium_ready", case.medium)
+                .with("operation", operation)
+                .with("uncontended_us", answer.uncontended_ns / 1000.0)
+                .with("inversions", case.medium.then_some(answer.inversions));
+            outcome.row(times.row(row));
+            judged.push((format!("{operation}: {}", case.name()), times));
+        }
+    }
+    let chapter = chapter(&outcome, &judged);
+    Ok(Findings { outcome, chapter })
+}
+
+fn claim(case: Case, inversions: u64, rounds: usize) -> Claim {
+    let name = case.kind.name();
+    let text = format!(
+        "{name}: rounds in which the medium thread ran before the high one had the mutex, of {rounds}"
+    );
+    Claim::at_most(case.id(), text, "[S3] IV.B.8", inversions as f64, 0.0)
+}
+
+fn chapter(outcome: &Outcome, judged: &[(String, Judged)]) -> Chapter {
+    let columns = columns(&[
+        ("mutex", "mutex"),
+        ("medium_ready", "medium thread ready"),
+        ("operation", "operation"),
+        ("uncontended_us", "both, uncontended (µs)"),
+        ("inversions", "inversions"),
+    ]);
+    let table = Table::of(outcome.rows().iter().map(Row::as_map)).columns(&columns);
+    let figure = |operation: &str, what: &str| {
+        let prefix = format!("{operation}: ");
+        let figure = Figure::new(what).tail().x(super::SHORTER).y("time (µs)").y_log();
+        let chosen = judged
+            .iter()
+            .filter_map(|(name, times)| Some((name.strip_prefix(&prefix)?, times)));
+        chosen.fold(figure, |figure, (name, times)| {
+            figure.line(name, times.corrected.curve())
+        })
+    };
+    // The paper's machine has no other interrupts, and no host beneath it.
+    let by_ticks = outcome
+        .rows()
+        .iter()
+        .filter(|row| row.number("disturbed").is_some())
+        .map(|row| {
+            row.get("max_cause")?
+                .as_str()
+                .map(|cause| cause.contains("timer interrupt"))
+        })
+        .collect::<Option<Vec<_>>>()
+        .filter(|rows| !rows.is_empty())
+        .map(|rows| rows.into_iter().all(|by_tick| by_tick));
+    Chapter::new(HEADING)
+        .paragraph(
+            "The low-priority thread has the mutex when the high-priority one wants it. Acquiring is timed from the attempt to when \
+             the owner runs again, with the priority that it has inherited; releasing from there to when the high one has the mutex. \
+             In the paper's case a thread of middle priority becomes ready in between, and may not run. Both times contain a switch \
+             between threads.",
+        )
+        .paper(
+            "[S3] IV.B.8",
+            "the longest times are those of the mutex and the switch with a clock tick on top",
+            by_ticks,
+        )
+        .table(table)
+        .figure(figure("acquire", "Acquiring a mutex that a less important thread holds").caption(
+            "Priority inheritance is paid for here: the kernel raises the owner. [S3] figures 8a and 8b, which have mean and maximum.",
+        ))
+        .figure(figure("release", "Releasing a mutex that a more important thread waits for").caption(
+            "With inheritance the kernel hands the mutex over and lowers the former owner. [S3] figures 8a and 8b.",
+        ))
+}

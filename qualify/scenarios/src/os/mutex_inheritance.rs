@@ -1,0 +1,291 @@
+//! `os.mutex-inheritance`: whether a thread of middle priority runs while a more important one waits for a mutex that a less
+//! important one holds; without a protocol, with inheritance, and with a ceiling.
+//!
+//! Source: \[S3\] IV.B.7, figure 7.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use punctual_harness::{Claim, Outcome, Row};
+use punctual_os::Semaphore;
+use punctual_report::{Chapter, Figure, Table};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    disturbance::columns,
+    mutex::{Kind, Mutex},
+    samples::{Log, Sample, now_ns},
+    subject::{Interrupts, Subject, lacks_rights, shortened},
+    worker::{fifo, joined, serve, spin_for},
+};
+use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "os.mutex-inheritance",
+    about: "three threads and a mutex: is there a priority inversion, without a protocol, with inheritance, with a ceiling",
+    expected: |length| expected(rounds(length)) * KINDS.len() as u32,
+    run: measure,
+};
+
+const HEADING: &str = "Priority inversion at a mutex";
+
+pub(crate) const ROLE: &str = "__os-mutex-inheritance";
+
+const KINDS: [Kind; 5] = [
+    Kind::Plain,
+    Kind::Inheriting,
+    Kind::Ceiling,
+    Kind::OwnInheriting,
+    Kind::OwnCeiling,
+];
+const LOW: i16 = 10;
+const MEDIUM: i16 = 20;
+const HIGH: i16 = 30;
+/// How long the low thread works on after each step, with the mutex.
+const LOW_WORK_NS: u64 = 100_000;
+/// How long the medium thread works.
+const MEDIUM_WORK_NS: u64 = 1_000_000;
+
+fn rounds(length: Length) -> usize {
+    length.pick(200, 1000, 1000)
+}
+
+fn expected(rounds: usize) -> Duration {
+    Duration::from_nanos((rounds as u64) * (MEDIUM_WORK_NS + 3 * LOW_WORK_NS))
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Question {
+    kind: Kind,
+    rounds: usize,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Answer {
+    /// In each round, from when the high thread could run to when it had the mutex.
+    waits: Vec<Sample>,
+    /// Rounds in which the medium thread ran before the high one had the mutex.
+    inversions: u64,
+}
+
+pub(crate) fn child(_: &[String]) -> Result<(), Error> {
+    serve(|question: Question| contend(&question))
+}
+
+struct Shared {
+    mutex: Mutex,
+    /// Where the medium and the high thread wait for a round to begin.
+    medium_gate: Semaphore,
+    high_gate: Semaphore,
+    /// What the low thread releases while it has the mutex: for that the medium one waits.
+    semaphore: Semaphore,
+    /// When the medium thread ran, the high one could have, and the high one had the mutex.
+    medium_ran: AtomicU64,
+    high_ready: AtomicU64,
+    high_owned: AtomicU64,
+    ended: AtomicBool,
+    waits: Log,
+}
+
+/// The low thread goes through the paper's steps in each round. The others are above it on its CPU, so that they run as far
+/// as they can whenever it lets them.
+fn contend(question: &Question) -> Result<Answer, Error> {
+    let shared = Arc::new(Shared {
+        mutex: Mutex::new(question.kind, HIGH)?,
+        medium_gate: Semaphore::new(0)?,
+        high_gate: Semaphore::new(0)?,
+        semaphore: Semaphore::new(0)?,
+        medium_ran: AtomicU64::new(0),
+        high_ready: AtomicU64::new(0),
+        high_owned: AtomicU64::new(0),
+        ended: AtomicBool::new(false),
+        waits: Log::with_room_for(question.rounds),
+    });
+    let start = |name: &str, priority, work: fn(&Shared)| {
+        let shared = Arc::clone(&shared);
+        fifo(name, priority).spawn(move || work(&shared))
+    };
+    let others = [start("high", HIGH, high)?, start("medium", MEDIUM, medium)?];
+    let (low_one, rounds) = (Arc::clone(&shared), question.rounds);
+    let inversions = joined(fifo("low", LOW).spawn(move || low(&low_one, rounds))?)?;
+    for thread in others {
+        joined(thread)?;
+    }
+    Ok(Answer {
+        waits: shared.waits.samples(),
+        inversions,
+    })
+}
+
+fn low(shared: &Shared, rounds: usize) -> u64 {
+    let mut inversions = 0;
+    for _ in 0..rounds {
+        shared.medium_gate.release();
+        let held = shared.mutex.lock();
+        spin_for(LOW_WORK_NS);
+        shared.high_ready.store(now_ns(), Ordering::Relaxed);
+        shared.high_gate.release();
+        spin_for(LOW_WORK_NS);
+        shared.semaphore.release();
+        spin_for(LOW_WORK_NS);
+        drop(held);
+        // Both have done their work: they are above this thread.
+        let medium_ran = shared.medium_ran.load(Ordering::Relaxed);
+        inversions += u64::from(medium_ran < shared.high_owned.load(Ordering::Relaxed));
+    }
+    shared.ended.store(true, Ordering::Relaxed);
+    shared.medium_gate.release();
+    shared.high_gate.release();
+    inversions
+}
+
+fn medium(shared: &Shared) {
+    loop {
+        shared.medium_gate.acquire();
+        if shared.ended.load(Ordering::Relaxed) {
+            return;
+        }
+        shared.semaphore.acquire();
+        shared.medium_ran.store(now_ns(), Ordering::Relaxed);
+        spin_for(MEDIUM_WORK_NS);
+    }
+}
+
+fn high(shared: &Shared) {
+    loop {
+        shared.high_gate.acquire();
+        if shared.ended.load(Ordering::Relaxed) {
+            return;
+        }
+        let held = shared.mutex.lock();
+        let now = now_ns();
+        shared.high_owned.store(now, Ordering::Relaxed);
+        shared
+            .waits
+            .record(shared.high_ready.load(Ordering::Relaxed), now);
+        drop(held);
+    }
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let rounds = rounds(testbed.length);
+    let mut outcome = testbed.outcome(BENCHMARK.name);
+    let mut measured = Vec::new();
+    if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &KINDS.map(Kind::id)) {
+        return Ok(Findings { outcome, chapter });
+    }
+    shortened(testbed, &mut outcome, || {
+        format!("{} rounds each instead of {}", rounds, self::rounds(Length::Full))
+    });
+    outcome.parameter("rounds", rounds);
+    outcome.parameter("low_works_us", 3 * LOW_WORK_NS / 1000);
+    outcome.parameter("medium_works_us", MEDIUM_WORK_NS / 1000);
+    let limit = expected(rounds) * 20;
+    let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Recorded)?;
+    for kind in KINDS {
+        testbed.progress.stage(kind.name(), expected(rounds));
+        let answer: Answer = subject.ask(&Question { kind, rounds }, expected(rounds))?;
+        measured.push((kind, answer));
+    }
+    let disturbances = subject.finish(&mut outcome)?;
+    for (kind, answer) in &measured {
+        let row = Row::new()
+            .with("mutex", kind.name())
+            .with("rounds", rounds)
+            .with("inversions", answer.inversions);
+        outcome.row(disturbances.judge(&answer.waits, 0).row(row));
+        outcome.claim(claim(*kind, answer.inversions, rounds));
+    }
+    let chapter = chapter(&outcome, &measured);
+    Ok(Findings { outcome, chapter })
+}
+
+fn claim(kind: Kind, inversions: u64, rounds: usize) -> Claim {
+    let (source, inversions) = ("[S3] IV.B.7", inversions as f64);
+    let name = kind.name();
+    if kind == Kind::Plain {
+        let text =
+            format!("{name}: rounds with an inversion, all {rounds}, or the test would see none anywhere");
+        Claim::at_least(kind.id(), text, source, inversions, rounds as f64)
+    } else {
+        let text = format!("{name}: rounds with an inversion, of {rounds}");
+        Claim::at_most(kind.id(), text, source, inversions, 0.0)
+    }
+}
+
+fn chapter(outcome: &Outcome, measured: &[(Kind, Answer)]) -> Chapter {
+    let columns = columns(&[
+        ("mutex", "mutex"),
+        ("rounds", "rounds"),
+        ("inversions", "inversions"),
+    ]);
+    let table = Table::of(outcome.rows().iter().map(Row::as_map)).columns(&columns);
+    let holds = |kinds: &[Kind]| {
+        let claims = outcome
+            .claims()
+            .iter()
+            .filter(|claim| kinds.iter().any(|kind| claim.id == kind.id()));
+        let held: Vec<bool> = claims.map(|claim| claim.holds).collect();
+        (held.len() == kinds.len()).then(|| held.into_iter().all(|held| held))
+    };
+    let waits = Figure::new("How long the high-priority thread waits for the mutex")
+        .caption(
+            "Without a protocol it waits for the low-priority thread's critical section (the 200 µs that are left of it) and for the \
+             medium-priority thread's whole work (1 ms), which has nothing to do with the mutex; with inheritance or a ceiling only \
+             for the critical section. [S3] figure 7, with the times of today.",
+        )
+        .x("round")
+        .y("from ready to having the mutex (µs)")
+        .y_log();
+    let waits = measured.iter().fold(waits, |figure, (kind, answer)| {
+        let waited = answer.waits.iter().enumerate();
+        figure.line(
+            kind.name(),
+            waited.map(|(round, sample)| (round as f64, sample.1 as f64 / 1000.0)),
+        )
+    });
+    let inversions = Figure::new("Rounds with a priority inversion")
+        .names(measured.iter().map(|(kind, _)| kind.name()))
+        .y("rounds")
+        .bars(
+            "inversions",
+            measured.iter().map(|(_, answer)| answer.inversions as f64),
+        );
+    Chapter::new(HEADING)
+        .paragraph(
+            "The low-priority thread takes the mutex, lets the high-priority one run, which wants the mutex too, releases the \
+             semaphore that the medium-priority one waits for, and then the mutex. If the medium one runs before the high one has the \
+             mutex, that is an inversion: its length is up to the medium one, and nothing bounds it. A round has an inversion or \
+             has none, whatever the machine does meanwhile.",
+        )
+        .paper("[S3] IV.B.7", "without inheritance the medium thread blocks the high one for long", holds(&[Kind::Plain]))
+        .paper(
+            "[S3] IV.B.7",
+            "with inheritance the low thread goes on until it releases the mutex, and the high one runs next",
+            holds(&[Kind::Inheriting, Kind::OwnInheriting]),
+        )
+        .table(table)
+        .figure(inversions)
+        .figure(waits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_inversion_too_many_or_too_few_is_a_broken_claim() {
+        assert!(claim(Kind::Plain, 200, 200).holds && !claim(Kind::Plain, 199, 200).holds);
+        for kind in &KINDS[1..] {
+            assert!(
+                claim(*kind, 0, 200).holds && !claim(*kind, 1, 200).holds,
+                "{kind:?}"
+            );
+        }
+    }
+}

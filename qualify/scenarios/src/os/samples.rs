@@ -1,0 +1,88 @@
+//! Durations, each with the moment at which it began.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use punctual_harness::Span;
+use punctual_os::clock;
+use serde::{Deserialize, Serialize};
+
+/// One duration, in nanoseconds of the monotonic clock: when it began, and how long it was.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(super) struct Sample(pub(super) u64, pub(super) u64);
+
+impl Sample {
+    pub(super) fn span(self) -> Span {
+        Span {
+            start_ns: self.0,
+            end_ns: self.0 + self.1,
+        }
+    }
+}
+
+/// Where threads leave samples while they are measured: no lock, no system call, no allocation, no page fault. What finds no
+/// room any more is not kept.
+pub(super) struct Log {
+    places: Box<[(AtomicU64, AtomicU64)]>,
+    taken: AtomicUsize,
+}
+
+impl Log {
+    pub(super) fn with_room_for(samples: usize) -> Self {
+        // Written, not only reserved, so that the pages are there.
+        let place = |_| (AtomicU64::new(u64::MAX), AtomicU64::new(u64::MAX));
+        Self {
+            places: (0..samples).map(place).collect(),
+            taken: AtomicUsize::new(0),
+        }
+    }
+
+    /// Keeps what began and ended at two readings of [`now_ns`].
+    pub(super) fn record(&self, begin_ns: u64, end_ns: u64) {
+        if let Some((begin, length)) = self.places.get(self.taken.fetch_add(1, Ordering::Relaxed)) {
+            begin.store(begin_ns, Ordering::Relaxed);
+            length.store(end_ns.saturating_sub(begin_ns), Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.taken.load(Ordering::Relaxed) >= self.places.len()
+    }
+
+    /// What it holds, in the order in which it came. For when nobody records any more.
+    pub(super) fn samples(&self) -> Vec<Sample> {
+        let taken = self.taken.load(Ordering::Relaxed).min(self.places.len());
+        let places = self.places[..taken].iter();
+        places
+            .map(|(begin, length)| Sample(begin.load(Ordering::Relaxed), length.load(Ordering::Relaxed)))
+            .collect()
+    }
+}
+
+/// The monotonic clock.
+pub(super) fn now_ns() -> u64 {
+    let now = clock::monotonic();
+    Span::between(now, now).start_ns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_log_keeps_what_it_has() {
+        let log = Log::with_room_for(2);
+        assert!(!log.is_full());
+        for begin in [10, 20, 30] {
+            log.record(begin, begin + 5);
+        }
+        assert!(log.is_full());
+        assert_eq!(log.samples(), [Sample(10, 5), Sample(20, 5)]);
+        assert_eq!(
+            Sample(10, 5).span(),
+            Span {
+                start_ns: 10,
+                end_ns: 15
+            }
+        );
+    }
+}

@@ -1,0 +1,386 @@
+//! `os.semaphore`: how long acquiring and releasing a semaphore takes while 2 to 90 threads of distinct priorities wait for it.
+//!
+//! Source: \[S3\] IV.B.6, figures 6a and 6b.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use punctual_harness::{
+    Claim, Outcome, Row,
+    blocks::{interleave, median_ratio},
+    statistics,
+};
+use punctual_os::{Semaphore, Thread};
+use punctual_report::{Chapter, Figure, Table};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    disturbance::{Disturbances, columns},
+    samples::{Log, Sample, now_ns},
+    subject::{Interrupts, Subject, lacks_rights, shortened},
+    worker::{fifo, joined, serve},
+};
+use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "os.semaphore",
+    about: "acquiring and releasing a semaphore while 2 to 90 threads of distinct priorities wait for it",
+    expected: |length| Extent::of(length).expected() * 2,
+    run: measure,
+};
+
+const HEADING: &str = "A semaphore with many waiters";
+
+pub(crate) const ROLE: &str = "__os-semaphore";
+
+/// As many as the paper's Linux had distinct priorities for.
+const MOST: usize = 90;
+const FEWEST: usize = 2;
+/// Numbers of waiters that blocks are measured with, in alternation.
+const WAITERS: [usize; 6] = [FEWEST, 10, 30, 50, 70, MOST];
+/// Of who acquires first and releases; the waiters are above it, each at a priority of its own.
+const RELEASER: i16 = 4;
+/// How much longer a release may take with the most waiters than with the fewest.
+const LIMIT: f64 = 1.5;
+
+#[derive(Clone, Copy)]
+struct Extent {
+    blocks: usize,
+    /// Times that all waiters wait and are released, in each block.
+    rounds: usize,
+}
+
+impl Extent {
+    fn of(length: Length) -> Self {
+        let (blocks, rounds) = length.pick((30, 15), (40, 60), (40, 60));
+        Self { blocks, rounds }
+    }
+
+    fn expected(self) -> Duration {
+        let waiters: usize = WAITERS.iter().sum();
+        let waits = self.blocks * self.rounds * waiters;
+        let threads = self.blocks * waiters;
+        Duration::from_micros((waits * 20 + threads * 150) as u64)
+    }
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Question {
+    waiters: usize,
+    rounds: usize,
+}
+
+/// Of each round, as many acquisitions as waiters, and as many releases.
+#[derive(Debug, Default, Deserialize, Serialize)]
+struct Answer {
+    /// From the attempt of a waiter to when the releaser runs again; the first one of a round while nobody waits.
+    acquisitions: Vec<Sample>,
+    /// From the release to when the waiter runs; the first one of a round while all wait.
+    releases: Vec<Sample>,
+    /// Releases after which another waiter than the most important one went on.
+    out_of_order: u64,
+}
+
+pub(crate) fn child(_: &[String]) -> Result<(), Error> {
+    serve(|question: Question| contend(&question))
+}
+
+struct Shared {
+    semaphore: Semaphore,
+    /// One for each waiter: where it waits for its turn to acquire.
+    gates: Vec<Semaphore>,
+    attempted: AtomicU64,
+    released: AtomicU64,
+    /// The waiter that went on last, from 0, the least important.
+    last: AtomicUsize,
+    ended: AtomicBool,
+    acquisitions: Log,
+    releases: Log,
+}
+
+fn contend(question: &Question) -> Result<Answer, Error> {
+    let samples = question.waiters * question.rounds;
+    let gates = (0..question.waiters).map(|_| Semaphore::new(0));
+    let shared = Arc::new(Shared {
+        // Taken by who releases it later.
+        semaphore: Semaphore::new(0)?,
+        gates: gates.collect::<Result<_, _>>()?,
+        attempted: AtomicU64::new(0),
+        released: AtomicU64::new(0),
+        last: AtomicUsize::new(usize::MAX),
+        ended: AtomicBool::new(false),
+        acquisitions: Log::with_room_for(samples),
+        releases: Log::with_room_for(samples),
+    });
+    let threads = (0..question.waiters).map(|number| {
+        let shared = Arc::clone(&shared);
+        let priority = RELEASER + 1 + i16::try_from(number)?;
+        Ok(fifo(format!("waits-{number}"), priority).spawn(move || waiter(number, &shared))?)
+    });
+    let threads: Vec<Thread<()>> = threads.collect::<Result<_, Error>>()?;
+    let (releaser, rounds) = (Arc::clone(&shared), question.rounds);
+    let out_of_order = joined(fifo("releases", RELEASER).spawn(move || release(&releaser, rounds))?)?;
+    for thread in threads {
+        joined(thread)?;
+    }
+    Ok(Answer {
+        acquisitions: shared.acquisitions.samples(),
+        releases: shared.releases.samples(),
+        out_of_order,
+    })
+}
+
+fn waiter(number: usize, shared: &Shared) {
+    loop {
+        shared.gates[number].acquire();
+        if shared.ended.load(Ordering::Relaxed) {
+            return;
+        }
+        shared.attempted.store(now_ns(), Ordering::Relaxed);
+        shared.semaphore.acquire();
+        shared
+            .releases
+            .record(shared.released.load(Ordering::Relaxed), now_ns());
+        shared.last.store(number, Ordering::Relaxed);
+    }
+}
+
+/// Below all waiters: whichever of them can go on does, at once, until it waits again.
+fn release(shared: &Shared, rounds: usize) -> u64 {
+    let waiters = shared.gates.len();
+    let mut out_of_order = 0;
+    for round in 0..rounds {
+        for place in 0..waiters {
+            shared.gates[shuffled(place, round, waiters)].release();
+            shared
+                .acquisitions
+                .record(shared.attempted.load(Ordering::Relaxed), now_ns());
+        }
+        for most_important in (0..waiters).rev() {
+            shared.released.store(now_ns(), Ordering::Relaxed);
+            shared.semaphore.release();
+            out_of_order += u64::from(shared.last.load(Ordering::Relaxed) != most_important);
+        }
+    }
+    shared.ended.store(true, Ordering::Relaxed);
+    shared.gates.iter().for_each(Semaphore::release);
+    out_of_order
+}
+
+/// Who waits as the n-th: all of them once, in another order each round, so that the queue has to sort.
+fn shuffled(place: usize, round: usize, waiters: usize) -> usize {
+    // A prime above all numbers of waiters has no divisor in common with any.
+    const STRIDE: usize = 97;
+    (place * STRIDE + round * 31) % waiters
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let extent = Extent::of(testbed.length);
+    let mut outcome = testbed.outcome(BENCHMARK.name);
+    if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &["release-at-90", "highest-first"]) {
+        return Ok(Findings { outcome, chapter });
+    }
+    outcome.parameter("blocks", extent.blocks);
+    shortened(testbed, &mut outcome, || {
+        let full = Extent::of(Length::Full);
+        format!(
+            "{} blocks of {} rounds instead of {} of {}",
+            extent.blocks, extent.rounds, full.blocks, full.rounds
+        )
+    });
+    outcome.parameter("rounds_per_block", extent.rounds);
+    let mut subject = Subject::start(testbed, ROLE, extent.expected() * 10, Interrupts::Recorded)?;
+    let expected = extent.expected() / (extent.blocks * WAITERS.len()) as u32;
+    let block = |waiters, block| {
+        if waiters == FEWEST {
+            let text = format!("block {} of {}, 2 to 90 waiters", block + 1, extent.blocks);
+            testbed.progress.stage(text, expected * WAITERS.len() as u32);
+        }
+        let question = Question {
+            waiters,
+            rounds: extent.rounds,
+        };
+        subject.ask::<_, Answer>(&question, expected)
+    };
+    let blocks = interleave(&WAITERS, extent.blocks, block)?;
+    let disturbances = subject.finish(&mut outcome)?;
+    for (&waiters, blocks) in WAITERS.iter().zip(&blocks) {
+        rows(waiters, blocks, &disturbances, &mut outcome);
+    }
+    claim(&blocks, &mut outcome);
+    let by_pending = pending_curves(blocks.last().map_or(&[], Vec::as_slice));
+    let chapter = chapter(&outcome, &by_pending);
+    Ok(Findings { outcome, chapter })
+}
+
+/// Those of the samples of a block that came while so many waited. Acquisitions begin with none, releases with all.
+fn with_pending(samples: &[Sample], waiters: usize, place: usize) -> impl Iterator<Item = Sample> {
+    samples.iter().copied().skip(place).step_by(waiters)
+}
+
+fn rows(waiters: usize, blocks: &[Answer], disturbances: &Disturbances, outcome: &mut Outcome) {
+    let all = |choose: fn(&Answer) -> &[Sample], place: Option<usize>| -> Vec<Sample> {
+        let blocks = blocks.iter().map(choose);
+        match place {
+            None => blocks.flatten().copied().collect(),
+            Some(place) => blocks
+                .flat_map(|samples| with_pending(samples, waiters, place))
+                .collect(),
+        }
+    };
+    let acquisitions: fn(&Answer) -> &[Sample] = |block| &block.acquisitions;
+    let releases: fn(&Answer) -> &[Sample] = |block| &block.releases;
+    let mut row = |operation: &str, pending: &str, samples: &[Sample]| {
+        let row = Row::new()
+            .with("waiters", waiters)
+            .with("operation", operation)
+            .with("pending", pending);
+        outcome.row(disturbances.judge(samples, 0).row(row));
+    };
+    row("acquire", "0 to all but one", &all(acquisitions, None));
+    row("acquire", "all but one", &all(acquisitions, Some(waiters - 1)));
+    row("release", "all to 1", &all(releases, None));
+    row("release", "all", &all(releases, Some(0)));
+}
+
+fn claim(blocks: &[Vec<Answer>], outcome: &mut Outcome) {
+    let first_releases = |waiters: usize, blocks: &[Answer]| -> Vec<f64> {
+        let median = |block: &Answer| {
+            let first = with_pending(&block.releases, waiters, 0).map(|sample| sample.1 as f64);
+            statistics::median(&first.collect::<Vec<_>>()).unwrap_or(f64::NAN)
+        };
+        blocks.iter().map(median).collect()
+    };
+    let fewest = first_releases(FEWEST, &blocks[0]);
+    let most = first_releases(MOST, &blocks[WAITERS.len() - 1]);
+    let ratio = median_ratio(&most, &fewest);
+    outcome.parameter("release_ratio_low", ratio.map(|ratio| ratio.low));
+    outcome.parameter("release_ratio_high", ratio.map(|ratio| ratio.high));
+    let text =
+        "time of a release with 90 waiters over that with 2, at most (median over neighbouring blocks)";
+    let measured = ratio.map_or(f64::NAN, |ratio| ratio.median);
+    outcome.claim(Claim::at_most(
+        "release-at-90",
+        text,
+        "[S3] IV.B.6",
+        measured,
+        LIMIT,
+    ));
+    let out_of_order: u64 = blocks.iter().flatten().map(|block| block.out_of_order).sum();
+    let text = "releases after which another than the most important waiter went on";
+    outcome.claim(Claim::at_most(
+        "highest-first",
+        text,
+        "[S3] IV.B.6",
+        out_of_order as f64,
+        0.0,
+    ));
+}
+
+/// Medians by the number of threads that wait already: acquisitions, releases.
+fn pending_curves(blocks: &[Answer]) -> Vec<(&'static str, Vec<(f64, f64)>)> {
+    let median = |choose: fn(&Answer) -> &[Sample], place: usize| {
+        let samples = blocks
+            .iter()
+            .flat_map(|block| with_pending(choose(block), MOST, place));
+        let us: Vec<f64> = samples.map(|sample| sample.1 as f64 / 1000.0).collect();
+        statistics::median(&us).unwrap_or(f64::NAN)
+    };
+    let acquire = (0..MOST).map(|place| (place as f64, median(|block| &block.acquisitions, place)));
+    let release = (0..MOST).map(|place| ((MOST - place) as f64, median(|block| &block.releases, place)));
+    vec![("acquire", acquire.collect()), ("release", release.collect())]
+}
+
+fn chapter(outcome: &Outcome, by_pending: &[(&str, Vec<(f64, f64)>)]) -> Chapter {
+    let columns = columns(&[
+        ("waiters", "waiters"),
+        ("operation", "operation"),
+        ("pending", "of these waiting"),
+    ]);
+    let table = Table::of(outcome.rows().iter().map(Row::as_map)).columns(&columns);
+    let figure = Figure::new("Acquiring and releasing by the number of threads that wait")
+        .caption(
+            "The number of waiting threads makes no difference to the time in which the most important one is found. Medians, raw. \
+             [S3] figures 6a and 6b, which have mean and maximum over all of them.",
+        )
+        .x("threads that wait for the semaphore")
+        .y("median (µs)");
+    let figure = by_pending.iter().fold(figure, |figure, (name, points)| {
+        figure.line(*name, points.iter().copied())
+    });
+    let ratio = outcome.claims().iter().find(|claim| claim.id == "release-at-90");
+    Chapter::new(HEADING)
+        .paragraph(
+            "Threads of distinct priorities wait for one semaphore, one after the other and in no particular order; then the thread \
+             that holds it, less important than all of them, releases it once for each. Acquiring is timed from the attempt to when \
+             the holder runs again, releasing to when the waiter runs: both contain a switch between threads. Unlike the paper's, \
+             the times of acquisition do not contain the creation of the threads.",
+        )
+        .paper("[S3] IV.B.6", "the number of waiting threads has no impact on the release times", ratio.map(|claim| claim.holds))
+        .table(table)
+        .figure(figure)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn everybody_waits_once_in_each_round() {
+        for waiters in 1..=MOST {
+            for round in 0..5 {
+                let order: BTreeSet<_> = (0..waiters)
+                    .map(|place| shuffled(place, round, waiters))
+                    .collect();
+                assert_eq!(order.len(), waiters, "{waiters} waiters, round {round}");
+            }
+        }
+    }
+
+    #[test]
+    fn samples_of_a_block_are_told_apart_by_who_waited() {
+        // Three waiters, two rounds.
+        let samples: Vec<Sample> = (0..6).map(|place| Sample(place, 0)).collect();
+        let begun = |place| {
+            with_pending(&samples, 3, place)
+                .map(|sample| sample.0)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!([begun(0), begun(2)], [[0, 3], [2, 5]]);
+    }
+
+    #[test]
+    fn the_claim_compares_releases_while_all_wait() {
+        let block = |waiters: usize, first_ns: u64| {
+            let ns = |place: usize| {
+                if place.is_multiple_of(waiters) {
+                    first_ns
+                } else {
+                    9_999
+                }
+            };
+            Answer {
+                releases: (0..waiters * 3).map(|place| Sample(0, ns(place))).collect(),
+                ..Answer::default()
+            }
+        };
+        let mut blocks: Vec<Vec<Answer>> = WAITERS.iter().map(|_| Vec::new()).collect();
+        for round in 0..10 {
+            blocks[0].push(block(FEWEST, 1_000 + round));
+            blocks[WAITERS.len() - 1].push(block(MOST, 1_250 + round));
+        }
+        let machine = punctual_harness::MachineFacts::read(&punctual_os::CpuSet::single(0));
+        let mut outcome = Outcome::new("test", machine);
+        claim(&blocks, &mut outcome);
+        let measured = outcome.claims()[0].measured.as_f64().unwrap();
+        assert!((1.24..1.26).contains(&measured), "{measured}");
+        assert!(outcome.claims()[1].holds);
+    }
+}

@@ -1,0 +1,420 @@
+//! `os.sustained-timers`: the smallest period at which a thread misses no expiry of a timer, over bursts of a thousand, a million
+//! and (with the papers' lengths) a billion.
+//!
+//! The stand-in in user space for the maximum sustained interrupt frequency of \[S3\] IV.B.5, figure 5.
+
+use std::time::{Duration, Instant};
+
+use punctual_harness::{Outcome, Row, statistics};
+use punctual_report::{Chapter, Figure, Table};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    samples::now_ns,
+    subject::{Interrupts, Subject, shortened},
+    timer::Timer,
+    worker::{fifo, run, serve},
+};
+use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "os.sustained-timers",
+    about: "the smallest period at which no expiry of a timer is missed, over bursts of a thousand and a million",
+    expected: |length| Extent::of(length).expected(),
+    run: measure,
+};
+
+pub(crate) const ROLE: &str = "__os-sustained-timers";
+
+const PRIORITY: i16 = 80;
+/// What is tried, in microseconds, from the smallest up: most tries end with their first miss.
+const PERIODS_US: [u64; 22] = [
+    2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000,
+];
+/// An expiry that comes this much later than its time has waited for more than the kernel's own ticks.
+const LONG_GAP_NS: u64 = 1_000_000;
+
+#[derive(Clone, Copy)]
+struct Extent {
+    /// How often the burst of a thousand is tried; the median counts.
+    rounds: usize,
+    /// The longest time that the bursts of one length may take, all periods together: what does not fit any more is not tried.
+    longest: Duration,
+    /// What all long bursts take where they go as in the paper: 36 µs for each expiry of the last one.
+    long_bursts: Duration,
+    /// Of each point of the figure.
+    curve: Duration,
+    bursts: &'static [u64],
+}
+
+const SHORT_BURST: u64 = 1_000;
+const LONG_BURST: u64 = 1_000_000;
+const LONGEST_BURST: u64 = 1_000_000_000;
+
+impl Extent {
+    fn of(length: Length) -> Self {
+        let day = Duration::from_secs(24 * 3600);
+        Self {
+            rounds: length.pick(5, 15, 31),
+            longest: length.pick(Duration::ZERO, Duration::from_secs(150), day),
+            long_bursts: Duration::from_secs(length.pick(0, 40, 36_000)),
+            curve: Duration::from_millis(length.pick(150, 600, 1000)),
+            bursts: length.pick(
+                &[SHORT_BURST],
+                &[SHORT_BURST, LONG_BURST],
+                &[SHORT_BURST, LONG_BURST, LONGEST_BURST],
+            ),
+        }
+    }
+
+    fn expected(self) -> Duration {
+        let short = Duration::from_millis(100) * self.rounds as u32;
+        short + self.curve * PERIODS_US.len() as u32 + self.long_bursts
+    }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+struct Question {
+    period_ns: u64,
+    expiries: u64,
+    /// Whether the first miss ends it.
+    give_up: bool,
+}
+
+/// What came of a burst.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+struct Burst {
+    /// Expiries, those missed included.
+    expiries: u64,
+    /// Expiries that found the thread still busy with, or kept from, the one before.
+    missed: u64,
+    /// Of these, in gaps of a millisecond or more.
+    missed_in_long_gaps: u64,
+    long_gaps: u64,
+    /// From a time at which the thread was through to the next one.
+    longest_gap_ns: u64,
+}
+
+impl Burst {
+    /// Takes in what a wait gave: `expired` expiries, `gap_ns` after the one before.
+    fn add(&mut self, expired: u64, gap_ns: u64) {
+        let missed = expired.saturating_sub(1);
+        self.expiries += expired;
+        self.missed += missed;
+        self.longest_gap_ns = self.longest_gap_ns.max(gap_ns);
+        if missed > 0 && gap_ns >= LONG_GAP_NS {
+            self.long_gaps += 1;
+            self.missed_in_long_gaps += missed;
+        }
+    }
+
+    fn missed_percent(&self) -> f64 {
+        100.0 * self.missed as f64 / self.expiries as f64
+    }
+}
+
+pub(crate) fn child(_: &[String]) -> Result<(), Error> {
+    serve(|question: Question| run(fifo("handles", PRIORITY), move || burst(question))?)
+}
+
+fn burst(question: Question) -> Result<Burst, Error> {
+    let mut burst = Burst::default();
+    let first = now_ns() + LONG_GAP_NS;
+    let timer = Timer::start(first, question.period_ns)?;
+    let mut last = None;
+    while burst.expiries < question.expiries && !(question.give_up && burst.missed > 0) {
+        let expired = timer.wait()?;
+        let now = now_ns();
+        burst.add(expired, now - last.unwrap_or(now));
+        last = Some(now);
+    }
+    Ok(burst)
+}
+
+/// Of one length of burst.
+struct Sustained {
+    burst: u64,
+    /// In each round the smallest period without a miss; `None` where there was none that could be tried.
+    smallest_us: Vec<Option<u64>>,
+    /// The longest period that was tried.
+    largest_tried_us: u64,
+    /// What came of that.
+    at_largest: Burst,
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let extent = Extent::of(testbed.length);
+    let mut outcome = testbed.outcome(BENCHMARK.name);
+    shortened(testbed, &mut outcome, || {
+        "no burst of a million, and fewer rounds of a thousand".to_owned()
+    });
+    let limit = Duration::from_secs(600) + extent.longest * 4;
+    let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Ignored)?;
+    let mut sustained = Vec::new();
+    for &burst in extent.bursts {
+        let rounds = if burst == SHORT_BURST { extent.rounds } else { 1 };
+        sustained.push(sustain(testbed, &mut subject, burst, rounds, extent.longest)?);
+    }
+    let mut curve = Vec::new();
+    for period_us in PERIODS_US.into_iter().filter(|period_us| *period_us <= 200) {
+        testbed
+            .progress
+            .stage(format!("share missed at {period_us} µs"), extent.curve);
+        let question = Question {
+            period_ns: period_us * 1000,
+            expiries: extent.curve.as_micros() as u64 / period_us,
+            give_up: false,
+        };
+        let burst: Burst = subject.ask(&question, extent.curve)?;
+        curve.push((period_us, burst));
+    }
+    subject.finish(&mut outcome)?;
+    sustained.iter().for_each(|one| outcome.row(one.row()));
+    for (period_us, burst) in &curve {
+        outcome.row(curve_row(*period_us, burst));
+    }
+    for burst in [LONG_BURST, LONGEST_BURST] {
+        if !extent.bursts.contains(&burst) {
+            let reason = format!(
+                "it takes {} and more: a longer run has it",
+                shown(Duration::from_micros(burst * 20))
+            );
+            outcome.skip(None, format!("bursts of {burst}"), reason);
+        }
+    }
+    let chapter = chapter(&outcome);
+    Ok(Findings { outcome, chapter })
+}
+
+fn shown(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..600 => format!("{seconds} s"),
+        seconds => format!("{:.1} h", seconds as f64 / 3600.0),
+    }
+}
+
+/// Tries periods from the smallest up until a burst has no miss.
+fn sustain(
+    testbed: &Testbed,
+    subject: &mut Subject,
+    burst: u64,
+    rounds: usize,
+    longest: Duration,
+) -> Result<Sustained, Error> {
+    let mut sustained = Sustained {
+        burst,
+        smallest_us: Vec::new(),
+        largest_tried_us: 0,
+        at_largest: Burst::default(),
+    };
+    let began = Instant::now();
+    for _ in 0..rounds {
+        let mut smallest = None;
+        for period_us in PERIODS_US {
+            let expected = Duration::from_micros(period_us * burst);
+            if burst > SHORT_BURST && began.elapsed() + expected > longest {
+                break;
+            }
+            if burst > SHORT_BURST {
+                testbed
+                    .progress
+                    .stage(format!("{burst} expiries, one each {period_us} µs"), expected);
+            }
+            let question = Question {
+                period_ns: period_us * 1000,
+                expiries: burst,
+                give_up: true,
+            };
+            let came: Burst = subject.ask(&question, expected)?;
+            if period_us >= sustained.largest_tried_us {
+                (sustained.largest_tried_us, sustained.at_largest) = (period_us, came);
+            }
+            if came.missed == 0 {
+                smallest = Some(period_us);
+                break;
+            }
+        }
+        sustained.smallest_us.push(smallest);
+    }
+    Ok(sustained)
+}
+
+impl Sustained {
+    /// The median of the rounds; a round without a period counts as a larger one than any.
+    fn median_us(&self) -> Option<f64> {
+        let periods = self.smallest_us.iter();
+        let periods: Vec<f64> = periods
+            .map(|period| period.map_or(f64::INFINITY, |us| us as f64))
+            .collect();
+        statistics::median(&periods).filter(|period| period.is_finite())
+    }
+
+    fn row(&self) -> Row {
+        let found = self.smallest_us.iter().flatten();
+        let note = if self.median_us().is_some() {
+            String::new()
+        } else {
+            format!(
+                "missed at every period up to {} µs, where the first miss came after {} expiries with a gap of {:.0} µs",
+                self.largest_tried_us,
+                self.at_largest.expiries - self.at_largest.missed,
+                self.at_largest.longest_gap_ns as f64 / 1000.0
+            )
+        };
+        Row::new()
+            .with("burst", self.burst)
+            .with("smallest_period_us", self.median_us())
+            .with("best_us", found.clone().min().copied())
+            .with("worst_us", found.max().copied())
+            .with("rounds", self.smallest_us.len())
+            .with(
+                "rounds_without",
+                self.smallest_us.iter().filter(|period| period.is_none()).count(),
+            )
+            .with("note", note)
+    }
+}
+
+fn curve_row(period_us: u64, burst: &Burst) -> Row {
+    Row::new()
+        .with("period_us", period_us)
+        .with("expiries", burst.expiries)
+        .with("missed_percent", burst.missed_percent())
+        .with("missed", burst.missed)
+        .with("missed_in_long_gaps", burst.missed_in_long_gaps)
+        .with("long_gaps", burst.long_gaps)
+        .with("longest_gap_us", burst.longest_gap_ns as f64 / 1000.0)
+}
+
+/// \[S3\] figure 5, by its text: for bursts of a thousand and a billion, microseconds.
+const PUBLISHED: [(&str, [f64; 2]); 3] = [
+    ("QNX 6.5, [S3]", [3.4, 15.0]),
+    ("Windows CE 7, [S3]", [10.6, 31.0]),
+    ("Linux 3.6.6-rt, [S3]", [25.0, 36.0]),
+];
+
+fn chapter(outcome: &Outcome) -> Chapter {
+    let with = |column: &'static str| outcome.rows().iter().filter(move |row| row.get(column).is_some());
+    let bursts = Table::of(with("burst").map(Row::as_map)).columns(&[
+        ("burst", "expiries"),
+        ("smallest_period_us", "smallest period without a miss (µs)"),
+        ("best_us", "best round (µs)"),
+        ("worst_us", "worst round (µs)"),
+        ("rounds", "rounds"),
+        ("rounds_without", "rounds with misses throughout"),
+        ("note", "note"),
+    ]);
+    let periods = Table::of(with("period_us").map(Row::as_map)).columns(&[
+        ("period_us", "period (µs)"),
+        ("expiries", "expiries"),
+        ("missed_percent", "missed (%)"),
+        ("missed_in_long_gaps", "of these in gaps of 1 ms and more"),
+        ("long_gaps", "such gaps"),
+        ("longest_gap_us", "longest gap (µs)"),
+    ]);
+    let smallest = |burst: u64| {
+        let row = with("burst").find(|row| row.get("burst").is_some_and(|count| *count == burst));
+        row.and_then(|row| row.number("smallest_period_us"))
+            .unwrap_or(f64::NAN)
+    };
+    let figure = Figure::new("Smallest period without a missed expiry")
+        .caption(
+            "The more expiries, the longer the period that is sure: sooner or later one falls together with something long. [S3] \
+             figure 5, there with interrupts of a device. No bar: not sustained at any period tried, or not tried.",
+        )
+        .names(["1,000", "1 million", "1 billion"])
+        .y("period (µs)")
+        .bars("here", [SHORT_BURST, LONG_BURST, LONGEST_BURST].map(smallest));
+    let figure = PUBLISHED
+        .into_iter()
+        .fold(figure, |figure, (name, [thousand, billion])| {
+            figure.published_bars(name, [thousand, f64::NAN, billion])
+        });
+    let shares =
+        with("period_us").filter_map(|row| Some((row.number("period_us")?, row.number("missed_percent")?)));
+    let missed = Figure::new("Expiries missed by period")
+        .caption("Below some period the thread cannot keep up; above it, only gaps lose expiries.")
+        .x("period (µs)")
+        .x_log()
+        .y("missed (%)")
+        .line("missed, here", shares.collect::<Vec<_>>());
+    Chapter::new("Timers that expire as fast as can be kept up with")
+        .paragraph(
+            "A timer expires again and again, and a thread at the top of SCHED_FIFO waits for each expiry, with nothing else to do on its \
+             CPU. An expiry is missed where the thread finds that the timer has expired more than once. Gaps of a millisecond and \
+             more are longer than a kernel's own ticks: on a virtual machine they are mostly the host's.",
+        )
+        .paper("[S3] IV.B.5", CLAIM, longer_needs_more(smallest(SHORT_BURST), smallest(LONG_BURST), outcome))
+        .figure(figure)
+        .table(bursts)
+        .figure(missed)
+        .table(periods.title("Share missed"))
+}
+
+const CLAIM: &str = "a period that a burst of a thousand sustains is too short in the long run";
+
+/// Also where no period sustained the long burst.
+fn longer_needs_more(short: f64, long: f64, outcome: &Outcome) -> Option<bool> {
+    let tried = |row: &&Row| row.get("burst").is_some_and(|count| *count == LONG_BURST);
+    outcome.rows().iter().find(tried)?;
+    short.is_finite().then_some(long.is_nan() || short < long)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_counts_what_was_missed_and_where() {
+        let mut burst = Burst::default();
+        for (expired, gap_ns) in [(1, 0), (1, 10_000), (3, 30_000), (200, 2_000_000), (1, 1_500_000)] {
+            burst.add(expired, gap_ns);
+        }
+        let expected = Burst {
+            expiries: 206,
+            missed: 201,
+            missed_in_long_gaps: 199,
+            long_gaps: 1,
+            longest_gap_ns: 2_000_000,
+        };
+        assert_eq!(burst, expected);
+    }
+
+    #[test]
+    fn a_round_without_a_period_counts_as_worse_than_any() {
+        let sustained = |smallest_us: &[Option<u64>]| Sustained {
+            burst: 1_000,
+            smallest_us: smallest_us.to_vec(),
+            largest_tried_us: 1000,
+            at_largest: Burst::default(),
+        };
+        assert_eq!(sustained(&[Some(10), None, Some(12)]).median_us(), Some(12.0));
+        let none = sustained(&[None, None, Some(12)]);
+        assert_eq!(none.median_us(), None);
+        assert!(
+            none.row()
+                .get("note")
+                .unwrap()
+                .as_str()
+                .unwrap()
+                .contains("up to 1000 µs")
+        );
+    }
+
+    #[test]
+    fn the_first_miss_ends_a_burst_that_gives_up() {
+        // No thread reads a timer every nanosecond.
+        let question = Question {
+            period_ns: 1,
+            expiries: u64::MAX,
+            give_up: true,
+        };
+        assert!(burst(question).unwrap().missed > 0);
+        let question = Question {
+            period_ns: 1_000,
+            expiries: 100,
+            give_up: false,
+        };
+        assert!(burst(question).unwrap().expiries >= 100);
+    }
+}

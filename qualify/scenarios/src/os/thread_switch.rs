@@ -1,0 +1,231 @@
+//! `os.thread-switch`: how long a switch between threads of one priority takes, with 2 to 1000 of them.
+//!
+//! Every thread reads the clock, gives way, and the next one reads it again: each switch is a sample. Source: \[S3\] IV.B.3,
+//! figures 2, 3a and 3b.
+
+use std::{
+    sync::{
+        Arc, Barrier,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use punctual_harness::{Outcome, Row};
+use punctual_os::{Switches, scheduling};
+use punctual_report::{Chapter, Figure, Table};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    disturbance::columns,
+    samples::{Log, Sample, now_ns},
+    subject::{Interrupts, Subject, lacks_rights, shortened},
+    worker::{fifo, joined, serve},
+};
+use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "os.thread-switch",
+    about: "how long a switch between 2 to 1000 threads of one priority takes, each one timed",
+    expected: |length| (Extent::of(length).expected() + CREATION) * THREADS.len() as u32,
+    run: measure,
+};
+
+const HEADING: &str = "Switches between threads of one priority";
+
+pub(crate) const ROLE: &str = "__os-thread-switch";
+
+/// As many as in the paper.
+const THREADS: [usize; 4] = [2, 10, 128, 1000];
+const PRIORITY: i16 = 30;
+/// Of up to a thousand threads.
+const CREATION: Duration = Duration::from_millis(300);
+
+#[derive(Clone, Copy)]
+struct Extent {
+    switches: usize,
+}
+
+impl Extent {
+    fn of(length: Length) -> Self {
+        Self {
+            switches: length.pick(60_000, 1_000_000, 1_000_000),
+        }
+    }
+
+    fn expected(self) -> Duration {
+        Duration::from_micros(self.switches as u64 * 3)
+    }
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Question {
+    threads: usize,
+    switches: usize,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Answer {
+    samples: Vec<Sample>,
+    /// Times that a thread was taken from the CPU without having yielded.
+    foreign_switches: u64,
+}
+
+pub(crate) fn child(_: &[String]) -> Result<(), Error> {
+    serve(|question: Question| switch(&question))
+}
+
+fn switch(question: &Question) -> Result<Answer, Error> {
+    struct Shared {
+        start: Barrier,
+        /// When the last thread gave way.
+        left: AtomicU64,
+        log: Log,
+    }
+    let shared = Arc::new(Shared {
+        start: Barrier::new(question.threads),
+        left: AtomicU64::new(0),
+        log: Log::with_room_for(question.switches),
+    });
+    let threads = (0..question.threads).map(|number| {
+        let shared = Arc::clone(&shared);
+        fifo(format!("switches-{number}"), PRIORITY).spawn(move || {
+            shared.start.wait();
+            let (before, mut yields) = (Switches::of_current().involuntary, 0);
+            while !shared.log.is_full() {
+                shared.left.store(now_ns(), Ordering::Relaxed);
+                scheduling::give_way();
+                let arrived = now_ns();
+                shared.log.record(shared.left.load(Ordering::Relaxed), arrived);
+                yields += 1;
+            }
+            (Switches::of_current().involuntary - before).saturating_sub(yields)
+        })
+    });
+    // Each is started before the first one is waited for.
+    let threads: Vec<_> = threads.collect::<Result<_, _>>()?;
+    let mut foreign_switches = 0;
+    for thread in threads {
+        foreign_switches += joined(thread)?;
+    }
+    Ok(Answer {
+        samples: shared.log.samples(),
+        foreign_switches,
+    })
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let extent = Extent::of(testbed.length);
+    let mut outcome = testbed.outcome(BENCHMARK.name);
+    let mut measured = Vec::new();
+    if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &[]) {
+        return Ok(Findings { outcome, chapter });
+    }
+    shortened(testbed, &mut outcome, || {
+        format!(
+            "{} switches each instead of {}",
+            extent.switches,
+            Extent::of(Length::Full).switches
+        )
+    });
+    let limit = (extent.expected() + CREATION) * 20;
+    let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Recorded)?;
+    for threads in THREADS {
+        testbed
+            .progress
+            .stage(format!("{threads} threads"), extent.expected() + CREATION);
+        let question = Question {
+            threads,
+            switches: extent.switches,
+        };
+        let answer: Answer = subject.ask(&question, extent.expected() + CREATION)?;
+        measured.push((threads, answer));
+    }
+    let disturbances = subject.finish(&mut outcome)?;
+    for (threads, answer) in &measured {
+        let row = Row::new().with("threads", *threads);
+        let row = disturbances.judge(&answer.samples, 0).row(row);
+        outcome.row(row.with("foreign_switches", answer.foreign_switches));
+    }
+    let chapter = chapter(&outcome, &measured);
+    Ok(Findings { outcome, chapter })
+}
+
+fn chapter(outcome: &Outcome, measured: &[(usize, Answer)]) -> Chapter {
+    let mut columns = columns(&[("threads", "threads")]);
+    columns.push(("foreign_switches", "foreign switches"));
+    let table = Table::of(outcome.rows().iter().map(Row::as_map)).columns(&columns);
+    let curve = |column: &str| -> Vec<(f64, f64)> {
+        let rows = outcome.rows().iter();
+        rows.filter_map(|row| Some((row.number("threads")?, row.number(column)?)))
+            .collect()
+    };
+    let averages = Figure::new("Mean time of a switch by number of threads")
+        .caption(
+            "With more threads than fit into the caches a switch takes longer, and a tick of the clock shows in the maximum. [S3] \
+             figure 3a; of its Linux the text gives one point.",
+        )
+        .x("threads of one priority")
+        .x_log()
+        .y("time of a switch (µs)")
+        .line("mean, here", curve("mean_us"))
+        .line("p99, here", curve("p99_us"))
+        .published("mean, Linux 3.6.6-rt on an Atom, [S3]", [(2.0, 1.3)]);
+    let maxima = Figure::new("Longest time of a switch by number of threads")
+        .caption("The longest switch is one that an interrupt fell into. [S3] figure 3b.")
+        .x("threads of one priority")
+        .x_log()
+        .y("time of a switch (µs)")
+        .y_log()
+        .line("longest, here", curve("max_us"))
+        .line(
+            "longest without a recorded interrupt, here",
+            curve("undisturbed_max_us"),
+        )
+        .published("longest, Linux 3.6.6-rt on an Atom, [S3]", [(2.0, 21.8)]);
+    let chapter = Chapter::new(HEADING)
+        .paragraph(
+            "Threads of one priority give way in turn, and each switch is timed: from a clock reading before the thread gives \
+             way to one in the thread that comes next. What a reading costs is taken off; the raw figures stand beside.",
+        )
+        .paper("[S3] IV.B.3", CLAIM, grows(outcome))
+        .table(table)
+        .figure(averages)
+        .figure(maxima);
+    let extremes = measured.first().into_iter().chain(measured.iter().skip(1).last());
+    extremes.fold(chapter, |chapter, (threads, answer)| {
+        chapter.figure(figure_2(*threads, answer))
+    })
+}
+
+const CLAIM: &str = "as the number of threads grows to 1000 their contexts no longer fit into the caches, and a switch takes \
+    longer";
+
+fn grows(outcome: &Outcome) -> Option<bool> {
+    let median = |threads: usize| {
+        let row = outcome
+            .rows()
+            .iter()
+            .find(|row| row.get("threads").is_some_and(|count| *count == threads))?;
+        row.number("p50_us")
+    };
+    Some(median(1000)? > median(2)?)
+}
+
+/// Each sample over the time of the test.
+fn figure_2(threads: usize, answer: &Answer) -> Figure {
+    let began = answer.samples.first().map_or(0, |first| first.0);
+    let points = answer.samples.iter().map(|sample| {
+        let seconds = sample.0.saturating_sub(began) as f64 / 1e9;
+        (seconds, sample.1 as f64 / 1000.0)
+    });
+    Figure::new(format!("Switches between {threads} threads over time"))
+        .caption(
+            "Most switches take the same short time; single ones are longer by what an interrupt takes, at the distance of clock \
+             ticks. Raw samples. [S3] figure 2, which has 2 threads.",
+        )
+        .x("time since the first switch (s)")
+        .y("time of a switch (µs)")
+        .y_log()
+        .samples(format!("{threads} threads"), points)
+}

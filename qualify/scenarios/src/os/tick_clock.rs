@@ -1,0 +1,94 @@
+//! When the kernel's clock ticks: always at the same time of its period.
+
+use punctual_harness::statistics;
+
+use super::samples::Sample;
+
+/// The times of clock ticks, to know one by.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct TickClock {
+    period_ns: u64,
+    phase_ns: u64,
+}
+
+impl TickClock {
+    /// A tick may seem to come so much before its time, which is a median.
+    const EARLY_NS: i64 = 100_000;
+
+    /// From the beginnings of some that are known to be ticks, in nanoseconds of the monotonic clock. `None` without any.
+    pub(super) fn of(begun: &[u64], tick_hz: u32) -> Option<Self> {
+        let period_ns = 1_000_000_000 / u64::from(tick_hz.max(1));
+        let mut clock = Self {
+            period_ns,
+            phase_ns: begun.first()? % period_ns,
+        };
+        // Twice: a first one that is far off makes half of the offsets wrap around.
+        for _ in 0..2 {
+            let offsets: Vec<f64> = begun
+                .iter()
+                .map(|begin| -clock.until_tick(*begin) as f64)
+                .collect();
+            let median = statistics::median(&offsets)?.round() as i64;
+            clock.phase_ns = clock
+                .phase_ns
+                .checked_add_signed(median + period_ns.cast_signed())?
+                % period_ns;
+        }
+        Some(clock)
+    }
+
+    /// From a time to the nearest tick, negative where that is past.
+    fn until_tick(self, time_ns: u64) -> i64 {
+        let ahead = (self.phase_ns + self.period_ns - time_ns % self.period_ns) % self.period_ns;
+        if ahead > self.period_ns / 2 {
+            ahead.cast_signed() - self.period_ns.cast_signed()
+        } else {
+            ahead.cast_signed()
+        }
+    }
+
+    /// Whether a tick was due within a time, or a moment before.
+    pub(super) fn falls_into(self, gap: Sample) -> bool {
+        let until = self.until_tick(gap.0);
+        gap.1 >= self.period_ns || (-Self::EARLY_NS..=gap.1.cast_signed()).contains(&until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_known_by_their_time() {
+        const PERIOD: u64 = 4_000_000;
+        // At 1 µs before the period's end, now and then late, once by much.
+        let late = [
+            (1, 0),
+            (2, 700),
+            (5, 0),
+            (9, 1_500_000),
+            (12, 300),
+            (20, 0),
+            (21, 0),
+        ];
+        let begun = late.map(|(number, late)| number * PERIOD - 1_000 + late);
+        let clock = TickClock::of(&begun, 250).unwrap();
+        assert_eq!(clock.period_ns, PERIOD);
+        assert!(clock.until_tick(PERIOD - 1_000).abs() <= 300, "{clock:?}");
+        for (gap, is_tick) in [
+            (Sample(99 * PERIOD - 900, 9_000), true),
+            (Sample(99 * PERIOD + 50_000, 2_000), true),
+            (Sample(99 * PERIOD - 30_000, 60_000), true),
+            (Sample(99 * PERIOD - 30_000, 9_000), false),
+            (Sample(99 * PERIOD + 2_000_000, 9_000), false),
+            (Sample(99 * PERIOD + 1_000_000, 5_000_000), true),
+        ] {
+            assert_eq!(clock.falls_into(gap), is_tick, "{gap:?}");
+        }
+    }
+
+    #[test]
+    fn without_ticks_there_is_no_clock() {
+        assert_eq!(TickClock::of(&[], 250), None);
+    }
+}

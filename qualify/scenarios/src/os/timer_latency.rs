@@ -1,0 +1,382 @@
+//! `os.timer-latency`: from the expiry of a timer to the code of the thread that waits for it.
+//!
+//! The stand-in in user space for the interrupt latency of \[S3\] IV.B.4: it contains that latency, and the waking of the thread.
+//! There is no line to toggle and no analyser beside the machine, so interrupt latency itself is not claimed.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use punctual_harness::{Outcome, Row, statistics};
+use punctual_os::{TaskId, ThreadSpec};
+use punctual_report::{Chapter, Figure, Table};
+use punctual_trace::kernel::Recorded;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    disturbance::{Judged, columns},
+    samples::{Log, Sample, now_ns},
+    subject::{Interrupts, Subject, record, shortened},
+    timer::{Timer, sleep_until},
+    wake_up::{Parts, WakeUps},
+    worker::{fifo, joined, serve},
+};
+use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "os.timer-latency",
+    about: "from a timer's expiry to user code: what can be seen of interrupt latency from there",
+    expected: |length| {
+        let extent = Extent::of(length);
+        extent.expected() * CASES.len() as u32 + extent.expected_recorded() * RECORDED.len() as u32
+    },
+    run: measure,
+};
+
+pub(crate) const ROLE: &str = "__os-timer-latency";
+
+const PRIORITY: i16 = 80;
+const PERIOD: Duration = Duration::from_micros(500);
+
+#[derive(Clone, Copy)]
+struct Extent {
+    expiries: usize,
+    /// Those that the kernel records, in passes of their own.
+    recorded: usize,
+}
+
+impl Extent {
+    fn of(length: Length) -> Self {
+        let (expiries, recorded) = length.pick((3_000, 1_000), (20_000, 5_000), (20_000, 5_000));
+        Self { expiries, recorded }
+    }
+
+    fn expected_recorded(self) -> Duration {
+        PERIOD * u32::try_from(self.recorded).unwrap_or(u32::MAX)
+    }
+
+    fn expected(self) -> Duration {
+        PERIOD * u32::try_from(self.expiries).unwrap_or(u32::MAX)
+    }
+}
+
+/// How the thread waits.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+enum Wait {
+    /// clock_nanosleep, until a point in time.
+    Sleep,
+    /// Reading a timerfd.
+    TimerFd,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+struct Case {
+    wait: Wait,
+    /// Whether an ordinary thread keeps the CPU busy meanwhile: then the timer interrupts a running thread, as in the paper.
+    busy: bool,
+}
+
+const CASES: [Case; 4] = [
+    case(Wait::Sleep, true),
+    case(Wait::Sleep, false),
+    case(Wait::TimerFd, true),
+    case(Wait::TimerFd, false),
+];
+
+/// Of these, where the time goes.
+const RECORDED: [Case; 2] = [case(Wait::Sleep, true), case(Wait::Sleep, false)];
+
+const fn case(wait: Wait, busy: bool) -> Case {
+    Case { wait, busy }
+}
+
+impl Case {
+    fn wait_name(self) -> &'static str {
+        match self.wait {
+            Wait::Sleep => "clock_nanosleep",
+            Wait::TimerFd => "timerfd",
+        }
+    }
+
+    fn cpu_name(self) -> &'static str {
+        if self.busy {
+            "busy with an ordinary thread"
+        } else {
+            "idle"
+        }
+    }
+
+    fn question(self, expiries: usize) -> Question {
+        Question {
+            case: self,
+            expiries,
+            period_ns: PERIOD.as_nanos() as u64,
+        }
+    }
+
+    fn name(self) -> String {
+        format!("{}, CPU {}", self.wait_name(), self.cpu_name())
+    }
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Question {
+    case: Case,
+    expiries: usize,
+    period_ns: u64,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Answer {
+    samples: Vec<Sample>,
+    /// The kernel's number of the thread that waited.
+    thread: i32,
+}
+
+pub(crate) fn child(_: &[String]) -> Result<(), Error> {
+    serve(|question: Question| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let spinner = question.case.busy.then(|| {
+            ThreadSpec::new("ordinary").spawn(move || {
+                while !stopped.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            })
+        });
+        let waiter = fifo("waits", PRIORITY).spawn(move || {
+            let thread = TaskId::current_thread().get();
+            Ok(Answer {
+                samples: wait(&question)?,
+                thread,
+            })
+        });
+        let answer = waiter.map_err(Error::from).and_then(joined);
+        stop.store(true, Ordering::Relaxed);
+        if let Some(spinner) = spinner {
+            joined(spinner?)?;
+        }
+        answer?
+    })
+}
+
+/// Every expiry is a sample, also those that came before the thread was through with the one before: each from its own time on.
+fn wait(question: &Question) -> Result<Vec<Sample>, Error> {
+    let log = Log::with_room_for(question.expiries);
+    let first = now_ns() + question.period_ns;
+    let mut expiry = first;
+    match question.case.wait {
+        Wait::Sleep => {
+            while !log.is_full() {
+                sleep_until(expiry);
+                log.record(expiry, now_ns());
+                expiry += question.period_ns;
+            }
+        }
+        Wait::TimerFd => {
+            let timer = Timer::start(first, question.period_ns)?;
+            while !log.is_full() {
+                let expired = timer.wait()?;
+                let now = now_ns();
+                for _ in 0..expired {
+                    log.record(expiry, now);
+                    expiry += question.period_ns;
+                }
+            }
+        }
+    }
+    Ok(log.samples())
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let extent = Extent::of(testbed.length);
+    let mut outcome = testbed.outcome(BENCHMARK.name);
+    shortened(testbed, &mut outcome, || {
+        format!(
+            "{} expiries each instead of {}",
+            extent.expiries,
+            Extent::of(Length::Full).expiries
+        )
+    });
+    outcome.parameter("period_us", PERIOD.as_micros() as u64);
+    let limit = extent.expected() * 20;
+    let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Ignored)?;
+    let mut measured = Vec::new();
+    for case in CASES {
+        testbed.progress.stage(case.name(), extent.expected());
+        let answer: Answer = subject.ask(&case.question(extent.expiries), extent.expected())?;
+        measured.push((case, answer.samples));
+    }
+    let mut recorded = Vec::new();
+    for case in RECORDED {
+        testbed
+            .progress
+            .stage(format!("{}, recorded", case.name()), extent.expected_recorded());
+        match record(&testbed.places, Recorded::All) {
+            Ok(recorder) => {
+                let question = case.question(extent.recorded);
+                let answer: Answer = subject.ask(&question, extent.expected_recorded())?;
+                let wake_ups = WakeUps::new(recorder.stop()?, &testbed.places.pinned, answer.thread);
+                recorded.push((case, answer.samples, wake_ups));
+            }
+            Err(reason) => {
+                outcome.skip(None, format!("where the time goes: {}", case.name()), reason);
+            }
+        }
+    }
+    let disturbances = subject.finish(&mut outcome)?;
+    let judged: Vec<(Case, Judged)> = measured
+        .iter()
+        // A sample holds one reading of the clock, at its end: half of a pair's cost.
+        .map(|(case, samples)| (*case, disturbances.judge_half(samples)))
+        .collect();
+    let recorded: Vec<(Case, Vec<(u64, Parts)>)> = recorded
+        .iter()
+        .map(|(case, samples, wake_ups)| (*case, with_parts(samples, wake_ups)))
+        .collect();
+    for (case, judged) in &judged {
+        let row = Row::new()
+            .with("wait", case.wait_name())
+            .with("cpu", case.cpu_name());
+        let row = judged.row(row);
+        let like_it = recorded.iter().find(|(recorded, _)| recorded.busy == case.busy);
+        outcome.row(match like_it.and_then(|(_, parts)| longest_part(parts)) {
+            Some(part) if !judged.maximum_in_hole => row.with("max_cause", part),
+            _ => row,
+        });
+    }
+    for (case, parts) in &recorded {
+        rows_of_parts(*case, parts, &mut outcome);
+    }
+    let chapter = chapter(&outcome, &judged);
+    Ok(Findings { outcome, chapter })
+}
+
+/// How long wake-ups took, and their parts, as far as the record has them.
+fn with_parts(samples: &[Sample], wake_ups: &WakeUps) -> Vec<(u64, Parts)> {
+    let known = samples
+        .iter()
+        .filter_map(|sample| Some((sample.1, wake_ups.parts(*sample)?)));
+    known.collect()
+}
+
+/// What the slowest of recorded wake-ups spent its time with; it stands for the slowest one of those that nothing recorded.
+fn longest_part(known: &[(u64, Parts)]) -> Option<String> {
+    let (all_ns, parts) = known.iter().max_by_key(|(ns, _)| *ns)?;
+    let (name, ns) = Parts::NAMES
+        .into_iter()
+        .zip(parts.all())
+        .max_by_key(|(_, ns)| *ns)?;
+    let percent = 100 * ns / all_ns.max(&1);
+    Some(format!(
+        "not recorded; in the slowest that was, {percent} % was {name}"
+    ))
+}
+
+/// A row for each part: its median, and what it was in the slowest of the wake-ups.
+fn rows_of_parts(case: Case, known: &[(u64, Parts)], outcome: &mut Outcome) {
+    let Some((slowest_ns, slowest)) = known.iter().copied().max_by_key(|(ns, _)| *ns) else {
+        let reason = "no wake-up has all its events on the kernel's record";
+        outcome.skip(None, format!("where the time goes: {}", case.name()), reason);
+        return;
+    };
+    let row = |part: &str, of_all: &dyn Fn(&(u64, Parts)) -> u64, of_slowest: u64| {
+        let us: Vec<f64> = known.iter().map(|one| of_all(one) as f64 / 1000.0).collect();
+        Row::new()
+            .with("recorded_wait", case.wait_name())
+            .with("cpu", case.cpu_name())
+            .with("part", part)
+            .with("wake_ups", known.len())
+            .with("median_us", statistics::median(&us))
+            .with("in_the_slowest_us", of_slowest as f64 / 1000.0)
+    };
+    for (place, part) in Parts::NAMES.into_iter().enumerate() {
+        outcome.row(row(part, &|(_, parts)| parts.all()[place], slowest.all()[place]));
+    }
+    outcome.row(row("all of it", &|(ns, _)| *ns, slowest_ns));
+}
+
+fn chapter(outcome: &Outcome, judged: &[(Case, Judged)]) -> Chapter {
+    let columns = columns(&[("wait", "waits by"), ("cpu", "CPU meanwhile")]);
+    let with = |column: &'static str| outcome.rows().iter().filter(move |row| row.get(column).is_some());
+    let table = Table::of(with("wait").map(Row::as_map)).columns(&columns);
+    let parts = Table::of(with("part").map(Row::as_map)).columns(&[
+        ("recorded_wait", "waits by"),
+        ("cpu", "CPU meanwhile"),
+        ("part", "part"),
+        ("wake_ups", "wake-ups"),
+        ("median_us", "median (µs)"),
+        ("in_the_slowest_us", "in the slowest (µs)"),
+    ]);
+    let figure = Figure::new("From expiry to user code")
+        .caption(
+            "How much later than asked for a thread of SCHED_FIFO runs. The worst case is what counts, and a measurement only ever \
+             approaches it from below. Stands in for [S3] figure 4, interrupt latency.",
+        )
+        .tail()
+.x(super::SHORTER)
+        .y("latency (µs)")
+        .y_log();
+    let figure = judged.iter().fold(figure, |figure, (case, judged)| {
+        figure.line(case.name(), judged.corrected.curve())
+    });
+    let chapter = Chapter::new("Timer latency, in place of interrupt latency")
+        .paragraph(
+            "Interrupt latency, from the interrupt's line to its handler, cannot be measured from inside a program. This is the \
+             time from a timer's expiry to the code of the thread that waits for it, at the top of SCHED_FIFO: interrupt latency, \
+             the timer's handler, and the switch to the thread. On a virtual machine it holds the host's part too.",
+        )
+        .paper("[S3] IV.B.4", "the more samples, the closer a measurement comes to the worst case", None)
+        .figure(figure)
+        .table(table);
+    if with("part").next().is_none() {
+        return chapter;
+    }
+    chapter.table(parts.title(
+        "Where the time goes, in passes that the kernel records, which makes each part a little longer",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slowest_wake_up_tells_what_makes_one_slow() {
+        let parts = |interrupt_ns, handler_ns, thread_ns| Parts {
+            interrupt_ns,
+            handler_ns,
+            thread_ns,
+        };
+        let known = [
+            (10, parts(2, 1, 7)),
+            (100, parts(80, 1, 19)),
+            (20, parts(1, 1, 18)),
+        ];
+        let cause = longest_part(&known).unwrap();
+        assert!(cause.ends_with("80 % was expiry to interrupt"), "{cause}");
+        assert_eq!(longest_part(&[]), None);
+    }
+
+    #[test]
+    fn each_wait_gives_the_samples_asked_for_in_order() {
+        for case in CASES {
+            let question = Question {
+                case,
+                expiries: 20,
+                period_ns: 100_000,
+            };
+            let samples = wait(&question).unwrap();
+            assert_eq!(samples.len(), 20);
+            let distances = samples.windows(2).map(|pair| pair[1].0 - pair[0].0);
+            assert!(
+                distances.into_iter().all(|distance| distance == 100_000),
+                "{case:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What the child processes of all these measurements have in common.
+
+use punctual::NativePriority;
+use punctual_harness::{Span, child::Control};
+use punctual_os::{Scheduling, Thread, ThreadSpec, clock, memory};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::samples::now_ns;
+use crate::Error;
+
+/// What a child says when it is ready.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct Ready {
+    /// The time between two readings of the clock with nothing in between, in nanoseconds: every sample has it too much.
+    pub(super) stamp_ns: u64,
+    /// Why memory is not locked, if it is not.
+    pub(super) not_locked: Option<String>,
+}
+
+/// An answer, and when the child was at work for it: not while it waited for a question, nor while the driver read the answer.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct Measured<A> {
+    pub(super) span: Span,
+    pub(super) answer: A,
+}
+
+/// Locks memory, calibrates the clock, and answers the driver's questions.
+pub(super) fn serve<Q: DeserializeOwned, A: Serialize>(
+    mut answer: impl FnMut(Q) -> Result<A, Error>,
+) -> Result<(), Error> {
+    clock::exact_timers()?;
+    let ready = Ready {
+        not_locked: memory::lock_all().err().map(|error| error.to_string()),
+        stamp_ns: run(fifo("calibrates", CALIBRATION), stamp_ns)?,
+    };
+    let measured = |question| {
+        let start_ns = now_ns();
+        let answer = answer(question).map_err(|error| error.to_string())?;
+        let end_ns = now_ns();
+        let span = Span { start_ns, end_ns };
+        Ok::<_, String>(Measured { span, answer })
+    };
+    Control::ready(&ready)?.serve(measured)?;
+    Ok(())
+}
+
+/// Where nothing else of a measurement runs.
+const CALIBRATION: i16 = 60;
+/// Enough for loops that call the system, and small enough for a thousand of them in locked memory.
+const STACK_BYTES: usize = 64 * 1024;
+
+/// A thread of SCHED_FIFO on the measured CPU, where its starter runs.
+pub(super) fn fifo(name: impl Into<String>, priority: i16) -> ThreadSpec {
+    ThreadSpec::new(name)
+        .scheduling(Scheduling::fifo(NativePriority(priority)))
+        .stack_bytes(STACK_BYTES)
+        .prefault(true)
+}
+
+/// Runs something in a thread of its own and waits for it, without a deadline: the driver has a watchdog.
+pub(super) fn run<T: Send + 'static>(
+    spec: ThreadSpec,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Error> {
+    joined(spec.spawn(work)?)
+}
+
+/// The result of a thread.
+pub(super) fn joined<T>(thread: Thread<T>) -> Result<T, Error> {
+    thread.join().map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        format!("a measuring thread panicked: {}", text.unwrap_or_default()).into()
+    })
+}
+
+/// The median of many pairs of readings.
+fn stamp_ns() -> u64 {
+    let mut pairs = [0; 2001];
+    for pair in &mut pairs {
+        let before = now_ns();
+        *pair = now_ns() - before;
+    }
+    pairs.sort_unstable();
+    pairs[pairs.len() / 2]
+}
+
+/// Keeps the CPU until a time has passed by the clock.
+pub(super) fn spin_for(ns: u64) {
+    let until = now_ns() + ns;
+    while now_ns() < until {
+        std::hint::spin_loop();
+    }
+}

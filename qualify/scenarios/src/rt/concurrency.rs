@@ -1,0 +1,214 @@
+//! `rt.3`: increasing concurrency. 1 to 20 clients without a pause, work 30, default class; one server thread on one CPU, two on
+//! one, two on two. Figure 13.
+
+use punctual_harness::{Claim, Outcome, Row};
+use punctual_report::{Chapter, Series, Table};
+
+use super::{figure, holds, ordinary, promise::largest_deviation, shortened};
+use crate::{
+    Benchmark, Error, Findings, Length,
+    load::{self, Pace, Phase, Placement, Played, PoolSpec, REFERENCE_WORK, ServerSpec, Session, Setup},
+    testbed::Testbed,
+};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "rt.3",
+    about: "[S2] experiment 3: throughput against clients, with one and two server threads on one and two CPUs",
+    expected: |length| load::expected(&phases(length)),
+    run: measure,
+};
+
+const SOURCE: &str = "issue 4, [S2] figure 13";
+/// How much of the two CPUs other programs may have before throughput on both says nothing.
+const LARGEST_SHARE_OF_OTHERS: f64 = 0.05;
+
+/// The configurations of the paper: server threads, and CPUs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Configuration {
+    threads: usize,
+    cpus: usize,
+}
+
+const CONFIGURATIONS: [Configuration; 3] = [
+    Configuration { threads: 1, cpus: 1 },
+    Configuration { threads: 2, cpus: 1 },
+    Configuration { threads: 2, cpus: 2 },
+];
+
+#[derive(Clone, Copy)]
+struct Point {
+    configuration: Configuration,
+    clients: usize,
+}
+
+/// The configurations alternate, so that what changes the processor's speed meanwhile hits all alike.
+fn phases(length: Length) -> Vec<Phase<Point>> {
+    let clients: &[usize] = length.pick(&[1, 2, 20], &[1, 2, 3, 5, 10, 15, 20], &[1, 2, 3, 5, 10, 15, 20]);
+    let mut phases = Vec::new();
+    for &clients in clients {
+        for configuration in CONFIGURATIONS {
+            phases.push(Phase {
+                key: Point {
+                    configuration,
+                    clients,
+                },
+                title: format!("{}, {clients} clients", configuration.name()),
+                // Stages are numbered by CPUs and pools by threads, from 1.
+                stage: configuration.cpus - 1,
+                pool: configuration.threads - 1,
+                seconds: length.pick(0.8, 2.0, 10.0),
+                workers: vec![ordinary("client", Pace::Continuous, REFERENCE_WORK); clients],
+            });
+        }
+    }
+    phases
+}
+
+/// What came of one configuration.
+struct Measured {
+    configuration: Configuration,
+    /// Clients, and what they got through together outside holes.
+    points: Vec<(usize, f64)>,
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let length = testbed.length;
+    let mut session = Session::begin(testbed, BENCHMARK.name)?;
+    let pool = |threads| PoolSpec::Classic { threads, priority: 0 };
+    let server = ServerSpec {
+        pools: vec![pool(1), pool(2)],
+        realtime: false,
+    };
+    let two = Setup::new(server.clone(), Placement::AllCpus);
+    let setups = [
+        Setup::new(server, Placement::OneCpu),
+        two.or_skip("two server threads on two CPUs", &["two-cpus"]),
+    ];
+    let played = session.play(&setups, phases(length))?;
+    let outcome = &mut session.outcome;
+    shortened(outcome, length, "3, 5, 10 and 15 clients; 2 s for each");
+    let measured = CONFIGURATIONS.map(|configuration| Measured::of(configuration, &played, outcome));
+    claim(&measured, outcome);
+    let others = played.iter().filter_map(|phase| phase.others).fold(0.0, f64::max);
+    if others > LARGEST_SHARE_OF_OTHERS {
+        outcome.unfit(format!(
+            "other programs had {:.0} % of the two CPUs while throughput on both was measured; at most {:.0} % are allowed: stop them \
+             and run it again",
+            others * 100.0,
+            LARGEST_SHARE_OF_OTHERS * 100.0
+        ));
+    }
+    let outcome = session.end()?;
+    let chapter = chapter(&outcome, &measured);
+    Ok(Findings { outcome, chapter })
+}
+
+impl Configuration {
+    fn name(self) -> String {
+        let Self { threads, cpus } = self;
+        format!(
+            "{threads} server thread{}, {cpus} CPU{}",
+            plural(threads),
+            plural(cpus)
+        )
+    }
+}
+
+fn plural(number: usize) -> &'static str {
+    if number == 1 { "" } else { "s" }
+}
+
+impl Measured {
+    fn of(configuration: Configuration, played: &[Played<Point>], outcome: &mut Outcome) -> Self {
+        let mut points = Vec::new();
+        for phase in played
+            .iter()
+            .filter(|phase| phase.key.configuration == configuration)
+        {
+            let corrected = phase.collective_hz_corrected().unwrap_or_default();
+            let row = Row::new()
+                .with("server_threads", configuration.threads)
+                .with("cpus", configuration.cpus)
+                .with("clients", phase.key.clients)
+                .with("achieved_hz", phase.collective_hz())
+                .with("achieved_hz_without_holes", corrected)
+                .with("other_programs_percent", phase.others.map(|share| share * 100.0));
+            outcome.row(row);
+            points.push((phase.key.clients, corrected));
+        }
+        Self {
+            configuration,
+            points,
+        }
+    }
+
+    fn rates(&self) -> Vec<f64> {
+        self.points.iter().map(|(_, hz)| *hz).collect()
+    }
+}
+
+fn claim(measured: &[Measured; 3], outcome: &mut Outcome) {
+    let [one, two, both] = measured;
+    for (id, of) in [("flat.one-thread", one), ("flat.two-threads", two)] {
+        let text = format!(
+            "{}: largest deviation of throughput from its median (%), at most 5",
+            of.configuration.name()
+        );
+        let deviation = 100.0 * largest_deviation(&of.rates());
+        outcome.claim(Claim::at_most(id, text, SOURCE, deviation, 5.0));
+    }
+    let gains = both
+        .points
+        .iter()
+        .zip(&two.points)
+        .filter(|((clients, _), _)| *clients >= 2);
+    let least = gains.map(|((_, both), (_, one))| both / one).reduce(f64::min);
+    if let Some(least) = least {
+        let text = "two server threads and two clients or more: throughput on two CPUs over that on one, the least of all";
+        outcome.claim(Claim::at_least("two-cpus", text, SOURCE, least, 1.8));
+    }
+}
+
+fn chapter(outcome: &Outcome, measured: &[Measured]) -> Chapter {
+    let series = measured.iter().map(|of| Series {
+        name: of.configuration.name(),
+        points: of
+            .points
+            .iter()
+            .map(|&(clients, hz)| (clients as f64, hz))
+            .collect(),
+    });
+    let caption = "With one CPU more clients get no more through, and a second server thread changes nothing; with two CPUs the \
+                   second client engages the second thread and throughput doubles. [S2] figure 13.";
+    let columns = [
+        ("server_threads", "server threads"),
+        ("cpus", "CPUs"),
+        ("clients", "clients"),
+        ("achieved_hz", "calls/s"),
+        ("achieved_hz_without_holes", "calls/s without holes"),
+        ("other_programs_percent", "other programs (% of both CPUs)"),
+    ];
+    Chapter::new("Experiment 3: increasing concurrency")
+        .paper(
+            "[S2] experiment 3",
+            "more clients do not change the throughput of one CPU, nor does a second server thread",
+            holds(outcome, "flat"),
+        )
+        .paper(
+            "[S2] experiment 3",
+            "with two CPUs and two server threads the throughput doubles once there are two clients",
+            holds(outcome, "two-cpus"),
+        )
+        .paragraph("Clients call without a pause at work 30, in the default scheduling class.")
+        .figure(figure(
+            "Throughput of all clients together",
+            caption,
+            "clients",
+            series.collect(),
+        ))
+        .table(
+            Table::of(outcome.rows().iter().map(Row::as_map))
+                .columns(&columns)
+                .title("Throughput against clients"),
+        )
+}

@@ -1,0 +1,133 @@
+//! Whatever a server sends over a shared connection costs that connection, and its callers are told.
+
+use std::thread;
+
+use punctual::{Limits, Orb};
+use punctual_conformance::{
+    peer::wait_until,
+    wire::{CANCEL_REQUEST, COMMON, FRAGMENT, LOCATE_REPLY, Message},
+};
+
+use super::{Client, answer, call_all, doubled, lost, requests};
+
+/// What comes instead of the two replies that are due.
+type Row = (&'static str, fn(&[Message]) -> Vec<u8>);
+
+const ROWS: &[Row] = &[
+    ("a reply to nobody", |due| {
+        doubled(COMMON, due[0].request().id + 1000, 1)
+    }),
+    ("a reply from before", |due| {
+        // The same slot of the table, in another use.
+        doubled(COMMON, due[0].request().id ^ 0x8000_0000, 1)
+    }),
+    ("two replies to one", |due| {
+        [answer(&due[0]), answer(&due[0])].concat()
+    }),
+    ("an answer of another kind", |due| {
+        let id = due[0].request().id;
+        COMMON.message(LOCATE_REPLY, |message| message.u32(id).u32(1))
+    }),
+    ("a request", |due| due[0].octets.clone()),
+    ("garbage", |_| b"HTTP/1.1 400 Bad Request".to_vec()),
+    ("a reply of 4 GiB", |_| COMMON.header(1, false, u32::MAX).finish()),
+    ("a fragment of nothing", |_| {
+        COMMON.message(FRAGMENT, |message| message.u32(7))
+    }),
+    ("an unknown status", |due| {
+        COMMON.reply(due[0].request().id, 9, |body| body.i32(42))
+    }),
+    ("half a header of a reply", |due| {
+        let mut reply = answer(&due[0]);
+        reply.truncate(14);
+        reply[8] = 2;
+        reply
+    }),
+    ("contexts without end", |due| {
+        let id = due[0].request().id;
+        COMMON.message(1, |message| message.u32(id).u32(0).u32(u32::MAX))
+    }),
+    ("too many fragmented messages", |_| {
+        (0..5)
+            .flat_map(|id| {
+                let whole = COMMON.reply(id, 0, |body| body.i32(1).i32(2).i32(3));
+                COMMON.fragmented(&whole, &[16]).remove(0)
+            })
+            .collect()
+    }),
+];
+
+#[test]
+fn it_costs_the_connection_and_nothing_else() {
+    let client = Client::start();
+    let (other, untouched) = client.playing();
+    thread::scope(|scope| {
+        let calls = call_all(scope, &untouched, [77]);
+        let mut bystander = other.accept();
+        let due = bystander.receive().unwrap();
+        for (number, (name, octets)) in ROWS.iter().enumerate() {
+            println!("{name}");
+            let (listener, probe) = client.playing();
+            thread::scope(|scope| {
+                let mut calls = call_all(scope, &probe, [1]);
+                let mut peer = listener.accept();
+                let mut due = requests(&mut peer, 1);
+                calls.extend(call_all(scope, &probe, [2]));
+                due.extend(requests(&mut peer, 1));
+                peer.send(&octets(&due));
+                for (value, call) in calls {
+                    let result = call.join().unwrap();
+                    let answered = *name == "two replies to one" && result == Ok(2 * value);
+                    assert!(answered || result == Err(lost()), "{name}: {result:?}");
+                }
+                // MessageError, then the end.
+                peer.receive();
+                assert!(peer.is_closed(), "{name}");
+            });
+            wait_until("it is counted", || {
+                client.seen(0).protocol_errors == number as u64 + 1
+            });
+            assert_eq!(client.seen(0).shared_connections, 1, "{name}");
+        }
+        bystander.send(&answer(&due));
+        for (value, call) in calls {
+            assert_eq!(call.join().unwrap(), Ok(2 * value));
+        }
+    });
+}
+
+/// There is nothing to take back; it is passed over, as a client may.
+#[test]
+fn a_cancel_request_is_passed_over() {
+    let client = Client::start();
+    let (listener, probe) = client.playing();
+    thread::scope(|scope| {
+        let calls = call_all(scope, &probe, [1]);
+        let mut peer = listener.accept();
+        let due = peer.receive().unwrap();
+        let cancel = COMMON.message(CANCEL_REQUEST, |message| message.u32(due.request().id));
+        peer.send(&[cancel, answer(&due)].concat());
+        for (value, call) in calls {
+            assert_eq!(call.join().unwrap(), Ok(2 * value));
+        }
+    });
+}
+
+/// A reply that is begun and not gone on with.
+#[test]
+fn a_reply_that_does_not_become_complete_costs_it_too() {
+    let mut limits = Limits::default();
+    limits.message_completion = std::time::Duration::from_millis(100);
+    let client = Client::with(limits, |pool| pool);
+    let (listener, probe) = client.playing();
+    thread::scope(|scope| {
+        let calls = call_all(scope, &probe, [1]);
+        let mut peer = listener.accept();
+        let due = peer.receive().unwrap();
+        peer.send(&answer(&due)[..20]);
+        for (_, call) in calls {
+            assert_eq!(call.join().unwrap(), Err(lost()));
+        }
+    });
+    let _: &Orb = &client.orb;
+}

@@ -1,0 +1,246 @@
+//! Control groups: what the group of this process may use.
+
+use crate::doctor::{
+    finding::{Finding, Remedy, Subject, quoted},
+    system::System,
+};
+
+/// Where the kernel divides real-time time among groups.
+pub fn realtime_budget(system: &System) -> Finding {
+    let subject = Subject {
+        id: "group-budget",
+        title: "Real-time budget of the control group",
+        why: "Some kernels (RT_GROUP_SCHED) divide the time for real-time threads among control groups, and a new group, such as \
+              a service's or a container's, gets none. Then SCHED_FIFO is refused even to root, with a message that says \
+              nothing of groups.",
+    };
+    let Some(group) = Group::of(system, "cpu") else {
+        return subject.fine("groups have no budgets here");
+    };
+    let budgets: Vec<_> = group
+        .upwards()
+        .filter_map(|folder| {
+            Some((
+                system.number(&format!("{folder}/cpu.rt_runtime_us")).ok()?,
+                folder,
+            ))
+        })
+        .collect();
+    let Some((least, folder)) = budgets
+        .iter()
+        .filter(|(runtime, _)| *runtime >= 0)
+        .min_by_key(|(runtime, _)| *runtime)
+    else {
+        return subject.fine("groups have no budgets here");
+    };
+    let period = system
+        .number(&format!("{folder}/cpu.rt_period_us"))
+        .unwrap_or(1_000_000);
+    match least {
+        0 => {
+            // A group can get what the one above it has.
+            let from_above = budgets
+                .iter()
+                .map(|(runtime, _)| *runtime)
+                .find(|runtime| *runtime > 0);
+            let runtime = from_above.unwrap_or(950_000);
+            let file = format!("{folder}/cpu.rt_runtime_us");
+            let found = format!("none: {file} is 0");
+            let file = quoted(&file);
+            subject.lacks(
+                found,
+                Remedy::lasting(
+                    format!("echo {runtime} | sudo tee {file}"),
+                    format!("# As long as the group is there. Its siblings share what the group above has.\necho {runtime} > {file}"),
+                ),
+            )
+        }
+        _ => subject.fine(format!(
+            "{} of each {} ms",
+            *least as f64 / 1e3,
+            period as f64 / 1e3
+        )),
+    }
+}
+
+/// What a container, or a service, may use.
+pub fn container_limits(system: &System) -> Finding {
+    let subject = Subject {
+        id: "container-limits",
+        title: "Limits of the container or service",
+        why: "A quota of CPU time stops every ordinary thread of a container or service until the next period begins, tens of \
+              milliseconds later, also those that real-time threads wait for. A limit of memory ends the program when it \
+              locks more than that.",
+    };
+    if system.read("/proc/self/cgroup").is_err() {
+        return subject.unknown("/proc/self/cgroup cannot be read", Remedy::advice("mount /proc"));
+    }
+    let quota = cpu_quota(system);
+    let memory = memory_limit(system);
+    let memory = memory.map_or_else(String::new, |octets| {
+        format!("; memory up to {} MiB", octets >> 20)
+    });
+    let place = if system.is_container() {
+        "a container"
+    } else {
+        "no container"
+    };
+    match quota {
+        Some(Quota { share, file, lift }) => {
+            let remedy = if system.is_container() {
+                Remedy::advice(
+                    "start the container without --cpus and --cpu-quota (Kubernetes: no limits.cpu), and give it CPUs of its own with --cpuset-cpus",
+                )
+            } else {
+                let file = quoted(&file);
+                Remedy::lasting(
+                    format!("echo {lift} | sudo tee {file}"),
+                    format!(
+                        "# As long as the group is there; in a systemd unit file: CPUQuota= (nothing behind it)\necho {lift} > {file}"
+                    ),
+                )
+            };
+            subject.lacks(
+                format!("{place}; CPU time is limited to {share:.2} CPUs{memory}"),
+                remedy,
+            )
+        }
+        None => subject.fine(format!("{place}; no quota of CPU time{memory}")),
+    }
+}
+
+struct Quota {
+    /// CPUs' worth of time.
+    share: f64,
+    file: String,
+    /// What has to be written to lift it.
+    lift: &'static str,
+}
+
+/// The smallest one of the group and those above it.
+fn cpu_quota(system: &System) -> Option<Quota> {
+    let mut quotas = Vec::new();
+    for folder in Group::of(system, "cpu").iter().flat_map(Group::upwards) {
+        let quota = system.number(&format!("{folder}/cpu.cfs_quota_us"));
+        let period = system.number(&format!("{folder}/cpu.cfs_period_us"));
+        if let (Ok(quota @ 1..), Ok(period @ 1..)) = (quota, period) {
+            quotas.push(Quota {
+                share: quota as f64 / period as f64,
+                file: format!("{folder}/cpu.cfs_quota_us"),
+                lift: "-1",
+            });
+        }
+    }
+    for folder in Group::unified(system).iter().flat_map(Group::upwards) {
+        let text = system.read(&format!("{folder}/cpu.max")).unwrap_or_default();
+        let mut numbers = text.split(' ').map(str::parse::<f64>);
+        if let (Some(Ok(quota)), Some(Ok(period))) = (numbers.next(), numbers.next()) {
+            quotas.push(Quota {
+                share: quota / period,
+                file: format!("{folder}/cpu.max"),
+                lift: "max",
+            });
+        }
+    }
+    quotas
+        .into_iter()
+        .min_by(|one, other| one.share.total_cmp(&other.share))
+}
+
+/// In octets; the smallest one of the group and those above it.
+fn memory_limit(system: &System) -> Option<u64> {
+    /// What version 1 writes for "none".
+    const NONE: i64 = 1 << 60;
+    let first = Group::of(system, "memory");
+    let first = first
+        .iter()
+        .flat_map(Group::upwards)
+        .map(|folder| format!("{folder}/memory.limit_in_bytes"));
+    let unified = Group::unified(system);
+    let second = unified
+        .iter()
+        .flat_map(Group::upwards)
+        .map(|folder| format!("{folder}/memory.max"));
+    let limits = first.chain(second).filter_map(|file| system.number(&file).ok());
+    limits
+        .filter(|limit| (0..NONE).contains(limit))
+        .min()
+        .map(i64::cast_unsigned)
+}
+
+/// The folder of a group of this process, and where its tree is mounted.
+struct Group {
+    mount: String,
+    path: String,
+}
+
+impl Group {
+    /// In the tree that a controller of version 1 has.
+    fn of(system: &System, controller: &str) -> Option<Self> {
+        Self::where_(
+            system,
+            |controllers| controllers.split(',').any(|other| other == controller),
+            |fields| fields.kind == "cgroup" && fields.options.split(',').any(|option| option == controller),
+        )
+    }
+
+    /// In the one tree of version 2.
+    fn unified(system: &System) -> Option<Self> {
+        Self::where_(system, str::is_empty, |fields| fields.kind == "cgroup2")
+    }
+
+    fn where_(
+        system: &System,
+        is_meant: impl Fn(&str) -> bool,
+        is_mounted: impl Fn(&Mount<'_>) -> bool,
+    ) -> Option<Self> {
+        let groups = system.read("/proc/self/cgroup").ok()?;
+        let mut lines = groups.lines().map(|line| line.splitn(3, ':'));
+        let path = lines.find_map(|mut fields| {
+            let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
+            is_meant(controllers).then(|| path.to_owned())
+        })?;
+        let mounts = system.read("/proc/self/mountinfo").ok()?;
+        let mount = mounts
+            .lines()
+            .filter_map(Mount::parse)
+            .find(|mount| is_mounted(mount))?;
+        // In a container the tree may be mounted from the own group on.
+        let path = path
+            .strip_prefix(mount.root.trim_end_matches('/'))
+            .unwrap_or("")
+            .trim_end_matches('/');
+        Some(Self {
+            mount: mount.point.to_owned(),
+            path: path.to_owned(),
+        })
+    }
+
+    /// The own folder first, the mount point last.
+    fn upwards(&self) -> impl Iterator<Item = String> + '_ {
+        let groups = std::iter::successors(Some(&self.path[..]), |path| Some(path.rsplit_once('/')?.0));
+        groups.map(|path| format!("{}{path}", self.mount))
+    }
+}
+
+/// A line of mountinfo.
+struct Mount<'m> {
+    root: &'m str,
+    point: &'m str,
+    kind: &'m str,
+    options: &'m str,
+}
+
+impl<'m> Mount<'m> {
+    fn parse(line: &'m str) -> Option<Self> {
+        let (before, behind) = line.split_once(" - ")?;
+        let mut before = before.split(' ').skip(3);
+        let mut behind = behind.split(' ');
+        Some(Self {
+            root: before.next()?,
+            point: before.next()?,
+            kind: behind.next()?,
+            options: behind.nth(1).unwrap_or_default(),
+        })
+    }
+}

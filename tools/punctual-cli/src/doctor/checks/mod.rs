@@ -1,0 +1,27 @@
+//! What is looked at. Each is a function of the [`System`] alone.
+
+mod cpus;
+mod groups;
+mod kernel;
+mod permissions;
+
+use super::{finding::Finding, system::System};
+
+/// Everything, what everything else stands on first.
+pub fn examine(system: &System) -> Vec<Finding> {
+    let checks: [fn(&System) -> Finding; 12] = [
+        permissions::realtime_class,
+        permissions::memory_lock,
+        groups::realtime_budget,
+        groups::container_limits,
+        kernel::throttling,
+        kernel::fair_server,
+        kernel::preemption,
+        cpus::isolated,
+        cpus::governor,
+        permissions::swap,
+        kernel::timer_slack,
+        kernel::clock_source,
+    ];
+    checks.iter().map(|check| check(system)).collect()
+}

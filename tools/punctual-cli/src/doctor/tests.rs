@@ -1,0 +1,566 @@
+use std::{
+    collections::HashSet,
+    fs,
+    path::PathBuf,
+    process::Command,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use super::{
+    checks::examine,
+    finding::{Finding, State, quoted},
+    report, script,
+    system::{Rights, System},
+    verdict,
+};
+
+/// A made-up endsystem, which is gone when this is dropped.
+struct Tree(PathBuf);
+
+type Files<'f> = &'f [(&'f str, &'f str)];
+
+impl Tree {
+    fn new(files: Files<'_>) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let root = std::env::temp_dir().join(format!("punctual-doctor-{}-{number}", std::process::id()));
+        fs::create_dir(&root).unwrap();
+        let tree = Self(root);
+        files.iter().for_each(|(path, text)| tree.write(path, text));
+        tree
+    }
+
+    /// One that lacks nothing, changed by these files.
+    fn fine_but(files: Files<'_>) -> Self {
+        let tree = Self::new(FINE);
+        files.iter().for_each(|(path, text)| tree.write(path, text));
+        tree
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.0.join(path.trim_start_matches('/'));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("{text}\n")).unwrap();
+    }
+
+    fn remove(&self, path: &str) {
+        fs::remove_file(self.0.join(path.trim_start_matches('/'))).unwrap();
+    }
+
+    fn system(&self) -> System {
+        self.system_with(all_rights())
+    }
+
+    fn system_with(&self, rights: Rights) -> System {
+        System::at(&self.0, rights)
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn all_rights() -> Rights {
+    Rights {
+        priority: Some(99),
+        memory_lock: true,
+        reasons: Vec::new(),
+    }
+}
+
+fn no_rights() -> Rights {
+    Rights {
+        priority: None,
+        memory_lock: false,
+        reasons: vec![
+            "no real-time class: no right".into(),
+            "locked memory is limited to 8 MiB".into(),
+        ],
+    }
+}
+
+const FINE: Files<'static> = &[
+    ("/proc/sys/kernel/osrelease", "6.1.0-56-rt-amd64"),
+    ("/proc/sys/kernel/version", "#1 SMP PREEMPT_RT Debian 6.1.1-1"),
+    ("/proc/sys/kernel/sched_rt_runtime_us", "-1"),
+    ("/proc/sys/kernel/sched_rt_period_us", "1000000"),
+    ("/proc/cmdline", "quiet"),
+    ("/proc/swaps", "Filename\tType\tSize\tUsed\tPriority"),
+    ("/proc/self/timerslack_ns", "50000"),
+    ("/proc/self/cgroup", "1:cpu,cpuacct:/\n0::/user.slice"),
+    (
+        "/proc/self/mountinfo",
+        "31 30 0:26 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n\
+         33 30 0:30 / /sys/fs/cgroup/cpu,cpuacct rw,relatime shared:9 - cgroup cgroup rw,cpu,cpuacct",
+    ),
+    ("/sys/kernel/realtime", "1"),
+    ("/sys/devices/system/cpu/online", "0-3"),
+    ("/sys/devices/system/cpu/isolated", "2-3"),
+    (
+        "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+        "performance",
+    ),
+    (
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+        "tsc",
+    ),
+    (
+        "/sys/devices/system/clocksource/clocksource0/available_clocksource",
+        "tsc hpet acpi_pm",
+    ),
+];
+
+fn of<'f>(findings: &'f [Finding], id: &str) -> &'f Finding {
+    findings
+        .iter()
+        .find(|finding| finding.id == id)
+        .unwrap_or_else(|| panic!("{id}"))
+}
+
+#[test]
+fn a_good_endsystem_lacks_nothing() {
+    let tree = Tree::fine_but(&[]);
+    let system = tree.system();
+    let findings = examine(&system);
+    let others: Vec<_> = findings
+        .iter()
+        .filter(|finding| finding.state != State::Fine)
+        .collect();
+    assert!(others.is_empty(), "{others:#?}");
+    assert_eq!(verdict(&findings), 0);
+    let ids: HashSet<_> = findings.iter().map(|finding| finding.id).collect();
+    assert_eq!((findings.len(), ids.len()), (12, 12));
+    assert!(report::text(&system, &findings).contains("12 fine, 0 lacking"));
+    assert!(script::of(&system, &findings).contains("Nothing lacks."));
+}
+
+const CPU: &str = "/sys/fs/cgroup/cpu,cpuacct";
+
+/// What is found, in which state, and a piece of the command; each in an endsystem that is fine otherwise.
+#[test]
+fn each_lack_is_found_with_what_mends_it() {
+    let in_group = (
+        "/proc/self/cgroup",
+        "1:cpu,cpuacct:/radar/a\n0::/user.slice/radar",
+    );
+    let budget = |group: &str| format!("{CPU}{group}/cpu.rt_runtime_us");
+    let (own, above, root) = (budget("/radar/a"), budget("/radar"), budget(""));
+    let quota = format!("{CPU}/radar/cpu.cfs_quota_us");
+    let quota_period = format!("{CPU}/radar/cpu.cfs_period_us");
+    let server = "/sys/kernel/debug/sched/fair_server/cpu0/runtime";
+    let server_1 = "/sys/kernel/debug/sched/fair_server/cpu1/runtime";
+    let clock = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    let available = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+    let version = "/proc/sys/kernel/version";
+    let release = "/proc/sys/kernel/osrelease";
+    let dynamic = (version, "#1 SMP PREEMPT_DYNAMIC");
+    let not_rt = ("/sys/kernel/realtime", "0");
+    use State::{Fine, Lacks, Unknown};
+    let cases: &[(Files<'_>, &str, State, &str, &str)] = &[
+        (
+            &[("/proc/sys/kernel/sched_rt_runtime_us", "950000")],
+            "realtime-throttling",
+            Lacks,
+            "950 ms of each 1000 ms",
+            "sysctl kernel.sched_rt_runtime_us=-1",
+        ),
+        (
+            &[("/proc/sys/kernel/sched_rt_runtime_us", "what?")],
+            "realtime-throttling",
+            Unknown,
+            "cannot be read",
+            "",
+        ),
+        (
+            &[in_group, (&own, "0"), (&above, "400000"), (&root, "950000")],
+            "group-budget",
+            Lacks,
+            "/radar/a/cpu.rt_runtime_us is 0",
+            "echo 400000 | sudo tee '/sys/fs/cgroup/cpu,cpuacct/radar/a/cpu.rt_runtime_us'",
+        ),
+        (
+            &[in_group, (&own, "100000"), (&above, "400000")],
+            "group-budget",
+            Fine,
+            "100 of each 1000 ms",
+            "",
+        ),
+        (&[in_group, (&root, "-1")], "group-budget", Fine, "no budgets", ""),
+        (
+            &[in_group, (&quota, "150000"), (&quota_period, "100000")],
+            "container-limits",
+            Lacks,
+            "limited to 1.50 CPUs",
+            "echo -1 | sudo tee",
+        ),
+        (
+            &[in_group, (&quota, "-1"), (&quota_period, "100000")],
+            "container-limits",
+            Fine,
+            "no quota",
+            "",
+        ),
+        (
+            &[
+                in_group,
+                ("/sys/fs/cgroup/unified/user.slice/cpu.max", "50000 100000"),
+            ],
+            "container-limits",
+            Lacks,
+            "limited to 0.50 CPUs",
+            "echo max | sudo tee",
+        ),
+        (
+            &[
+                in_group,
+                ("/sys/fs/cgroup/unified/user.slice/cpu.max", "max 100000"),
+                ("/sys/fs/cgroup/unified/user.slice/memory.max", "1073741824"),
+            ],
+            "container-limits",
+            Fine,
+            "memory up to 1024 MiB",
+            "",
+        ),
+        (
+            &[
+                ("/.dockerenv", ""),
+                ("/sys/fs/cgroup/unified/user.slice/cpu.max", "50000 100000"),
+            ],
+            "container-limits",
+            Lacks,
+            "a container; CPU time",
+            "without --cpus",
+        ),
+        (
+            &[(release, "6.18.1"), (server, "50000000"), (server_1, "0")],
+            "fair-server",
+            Lacks,
+            "50 ms at a time, on 1 CPUs",
+            "fair_server",
+        ),
+        (
+            &[(release, "6.18.1"), (server, "0"), (server_1, "0")],
+            "fair-server",
+            Fine,
+            "off on every CPU",
+            "",
+        ),
+        (
+            &[(release, "6.18.1")],
+            "fair-server",
+            Unknown,
+            "cannot be seen",
+            "keep ordinary threads off",
+        ),
+        (
+            &[(release, "6.11.9-generic")],
+            "fair-server",
+            Fine,
+            "has none",
+            "",
+        ),
+        (&[(release, "?")], "fair-server", Unknown, "version", ""),
+        (
+            &[
+                not_rt,
+                dynamic,
+                ("/sys/kernel/debug/sched/preempt", "none (voluntary) full lazy"),
+            ],
+            "preemption",
+            Lacks,
+            "`voluntary`",
+            "linux-image-rt",
+        ),
+        (
+            &[not_rt, dynamic, ("/proc/cmdline", "quiet preempt=full")],
+            "preemption",
+            Lacks,
+            "`full`",
+            "linux-image-rt",
+        ),
+        (
+            &[not_rt, dynamic],
+            "preemption",
+            Lacks,
+            "root sees",
+            "linux-image-rt",
+        ),
+        (
+            &[not_rt, (version, "#1 SMP PREEMPT")],
+            "preemption",
+            Lacks,
+            "`full`",
+            "linux-image-rt",
+        ),
+        (
+            &[not_rt, (version, "#1 SMP")],
+            "preemption",
+            Lacks,
+            "`none` or `voluntary`",
+            "linux-image-rt",
+        ),
+        (
+            &[not_rt, (version, "")],
+            "preemption",
+            Unknown,
+            "how it was built",
+            "",
+        ),
+        (
+            &[("/sys/devices/system/cpu/isolated", "")],
+            "isolated-cpus",
+            Lacks,
+            "none of 4",
+            "isolcpus=managed_irq,domain,3",
+        ),
+        // Some kernels count CPUs that could be there.
+        (
+            &[("/sys/devices/system/cpu/isolated", "4-127")],
+            "isolated-cpus",
+            Lacks,
+            "none of 4",
+            "isolcpus",
+        ),
+        (
+            &[
+                ("/sys/devices/system/cpu/online", "0"),
+                ("/sys/devices/system/cpu/isolated", ""),
+            ],
+            "isolated-cpus",
+            Lacks,
+            "one CPU only",
+            "two CPUs",
+        ),
+        (
+            &[(
+                "/sys/devices/system/cpu/cpu3/cpufreq/scaling_governor",
+                "powersave",
+            )],
+            "governor",
+            Lacks,
+            "`powersave`",
+            "echo performance",
+        ),
+        (
+            &[("/proc/self/timerslack_ns", "4000000")],
+            "timer-slack",
+            Lacks,
+            "4000 µs",
+            "timerslack_ns",
+        ),
+        (
+            &[("/proc/self/timerslack_ns", "x")],
+            "timer-slack",
+            Unknown,
+            "cannot be read",
+            "",
+        ),
+        (
+            &[(clock, "hpet")],
+            "clock-source",
+            Lacks,
+            "`hpet`",
+            "echo tsc | sudo tee",
+        ),
+        (
+            &[(clock, "hpet"), (available, "hpet acpi_pm")],
+            "clock-source",
+            Lacks,
+            "`hpet`",
+            "dmesg",
+        ),
+        (&[(clock, "kvm-clock")], "clock-source", Fine, "`kvm-clock`", ""),
+        (
+            &[("/proc/swaps", "Filename Type\n/dev/sda2 partition 8 0 -2")],
+            "swap",
+            Fine,
+            "/dev/sda2",
+            "",
+        ),
+    ];
+    for (files, id, state, found, mend) in cases {
+        let tree = Tree::fine_but(files);
+        let findings = examine(&tree.system());
+        let finding = of(&findings, id);
+        assert_eq!(finding.state, *state, "{files:?}: {finding:#?}");
+        assert!(finding.found.contains(found), "{files:?}: {finding:#?}");
+        assert!(finding.remedy.now.contains(mend), "{files:?}: {finding:#?}");
+        // Nothing else has changed, or it is said to be unknown.
+        let lacking = findings
+            .iter()
+            .filter(|other| other.state == Lacks && other.id != *id);
+        assert_eq!(lacking.count(), 0, "{files:?}: {findings:#?}");
+        let expected = match state {
+            Lacks => 1,
+            Unknown => 2,
+            Fine => 0,
+        };
+        assert_eq!(verdict(&findings), expected, "{files:?}: {findings:#?}");
+    }
+}
+
+#[test]
+fn rights_are_taken_from_what_was_tried() {
+    let tree = Tree::fine_but(&[("/proc/swaps", "Filename Type\n/swapfile file 8 0 -2")]);
+    let findings = examine(&tree.system_with(no_rights()));
+    let expected = [
+        ("realtime-class", "no real-time class", "rtprio 99"),
+        ("memory-lock", "limited to 8 MiB", "memlock unlimited"),
+        ("swap", "/swapfile", "swapoff"),
+    ];
+    for (id, found, mend) in expected {
+        let finding = of(&findings, id);
+        assert_eq!(finding.state, State::Lacks, "{id}");
+        assert!(
+            finding.found.contains(found) && finding.remedy.now.contains(mend),
+            "{finding:#?}"
+        );
+    }
+    let some = Rights {
+        priority: Some(50),
+        ..all_rights()
+    };
+    let findings = examine(&tree.system_with(some));
+    assert!(of(&findings, "realtime-class").found.contains("up to 50"));
+    let image = Tree::fine_but(&[("/.dockerenv", ""), ("/proc/2/comm", "kthreadd")]);
+    assert!(!image.system().is_container(), "its files alone come from one");
+    let container = Tree::fine_but(&[("/proc/1/cgroup", "0::/kubepods.slice/pod1")]);
+    let findings = examine(&container.system_with(no_rights()));
+    assert!(
+        of(&findings, "memory-lock")
+            .remedy
+            .now
+            .contains("docker run --cap-add=SYS_NICE")
+    );
+}
+
+/// As in a sandbox without /proc and /sys.
+#[test]
+fn what_cannot_be_looked_at_is_said_to_be_unknown() {
+    let tree = Tree::new(&[]);
+    let system = tree.system();
+    let findings = examine(&system);
+    assert_eq!(verdict(&findings), 2);
+    let unknown: Vec<_> = findings
+        .iter()
+        .filter(|finding| finding.state == State::Unknown)
+        .map(|finding| finding.id)
+        .collect();
+    let expected = [
+        "container-limits",
+        "realtime-throttling",
+        "fair-server",
+        "preemption",
+        "isolated-cpus",
+        "swap",
+        "timer-slack",
+        "clock-source",
+    ];
+    assert_eq!(unknown, expected);
+    assert!(report::text(&system, &findings).contains("8 could not be looked at"));
+}
+
+#[test]
+fn a_missing_file_alone_is_no_reason_to_fail() {
+    for (path, _) in FINE {
+        let tree = Tree::fine_but(&[]);
+        tree.remove(path);
+        assert_ne!(verdict(&examine(&tree.system())), 1, "without {path}");
+    }
+}
+
+#[test]
+fn people_and_machines_are_told_the_same() {
+    let tree = Tree::new(&[]);
+    let system = tree.system_with(no_rights());
+    let findings = examine(&system);
+    let text = report::text(&system, &findings);
+    assert!(
+        text.contains("✗ Real-time priorities: no real-time class"),
+        "{text}"
+    );
+    assert!(text.contains("? Clock: "), "{text}");
+    assert!(text.contains("    why   Linux gives the CPU"), "{text}");
+    let object = report::json(&system, &findings);
+    let listed = object["findings"].as_array().unwrap();
+    assert_eq!(listed.len(), findings.len());
+    assert_eq!(
+        (&listed[0]["id"], &listed[0]["state"]),
+        (&"realtime-class".into(), &"lacks".into())
+    );
+    assert!(
+        listed
+            .iter()
+            .all(|finding| !finding["why"].as_str().unwrap().is_empty())
+    );
+}
+
+/// The shell reads it, and runs none of it.
+#[test]
+fn the_script_is_shell_whatever_names_there_are() {
+    let hostile = "1:cpu,cpuacct:/a'; touch gotcha; '$(touch gotcha)\n0::/x";
+    let folder = format!("{CPU}/a'; touch gotcha; '$(touch gotcha)");
+    let tree = Tree::fine_but(&[
+        ("/proc/self/cgroup", hostile),
+        (&format!("{folder}/cpu.rt_runtime_us"), "0"),
+        ("/proc/sys/kernel/sched_rt_runtime_us", "950000"),
+        ("/sys/devices/system/cpu/isolated", ""),
+        (
+            "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+            "ondemand",
+        ),
+        ("/sys/kernel/realtime", "0"),
+        ("/proc/sys/kernel/version", "#1 SMP"),
+        ("/proc/sys/kernel/osrelease", "6.18"),
+        ("/sys/kernel/debug/sched/fair_server/cpu0/runtime", "50000000"),
+        ("/proc/self/timerslack_ns", "60000"),
+        (
+            "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+            "hpet",
+        ),
+        ("/proc/swaps", "Filename Type\n/swapfile file 8 0 -2"),
+    ]);
+    let system = tree.system_with(no_rights());
+    let findings = examine(&system);
+    assert!(
+        findings
+            .iter()
+            .all(|finding| finding.state == State::Lacks || finding.id == "container-limits"),
+        "{findings:#?}"
+    );
+    let script = script::of(&system, &findings);
+    let file = tree.0.join("fix.sh");
+    fs::write(&file, &script).unwrap();
+    let checked = Command::new("sh").arg("-n").arg(&file).output().unwrap();
+    assert!(
+        checked.status.success(),
+        "{}\n{script}",
+        String::from_utf8_lossy(&checked.stderr)
+    );
+    for part in [
+        "/etc/sysctl.d/90-punctual.conf",
+        "swapoff -a",
+        "rtprio 99",
+        "isolcpus=",
+        "set -eu",
+    ] {
+        assert!(script.contains(part), "{part}: {script}");
+    }
+    // Every line that names the group keeps its name in one word.
+    let named = script
+        .lines()
+        .find(|line| line.starts_with("echo 950000 > "))
+        .unwrap();
+    assert_eq!(
+        named,
+        format!("echo 950000 > {}", quoted(&format!("{folder}/cpu.rt_runtime_us")))
+    );
+    let shown = Command::new("sh")
+        .arg("-c")
+        .arg(format!("printf %s {}", quoted(&folder)))
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&shown.stdout), folder);
+}

@@ -1,0 +1,84 @@
+//! `punctual top`: what a running ORB is doing, lane by lane.
+
+mod ask;
+mod change;
+mod find;
+mod print;
+mod screen;
+mod snapshot;
+
+use std::{
+    io::{self, IsTerminal},
+    path::PathBuf,
+    process::ExitCode,
+    thread,
+    time::Duration,
+};
+
+use clap::Args;
+use punctual_os::signals::Termination;
+
+use self::{ask::Failed, change::Change};
+
+/// Which ORB, and how it is shown.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// The ORB's socket, as `OrbBuilder::inspection` made it; without it, the one ORB that is found
+    #[arg(value_name = "SOCKET")]
+    pub socket: Option<PathBuf>,
+    /// The ORB of this process
+    #[arg(long, value_name = "PID", conflicts_with = "socket")]
+    pub pid: Option<u32>,
+    /// Seconds from look to look
+    #[arg(long, value_name = "S", default_value = "1", value_parser = interval)]
+    pub interval: Duration,
+    /// Print one table and end; so it is without a terminal, too
+    #[arg(long)]
+    pub once: bool,
+    /// Print one JSON object with all counters, those of the interval included, and end
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the command.
+pub fn run(options: &Options) -> ExitCode {
+    match show(options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failed) => {
+            eprintln!("error: {failed}");
+            ExitCode::from(if matches!(failed, Failed::Gone(_)) { 1 } else { 2 })
+        }
+    }
+}
+
+fn show(options: &Options) -> Result<(), Failed> {
+    let socket = find::socket(options.socket.as_deref(), options.pid)?;
+    let first = ask::ask(&socket)?;
+    if !options.once && !options.json && io::stdout().is_terminal() && io::stdin().is_terminal() {
+        let termination = Termination::watch().map_err(Failed::terminal)?;
+        return screen::run(&socket, first, options.interval, termination);
+    }
+    thread::sleep(options.interval);
+    let now = ask::ask(&socket).map_err(|failed| failed.after(&first))?;
+    let change = Change::between(&first, &now);
+    if options.json {
+        println!("{}", print::json(&now, &change));
+    } else {
+        print!("{}", print::table(&now, &change));
+    }
+    Ok(())
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text
+        .parse()
+        .map_err(|_| "write a number of seconds, such as 0.5".to_owned())?;
+    if (0.1..=60.0).contains(&seconds) {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err("it is 0.1 to 60 seconds".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests;

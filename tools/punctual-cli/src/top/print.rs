@@ -1,0 +1,101 @@
+use punctual_report::Table;
+use serde_json::{Value, json};
+
+use super::{
+    change::Change,
+    screen::COLUMNS,
+    snapshot::{Connections, Snapshot},
+};
+
+/// Everything for machines: the snapshot as the ORB sent it, and in each lane what the span between two of them adds.
+pub fn json(now: &Snapshot, change: &Change) -> Value {
+    let mut object = now.raw.clone();
+    object["span_s"] = json!(change.span.as_secs_f64());
+    for (number, lane) in change.lanes.iter().enumerate() {
+        let times = lane.times.as_ref();
+        let entry = &mut object["lanes"][number];
+        entry["calls_per_s"] = json!(lane.calls_per_s);
+        entry["p50_us"] = json!(times.map(|times| times.p50));
+        entry["p999_us"] = json!(times.map(|times| times.p999));
+        entry["max_us"] = json!(times.map(|times| times.max));
+        entry["deadline_misses"] = json!(now.lanes[number].deadline_misses());
+        entry["rejections"] = json!(now.lanes[number].rejections());
+    }
+    object
+}
+
+/// For people without a terminal.
+pub fn table(now: &Snapshot, change: &Change) -> String {
+    let rows: Vec<_> = now
+        .lanes
+        .iter()
+        .zip(&change.lanes)
+        .map(|(lane, change)| {
+            let cells = COLUMNS.iter().map(|column| {
+                let cell = (column.cell)(lane, change);
+                // Numbers as such, so that they stand to the right.
+                let value = cell.parse::<f64>().ok().filter(|_| !cell.contains('.'));
+                (
+                    column.heading.to_owned(),
+                    value.map_or_else(|| json!(cell), |number| json!(number as i64)),
+                )
+            });
+            cells.collect::<serde_json::Map<_, _>>()
+        })
+        .collect();
+    let headings: Vec<_> = COLUMNS
+        .iter()
+        .map(|column| (column.heading, column.heading))
+        .collect();
+    let lanes = Table::of(&rows).columns(&headings).to_text();
+    let mut text = format!("{}\n\n{lanes}\n\n", title(now));
+    text += &connections(now);
+    text += &format!(
+        "\n\nCalls and times are those of {:.1} s, in calls/s and µs; borrowed, misses and rejected count from the start.\n",
+        change.span.as_secs_f64()
+    );
+    text
+}
+
+/// Whose ORB it is.
+pub fn title(now: &Snapshot) -> String {
+    let seconds = now.uptime_ns / 1_000_000_000;
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    format!(
+        "{}, process {}, up {hours}:{minutes:02}:{:02}",
+        now.program,
+        now.pid,
+        seconds % 60
+    )
+}
+
+/// Both sides: what clients have bound their connections to, and what the ORB has open as a client.
+pub fn connections(now: &Snapshot) -> String {
+    let mut lanes = String::new();
+    for lane in &now.lanes {
+        // Without bands the table says it.
+        if lane.connections_by_band.iter().any(|entry| entry.band != "none") {
+            lanes += &format!(" {}: {};", lane.lane, bands(&lane.connections_by_band));
+        }
+    }
+    format!(
+        "Connections by band:{lanes} as a client: {}; replies that came too late: {}.",
+        bands(&now.client.connections_by_band),
+        now.client.late_replies
+    )
+}
+
+fn bands(connections: &[Connections]) -> String {
+    let open = connections.iter().filter(|entry| entry.open > 0);
+    let texts: Vec<_> = open
+        .map(|entry| match &entry.band[..] {
+            "none" => format!("{} without band", entry.open),
+            band => format!("{} in {band}", entry.open),
+        })
+        .collect();
+    if texts.is_empty() {
+        "none".to_owned()
+    } else {
+        texts.join(", ")
+    }
+}

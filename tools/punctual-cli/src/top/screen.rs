@@ -1,0 +1,251 @@
+use std::{
+    io,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use punctual_os::signals::Termination;
+use ratatui::{
+    DefaultTerminal, Frame,
+    crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
+    layout::{Alignment, Constraint, Layout},
+    style::{Color, Modifier, Style},
+    text::Line,
+    widgets::{Cell, Paragraph, Row, Table, Wrap},
+};
+
+use super::{
+    ask::{Failed, ask},
+    change::{Change, LaneChange},
+    print,
+    snapshot::{Lane, Snapshot},
+};
+
+/// Shows the ORB until somebody presses `q`, or it is gone. The terminal is as before then, also after a panic.
+pub fn run(
+    socket: &Path,
+    first: Snapshot,
+    interval: Duration,
+    termination: Termination,
+) -> Result<(), Failed> {
+    let mut terminal = ratatui::try_init().map_err(Failed::terminal)?;
+    let ended = watch(&mut terminal, socket, first, interval, termination);
+    ratatui::restore();
+    ended
+}
+
+/// How quickly a signal is noticed.
+const SLICE: Duration = Duration::from_millis(100);
+
+fn watch(
+    terminal: &mut DefaultTerminal,
+    socket: &Path,
+    first: Snapshot,
+    mut interval: Duration,
+    termination: Termination,
+) -> Result<(), Failed> {
+    let mut before = first.clone();
+    let mut now = first;
+    let mut next_look = Instant::now() + interval.min(Duration::from_millis(500));
+    loop {
+        let change = Change::between(&before, &now);
+        terminal
+            .draw(|frame| draw(frame, &now, &change, interval))
+            .map_err(Failed::terminal)?;
+        loop {
+            if termination.requested().is_some() {
+                return Ok(());
+            }
+            let left = next_look.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let seen = ask(socket).map_err(|failed| failed.after(&now))?;
+                before = std::mem::replace(&mut now, seen);
+                next_look = Instant::now() + interval;
+                break;
+            }
+            match next_event(left.min(SLICE)).map_err(Failed::terminal)? {
+                None => {}
+                Some(Event::Key(key)) if key.kind == KeyEventKind::Press => match wish(key) {
+                    Wish::Leave => return Ok(()),
+                    Wish::Faster => interval = (interval / 2).max(Duration::from_millis(125)),
+                    Wish::Slower => interval = (interval * 2).min(Duration::from_secs(60)),
+                    Wish::Nothing => continue,
+                },
+                Some(_) => {}
+            }
+            // Pressed or resized: at once.
+            let redrawn = terminal.draw(|frame| draw(frame, &now, &change, interval));
+            redrawn.map_err(Failed::terminal)?;
+        }
+    }
+}
+
+/// What came in the meantime; a signal interrupts the wait and is no error.
+fn next_event(within: Duration) -> io::Result<Option<Event>> {
+    let came = match event::poll(within) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => false,
+        came => came?,
+    };
+    came.then(event::read).transpose()
+}
+
+#[derive(Debug, Eq, PartialEq)]
+pub(super) enum Wish {
+    Leave,
+    Faster,
+    Slower,
+    Nothing,
+}
+
+pub(super) fn wish(key: KeyEvent) -> Wish {
+    match key.code {
+        KeyCode::Char('q') | KeyCode::Esc => Wish::Leave,
+        KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => Wish::Leave,
+        KeyCode::Char('+') => Wish::Faster,
+        KeyCode::Char('-') => Wish::Slower,
+        _ => Wish::Nothing,
+    }
+}
+
+/// One column of the table of lanes.
+pub struct Column {
+    pub heading: &'static str,
+    width: u16,
+    /// Those with the highest go first where the terminal is narrow.
+    dispensable: u8,
+    pub cell: fn(&Lane, &LaneChange) -> String,
+}
+
+const fn column(
+    heading: &'static str,
+    width: u16,
+    dispensable: u8,
+    cell: fn(&Lane, &LaneChange) -> String,
+) -> Column {
+    Column {
+        heading,
+        width,
+        dispensable,
+        cell,
+    }
+}
+
+/// Everything that is said of a lane.
+pub const COLUMNS: &[Column] = &[
+    column("lane", 11, 0, |lane, _| lane.lane.clone()),
+    column("priority", 8, 1, |lane, _| {
+        lane.priority
+            .map_or_else(|| "-".into(), |priority| priority.to_string())
+    }),
+    column("class", 8, 8, |lane, _| class(lane)),
+    column("busy", 7, 0, |lane, _| {
+        format!("{}/{}", lane.busy_threads, lane.threads)
+    }),
+    column("queue", 9, 2, |lane, _| {
+        match (lane.queued_requests, lane.queue_limit_requests) {
+            (Some(queued), Some(limit)) => format!("{queued}/{limit}"),
+            _ => "-".into(),
+        }
+    }),
+    column("conns", 5, 6, |lane, _| lane.connections.to_string()),
+    column("calls/s", 8, 0, |_, change| format!("{:.0}", change.calls_per_s)),
+    column("p50", 8, 5, |_, change| times(change, |times| times.p50)),
+    column("p99.9", 8, 3, |_, change| times(change, |times| times.p999)),
+    column("max", 8, 2, |_, change| times(change, |times| times.max)),
+    column("borrowed", 8, 7, |lane, _| lane.borrowed.to_string()),
+    column("misses", 6, 1, |lane, _| lane.deadline_misses().to_string()),
+    column("rejected", 8, 4, |lane, _| lane.rejections().to_string()),
+];
+
+fn class(lane: &Lane) -> String {
+    match (&lane.class, lane.native_priority) {
+        (Some(class), Some(priority)) if class != "other" => {
+            // A class that was asked for and refused is not there.
+            let denied = if lane.realtime { "" } else { "!" };
+            format!("{class} {priority}{denied}")
+        }
+        (Some(class), _) => class.clone(),
+        (None, _) => "run()".into(),
+    }
+}
+
+fn times(change: &LaneChange, one: fn(&super::change::Times) -> f64) -> String {
+    change
+        .times
+        .as_ref()
+        .map_or_else(|| "-".into(), |times| format!("{:.0}", one(times)))
+}
+
+/// Those that fit, in their order.
+pub(super) fn columns_within(width: u16) -> Vec<&'static Column> {
+    let mut shown: Vec<&Column> = COLUMNS.iter().collect();
+    let needed = |shown: &[&Column]| shown.iter().map(|column| column.width + 1).sum::<u16>();
+    while needed(&shown) > width + 1 && shown.len() > 1 {
+        let most = shown.iter().map(|column| column.dispensable).max();
+        let last = shown.iter().rposition(|column| Some(column.dispensable) == most);
+        last.map(|place| shown.remove(place));
+    }
+    shown
+}
+
+/// One picture.
+pub(super) fn draw(frame: &mut Frame<'_>, now: &Snapshot, change: &Change, interval: Duration) {
+    let [head, lanes, foot, keys] = Layout::vertical([
+        Constraint::Length(2),
+        Constraint::Min(2),
+        Constraint::Length(2),
+        Constraint::Length(1),
+    ])
+    .areas(frame.area());
+    frame.render_widget(
+        Line::styled(print::title(now), Style::new().add_modifier(Modifier::BOLD)),
+        head,
+    );
+
+    let columns = columns_within(lanes.width);
+    let aligned = |place: usize, text: String| {
+        let alignment = if place == 0 {
+            Alignment::Left
+        } else {
+            Alignment::Right
+        };
+        Cell::from(Line::from(text).alignment(alignment))
+    };
+    let header = columns
+        .iter()
+        .enumerate()
+        .map(|(place, column)| aligned(place, column.heading.into()));
+    let rows = now.lanes.iter().zip(&change.lanes).map(|(lane, change)| {
+        let cells = columns.iter().enumerate();
+        let cells = cells.map(|(place, column)| aligned(place, (column.cell)(lane, change)));
+        Row::new(cells).style(style(lane))
+    });
+    let widths = columns.iter().map(|column| Constraint::Length(column.width));
+    let header = Row::new(header).style(Style::new().add_modifier(Modifier::REVERSED));
+    frame.render_widget(Table::new(rows, widths).header(header), lanes);
+
+    frame.render_widget(
+        Paragraph::new(print::connections(now)).wrap(Wrap { trim: true }),
+        foot,
+    );
+    let text = format!(
+        "times in µs, over {:.1} s; every {:.1} s   q quit   + - interval",
+        change.span.as_secs_f64(),
+        interval.as_secs_f64()
+    );
+    frame.render_widget(Line::styled(text, Style::new().add_modifier(Modifier::DIM)), keys);
+}
+
+/// What needs a look is coloured; the numbers say it without colours, too.
+fn style(lane: &Lane) -> Style {
+    let queue_full = lane
+        .queue_limit_requests
+        .is_some_and(|limit| lane.queued_requests == Some(limit));
+    if queue_full {
+        Style::new().fg(Color::Red)
+    } else if lane.threads > 0 && lane.busy_threads >= lane.threads {
+        Style::new().fg(Color::Yellow)
+    } else {
+        Style::new()
+    }
+}
