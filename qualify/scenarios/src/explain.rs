@@ -168,6 +168,8 @@ const HEAD_COLUMNS: &[(&str, &str)] = &[
 const BLAME_COLUMNS: &[(&str, &str)] = &[
     ("span", "span"),
     ("what", "what happened"),
+    ("lowest_level", "level"),
+    ("highest_level", "to"),
     ("cause", "kind"),
     ("calls", "calls"),
     ("total_us", "total (µs)"),
@@ -273,9 +275,10 @@ fn figure(outcome: &Outcome, pass: &str, wanted: impl Fn(&Row) -> bool) -> Optio
     }
     let figure = Figure::new(format!("Where the time of slow calls went, {pass}"))
         .caption(format!(
-            "The mean of the {calls} slowest calls, by span and by what happened in it."
+            "The mean of the {calls} slowest calls, by span and by what happened in it. Lane: the request waits there. Wake-up: of \
+             the lane's thread. Reply: it is sent. Return: the caller is woken and reads it. Result: the caller decodes it."
         ))
-        .names(stages.iter().map(|stage| stage.name()))
+        .names(stages.iter().map(|stage| stage.short_name()))
         .y("µs per call");
     let kinds = Kind::ALL.into_iter().filter_map(|kind| {
         let column = format!("{}_us", kind.id());

@@ -246,9 +246,34 @@ impl Stage {
             Self::NoReply => "no reply",
         }
     }
+
+    /// In a word, for figures.
+    pub fn short_name(self) -> &'static str {
+        match self {
+            Self::Lane => "lane",
+            Self::WakeUp => "wake-up",
+            Self::NoUpcall => "answer",
+            Self::Reply => "reply",
+            Self::ReplyWakeUp => "return",
+            Self::Result => "result",
+            Self::Unrecorded => "server",
+            Self::Encode | Self::Send | Self::Read | Self::Decode | Self::Upcall | Self::NoReply => {
+                self.name()
+            }
+        }
+    }
 }
 
 impl Cause {
+    /// How important, to the kernel, who had the CPU instead is.
+    pub fn level(self) -> Option<Level> {
+        match self {
+            Self::Held { level, .. } => Some(level),
+            Self::Undelivered { by } => by.filter(|(thread, _)| *thread != 0).map(|(_, level)| level),
+            _ => None,
+        }
+    }
+
     /// Who can help.
     pub fn kind(self) -> Kind {
         match self {

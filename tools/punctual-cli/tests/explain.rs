@@ -108,8 +108,12 @@ fn a_thread_that_keeps_the_cpu_from_a_call_is_named_with_its_priority() {
     assert!(delayed >= BURSTS as usize / 2, "{said}");
     let blamed = of_kind("blame")
         .into_iter()
-        .find(|row| is_hog(&row["what"]))
+        .find(|row| row["what"] == "hog had the CPU")
         .expect(&said);
+    assert_eq!(
+        (&blamed["lowest_level"], &blamed["highest_level"]),
+        (&80.into(), &80.into())
+    );
     assert_eq!(blamed["cause"], "behind something as important or more");
     for expected in ["What is to blame", "hog (thread ", "reply: decode", "were traced"] {
         assert!(said.contains(expected), "{expected}: {said}");

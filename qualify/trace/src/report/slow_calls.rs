@@ -34,6 +34,7 @@ pub fn blame(explanation: &Explanation, requests: &[Request], names: &Names) -> 
     #[derive(Default)]
     struct Group {
         calls: BTreeSet<usize>,
+        levels: BTreeSet<Level>,
         total_ns: u64,
         longest_ns: u64,
     }
@@ -42,11 +43,10 @@ pub fn blame(explanation: &Explanation, requests: &[Request], names: &Names) -> 
     for budget in &explanation.budgets {
         // What several threads of one kind did in a stage of a call is one thing here.
         let mut of_call: BTreeMap<(Stage, Kind, String), u64> = BTreeMap::new();
-        for span in &budget.spans {
-            for Part { cause, length_ns } in &span.parts {
-                let key = (span.stage, cause.kind(), teller.what(*cause, Detail::Kind));
-                *of_call.entry(key).or_default() += length_ns;
-            }
+        for (stage, Part { cause, length_ns }) in parts_of(budget) {
+            let key = (stage, cause.kind(), teller.what(cause, Detail::Kind));
+            *of_call.entry(key.clone()).or_default() += length_ns;
+            groups.entry(key).or_default().levels.extend(cause.level());
         }
         for (key, length_ns) in of_call {
             let group = groups.entry(key).or_default();
@@ -59,10 +59,13 @@ pub fn blame(explanation: &Explanation, requests: &[Request], names: &Names) -> 
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.total_ns));
     let row = |((stage, kind, what), group): ((Stage, Kind, String), Group)| {
+        let (lowest, highest) = (group.levels.first(), group.levels.last());
         Row::new()
             .with("kind", "blame")
             .with("span", stage.name())
             .with("what", what)
+            .with("lowest_level", lowest.map(|level| level.0))
+            .with("highest_level", highest.map(|level| level.0))
             .with("cause", kind.name())
             .with("calls", group.calls.len())
             .with("total_us", group.total_ns as f64 / 1e3)
@@ -70,6 +73,16 @@ pub fn blame(explanation: &Explanation, requests: &[Request], names: &Names) -> 
             .with("longest_us", group.longest_ns as f64 / 1e3)
     };
     groups.into_iter().map(row).collect()
+}
+
+fn parts_of(budget: &Budget) -> impl Iterator<Item = (Stage, Part)> {
+    let of_span = |span: &Span| {
+        span.parts
+            .iter()
+            .map(|part| (span.stage, *part))
+            .collect::<Vec<_>>()
+    };
+    budget.spans.iter().flat_map(of_span)
 }
 
 /// Whether single threads and requests are told, or what kind they are of.
@@ -88,14 +101,13 @@ impl Teller<'_> {
     fn call(&self, number: usize, budget: &Budget) -> Row {
         let request = &self.requests[budget.request];
         let server = request.service.as_ref().map(|service| service.thread);
-        let parts = budget
-            .spans
-            .iter()
-            .flat_map(|span| span.parts.iter().map(move |part| (span.stage, part)));
-        let most = parts.max_by_key(|(_, part)| part.length_ns);
-        let mostly = most.map(|(stage, part)| {
-            let what = self.what(part.cause, Detail::Single);
-            format!("{}: {what} {}", stage.name(), microseconds(part.length_ns))
+        let most = budget.spans.iter().filter_map(|span| {
+            let longest = self.told(&span.parts).into_iter().next()?;
+            Some((span.stage, longest))
+        });
+        let most = most.max_by_key(|(_, (_, length_ns))| *length_ns);
+        let mostly = most.map(|(stage, (what, length_ns))| {
+            format!("{}: {what} {}", stage.name(), microseconds(length_ns))
         });
         Row::new()
             .with("kind", "slow call")
@@ -134,17 +146,41 @@ impl Teller<'_> {
         })
     }
 
-    /// The longest first.
-    fn parts(&self, parts: &[Part]) -> String {
-        let mut told: Vec<(String, u64)> = Vec::new();
-        for part in parts {
-            let what = self.what(part.cause, Detail::Single);
-            match told.iter_mut().find(|(other, _)| *other == what) {
-                Some((_, length)) => *length += part.length_ns,
-                None => told.push((what, part.length_ns)),
+    /// What happened, and how long; the longest first. Threads and requests are named where there is one of their kind.
+    fn told(&self, parts: &[Part]) -> Vec<(String, u64)> {
+        struct Group {
+            kind: String,
+            first: String,
+            length_ns: u64,
+            is_one: bool,
+        }
+        let mut groups: Vec<Group> = Vec::new();
+        for Part { cause, length_ns } in parts {
+            let kind = self.what(*cause, Detail::Kind);
+            let single = self.what(*cause, Detail::Single);
+            match groups.iter_mut().find(|group| group.kind == kind) {
+                Some(group) => {
+                    group.length_ns += length_ns;
+                    group.is_one &= group.first == single;
+                }
+                None => groups.push(Group {
+                    kind,
+                    first: single,
+                    length_ns: *length_ns,
+                    is_one: true,
+                }),
             }
         }
-        told.sort_by_key(|(_, length)| std::cmp::Reverse(*length));
+        groups.sort_by_key(|group| std::cmp::Reverse(group.length_ns));
+        let groups = groups.into_iter().map(|group| {
+            let text = if group.is_one { group.first } else { group.kind };
+            (text, group.length_ns)
+        });
+        groups.collect()
+    }
+
+    fn parts(&self, parts: &[Part]) -> String {
+        let mut told = self.told(parts);
         let others = told.split_off(told.len().min(NAMED));
         if !others.is_empty() {
             let sum = others.iter().map(|(_, length)| length).sum();
@@ -167,12 +203,9 @@ impl Teller<'_> {
                 inverted,
                 request,
             } => {
-                let who = self.who(thread, Some(level), detail);
                 let less = if inverted { ", less important," } else { "" };
-                let caller = request.map_or(String::new(), |place| {
-                    format!(", serving {},", self.name(self.requests[place].client, detail))
-                });
-                format!("{who}{less}{caller} had the CPU")
+                let who = self.who(thread, level, request, detail);
+                format!("{who}{less} had the CPU")
             }
             Cause::Interrupt(interrupt) => interrupt.to_string(),
             Cause::Starting => "woken, and its CPU had nothing else to do".to_owned(),
@@ -195,7 +228,7 @@ impl Teller<'_> {
             Cause::Undelivered {
                 by: Some((thread, level)),
             } => {
-                let who = self.who(thread, Some(level), detail);
+                let who = self.who(thread, level, None, detail);
                 format!("not delivered yet, while {who} had the sender's CPU")
             }
             Cause::Slept => "slept".to_owned(),
@@ -208,12 +241,14 @@ impl Teller<'_> {
         }
     }
 
-    fn who(&self, thread: ThreadId, level: Option<Level>, detail: Detail) -> String {
+    fn who(&self, thread: ThreadId, level: Level, request: Option<usize>, detail: Detail) -> String {
         let name = self.name(thread, detail);
-        let level = level.map_or(String::new(), |level| level.to_string());
+        let caller = request.map_or(String::new(), |place| {
+            format!(", serving {}", self.name(self.requests[place].client, detail))
+        });
         match detail {
-            Detail::Single => format!("{name} (thread {thread}, {level})"),
-            Detail::Kind => format!("{name} ({level})"),
+            Detail::Single => format!("{name} (thread {thread}, {level}{caller})"),
+            Detail::Kind => name,
         }
     }
 
@@ -343,6 +378,25 @@ mod tests {
     }
 
     #[test]
+    fn threads_of_one_kind_are_one_thing_in_a_span() {
+        let parts = [
+            (held(80, true), 2_000),
+            (Cause::Ran, 3_000),
+            (held(81, true), 2_000),
+        ];
+        let explanation = Explanation {
+            calls: 1,
+            slow: 1,
+            budgets: vec![budget(0, &parts)],
+        };
+        let rows = slow_calls(&explanation, &[request(7, 50)], &names());
+        let expected = "hog-*, less important, had the CPU 4.0 µs; ran 3.0 µs";
+        assert_eq!(rows[1].get("what").unwrap(), expected);
+        let mostly = "wake-up of the lane: hog-*, less important, had the CPU 4.0 µs";
+        assert_eq!(rows[0].get("mostly").unwrap(), mostly);
+    }
+
+    #[test]
     fn blame_is_summed_over_calls_and_threads_of_one_kind() {
         let explanation = Explanation {
             calls: 9,
@@ -366,10 +420,10 @@ mod tests {
         assert_eq!(
             rows.iter().map(short).collect::<Vec<_>>(),
             [
-                ("hog-* (rt 80) had the CPU".to_owned(), important, 2.0, 14.0),
+                ("hog-* had the CPU".to_owned(), important, 2.0, 14.0),
                 ("not recorded".to_owned(), "not recorded".to_owned(), 2.0, 5.0),
                 (
-                    "low (rt 80), less important, had the CPU".to_owned(),
+                    "low, less important, had the CPU".to_owned(),
                     "behind something less important".to_owned(),
                     1.0,
                     1.0
@@ -378,5 +432,9 @@ mod tests {
         );
         assert_eq!(rows[0].number("share_percent"), Some(70.0));
         assert_eq!(rows[0].number("longest_us"), Some(8.0));
+        assert_eq!(
+            (rows[0].number("lowest_level"), rows[1].number("lowest_level")),
+            (Some(80.0), None)
+        );
     }
 }
