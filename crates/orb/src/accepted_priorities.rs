@@ -206,7 +206,7 @@ mod tests {
             let from = |highest| Origin {
                 peer,
                 highest,
-                band: BoundBand::default(),
+                band: BoundBand::among(&Default::default()),
             };
             let above = priority(highest.value() + 1);
             for on_excess in [OnExcess::Refuse, OnExcess::Clamp] {

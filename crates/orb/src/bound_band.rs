@@ -1,18 +1,64 @@
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, AtomicUsize, Ordering},
+};
 
 use punctual_types::{Priority, PriorityBand};
 
+use crate::open_by_band::OpenByBand;
+
 /// The band that a client has bound its connection to, once and for all; mostly none.
 #[derive(Debug)]
-pub(crate) struct BoundBand(AtomicU32);
+pub(crate) struct BoundBand {
+    band: AtomicU32,
+    /// Where open connections are counted, and in which place of it this one is.
+    open: Arc<OpenByBand>,
+    place: AtomicUsize,
+}
 
 /// No band: its ends are no priorities.
 const UNBOUND: u32 = u32::MAX;
+/// It is not open yet, or not any more.
+const UNCOUNTED: usize = usize::MAX;
 
 impl BoundBand {
+    /// Of a connection that will be counted among these.
+    pub(crate) fn among(open: &Arc<OpenByBand>) -> Self {
+        Self {
+            band: AtomicU32::new(UNBOUND),
+            open: Arc::clone(open),
+            place: AtomicUsize::new(UNCOUNTED),
+        }
+    }
+
+    /// Its connection is open, and bound to nothing yet.
+    pub(crate) fn count(&self) {
+        self.place.store(self.open.enter(None), Ordering::Relaxed);
+    }
+
+    /// Its connection is closed. Again is no change.
+    pub(crate) fn release(&self) {
+        let place = self.place.swap(UNCOUNTED, Ordering::Relaxed);
+        if place != UNCOUNTED {
+            self.open.leave(place);
+        }
+    }
+
+    fn count_in(&self, band: PriorityBand) {
+        let from = self.place.load(Ordering::Relaxed);
+        let to = self.open.enter(Some((band.low.value(), band.high.value())));
+        let moved = from != UNCOUNTED
+            && self
+                .place
+                .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok();
+        // It may have been closed meanwhile.
+        self.open.leave(if moved { from } else { to });
+    }
+
     /// `None`: the connection is for all priorities.
     pub(crate) fn get(&self) -> Option<PriorityBand> {
-        unpack(self.0.load(Ordering::Relaxed))
+        unpack(self.band.load(Ordering::Relaxed))
     }
 
     /// Binds it. `false`: it is bound to another one.
@@ -20,18 +66,15 @@ impl BoundBand {
         let packed = pack(band);
         // Requests that follow the reply come after it in any order of memory.
         match self
-            .0
+            .band
             .compare_exchange(UNBOUND, packed, Ordering::Relaxed, Ordering::Relaxed)
         {
-            Ok(_) => true,
+            Ok(_) => {
+                self.count_in(band);
+                true
+            }
             Err(before) => before == packed,
         }
-    }
-}
-
-impl Default for BoundBand {
-    fn default() -> Self {
-        Self(AtomicU32::new(UNBOUND))
     }
 }
 
@@ -47,18 +90,42 @@ fn unpack(packed: u32) -> Option<PriorityBand> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::open_by_band::Counted;
 
     #[test]
     fn a_connection_is_bound_once() {
         let [low, middle, high] = [0, 10_922, 32_767].map(|value| Priority::new(value).unwrap());
-        let bound = BoundBand::default();
+        let open = Arc::<OpenByBand>::default();
+        let bound = BoundBand::among(&open);
         assert_eq!(bound.get(), None);
         let (band, other) = (PriorityBand::new(low, high), PriorityBand::new(middle, high));
         assert!(bound.bind(band) && bound.bind(band), "again is no change");
         assert!(!bound.bind(other));
         assert_eq!(bound.get(), Some(band));
-        let top = BoundBand::default();
+        let top = BoundBand::among(&open);
         assert!(top.bind(PriorityBand::new(high, high)));
         assert_eq!(top.get(), Some(PriorityBand::new(high, high)));
+        assert!(open.counts().all(|(_, open)| open == 0), "neither is open");
+    }
+
+    #[test]
+    fn it_is_counted_while_its_connection_is_open() {
+        let open = Arc::<OpenByBand>::default();
+        let counts = || open.counts().collect::<Vec<_>>();
+        let bound = BoundBand::among(&open);
+        bound.count();
+        assert_eq!(counts(), [(Counted::Unbanded, 1)]);
+        assert!(bound.bind(PriorityBand::new(Priority::MIN, Priority::MAX)));
+        let band = Counted::Band((0, 32_767));
+        assert_eq!(counts(), [(Counted::Unbanded, 0), (band, 1)]);
+        bound.release();
+        bound.release();
+        assert_eq!(counts(), [(Counted::Unbanded, 0), (band, 0)]);
+        // A request that was still being served when its connection was closed.
+        let late = BoundBand::among(&open);
+        late.count();
+        late.release();
+        assert!(late.bind(PriorityBand::new(Priority::MIN, Priority::MAX)));
+        assert_eq!(counts(), [(Counted::Unbanded, 0), (band, 0)]);
     }
 }

@@ -19,6 +19,7 @@ mod network_mark;
 mod notice;
 mod object_ids;
 mod object_transform;
+mod open_by_band;
 mod orb;
 mod orb_core;
 mod poa;

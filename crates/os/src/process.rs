@@ -104,25 +104,13 @@ pub fn set_affinity(process: TaskId, cpus: &CpuSet) -> io::Result<()> {
 pub fn context_switches(process: TaskId) -> io::Result<ContextSwitches> {
     let mut sum = ContextSwitches::default();
     for thread in threads_of(process)? {
-        let Ok(switches) = context_switches_of_thread(process, thread) else {
+        let Ok(status) = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/status")) else {
             continue;
         };
-        sum.voluntary += switches.voluntary;
-        sum.involuntary += switches.involuntary;
+        sum.voluntary += status_field(&status, "voluntary_ctxt_switches:").unwrap_or(0);
+        sum.involuntary += status_field(&status, "nonvoluntary_ctxt_switches:").unwrap_or(0);
     }
     Ok(sum)
-}
-
-/// The context switches of one thread of a process so far.
-///
-/// # Errors
-/// `NotFound` when there is no such thread.
-pub fn context_switches_of_thread(process: TaskId, thread: TaskId) -> io::Result<ContextSwitches> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/status"))?;
-    Ok(ContextSwitches {
-        voluntary: status_field(&status, "voluntary_ctxt_switches:").unwrap_or(0),
-        involuntary: status_field(&status, "nonvoluntary_ctxt_switches:").unwrap_or(0),
-    })
 }
 
 /// The name of a thread, or of a process's first one: at most 15 bytes.

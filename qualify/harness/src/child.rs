@@ -40,6 +40,7 @@ use serde::de::DeserializeOwned;
 
 use crate::interruption::{CHILDREN, Place};
 use crate::own_program::own_program;
+use crate::supervisor::scratch;
 pub use control::{Control, ControlError};
 pub use error::{ChildError, Failure};
 use output::Output;
@@ -73,11 +74,19 @@ impl ChildSpec {
         self
     }
 
-    /// Sets a variable of its environment; the rest is that of this process.
+    /// Sets a variable of its environment; the rest is that of this process. While a [`Supervisor`](crate::Supervisor)
+    /// lives, TMPDIR is a folder that goes with the run.
     #[must_use]
     pub fn environment(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.environment.push((name.into(), value.into()));
         self
+    }
+
+    /// Sets several variables.
+    #[must_use]
+    pub fn environments(self, variables: &[(&str, String)]) -> Self {
+        let variables = variables.iter();
+        variables.fold(self, |spec, (name, value)| spec.environment(*name, value))
     }
 
     /// Pins all of its threads, those of later too; by default it runs where its starter may.
@@ -105,6 +114,9 @@ impl ChildSpec {
     pub fn spawn<R: DeserializeOwned>(self, within: Duration) -> Result<(Child, R), ChildError> {
         let deadline = Instant::now() + within;
         let mut command = own_program();
+        if let Some(scratch) = scratch::current() {
+            command.env("TMPDIR", scratch);
+        }
         command
             .args(&self.arguments)
             .envs(self.environment.iter().map(|(name, value)| (name, value)))

@@ -10,7 +10,7 @@
 //! | Prepare the machine, and restore it on every way out | [`supervisor`], [`foreign`] |
 //! | Did the kernel hold the CPU meanwhile | [`holes`] |
 //! | How much of it others had | [`other_load`] |
-//! | A place of our own in the kernel's tracing | [`trace_instance`] |
+//! | A place of our own in the kernel's tracing, and in main memory | [`trace_instance`], [`memory_folder`] |
 //! | Processes that do the work, and their time limit | [`child`], [`watchdog`] |
 //! | Ctrl-C | [`interruption`] |
 //! | What the user sees meanwhile | [`progress`] |
@@ -22,6 +22,7 @@ pub mod foreign;
 pub mod holes;
 pub mod interruption;
 pub mod machine;
+pub mod memory_folder;
 pub mod other_load;
 pub mod outcome;
 mod own_program;
@@ -36,6 +37,7 @@ pub use child::{Child, ChildError, ChildSpec};
 pub use holes::{Hole, HoleRecorder, Span};
 pub use interruption::Interruption;
 pub use machine::MachineFacts;
+pub use memory_folder::MemoryFolder;
 pub use other_load::OtherLoad;
 pub use outcome::{Claim, Outcome, Row, Verdict};
 pub use progress::Progress;

@@ -3,7 +3,8 @@
 //! A process of its own lifts the kernel's real-time throttling, moves foreign tasks off the pinned CPUs, and waits for
 //! the run to end: by [`Supervisor::finish`], by a panic, by a signal, or by SIGKILL, all of which close the pipe
 //! between the two. It writes down what it changes *before* it changes it; if it is killed as well, the next run on the
-//! machine finds that journal and repairs what was left. A lock keeps two runs apart.
+//! machine finds that journal and repairs what was left. A lock keeps two runs apart. Temporary files of the children
+//! are in a folder that goes with the run.
 //!
 //! ```no_run
 //! use punctual_harness::supervisor::{self, Preparation};
@@ -19,6 +20,7 @@
 
 mod journal;
 mod process;
+pub(crate) mod scratch;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -103,7 +105,8 @@ impl Preparation {
             .argument(self.hands.as_argument())
             .argument(directory.unwrap_or_default())
             .outliving();
-        let (child, prepared) = spec.spawn(PATIENCE)?;
+        let (child, (prepared, scratch)) = spec.spawn::<(Prepared, Option<PathBuf>)>(PATIENCE)?;
+        scratch::set_current(scratch);
         Ok(Supervisor {
             child: Some(child),
             prepared,
@@ -169,6 +172,7 @@ impl Supervisor {
         let Some(mut child) = self.child.take() else {
             return Ok(());
         };
+        scratch::set_current(None);
         let restored: Result<usize, _> = child.ask(&Request::Restore, PATIENCE);
         restored?;
         child.stop(PATIENCE)

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::{
     Benchmark, Error,
-    qualify::page,
+    qualify::{not_restored, page},
     report::{Files, could_not_run},
     run::Run,
     testbed::Settings,
@@ -28,9 +28,12 @@ pub fn run(benchmark: &Benchmark, options: &Options) -> ExitCode {
 fn measure(benchmark: &Benchmark, options: &Options) -> Result<ExitCode, Error> {
     options.files.check()?;
     let title = format!("bench {}", benchmark.name);
-    let (run, testbed) = Run::measure(&title, &[benchmark], &options.settings, |_, _| {})?;
-    testbed.finish()?;
-    let measured = run.only().ok_or("nothing was measured")?;
+    let (mut run, testbed) = Run::measure(&title, &[benchmark], &options.settings, |_, _| {})?;
+    let finished = testbed.finish();
+    let measured = run.measured.first_mut().ok_or("nothing was measured")?;
+    if let Err(error) = finished {
+        measured.outcome.failed(not_restored(&error));
+    }
     if let Some(chapter) = &measured.chapter {
         println!("{}\n", chapter.to_text());
     }

@@ -10,6 +10,7 @@ pub mod demo;
 // For benchmarks with many calls of one kind.
 #[allow(dead_code, reason = "the benchmarks that use it come one by one")]
 mod distribution;
+mod explain;
 mod inversion;
 mod judge;
 mod load;

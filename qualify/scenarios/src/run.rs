@@ -12,7 +12,7 @@ use punctual_os::signals::TerminationSignal;
 use punctual_report::Chapter;
 
 use crate::{
-    Benchmark, Error, Findings,
+    Benchmark, Error, Findings, explain,
     testbed::{Settings, Testbed},
 };
 
@@ -46,6 +46,7 @@ impl<'b> Run<'b> {
         settings: &'b Settings,
         mut after_each: impl FnMut(&Self, &Testbed),
     ) -> Result<(Self, Testbed), Error> {
+        explain::check(settings, benchmarks)?;
         let length = settings.length();
         let expected = benchmarks
             .iter()
@@ -129,11 +130,6 @@ impl<'b> Run<'b> {
             (None, left) => named.failed(format!("{left} not begun")),
         }
         named
-    }
-
-    /// The outcome of its only benchmark, as its own.
-    pub(crate) fn only(&self) -> Option<&Measured<'b>> {
-        self.measured.first()
     }
 }
 

@@ -42,6 +42,9 @@ pub struct Settings {
     /// Change nothing on the system: real-time throttling stays on, other programs stay where they are
     #[arg(long)]
     pub leave_system_alone: bool,
+    /// Also say where the time of calls slower than this went, in a traced pass of their own (`cubit` and `orb.latency` only)
+    #[arg(long, value_name = "MICROSECONDS", value_parser = crate::explain::microseconds)]
+    pub explain_over: Option<f64>,
     /// Write the timeline to this file, for ui.perfetto.dev (`inversion` only)
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<std::path::PathBuf>,
@@ -63,11 +66,11 @@ impl Settings {
             (self.paper_lengths, " --paper-lengths"),
             (self.leave_system_alone, " --leave-system-alone"),
         ];
-        flags
-            .iter()
-            .filter(|(set, _)| *set)
-            .map(|(_, flag)| *flag)
-            .collect()
+        let flags = flags.iter().filter(|(set, _)| *set).map(|(_, flag)| *flag);
+        let explained = self
+            .explain_over
+            .map_or(String::new(), |over| format!(" --explain-over {over}"));
+        flags.collect::<String>() + &explained
     }
 }
 

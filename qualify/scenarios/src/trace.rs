@@ -18,10 +18,11 @@ use punctual_os::{CpuSet, TaskId, affinity, process, signals::Termination};
 use punctual_report::Table;
 use punctual_trace::{
     Analysis, Names, Recorded, Session, SessionSettings, kernel::KernelSettings, perfetto, report,
+    request::Request,
 };
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::{Error, report::could_not_run};
+use crate::{Error, explain, report::could_not_run};
 
 /// What `punctual trace` can be told.
 #[derive(clap::Args, Clone, Debug)]
@@ -38,6 +39,9 @@ pub struct Options {
     /// The longest wait that is in order, in microseconds
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 200.0)]
     over: f64,
+    /// Say where the time of calls went that took longer than this: for each span of the call who had the CPU, and why
+    #[arg(long, value_name = "MICROSECONDS", value_parser = explain::microseconds)]
+    explain_over: Option<f64>,
     /// The kernel's buffer for each CPU, in KiB
     #[arg(long, value_name = "KIB", default_value_t = KernelSettings::default().buffer_kib)]
     buffer: usize,
@@ -69,6 +73,13 @@ pub fn run(options: &Options) -> ExitCode {
 
 fn finish(options: &Options, outcome: &Outcome) -> ExitCode {
     for (title, table) in tables(outcome, |_| true) {
+        println!("{title}\n{}\n", table.to_text());
+    }
+    let budgets = explain::tables(outcome, |_| true);
+    if !budgets.is_empty() {
+        println!("{}\n", explain::COST);
+    }
+    for (title, table) in budgets {
         println!("{title}\n{}\n", table.to_text());
     }
     if let Some(file) = &options.json {
@@ -256,6 +267,21 @@ fn judge(
         ))
         .chain(report::holes(&analysis, &names));
     rows.for_each(|row| outcome.row(row));
+    if let Some(over_us) = options.explain_over {
+        let wanted = |request: &Request| {
+            let server = request.service.as_ref().map(|service| service.thread);
+            let threads = [Some(request.client), server];
+            let is_asked = |asked: &HashSet<i32>| {
+                threads
+                    .into_iter()
+                    .flatten()
+                    .any(|thread| asked.contains(&thread))
+            };
+            asked.as_ref().is_none_or(is_asked)
+        };
+        let rows = explain::rows(recorded, &names, over_us, wanted);
+        rows.into_iter().for_each(|row| outcome.row(row));
+    }
     let longest = analysis
         .inversions
         .iter()

@@ -16,9 +16,7 @@
 //! important thread in its queue recorded nothing at all, not even its timer, for [`SILENCE_NS`], or inside an interrupt for
 //! [`INTERRUPT_SILENCE_NS`] (the host did not run it, or the kernel had interrupts off). Holes are reported apart, and inversions end where they begin.
 
-mod levels;
 mod queued_behind;
-mod steps;
 mod sweep;
 
 use crate::event::{Interrupt, Level, ThreadId};

@@ -9,17 +9,23 @@
 //! | The kernel's part of that | [`kernel`], [`event`] |
 //! | What became of each request | [`request`] |
 //! | Who waited for something less important | [`inversion`]: pure, over lists of events |
+//! | Why a call was slow | [`budget`]: pure, too |
 //! | Say it | [`report`], [`perfetto`] |
 #![forbid(unsafe_code)]
 
+pub mod budget;
 pub mod event;
 pub mod inversion;
 pub mod kernel;
+mod machine;
+#[cfg(test)]
+mod made_up;
 pub mod perfetto;
 pub mod report;
 pub mod request;
 pub mod session;
 
+pub use budget::{Budget, Explanation};
 pub use inversion::{Analysis, Inversion};
 pub use report::Names;
 pub use session::{Recorded, Session, SessionSettings};

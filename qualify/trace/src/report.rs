@@ -1,5 +1,7 @@
 //! What was found, as rows of the contract for machine reading.
 
+mod slow_calls;
+
 use std::collections::{BTreeMap, HashMap};
 
 use punctual_flight::operation_id;
@@ -8,6 +10,7 @@ use punctual_harness::Row;
 use crate::event::{Level, ThreadId};
 use crate::inversion::{Analysis, Inversion, Waiting, Who};
 use crate::request::Request;
+pub use slow_calls::{blame, slow_calls};
 
 /// Knows what things are called.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +47,11 @@ impl Names {
     pub fn operation(&self, operation: u64) -> String {
         let name = self.operations.get(&operation).cloned();
         name.unwrap_or_else(|| format!("operation {operation:016x}"))
+    }
+
+    /// Whether it knows what an operation is called.
+    pub fn knows_operation(&self, operation: u64) -> bool {
+        self.operations.contains_key(&operation)
     }
 
     /// The name of a thread or an interrupt.

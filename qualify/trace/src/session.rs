@@ -1,14 +1,12 @@
 //! A whole recording: the kernel's events and what ORBs' flight recorders leave.
 
 use std::collections::HashMap;
-use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
 
 use punctual_flight::{ENVIRONMENT, ENVIRONMENT_RECORDS, ThreadRecords, read_folder};
-use punctual_os::TaskId;
+use punctual_harness::MemoryFolder;
 
+use crate::budget::{Explanation, explain};
 use crate::event::ThreadId;
 use crate::inversion::{Analysis, analyse, queued_behind};
 use crate::kernel::{KernelRecorder, KernelSettings, KernelTrace};
@@ -17,7 +15,7 @@ use crate::request::{Request, requests};
 /// A recording under way. Dropping it ends it and removes what it has made.
 #[derive(Debug)]
 pub struct Session {
-    folder: FlightFolder,
+    folder: MemoryFolder,
     kernel: Result<KernelRecorder, String>,
     records_per_thread: usize,
 }
@@ -57,7 +55,7 @@ impl Session {
     /// # Errors
     /// There is no file system in main memory for the flight records.
     pub fn start(settings: &SessionSettings) -> io::Result<Self> {
-        let folder = FlightFolder::create()?;
+        let folder = MemoryFolder::create()?;
         let kernel = match &settings.kernel {
             None => Err("it was not asked for".to_owned()),
             Some(settings) => KernelRecorder::start(settings).map_err(|error| error.to_string()),
@@ -72,7 +70,7 @@ impl Session {
     /// What turns the flight recorder on in processes that are started with it.
     pub fn environment(&self) -> [(&'static str, String); 2] {
         [
-            (ENVIRONMENT, self.folder.0.display().to_string()),
+            (ENVIRONMENT, self.folder.path().display().to_string()),
             (ENVIRONMENT_RECORDS, self.records_per_thread.to_string()),
         ]
     }
@@ -91,7 +89,7 @@ impl Session {
             Ok(recorder) => Ok(recorder.stop()?),
             Err(reason) => Err(reason),
         };
-        let threads = read_folder(&self.folder.0)?;
+        let threads = read_folder(self.folder.path())?;
         let requests = requests(&threads);
         Ok(Recorded {
             kernel,
@@ -110,6 +108,13 @@ impl Recorded {
         }
     }
 
+    /// Makes budgets of the `most` slowest calls of those that are `wanted` and took longer than `over_ns`; without the
+    /// kernel's events of spans alone.
+    pub fn explain(&self, over_ns: u64, most: usize, wanted: impl Fn(&Request) -> bool) -> Explanation {
+        let events = self.kernel.as_ref().map_or(&[][..], |kernel| &kernel.events);
+        explain(events, &self.requests, over_ns, most, wanted)
+    }
+
     /// What threads are called. The ORB's own knowledge is the older one, as threads are named when they start.
     pub fn names(&self) -> HashMap<ThreadId, String> {
         let recorded = self
@@ -126,74 +131,5 @@ impl Recorded {
     /// How many flight records were overwritten before they could be read.
     pub fn overwritten(&self) -> u64 {
         self.threads.iter().map(|thread| thread.overwritten).sum()
-    }
-}
-
-/// A folder in main memory that is removed in the end; if this process is killed, by the next one that makes such a folder.
-#[derive(Debug)]
-struct FlightFolder(PathBuf);
-
-const PREFIX: &str = "punctual-flight-";
-
-impl FlightFolder {
-    fn create() -> io::Result<Self> {
-        let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-        let places = [Some(PathBuf::from("/dev/shm")), own, Some("/run".into())];
-        let mut failure = io::Error::from(io::ErrorKind::NotFound);
-        for place in places.into_iter().flatten() {
-            remove_stale(&place);
-            let path = place.join(format!("{PREFIX}{}", TaskId::current_process()));
-            // What is there is of another process that had this number.
-            let _ = std::fs::remove_dir_all(&path);
-            match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Self(path)),
-                Err(error) => failure = error,
-            }
-        }
-        let text = format!("no folder in main memory for flight records: {failure}; is there a /dev/shm?");
-        Err(io::Error::new(failure.kind(), text))
-    }
-}
-
-impl Drop for FlightFolder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn remove_stale(place: &Path) {
-    for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let process = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
-        let Some(Ok(process)) = process.map(str::parse::<TaskId>) else {
-            continue;
-        };
-        if !Path::new(&format!("/proc/{process}")).exists() {
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_folder_goes_with_its_owner_and_stale_ones_with_the_next() {
-        let folder = match FlightFolder::create() {
-            Ok(folder) => folder,
-            Err(error) => return println!("skipped: {error}"),
-        };
-        let place = folder.0.parent().unwrap().to_owned();
-        let mut process = std::process::Command::new("true").spawn().unwrap();
-        let id = process.id();
-        process.wait().unwrap();
-        let stale = place.join(format!("{PREFIX}{id}"));
-        std::fs::create_dir(&stale).unwrap();
-        remove_stale(&place);
-        assert!(!stale.exists() && folder.0.exists());
-        let path = folder.0.clone();
-        drop(folder);
-        assert!(!path.exists());
     }
 }

@@ -8,9 +8,8 @@ use std::{
 
 use punctual_os::PiMutex;
 
-use super::{
-    Endpoint, connection::ClientConnection, open_by_band::OpenByBand, thread_state::close_own_orphans,
-};
+use super::{Endpoint, connection::ClientConnection, thread_state::close_own_orphans};
+use crate::open_by_band::OpenByBand;
 
 /// The open connections of the threads of one lane, or of all threads of an ORB that serve none.
 ///

@@ -11,7 +11,6 @@ mod deadline;
 mod endpoint;
 mod invoke;
 mod locate;
-mod open_by_band;
 mod policies;
 mod request_buffer;
 mod route;
@@ -22,7 +21,6 @@ pub(crate) use connection_cache::{ConnectionCache, ConnectionKey, Permit, Purpos
 pub(crate) use endpoint::{Endpoint, Endpoints};
 pub(crate) use invoke::Reference;
 pub(crate) use locate::Located;
-pub(crate) use open_by_band::Counted;
 pub(crate) use policies::{OrbPolicies, ThreadScope, of_thread, set_of_thread, swap_scope};
 pub(crate) use route::Route;
 pub(crate) use thread_state::use_connections_of;

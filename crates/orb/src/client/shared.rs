@@ -269,7 +269,10 @@ impl Reference {
                 lane.forget(shared);
                 ended(end)
             }
-            Outcome::TimedOut => Err(maybe(Kind::Timeout, Minor::REPLY_TIMED_OUT)),
+            Outcome::TimedOut => {
+                self.core.count_late_reply();
+                Err(maybe(Kind::Timeout, Minor::REPLY_TIMED_OUT))
+            }
             Outcome::UnsentInTime => Err(maybe(Kind::Timeout, Minor::REQUEST_TIMED_OUT)),
         }
     }

@@ -39,6 +39,19 @@ impl Snapshot {
         for lane in &self.lanes {
             let _ = writeln!(text, "{name}{{{}}} {}", labels(lane), seconds(lane.times.longest));
         }
+        let name = "punctual_lane_band_connections";
+        let help = "Open connections, by the priority band that their client has bound them to.";
+        head(&mut text, name, help, "gauge");
+        for lane in &self.lanes {
+            for (counted, open) in &lane.connections {
+                let _ = writeln!(
+                    text,
+                    "{name}{{{},band=\"{}\"}} {open}",
+                    labels(lane),
+                    band(*counted)
+                );
+            }
+        }
         let name = "punctual_client_connections";
         head(
             &mut text,

@@ -3,7 +3,7 @@ use std::{fmt::Write as _, time::Duration};
 use punctual_os::{Scheduling, SchedulingClass};
 
 use super::metrics::METRICS;
-use crate::{LaneStatistics, client::Counted, orb_core::OrbCore};
+use crate::{LaneStatistics, open_by_band::Counted, orb_core::OrbCore};
 
 /// What an ORB's counters say at one moment, or rather while they are read one after the other.
 pub(super) struct Snapshot {
@@ -24,6 +24,7 @@ pub(super) struct LaneSnapshot {
     pub(super) scheduling: Option<Scheduling>,
     pub(super) realtime: bool,
     pub(super) statistics: LaneStatistics,
+    pub(super) connections: Vec<(Counted, usize)>,
     pub(super) times: Times,
 }
 
@@ -46,6 +47,7 @@ impl Snapshot {
                 scheduling: lane.scheduling,
                 realtime: pool.is_realtime(),
                 statistics: lane.statistics(),
+                connections: lane.by_band.counts().collect(),
                 times: lane
                     .service_times
                     .as_ref()
@@ -88,10 +90,7 @@ impl Snapshot {
             lane.write_json(&mut json);
         }
         json.push_str(r#"],"client":{"connections_by_band":["#);
-        for (number, (counted, open)) in self.client_connections.iter().enumerate() {
-            json.push_str(if number == 0 { "" } else { "," });
-            let _ = write!(json, r#"{{"band":"{}","open":{open}}}"#, band(*counted));
-        }
+        write_connections(&mut json, &self.client_connections);
         let _ = write!(json, r#"],"late_replies":{}}}}}"#, self.late_replies);
         json
     }
@@ -128,7 +127,16 @@ impl LaneSnapshot {
         for (number, (below, count)) in buckets.iter().enumerate() {
             let _ = write!(json, "{}[{below},{count}]", if number == 0 { "" } else { "," });
         }
-        json.push_str("]}}");
+        json.push_str(r#"]},"connections_by_band":["#);
+        write_connections(json, &self.connections);
+        json.push_str("]}");
+    }
+}
+
+fn write_connections(json: &mut String, connections: &[(Counted, usize)]) {
+    for (number, (counted, open)) in connections.iter().enumerate() {
+        json.push_str(if number == 0 { "" } else { "," });
+        let _ = write!(json, r#"{{"band":"{}","open":{open}}}"#, band(*counted));
     }
 }
 

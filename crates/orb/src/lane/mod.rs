@@ -55,7 +55,7 @@ use self::{
 };
 use crate::{
     ExpiredRequests, Limits, OrbError, QueueLimits, accepted_priorities::Origin, bound_band::BoundBand,
-    client::ConnectionCache, notice::PreparedNotice, orb_core::OrbCore,
+    client::ConnectionCache, notice::PreparedNotice, open_by_band::OpenByBand, orb_core::OrbCore,
 };
 
 /// Why a connection is looked at.
@@ -92,6 +92,7 @@ pub(crate) struct Lane {
     connections: PiMutex<Slab<Arc<Connection>>>,
     /// How many there are, for whoever only looks.
     open: AtomicUsize,
+    pub(crate) by_band: Arc<OpenByBand>,
     /// Connections with a message that another thread of the lane should take.
     ready: PiMutex<VecDeque<(Arc<Connection>, Wake)>>,
     /// Requests that wait for a thread; without room unless it buffers or others hand requests on.
@@ -156,6 +157,7 @@ impl Lane {
             stopping: AtomicBool::new(false),
             connections: PiMutex::new(Slab::with_capacity(16)),
             open: AtomicUsize::new(0),
+            by_band: Arc::default(),
             ready: PiMutex::new(VecDeque::with_capacity(16)),
             queue: Arc::new(RequestQueue::new()?),
             buffering: None,
@@ -305,7 +307,7 @@ impl Lane {
         let origin = Origin {
             peer: stream.peer(),
             highest: acceptor.highest_priority,
-            band: BoundBand::default(),
+            band: BoundBand::among(&self.by_band),
         };
         let properties = &acceptor.properties;
         let connection = Connection::new(token, stream, origin, properties, &self.poller, &self.limits);
@@ -317,6 +319,7 @@ impl Lane {
         let wait_for = |stream| self.poller.add(stream, token, Interest::READ, Trigger::Edge);
         if given || wait_for(connection.stream()).is_ok() {
             record(|| Record::new(Event::Accepted).link(connection.link).detail(token));
+            connection.origin.band.count();
             entry.insert(connection);
             self.open.store(connections.len(), Ordering::Relaxed);
         }
@@ -340,6 +343,7 @@ impl Lane {
             removed
         };
         if removed.is_some() {
+            connection.origin.band.release();
             connection.set_closed();
             record(|| {
                 Record::new(Event::Closed)
@@ -420,6 +424,7 @@ impl Lane {
             connections.drain().collect()
         };
         for connection in connections {
+            connection.origin.band.release();
             // A server is told only where nothing is outstanding with it.
             if connection
                 .opened()

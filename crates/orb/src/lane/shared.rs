@@ -166,7 +166,7 @@ impl Lane {
         let origin = Origin {
             peer: Peer::Unknown,
             highest: Priority::MIN,
-            band: BoundBand::default(),
+            band: BoundBand::among(&self.by_band),
         };
         let connection = Connection::new(token, stream, origin, properties, &self.poller, limits);
         let connection = Arc::new(connection.opened_for(opened));

@@ -8,11 +8,11 @@ use punctual_os::throttling::{self, RealtimeRuntime};
 use punctual_os::{CpuSet, TaskId, affinity, scheduling};
 
 use super::journal::{self, Entry, Lock, ThrottlingChange};
-use super::{Hands, Prepared, Request, Throttling};
+use super::{Hands, Prepared, Request, Throttling, scratch};
 use crate::child::{Control, ControlError};
 use crate::foreign::{self, Move, TaskStat};
-use crate::trace_instance;
 use crate::watchdog::above_all;
+use crate::{memory_folder, trace_instance};
 
 pub(super) const SUBCOMMAND: &str = "__supervisor";
 
@@ -58,7 +58,7 @@ fn run(arguments: &[String]) -> Result<(), ControlError> {
         Err(error) => return Control::refuse(error),
     };
     // Whatever ends the conversation, the machine is restored.
-    let ended = Control::ready(&prepared).and_then(|control| {
+    let ended = Control::ready(&(&prepared, &supervision.scratch)).and_then(|control| {
         control.serve(|request| match request {
             Request::Sweep => supervision.move_foreign().map(|(moved, _)| moved),
             Request::Restore => supervision.restore(),
@@ -95,6 +95,8 @@ struct Supervision {
     pinned: CpuSet,
     /// Those that cannot be moved, so that they are not tried again.
     refused: Vec<Move>,
+    /// Where its processes put their temporary files.
+    scratch: Option<PathBuf>,
     _lock: Option<Lock>,
 }
 
@@ -115,6 +117,10 @@ impl Supervision {
             Hands::TraceOnly => None,
             Hands::On | Hands::Off => Entry::read(&journal)?,
         };
+        let scratch = match &lock {
+            Some(_) => Some(scratch::create(directory, run)?),
+            None => None,
+        };
         let me = TaskStat::of(TaskId::current_process().get());
         let mut supervision = Self {
             entry: Entry::new(me.map_or(u64::MAX, |stat| stat.started)),
@@ -123,6 +129,7 @@ impl Supervision {
             run,
             pinned,
             refused: Vec::new(),
+            scratch,
             _lock: lock,
         };
         if hands != Hands::Off {
@@ -235,16 +242,30 @@ impl Supervision {
         self.entry.write(&self.journal)
     }
 
-    /// Again is the same. Gives how many threads had been moved.
+    /// Again is the same. Gives how many threads had been moved. What fails does not keep the rest from being done, and
+    /// the settings are first.
     fn restore(&mut self) -> io::Result<usize> {
         let moved = self.entry.moves.len();
-        trace_instance::remove_of(self.run)?;
+        let settings = self.restore_settings();
+        let instance = trace_instance::remove_of(self.run).map_err(|error| {
+            let text = format!(
+                "the trace instance of process {} cannot be removed: {error}",
+                self.run
+            );
+            io::Error::new(error.kind(), text)
+        });
+        memory_folder::remove_of(self.run);
+        let scratch = self.scratch.as_deref().map_or(Ok(()), scratch::remove);
+        settings.and(instance).and(scratch).map(|()| moved)
+    }
+
+    fn restore_settings(&mut self) -> io::Result<()> {
         if self.wrote {
             self.entry.undo()?;
             Entry::remove(&self.journal)?;
             self.entry = Entry::new(self.entry.since);
             self.wrote = false;
         }
-        Ok(moved)
+        Ok(())
     }
 }

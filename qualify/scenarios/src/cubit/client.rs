@@ -69,10 +69,16 @@ pub(crate) struct Measured {
 }
 
 /// Starts a client of a server.
-pub(crate) fn spawn(server: &Ready, cpus: &CpuSet, within: Duration) -> Result<Child, Error> {
+pub(crate) fn spawn(
+    server: &Ready,
+    cpus: &CpuSet,
+    environment: &[(&str, String)],
+    within: Duration,
+) -> Result<Child, Error> {
     let client = ChildSpec::new("client", CLIENT_ROLE)
         .argument(&server.ior)
         .argument(serde_json::to_string(&server.raw)?)
+        .environments(environment)
         .affinity(cpus.clone());
     let (client, ()) = client.spawn(within)?;
     Ok(client)

@@ -7,6 +7,7 @@
 pub(crate) mod client;
 mod count;
 pub(crate) mod cube;
+mod explained;
 pub(crate) mod operation;
 mod placement;
 mod raw;
@@ -24,7 +25,7 @@ use self::{
     placement::{LaneWait, Placement},
     transport::Transport,
 };
-use crate::{Benchmark, Error, Findings, Length, Role, testbed::Testbed};
+use crate::{Benchmark, Error, Findings, Length, Role, explain, testbed::Testbed};
 
 const SERVER_ROLE: &str = "__cubit-server";
 const CLIENT_ROLE: &str = "__cubit-client";
@@ -107,6 +108,10 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         let reason = "only one CPU is available to this process";
         outcome.skip(None, "every row of placement split-cpu", reason);
     }
-    let chapter = rows::chapter(&outcome);
+    explained::measure(testbed, served, &mut outcome)?;
+    if places.has_driver() {
+        explained::measure(testbed, driver, &mut outcome)?;
+    }
+    let chapter = explain::add_to(rows::chapter(&outcome), &outcome);
     Ok(Findings { outcome, chapter })
 }

@@ -46,7 +46,7 @@ impl LaneWait {
     }
 }
 
-const START: Duration = Duration::from_secs(20);
+pub(super) const START: Duration = Duration::from_secs(20);
 pub(super) const BLOCK: Duration = Duration::from_secs(60);
 
 impl Placement {
@@ -63,8 +63,8 @@ impl Placement {
             Duration::from_secs(1),
         );
         let on = |cpu| CpuSet::single(cpu);
-        let (server, ready) = server::spawn(self.transport, self.lane_wait, &on(self.server), START)?;
-        let mut client = client::spawn(&ready, &on(self.client), START)?;
+        let (server, ready) = server::spawn(self.transport, self.lane_wait, &on(self.server), &[], START)?;
+        let mut client = client::spawn(&ready, &on(self.client), &[], START)?;
         let limit = Duration::from_secs(180 + 8 * extent.cpu_seconds);
         let _watchdog = Watchdog::start(limit, vec![server.killer()?, client.killer()?], &on(self.client))?;
 

@@ -33,18 +33,20 @@ pub(crate) struct Ready {
 
 /// Starts a server over TCP whose lane waits in its waiting place.
 pub(crate) fn spawn_tcp(cpus: &CpuSet, within: Duration) -> Result<(Child, Ready), Error> {
-    spawn(Transport::Tcp, LaneWait::Polled, cpus, within)
+    spawn(Transport::Tcp, LaneWait::Polled, cpus, &[], within)
 }
 
 pub(super) fn spawn(
     transport: Transport,
     lane_wait: LaneWait,
     cpus: &CpuSet,
+    environment: &[(&str, String)],
     within: Duration,
 ) -> Result<(Child, Ready), Error> {
     let spec = ServerSpec { transport, lane_wait };
     let server = ChildSpec::new("server", SERVER_ROLE)
         .argument(serde_json::to_string(&spec)?)
+        .environments(environment)
         .affinity(cpus.clone());
     Ok(server.spawn(within)?)
 }

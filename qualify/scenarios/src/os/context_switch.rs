@@ -80,9 +80,9 @@ enum Answer {
 
 /// Two threads that yielded to each other.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(super) struct Yielded {
+pub(crate) struct Yielded {
     /// Per switch.
-    pub(super) ns: f64,
+    pub(crate) ns: f64,
     /// Times that a thread was taken from the CPU without having yielded.
     pub(super) foreign_switches: u64,
 }
@@ -106,7 +106,7 @@ pub(crate) fn child(_: &[String]) -> Result<(), Error> {
 }
 
 /// Each yields `yields` times; the first to be through stops the clock, for after that nobody switches any more.
-pub(super) fn yield_to_each_other(yields: u32) -> Result<Yielded, Error> {
+pub(crate) fn yield_to_each_other(yields: u32) -> Result<Yielded, Error> {
     struct Shared {
         start: Barrier,
         began: AtomicU64,

@@ -22,6 +22,8 @@ mod tracing_overhead;
 mod wake_up;
 mod worker;
 
+pub(crate) use context_switch::yield_to_each_other;
+
 use crate::{Benchmark, Role};
 
 /// In the order of the papers.

@@ -279,7 +279,7 @@ fn chapter(outcome: &Outcome, judged: &[(String, Judged)]) -> Chapter {
             figure.line(name, times.corrected.curve())
         })
     };
-    // Whatever else makes the longest time long, on this machine it is not the clock tick alone.
+    // The paper's machine has no other interrupts, and no host beneath it.
     let by_ticks = outcome
         .rows()
         .iter()

@@ -49,12 +49,12 @@ struct Extent {
 impl Extent {
     fn of(length: Length) -> Self {
         Self {
-            switches: length.pick(60_000, 300_000, 300_000),
+            switches: length.pick(60_000, 1_000_000, 1_000_000),
         }
     }
 
     fn expected(self) -> Duration {
-        Duration::from_micros(self.switches as u64 * 6)
+        Duration::from_micros(self.switches as u64 * 3)
     }
 }
 

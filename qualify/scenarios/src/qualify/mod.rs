@@ -50,7 +50,9 @@ fn measure(all: &[&Benchmark], options: &Options) -> Result<ExitCode, Error> {
         say(run, testbed);
     })?;
     let mut outcome = run.outcome(named(&testbed));
-    testbed.finish()?;
+    if let Err(error) = testbed.finish() {
+        outcome.failed(not_restored(&error));
+    }
     let judgement = judge.judge(&mut outcome);
     println!("{}\n", summary(&run).to_text());
     let text = judgement.to_text();
@@ -68,6 +70,11 @@ fn measure(all: &[&Benchmark], options: &Options) -> Result<ExitCode, Error> {
         .chain(junit.err().map(|error| error.to_string()));
     let errors = errors.inspect(|error| eprintln!("error: {error}")).count();
     Ok(if errors > 0 { ExitCode::from(2) } else { exit_code })
+}
+
+/// No reason to lose what was measured.
+pub(crate) fn not_restored(error: &Error) -> String {
+    format!("the machine is not as it was before, which the next run mends: {error}")
 }
 
 fn named(testbed: &Testbed) -> Outcome {

@@ -163,37 +163,30 @@ pub(super) const SUMMARY: &[(&str, &str)] = &[
     ("trouble", "what does not hold, or what failed"),
 ];
 
-/// What a benchmark says in one row.
+/// What a benchmark says in one row. A sign stands only where something was judged.
 pub(super) fn row_of(measured: &Measured<'_>) -> Map<String, Value> {
     let outcome = &measured.outcome;
-    let broken: Vec<&str> = outcome
-        .claims()
-        .iter()
-        .filter(|claim| !claim.holds)
-        .map(|claim| claim.id.as_str())
-        .collect();
+    let broken = outcome.claims().iter().filter(|claim| !claim.holds);
+    let broken: Vec<&str> = broken.map(|claim| claim.id.as_str()).collect();
     let doubts: Vec<String> = outcome.doubts().collect();
     let all = outcome.claims().len();
+    let nothing = all == 0 && outcome.rows().is_empty();
+    let (judged, trouble) = match (doubts.is_empty(), nothing, outcome.skipped()) {
+        (false, ..) => (Some(false), doubts.join("; ")),
+        (true, true, [first, ..]) => (None, format!("nothing was measured: {}", first.reason)),
+        (true, true, []) => (None, "nothing was measured".to_owned()),
+        (true, false, _) => ((all > 0).then_some(broken.is_empty()), some_of(&broken)),
+    };
+    let claims = match all {
+        0 => "no claim".to_owned(),
+        _ => format!("{} of {all}", all - broken.len()),
+    };
     let row = Row::new()
-        .with("sign", sign(broken.is_empty() && doubts.is_empty()))
+        .with("sign", judged.map(sign))
         .with("benchmark", measured.benchmark.name)
-        .with(
-            "claims",
-            if all == 0 {
-                "no claim".to_owned()
-            } else {
-                format!("{} of {all}", all - broken.len())
-            },
-        )
+        .with("claims", claims)
         .with("elapsed", measured.elapsed.as_secs_f64().round())
-        .with(
-            "trouble",
-            if doubts.is_empty() {
-                some_of(&broken)
-            } else {
-                doubts.join("; ")
-            },
-        );
+        .with("trouble", trouble);
     row.as_map().clone()
 }
 

@@ -1,8 +1,8 @@
 //! Benchmarks of a moment.
 
-use std::{process::ExitCode, time::Duration};
+use std::{os::unix::net::UnixListener, path::PathBuf, process::ExitCode, time::Duration};
 
-use punctual_harness::{Child, ChildSpec, Claim, Row, child::Control};
+use punctual_harness::{Child, ChildSpec, Claim, MemoryFolder, Row, child::Control};
 use punctual_os::scheduling;
 use punctual_report::{Chapter, Figure};
 use punctual_scenarios::{Benchmark, Error, Findings, Testbed};
@@ -10,12 +10,13 @@ use punctual_scenarios::{Benchmark, Error, Findings, Testbed};
 pub const CHILD: &str = "__child";
 const SECOND: Duration = Duration::from_secs(1);
 
-pub const ALL: [Benchmark; 5] = [
+pub const ALL: [Benchmark; 6] = [
     benchmark("t.good", good),
     benchmark("t.server-dies", server_dies),
     benchmark("t.panics", |_| panic!("a table without legs")),
     benchmark("t.long", long),
     benchmark("t.after", good),
+    benchmark("t.impossible", impossible),
 ];
 
 const fn benchmark(name: &'static str, run: fn(&mut Testbed) -> Result<Findings, Error>) -> Benchmark {
@@ -51,26 +52,43 @@ fn good(testbed: &mut Testbed) -> Result<Findings, Error> {
     Ok(Findings { outcome, chapter })
 }
 
+fn impossible(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let mut outcome = testbed.outcome("t.impossible");
+    outcome.skip(None, "all of it", "the machine has no wings");
+    let chapter = Chapter::new("Flying").figure(Figure::new("Height").line("here", []));
+    Ok(Findings { outcome, chapter })
+}
+
 fn server_dies(testbed: &mut Testbed) -> Result<Findings, Error> {
     testbed.progress().stage("asking", SECOND);
     let (mut server, ()): (Child, ()) = ChildSpec::new("server", CHILD).spawn(20 * SECOND)?;
-    server.ask::<_, ()>(&"die", 20 * SECOND)?;
+    server.ask::<_, PathBuf>(&"die", 20 * SECOND)?;
     good(testbed)
 }
 
-/// A minute, in which somebody interrupts it.
+/// A minute, in which somebody interrupts it; with files that somebody has to remove.
 fn long(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let folder = MemoryFolder::create()?;
+    std::fs::write(folder.path().join("records"), "some")?;
     let (mut server, ()): (Child, ()) = ChildSpec::new("server", CHILD).spawn(20 * SECOND)?;
+    let socket: PathBuf = server.ask(&"listen", 20 * SECOND)?;
+    testbed
+        .progress()
+        .note(format!("leaves={}", folder.path().display()));
+    testbed.progress().note(format!("leaves={}", socket.display()));
     testbed
         .progress()
         .stage(format!("child={}.", server.id()), 60 * SECOND);
-    server.ask::<_, ()>(&"wait", 60 * SECOND)?;
+    server.ask::<_, PathBuf>(&"wait", 60 * SECOND)?;
     good(testbed)
 }
 
 /// The process that does the work; where it may, in a real-time class.
 pub fn child() -> ExitCode {
     let _ = scheduling::set_current(punctual_os::Scheduling::fifo(punctual_types::NativePriority(1)));
+    // As ORBs do for addresses that nobody chose.
+    let socket = std::env::temp_dir().join(format!("{}.sock", std::process::id()));
+    let mut listener = None;
     let served = Control::ready(&()).and_then(|control| {
         control.serve(|what: String| {
             match what.as_str() {
@@ -78,11 +96,13 @@ pub fn child() -> ExitCode {
                     eprintln!("no room for one more");
                     std::process::exit(7);
                 }
+                "listen" => listener = Some(UnixListener::bind(&socket).map_err(|error| error.to_string())?),
                 _ => std::thread::sleep(60 * SECOND),
             }
-            Ok::<(), String>(())
+            Ok::<_, String>(&socket)
         })
     });
+    drop(listener);
     if served.is_ok() {
         ExitCode::SUCCESS
     } else {

@@ -28,7 +28,7 @@ fn benchmarks_do_not_stop_the_others() {
         "--quick",
         "--leave-system-alone",
         "--only",
-        "t.server-dies,t.panics,t.good",
+        "t.server-dies,t.panics,t.good,t.impossible",
         "--json",
         to_json.to_str().unwrap(),
         "--html",
@@ -66,6 +66,9 @@ fn benchmarks_do_not_stop_the_others() {
         "punctual bench t.good --quick --leave-system-alone",
         "there is nobody",
         "<dt>preemption model</dt>",
+        "<td></td><td>t.impossible</td>",
+        "nothing was measured: the machine has no wings",
+        "the figure `Height` has no point to draw",
         "id=\"data-1\"",
     ] {
         assert!(page.contains(text), "{text:?} is missing");

@@ -82,6 +82,10 @@ fn ended_by(name: &str, end: impl FnOnce(Pid)) -> (Option<i32>, String, Value, O
         "--html",
         to_html.to_str().unwrap(),
     ]);
+    let left = [(); 2].map(|()| run.wait_for("leaves=").expect("the second benchmark begins"));
+    for path in &left {
+        assert!(Path::new(path).exists(), "{path}");
+    }
     let child = run.wait_for("child=").expect("the second benchmark begins");
     let child = child.trim_end_matches('.').to_owned();
     let began = Instant::now();
@@ -90,6 +94,9 @@ fn ended_by(name: &str, end: impl FnOnce(Pid)) -> (Option<i32>, String, Value, O
     assert!(began.elapsed() < Duration::from_secs(20), "{said}");
     eventually("the child process is gone", || {
         !Path::new(&format!("/proc/{child}")).exists()
+    });
+    eventually("files are gone", || {
+        left.iter().all(|path| !Path::new(path).exists())
     });
     let outcome = json(&to_json, &said);
     if let Some(before) = outcome["parameters"]["prepared"]["throttling"]["lifted"].as_str() {

@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use punctual_os::CpuSet;
 
-use super::levels::LevelHistory;
-use super::steps::{Change, steps};
 use super::{Analysis, CpuHole, Culprit, HoleSource, Inversion, Waiter, Waiting, Who, charge};
-use crate::event::{Interrupt, KernelEvent, Level, ThreadId, What};
-use crate::request::{Model, Request};
+use crate::event::{KernelEvent, Level, ThreadId};
+use crate::machine::{Change, LevelHistory, Machine, State, Thread, level_in_service, steps};
+use crate::request::Request;
 
 /// Finds inversions and holes. `events` in the order of time; `allowed` says where threads may run (where it does not, a
 /// thread is taken to be bound to the CPU in whose queue it stands).
@@ -23,36 +22,6 @@ pub fn analyse(
         sweep.apply(step.what);
     }
     sweep.finish()
-}
-
-#[derive(Default)]
-struct Cpu {
-    /// `None` before it is known; thread 0 is idling.
-    running: Option<ThreadId>,
-    interrupts: Vec<Interrupt>,
-    /// The kernel has chosen what runs over a real-time thread in the queue.
-    held_back: Option<HoleSource>,
-    silent: bool,
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum State {
-    Running,
-    /// With whether it stands in the queue of its CPU already.
-    Ready {
-        queued: bool,
-    },
-    Blocked,
-}
-
-struct Thread {
-    state: State,
-    cpu: u32,
-    level: Level,
-    /// Its own level while it has inherited one.
-    own_level: Option<Level>,
-    /// The requests it is serving, the innermost last.
-    serving: Vec<usize>,
 }
 
 /// An active request.
@@ -86,10 +55,7 @@ struct Sweep<'a> {
     allowed: &'a HashMap<ThreadId, CpuSet>,
     levels: LevelHistory,
     now_ns: u64,
-    cpus: BTreeMap<u32, Cpu>,
-    threads: HashMap<ThreadId, Thread>,
-    /// Real-time threads that are ready.
-    ready: Vec<ThreadId>,
+    machine: Machine,
     active: BTreeMap<usize, Active>,
     open: BTreeMap<Key, Inversion>,
     open_holes: HashMap<(u32, HoleSource), CpuHole>,
@@ -103,9 +69,7 @@ impl<'a> Sweep<'a> {
             allowed,
             levels: LevelHistory::of(events),
             now_ns: 0,
-            cpus: BTreeMap::new(),
-            threads: HashMap::new(),
-            ready: Vec::new(),
+            machine: Machine::default(),
             active: BTreeMap::new(),
             open: BTreeMap::new(),
             open_holes: HashMap::new(),
@@ -121,6 +85,7 @@ impl<'a> Sweep<'a> {
             return;
         }
         let of_threads = self
+            .machine
             .ready
             .iter()
             .filter_map(|id| Some((Key::Thread(*id), self.judge_thread(*id)?)));
@@ -138,9 +103,9 @@ impl<'a> Sweep<'a> {
     }
 
     fn judge_thread(&self, id: ThreadId) -> Option<Verdict> {
-        let thread = &self.threads[&id];
+        let thread = &self.machine.threads[&id];
         let queued = thread.state == State::Ready { queued: true };
-        let home = self.cpus.get(&thread.cpu);
+        let home = self.machine.cpus.get(&thread.cpu);
         if queued && let Some(source) = home.and_then(|cpu| cpu.held_back) {
             return Some(Verdict::Hole {
                 cpu: thread.cpu,
@@ -161,7 +126,7 @@ impl<'a> Sweep<'a> {
         let worker_id = self.worker(place, active.phase)?;
         // Before it is seen first, it sleeps.
         let unseen = Thread::unknown();
-        let worker = self.threads.get(&worker_id).unwrap_or(&unseen);
+        let worker = self.machine.threads.get(&worker_id).unwrap_or(&unseen);
         let waits = match (active.phase, worker.state) {
             // Running it works for this request, unless it serves another one still.
             (Phase::Queued, State::Running) => !worker.serving.is_empty(),
@@ -175,14 +140,15 @@ impl<'a> Sweep<'a> {
             return None;
         }
         if worker.state == (State::Ready { queued: true })
-            && let Some(source) = self.cpus.get(&worker.cpu).and_then(|cpu| cpu.held_back)
+            && let Some(source) = self.machine.cpus.get(&worker.cpu).and_then(|cpu| cpu.held_back)
         {
             let cpu = worker.cpu;
             return Some(Verdict::Hole { cpu, source });
         }
         let server = self.requests[place].service.as_ref()?.process;
         let (cpu, who) = self.less_important(worker_id, worker.cpu, |id, runner| {
-            let level = self.level_in_service(runner, server);
+            let caller = |place: usize| self.active.get(&place).map(|active| active.level);
+            let level = level_in_service(runner, server, self.requests, caller);
             // Its own caller is on its way to wait.
             (level < active.level && id != self.requests[place].client).then_some(level)
         })?;
@@ -202,14 +168,14 @@ impl<'a> Sweep<'a> {
             Some(set) => set.contains(cpu as usize),
             None => cpu == home,
         };
-        let usable = || self.cpus.iter().filter(|(cpu, _)| may_use(**cpu));
+        let usable = || self.machine.cpus.iter().filter(|(cpu, _)| may_use(**cpu));
         // Nobody less important is in the way where a CPU is free: it is on its way there.
         if usable().any(|(_, cpu)| cpu.running == Some(0)) {
             return None;
         }
         let candidates = usable().filter_map(|(cpu, state)| {
             let runner_id = state.running.filter(|runner| *runner != 0)?;
-            let runner = self.threads.get(&runner_id)?;
+            let runner = self.machine.threads.get(&runner_id)?;
             let level = counts(runner_id, runner)?;
             let who = match state.interrupts.last() {
                 Some(interrupt) => Who::Interrupt(*interrupt),
@@ -223,17 +189,6 @@ impl<'a> Sweep<'a> {
         });
         let best = candidates.min_by_key(|(order, ..)| *order)?;
         Some((best.1, best.2))
-    }
-
-    /// How important what a thread does is to requests of the same server: without a priority model, its caller's level.
-    fn level_in_service(&self, thread: &Thread, server: i32) -> Level {
-        let served = thread.serving.last().filter(|_| thread.own_level.is_none());
-        let caller = served.and_then(|place| {
-            let service = self.requests[*place].service.as_ref()?;
-            let by_caller = service.process == server && service.model == Model::None;
-            by_caller.then(|| self.active.get(place).map(|active| active.level))?
-        });
-        caller.map_or(thread.level, |caller| caller.min(thread.level))
     }
 
     /// Whose turn it is.
@@ -285,7 +240,7 @@ impl<'a> Sweep<'a> {
         match key {
             Key::Thread(thread) => Waiter {
                 thread,
-                level: Some(self.threads[&thread].level),
+                level: Some(self.machine.threads[&thread].level),
                 request: self.request_of(thread),
                 state: Waiting::Ready,
             },
@@ -308,6 +263,7 @@ impl<'a> Sweep<'a> {
     /// What a ready thread is ready for: a request that it serves, is to serve, or has sent.
     fn request_of(&self, thread: ThreadId) -> Option<usize> {
         let serving = self
+            .machine
             .threads
             .get(&thread)
             .and_then(|state| state.serving.last().copied());
@@ -320,27 +276,21 @@ impl<'a> Sweep<'a> {
 
     fn apply(&mut self, change: Change) {
         match change {
-            Change::Kernel(event) => self.apply_kernel(event),
-            Change::SilenceBegins(cpu) => self.cpu(cpu).silent = true,
-            Change::SilenceEnds(cpu) => self.cpu(cpu).silent = false,
+            Change::Kernel(event) => self.machine.apply(event),
+            Change::SilenceBegins(cpu) => self.machine.cpu(cpu).silent = true,
+            Change::SilenceEnds(cpu) => self.machine.cpu(cpu).silent = false,
             Change::Sent(place) => self.enter_phase(place, Phase::Queued),
             Change::Served(place) => {
                 if let Some(service) = &self.requests[place].service {
                     let thread = service.thread;
-                    self.threads
-                        .entry(thread)
-                        .or_insert_with(Thread::unknown)
-                        .serving
-                        .push(place);
+                    self.machine.begin_service(place, thread);
                     self.enter_phase(place, Phase::InService);
                 }
             }
             Change::Done(place) => {
                 let request = &self.requests[place];
-                if let Some(service) = &request.service
-                    && let Some(thread) = self.threads.get_mut(&service.thread)
-                {
-                    thread.serving.retain(|other| *other != place);
+                if let Some(service) = &request.service {
+                    self.machine.end_service(place, service.thread);
                     if request.received_ns > service.done_ns {
                         self.enter_phase(place, Phase::Reply);
                     } else {
@@ -363,109 +313,6 @@ impl<'a> Sweep<'a> {
         self.active.insert(place, Active { level, phase });
     }
 
-    fn cpu(&mut self, cpu: u32) -> &mut Cpu {
-        self.cpus.entry(cpu).or_default()
-    }
-
-    fn apply_kernel(&mut self, event: KernelEvent) {
-        match event.what {
-            What::Switch {
-                previous,
-                still_runnable,
-                next,
-            } => {
-                if previous.thread != 0 {
-                    let state = if still_runnable {
-                        State::Ready { queued: true }
-                    } else {
-                        State::Blocked
-                    };
-                    self.set(previous.thread, state, Some(event.cpu), Some(previous.level));
-                }
-                if next.thread != 0 {
-                    self.set(next.thread, State::Running, Some(event.cpu), Some(next.level));
-                }
-                let held_back = self.held_back(event.cpu, next.thread, next.level);
-                let cpu = self.cpu(event.cpu);
-                cpu.running = Some(next.thread);
-                cpu.interrupts.clear();
-                cpu.held_back = held_back;
-            }
-            What::Waking { task, cpu } => {
-                // A thread that is on its way to sleep, and still running, is woken by not letting it.
-                if self
-                    .state(task.thread)
-                    .is_none_or(|state| state == State::Blocked)
-                {
-                    let ready = State::Ready { queued: false };
-                    self.set(task.thread, ready, Some(cpu), Some(task.level));
-                }
-            }
-            What::Woken { task, cpu } => {
-                if self.state(task.thread) != Some(State::Running) {
-                    let ready = State::Ready { queued: true };
-                    self.set(task.thread, ready, Some(cpu), Some(task.level));
-                }
-            }
-            What::Inherited { thread, from, to } => {
-                let state = self.state(thread);
-                let known = self.threads.entry(thread).or_insert_with(Thread::unknown);
-                let own = known.own_level.unwrap_or(from);
-                known.own_level = (to > own).then_some(own);
-                if let Some(state) = state {
-                    self.set(thread, state, None, Some(to));
-                }
-            }
-            What::Migrated { thread, cpu } => {
-                if let Some(state @ State::Ready { .. }) = self.state(thread) {
-                    self.set(thread, state, Some(cpu), None);
-                }
-            }
-            What::InterruptBegin(interrupt) => self.cpu(event.cpu).interrupts.push(interrupt),
-            What::InterruptEnd(interrupt) => {
-                let stack = &mut self.cpu(event.cpu).interrupts;
-                if let Some(place) = stack.iter().rposition(|other| *other == interrupt) {
-                    stack.truncate(place);
-                }
-            }
-        }
-    }
-
-    /// Whether the kernel, in going over to this thread, passes over a real-time one in the queue of the CPU.
-    fn held_back(&self, cpu: u32, next: ThreadId, level: Level) -> Option<HoleSource> {
-        let queued_here = |id: &ThreadId| {
-            let thread = &self.threads[id];
-            thread.cpu == cpu && thread.state == State::Ready { queued: true }
-        };
-        let passed_over = !level.is_realtime() && self.ready.iter().any(queued_here);
-        passed_over.then_some(if next == 0 {
-            HoleSource::Idle
-        } else {
-            HoleSource::OtherTasks
-        })
-    }
-
-    fn state(&self, thread: ThreadId) -> Option<State> {
-        let thread = self.threads.get(&thread)?;
-        Some(thread.state)
-    }
-
-    fn set(&mut self, id: ThreadId, state: State, cpu: Option<u32>, level: Option<Level>) {
-        let thread = self.threads.entry(id).or_insert_with(Thread::unknown);
-        thread.state = state;
-        thread.cpu = cpu.unwrap_or(thread.cpu);
-        thread.level = level.unwrap_or(thread.level);
-        let waits = matches!(state, State::Ready { .. }) && thread.level.is_realtime();
-        let place = self.ready.iter().position(|other| *other == id);
-        match (waits, place) {
-            (true, None) => self.ready.push(id),
-            (false, Some(place)) => {
-                self.ready.swap_remove(place);
-            }
-            _ => {}
-        }
-    }
-
     fn finish(mut self) -> Analysis {
         self.found.inversions.extend(self.open.into_values());
         for inversion in &mut self.found.inversions {
@@ -477,18 +324,6 @@ impl<'a> Sweep<'a> {
         self.found.holes.extend(self.open_holes.into_values());
         self.found.holes.sort_by_key(|hole| hole.start_ns);
         self.found
-    }
-}
-
-impl Thread {
-    fn unknown() -> Self {
-        Self {
-            state: State::Blocked,
-            cpu: 0,
-            level: Level::ORDINARY,
-            own_level: None,
-            serving: Vec::new(),
-        }
     }
 }
 

@@ -1,7 +1,11 @@
 use punctual_report::Table;
 use serde_json::{Value, json};
 
-use super::{change::Change, screen::COLUMNS, snapshot::Snapshot};
+use super::{
+    change::Change,
+    screen::COLUMNS,
+    snapshot::{Connections, Snapshot},
+};
 
 /// Everything for machines: the snapshot as the ORB sent it, and in each lane what the span between two of them adds.
 pub fn json(now: &Snapshot, change: &Change) -> Value {
@@ -65,24 +69,33 @@ pub fn title(now: &Snapshot) -> String {
     )
 }
 
-/// The calling side.
+/// Both sides: what clients have bound their connections to, and what the ORB has open as a client.
 pub fn connections(now: &Snapshot) -> String {
-    let bands: Vec<_> = now
-        .client
-        .connections_by_band
-        .iter()
+    let mut lanes = String::new();
+    for lane in &now.lanes {
+        // Without bands the table says it.
+        if lane.connections_by_band.iter().any(|entry| entry.band != "none") {
+            lanes += &format!(" {}: {};", lane.lane, bands(&lane.connections_by_band));
+        }
+    }
+    format!(
+        "Connections by band:{lanes} as a client: {}; replies that came too late: {}.",
+        bands(&now.client.connections_by_band),
+        now.client.late_replies
+    )
+}
+
+fn bands(connections: &[Connections]) -> String {
+    let open = connections.iter().filter(|entry| entry.open > 0);
+    let texts: Vec<_> = open
         .map(|entry| match &entry.band[..] {
             "none" => format!("{} without band", entry.open),
             band => format!("{} in {band}", entry.open),
         })
         .collect();
-    let bands = if bands.is_empty() {
+    if texts.is_empty() {
         "none".to_owned()
     } else {
-        bands.join(", ")
-    };
-    format!(
-        "Connections to servers by band: {bands}. Replies that came too late: {}.",
-        now.client.late_replies
-    )
+        texts.join(", ")
+    }
 }

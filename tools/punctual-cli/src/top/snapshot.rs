@@ -39,6 +39,7 @@ pub struct Lane {
     pub deadlocks: u64,
     pub borrowed: u64,
     pub service: Service,
+    pub connections_by_band: Vec<Connections>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -19,7 +19,7 @@ fn snapshot(uptime_ns: u64, requests: u64, buckets: &[(u64, u64)], max_ns: u64) 
             "pool": 1, "lane": name, "priority": priority, "class": class, "native_priority": class.map(|_| 99),
             "realtime": true, "threads": 3, "busy_threads": 1, "connections": 4,
             "queued_requests": class.map(|_| 2), "queue_limit_requests": class.map(|_| 256), "requests": requests,
-            "queue_refused": 1, "expired": 2, "late": 3, "refused_priorities": 10, "refused_connections": 100,
+            "connections_by_band": [{"band": "none", "open": 1}, {"band": "0..100", "open": 3}], "queue_refused": 1, "expired": 2, "late": 3, "refused_priorities": 10, "refused_connections": 100,
             "protocol_errors": 1000, "deadlocks": 10_000, "borrowed": 77,
             "service": {"sum_ns": 0, "max_ns": max_ns, "buckets_below_ns": buckets},
         })
@@ -92,7 +92,7 @@ fn a_table_says_everything_of_a_lane() {
     ];
     assert_eq!(cells, expected);
     assert!(
-        text.contains("2 without band, 5 in 0..100. Replies that came too late: 6."),
+        text.contains("2 without band, 5 in 0..100; replies that came too late: 6."),
         "{text}"
     );
 }

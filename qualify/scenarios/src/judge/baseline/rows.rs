@@ -114,12 +114,12 @@ fn noise(column: &str) -> Option<f64> {
 
 /// Rows that are about the same, with what they are about.
 ///
-/// Texts always say what a row is about. A number does when one run has no value in this column that the other one has
-/// not: so "threads" does, also where one run has fewer points, and a count that came out does not.
+/// A column says what a row is about when one run has no value in it that the other one has not: so "threads" does, also
+/// where one run has fewer points, and a count that came out does not. Causes and notes tell of results.
 fn pairs<'r>(old: &[&'r Row], new: &[&'r Row]) -> Vec<(&'r Row, &'r Row, String)> {
-    let numbers = settings(old, new);
-    let full = |row: &Row| name(row, |column, value| is_text(value) || numbers.contains(column));
-    let texts = |row: &Row| name(row, |_, value| is_text(value));
+    let settings = settings(old, new);
+    let full = |row: &Row| name(row, |column, _| settings.contains(column));
+    let texts = |row: &Row| name(row, |column, value| is_text(value) && settings.contains(column));
     let (mut old, mut new): (Vec<&Row>, Vec<&Row>) = (old.to_vec(), new.to_vec());
     let mut found = Vec::new();
     new.retain(
@@ -135,13 +135,11 @@ fn pairs<'r>(old: &[&'r Row], new: &[&'r Row]) -> Vec<(&'r Row, &'r Row, String)
     let count = |rows: &[&Row], kind: &str| rows.iter().filter(|row| texts(row) == kind).count();
     for row in new.clone() {
         let kind = texts(row);
-        let left = new.iter().filter(|other| texts(other) == kind).count();
-        if left > 0 && left == count(&old, &kind) {
-            let place = old.iter().position(|other| texts(other) == kind);
-            if let Some(place) = place {
-                found.push((old.remove(place), row, kind));
-                new.retain(|other| !std::ptr::eq(*other, row));
-            }
+        if count(&new, &kind) == count(&old, &kind)
+            && let Some(place) = old.iter().position(|other| texts(other) == kind)
+        {
+            found.push((old.remove(place), row, kind));
+            new.retain(|other| !std::ptr::eq(*other, row));
         }
     }
     found
@@ -156,16 +154,14 @@ fn settings(old: &[&Row], new: &[&Row]) -> BTreeSet<String> {
     let values = |rows: &[&Row], column: &str| -> BTreeSet<String> {
         let values = rows.iter().filter_map(|row| row.get(column));
         values
-            .filter(|value| value.is_number())
+            .filter(|value| !value.is_null())
             .map(Value::to_string)
             .collect()
     };
     let is_setting = |column: &&&String| {
         let (old, new) = (values(old, column), values(new, column));
-        noise(column).is_none()
-            && !old.is_empty()
-            && !new.is_empty()
-            && (old.is_subset(&new) || new.is_subset(&old))
+        let of_results = noise(column).is_some() || column.ends_with("cause") || column.ends_with("note");
+        !of_results && !old.is_empty() && !new.is_empty() && (old.is_subset(&new) || new.is_subset(&old))
     };
     columns
         .iter()

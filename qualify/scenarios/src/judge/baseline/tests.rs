@@ -85,6 +85,27 @@ fn a_shorter_run_is_compared_where_it_measured() {
 }
 
 #[test]
+fn what_came_of_it_does_not_keep_rows_apart() {
+    let with = |count: u32, cause: &str, p99: f64| {
+        let mut outcome = Outcome::new("x", facts());
+        for (waiters, count, cause) in [(2, count, cause), (90, 7, "timer interrupt")] {
+            let row = Row::new()
+                .with("waiters", waiters)
+                .with("errors", count)
+                .with("max_cause", cause);
+            outcome.row(row.with("p99_us", p99));
+        }
+        outcome
+    };
+    let compared = compared(
+        &with(7, "timer interrupt", 2.0),
+        &with(8, "no interrupt on record", 4.0),
+    );
+    assert_eq!((compared.unpaired, compared.moved.len()), (0, 2));
+    assert_eq!(compared.moved[0]["row"], "waiters=90, errors=7");
+}
+
+#[test]
 fn claims_that_changed_their_mind_are_told() {
     let with = |late: f64, ids: &[&str]| {
         let mut outcome = Outcome::new("x", facts());

@@ -5,7 +5,6 @@
 //! per request; \[S0\] 4, on their share of a call; MT_Cubit's option `-c`.
 
 mod page;
-pub(super) mod yields;
 
 use std::time::Duration;
 
@@ -167,7 +166,7 @@ fn share(stage: &mut Stage, seconds: f64, outcome: &mut Outcome) -> Result<(), E
         seconds,
         slices: None,
     })?;
-    let switch_us = stage.switch_time()?.as_secs_f64() * 1e6;
+    let switch_us = stage.switch_ns()? / 1e3;
     let mut latencies = Latencies::new();
     let calls = run.clients.iter().flat_map(|client| &client.calls);
     calls.for_each(|call| latencies.record(call.latency_ns));

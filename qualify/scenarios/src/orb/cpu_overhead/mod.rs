@@ -168,7 +168,7 @@ fn measure_side(side: Side, places: &Places, extent: Extent) -> Result<(Vec<Roun
         Side::Server => (&places.driver, &places.pinned),
     };
     let (server, ready) = server::spawn_tcp(of_server, START)?;
-    let mut client = client::spawn(&ready, of_client, START)?;
+    let mut client = client::spawn(&ready, of_client, &[], START)?;
     let scavenger = ChildSpec::new("scavenger", SCAVENGER_ROLE).affinity(places.pinned.clone());
     let (mut scavenger, ()): (Child, ()) = scavenger.spawn(START)?;
     let killers = vec![server.killer()?, client.killer()?, scavenger.killer()?];

@@ -18,8 +18,8 @@ const COLUMNS: &[(&str, &str)] = &[
 pub(super) fn chapter(outcome: &Outcome) -> Chapter {
     let figure = Figure::new("Processor time lost for each call")
         .caption(
-            "[S1]: VxWorks and LynxOS took little processor time for their system calls; Solaris and Windows NT took much, with \
-             unpredictable latency. Its figures have no numbers to stand here.",
+            "[S1], client and server CPU processing overhead; its figures have no numbers that could stand here. The ping-pong is what \
+             this system takes without an ORB.",
         )
         .names([Side::Client, Side::Server].map(|side| format!("{}'s CPU", side.name())))
         .y("µs per call");
@@ -37,6 +37,12 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
              the other CPU. What it gets done less while calls are made is what they took of that CPU, whoever the kernel books \
              it to. On the loopback interface the sender's CPU does the receiver's protocol work as well. The ping-pong is one \
              write and one read of the same octets on each side.",
+        )
+        .paper(
+            "[S1]",
+            "real-time operating systems (VxWorks, LynxOS) take less processor time for a call than others (Solaris, Windows NT)",
+            // One system is no comparison.
+            None,
         )
         .figure(figure)
         .rows_of_kind(outcome, "lost", COLUMNS, "What each call takes from the thread below it")

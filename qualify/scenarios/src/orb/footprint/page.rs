@@ -47,8 +47,7 @@ pub(super) fn chapter(outcome: &Outcome, optimised: bool) -> Chapter {
     };
     let figure = Figure::new("Size of each layer in this program")
         .caption(
-            "[S0] figure 7: the library was smallest on Windows and largest on QNX; it blames inlining for the size on compilers \
-             of the GCC family. Its numbers are in the figure only.",
+            "[S0] figure 7, of the static libraries of TAO and ACE, whose numbers are in the figure only.",
         )
         .y("code and data (KiB)")
         .bars("here", layers.iter().map(kib).collect::<Vec<_>>())
@@ -61,8 +60,16 @@ pub(super) fn chapter(outcome: &Outcome, optimised: bool) -> Chapter {
     Chapter::new("Footprint")
         .paragraph(format!(
             "Sizes are those that the program's symbol table says. {build} A server that locks its memory, as real-time servers \
-             do, has all of the program and all of its stacks resident; the first row is the same program without an ORB."
+             do, has all of the program and all of its stacks resident; the first row is the same program without an ORB. Address \
+             space that is locked includes what the C library reserves for heaps, which is not resident before it is used."
         ))
+        .paper(
+            "[S0] 3.4",
+            "the size of the library depends on the compiler: smallest with that of Windows, larger with those of the GCC family, \
+             which inline aggressively",
+            // One compiler is no comparison.
+            None,
+        )
         .figure(figure)
         .rows_of_kind(outcome, "layer", LAYER_COLUMNS, "The ORB's layers, and what else is in this program")
         .rows_of_kind(outcome, "part", PART_COLUMNS, "This program")

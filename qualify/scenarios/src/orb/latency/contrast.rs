@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// So often that 2,000 calls come together in a few seconds: once in 2.1 ms.
-const HZ: f64 = 476.0;
+pub(super) const HZ: f64 = 476.0;
 /// As few calls of either kind say something of the 99th percentile.
 const FEWEST_CALLS: u64 = 2000;
 const SOURCE: &str = "issue 4, [S0] 3.3";

@@ -6,6 +6,7 @@
 //! Source: \[S0\] 3.3, figures 3 to 6; TAO's MT_Cubit.
 
 mod contrast;
+mod explained;
 mod page;
 
 use std::time::Duration;
@@ -13,7 +14,7 @@ use std::time::Duration;
 use punctual_harness::{Claim, Hole, HoleRecorder, Outcome, Row, Span, holes};
 
 use super::mt_cubit::{Calls, ClientSpec, MeanAndJitter, Pool, Run, Stage, Task, Threads, priority};
-use crate::{Benchmark, Error, Findings, Length, testbed::Testbed};
+use crate::{Benchmark, Error, Findings, Length, explain, testbed::Testbed};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "orb.latency",
@@ -210,7 +211,10 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     if let Some(reason) = holes::unfit(&holes, Duration::from_nanos(measured)) {
         outcome.unfit(reason);
     }
-    let chapter = page::chapter(&outcome, &contrasts, &holes);
+    for configuration in [Configuration::Own, Configuration::Classic] {
+        explained::measure(testbed, configuration, &mut outcome)?;
+    }
+    let chapter = explain::add_to(page::chapter(&outcome, &contrasts, &holes), &outcome);
     Ok(Findings { outcome, chapter })
 }
 

@@ -5,14 +5,11 @@ use std::{
 
 use punctual::{Orb, Priority};
 use punctual_harness::{Span, child::Control};
-use punctual_os::{
-    TaskId, ThreadSpec, clock,
-    process::{context_switches, context_switches_of_thread},
-};
+use punctual_os::{Switches, TaskId, ThreadSpec, clock, process::context_switches};
 use serde::{Deserialize, Serialize};
 
-use super::{super::context_switches::yields::switch_time, pacing::Pacing, slices::Slices};
-use crate::{Error, cubit::cube::cube, idl::cubit::bench::CubitRef};
+use super::{pacing::Pacing, slices::Slices};
+use crate::{Error, cubit::cube::cube, idl::cubit::bench::CubitRef, os::yield_to_each_other};
 
 pub(crate) const CLIENT_ROLE: &str = "__mt-cubit-client";
 
@@ -29,7 +26,8 @@ pub(super) enum Question {
 pub(super) enum Answer {
     Resolved,
     Ran(Run),
-    SwitchTime(Duration),
+    /// In nanoseconds.
+    SwitchTime(f64),
 }
 
 /// Clients that call side by side.
@@ -110,7 +108,7 @@ pub(crate) fn client(_: &[String]) -> Result<(), Error> {
                 Answer::Resolved
             }),
             Question::Run(task, server) => run(&orb, &pools, &task, server).map(Answer::Ran),
-            Question::SwitchTime => switch_time(&orb, super::priority(0)).map(Answer::SwitchTime),
+            Question::SwitchTime => yield_to_each_other(YIELDS).map(|yielded| Answer::SwitchTime(yielded.ns)),
         };
         answer.map_err(|error| error.to_string())
     })?;
@@ -162,6 +160,8 @@ fn run(orb: &Orb, pools: &[Vec<CubitRef>], task: &Task, server: i32) -> Result<R
     })
 }
 
+/// Of each of two threads, for the time of a context switch.
+const YIELDS: u32 = 10_000;
 const STACK_BYTES: usize = 512 << 10;
 
 /// More calls per second than this, no client makes.
@@ -191,14 +191,17 @@ impl Client {
         };
         let over = begin + Duration::from_secs_f64(self.seconds);
         let mut pacing = Pacing::of_rate(self.spec.hz);
-        let switches = || context_switches_of_thread(TaskId::current_process(), TaskId::current_thread());
+        let switches = || {
+            let of_thread = Switches::of_current();
+            of_thread.voluntary + of_thread.involuntary
+        };
         let of_server = || {
             self.watched
                 .map_or(Ok(0), |server| Ok::<_, Error>(context_switches(server)?.total()))
         };
         let of_server_before = of_server()?;
         self.wait_for_slice(begin);
-        let before = switches()?;
+        let before = switches();
         let mut argument = 0_u8;
         while Instant::now() < over {
             argument = argument.wrapping_add(1);
@@ -217,7 +220,7 @@ impl Client {
             }
             self.wait_for_slice(begin);
         }
-        result.context_switches = switches()?.total() - before.total();
+        result.context_switches = switches() - before;
         Ok((result, of_server()? - of_server_before))
     }
 

@@ -35,7 +35,14 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
         .paragraph(
             "Four clients call at 20, 10, 5 and 1 Hz on one processor, each at a priority of its own, the faster the higher. An \
              inversion is time in which a client, or a request of its own, could have gone on while something less important \
-             ran, by the kernel's own trace. Latencies are measured without the trace.",
+             ran, by the kernel's own trace. Latencies are measured without the trace; at these rates they tell above all who \
+             finds the processor and its caches cold, so the trace is what tells of inversions.",
+        )
+        .paper(
+            "[S1]",
+            "clients of higher priority have the higher mean latency on VxWorks and Solaris, which is called average priority \
+             inversion, and not on LynxOS",
+            None,
         )
         .figure(figure(outcome, "rate", "mean_us", mean, MEAN).y("mean (µs)"))
         .figure(figure(outcome, "rate", "jitter_us", jitter, JITTER).y("sample standard deviation (µs)"))
@@ -44,7 +51,7 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
         .rows_of_kind(outcome, "inverted", INVERTED_COLUMNS, "Waited for something less important")
 }
 
-const MEAN: &str = "[S1]: average priority inversion, a higher latency at a higher priority, was seen on VxWorks and Solaris.";
+const MEAN: &str = "[S1], priority inversion results.";
 const JITTER: &str = "[S1], last figure (up to 0.18 ms there): predictable on VxWorks and LynxOS, high on Solaris and Windows NT.";
 const INVERTED: &str = "With lanes a client waits for the kernel to deliver octets and to switch; in the classic pool also for \
                         requests of others.";

@@ -1,9 +1,10 @@
 use punctual_flight::Link;
 
 use super::*;
-use crate::event::Task;
+use crate::event::{Interrupt, Task, What};
 use crate::inversion::{INTERRUPT_SILENCE_NS, SILENCE_NS};
-use crate::request::Service;
+use crate::made_up::{blocks, event, idle, preempts, switch, task, waking, woken};
+use crate::request::{Model, Service};
 
 // Threads, by what they are in the tests.
 const LOW: ThreadId = 10;
@@ -11,14 +12,6 @@ const MEDIUM: ThreadId = 20;
 const HIGH: ThreadId = 50;
 const SERVER: ThreadId = 30;
 const ORDINARY: ThreadId = 90;
-const IDLE: ThreadId = 0;
-
-fn task(thread: ThreadId, level: u8) -> Task {
-    Task {
-        thread,
-        level: Level(level),
-    }
-}
 
 fn low() -> Task {
     task(LOW, 10)
@@ -32,45 +25,8 @@ fn high() -> Task {
     task(HIGH, 50)
 }
 
-fn idle() -> Task {
-    task(IDLE, 0)
-}
-
 fn ordinary() -> Task {
     task(ORDINARY, 0)
-}
-
-fn event(time_ns: u64, cpu: u32, what: What) -> KernelEvent {
-    KernelEvent { time_ns, cpu, what }
-}
-
-/// The CPU goes over from one to the other, which could have gone on or not.
-fn switch(time_ns: u64, cpu: u32, previous: Task, still_runnable: bool, next: Task) -> KernelEvent {
-    event(
-        time_ns,
-        cpu,
-        What::Switch {
-            previous,
-            still_runnable,
-            next,
-        },
-    )
-}
-
-fn blocks(time_ns: u64, cpu: u32, previous: Task, next: Task) -> KernelEvent {
-    switch(time_ns, cpu, previous, false, next)
-}
-
-fn preempts(time_ns: u64, cpu: u32, previous: Task, next: Task) -> KernelEvent {
-    switch(time_ns, cpu, previous, true, next)
-}
-
-fn waking(time_ns: u64, at: u32, task: Task, cpu: u32) -> KernelEvent {
-    event(time_ns, at, What::Waking { task, cpu })
-}
-
-fn woken(time_ns: u64, at: u32, task: Task, cpu: u32) -> KernelEvent {
-    event(time_ns, at, What::Woken { task, cpu })
 }
 
 fn bound(to: &[(ThreadId, &str)]) -> HashMap<ThreadId, CpuSet> {

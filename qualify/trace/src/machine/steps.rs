@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 
-use super::{INTERRUPT_SILENCE_NS, SILENCE_NS};
 use crate::event::{Interrupt, KernelEvent, What};
+use crate::inversion::{INTERRUPT_SILENCE_NS, SILENCE_NS};
 use crate::request::Request;
 
 /// Something that changes who waits or runs.
 #[derive(Clone, Copy)]
-pub(super) struct Step {
-    pub(super) time_ns: u64,
-    pub(super) what: Change,
+pub(crate) struct Step {
+    pub(crate) time_ns: u64,
+    pub(crate) what: Change,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Change {
+pub(crate) enum Change {
     Kernel(KernelEvent),
     SilenceBegins(u32),
     SilenceEnds(u32),
@@ -25,7 +25,7 @@ pub(super) enum Change {
     Received(usize),
 }
 
-pub(super) fn steps(events: &[KernelEvent], requests: &[Request]) -> Vec<Step> {
+pub(crate) fn steps(events: &[KernelEvent], requests: &[Request]) -> Vec<Step> {
     let mut steps = Vec::with_capacity(events.len() + 4 * requests.len());
     let mut last: HashMap<u32, u64> = HashMap::new();
     let mut interrupted: HashMap<u32, usize> = HashMap::new();

@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 
+use super::Thread;
 use crate::event::{KernelEvent, Level, ThreadId, What};
 use crate::request::{Model, Request, Service};
 
 /// At which level threads have run.
-pub(super) struct LevelHistory(HashMap<ThreadId, Vec<(u64, Level)>>);
+pub(crate) struct LevelHistory(HashMap<ThreadId, Vec<(u64, Level)>>);
 
 impl LevelHistory {
-    pub(super) fn of(events: &[KernelEvent]) -> Self {
+    pub(crate) fn of(events: &[KernelEvent]) -> Self {
         let mut history: HashMap<ThreadId, Vec<(u64, Level)>> = HashMap::new();
         for event in events {
             if let What::Switch { previous, next, .. } = event.what {
@@ -33,11 +34,28 @@ impl LevelHistory {
     }
 
     /// The caller's; where the server has declared another priority than the caller's, that of the serving thread.
-    pub(super) fn of_request(&self, request: &Request) -> Level {
+    pub(crate) fn of_request(&self, request: &Request) -> Level {
         let declared = |service: &&Service| service.model == Model::ServerDeclared;
         match request.service.as_ref().filter(declared) {
             Some(service) => self.at(service.thread, service.served_ns),
             None => self.at(request.client, request.begin_ns),
         }
     }
+}
+
+/// How important what a thread does is to requests of the server that is this process: without a priority model, its
+/// caller's level, which `caller` gives for a request's place.
+pub(crate) fn level_in_service(
+    thread: &Thread,
+    server: i32,
+    requests: &[Request],
+    caller: impl Fn(usize) -> Option<Level>,
+) -> Level {
+    let served = thread.serving.last().filter(|_| thread.own_level.is_none());
+    let caller = served.and_then(|place| {
+        let service = requests[*place].service.as_ref()?;
+        let by_caller = service.process == server && service.model == Model::None;
+        by_caller.then(|| caller(*place))?
+    });
+    caller.map_or(thread.level, |caller| caller.min(thread.level))
 }

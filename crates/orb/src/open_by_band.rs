@@ -1,11 +1,9 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use super::connection_cache::Band;
-
 /// How many connections are open for each band, for whoever looks without a lock.
 ///
 /// Bands are configured, so there are few; those that find no place of their own are counted together.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct OpenByBand([Place; PLACES]);
 
 /// The connections that one line of the count is about.
@@ -18,12 +16,15 @@ pub(crate) enum Counted {
     Others,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Place {
     /// What [`code`] makes of it; 0: nothing yet.
     counted: AtomicU64,
     open: AtomicUsize,
 }
+
+/// The lowest and the highest priority.
+type Band = (i16, i16);
 
 const PLACES: usize = 16;
 const UNBANDED: u64 = 1;
@@ -32,7 +33,7 @@ const FIRST_BAND: u64 = 3;
 
 impl OpenByBand {
     /// Counts a connection, until [`Self::leave`] with the place that this returns.
-    pub(super) fn enter(&self, band: Option<Band>) -> usize {
+    pub(crate) fn enter(&self, band: Option<Band>) -> usize {
         let code = code(band);
         let (last, places) = self.0.split_last().expect("there are places");
         let own = places.iter().position(|place| {
@@ -49,7 +50,7 @@ impl OpenByBand {
         place
     }
 
-    pub(super) fn leave(&self, place: usize) {
+    pub(crate) fn leave(&self, place: usize) {
         self.0[place].open.fetch_sub(1, Ordering::Relaxed);
     }
 

@@ -1,0 +1,70 @@
+//! A folder for the temporary files of a run's processes, sockets among them, which a process that is killed leaves
+//! behind. It is the TMPDIR of the children, and goes with the run.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use punctual_os::TaskId;
+
+const PREFIX: &str = "run-";
+
+/// Makes that of a run, and removes those of earlier ones: the caller has the lock, so none of them is in use.
+pub(super) fn create(directory: &Path, run: TaskId) -> io::Result<PathBuf> {
+    for entry in fs::read_dir(directory)?.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(PREFIX) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    let path = directory.join(format!("{PREFIX}{run}"));
+    DirBuilder::new().mode(0o700).create(&path)?;
+    Ok(path)
+}
+
+/// Removes it, also while somebody who is being killed still makes a file there.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    for _ in 0..50 {
+        match fs::remove_dir_all(path) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => return Ok(()),
+        }
+    }
+    fs::remove_dir_all(path)
+}
+
+/// That of the run that this process is, while it lasts.
+static CURRENT: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+pub(crate) fn current() -> Option<PathBuf> {
+    CURRENT.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+pub(super) fn set_current(path: Option<PathBuf>) {
+    *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = path;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_goes_with_all_that_is_in_it_and_earlier_ones_too() {
+        let directory = std::env::temp_dir().join(format!("punctual-scratch-{}", std::process::id()));
+        let earlier = directory.join("run-1/deeper");
+        fs::create_dir_all(&earlier).unwrap();
+        fs::write(directory.join("lock"), "").unwrap();
+        let path = create(&directory, TaskId::current_process()).unwrap();
+        assert!(!earlier.exists() && directory.join("lock").exists());
+        fs::write(path.join("socket"), "").unwrap();
+        remove(&path).unwrap();
+        assert!(!path.exists());
+        remove(&path).unwrap();
+        fs::remove_dir_all(&directory).unwrap();
+    }
+}

@@ -1,0 +1,50 @@
+use std::time::Duration;
+
+use punctual_harness::{Outcome, Watchdog};
+use punctual_os::CpuSet;
+
+use super::{
+    client::{self, Block, Kind, Length, Measured},
+    operation::Operation,
+    placement::{BLOCK, LaneWait, START},
+    server,
+    transport::Transport,
+};
+use crate::{Error, explain::Pass, testbed::Testbed};
+
+const OPERATION: Operation = Operation::Long;
+/// Of 7 records each on the lane's thread.
+const CALLS: u32 = 9000;
+const RECORDS: usize = 65_536;
+
+/// Explains the slowest calls of a client on that CPU, over TCP, if that was asked for.
+pub(super) fn measure(testbed: &Testbed, of_client: usize, outcome: &mut Outcome) -> Result<(), Error> {
+    let places = &testbed.places;
+    let of_client = CpuSet::single(of_client);
+    let placement = if of_client == places.pinned {
+        "same-cpu"
+    } else {
+        "split-cpu"
+    };
+    let Some(pass) = Pass::begin(&testbed.settings, places, placement, RECORDS)? else {
+        return Ok(());
+    };
+    let text = format!("{placement}: calls to explain");
+    testbed.progress.stage(text, Duration::from_secs(2));
+    let environment = pass.environment();
+    let (transport, lane_wait) = (Transport::Tcp, LaneWait::Polled);
+    let (server, ready) = server::spawn(transport, lane_wait, &places.pinned, &environment, START)?;
+    let mut client = client::spawn(&ready, &of_client, &environment, START)?;
+    let _watchdog = Watchdog::start(BLOCK, vec![server.killer()?, client.killer()?], &of_client)?;
+    let block = Block {
+        operation: OPERATION,
+        kind: Kind::Ours,
+        length: Length::Calls(CALLS),
+        with_latencies: false,
+    };
+    client.ask::<_, Measured>(&block, BLOCK)?;
+    // While threads are named that ran meanwhile.
+    pass.end(&[OPERATION.idl_name()], &[], outcome)?;
+    client.stop(START)?;
+    Ok(server.stop(START)?)
+}

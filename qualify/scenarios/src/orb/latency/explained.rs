@@ -1,0 +1,43 @@
+use std::time::Duration;
+
+use punctual_harness::Outcome;
+
+use super::{
+    super::mt_cubit::{Stage, Task},
+    Configuration, MOST_LOW,
+    contrast::HZ,
+};
+use crate::{Error, explain::Pass, testbed::Testbed};
+
+const SECONDS: f64 = 3.0;
+/// More than the calls leave on any thread; there are 100 threads.
+const RECORDS: usize = 16_384;
+const OPERATION: &str = "cube_octet";
+
+/// Explains the slowest calls of the high client beside 50 low ones, if that was asked for.
+pub(super) fn measure(
+    testbed: &Testbed,
+    configuration: Configuration,
+    outcome: &mut Outcome,
+) -> Result<(), Error> {
+    let places = &testbed.places;
+    let name = configuration.name();
+    let Some(pass) = Pass::begin(&testbed.settings, places, name, RECORDS)? else {
+        return Ok(());
+    };
+    let text = format!("{name}: calls to explain");
+    testbed
+        .progress
+        .stage(text, Duration::from_secs_f64(SECONDS + 1.0));
+    let limit = Duration::from_secs(60);
+    let mut stage = Stage::set(places, &[configuration.as_pool()], &pass.environment(), limit)?;
+    let run = stage.run(&Task {
+        pool: 0,
+        clients: configuration.clients(HZ, MOST_LOW),
+        seconds: SECONDS,
+        slices: None,
+    })?;
+    let high: Vec<i32> = run.clients.iter().take(1).map(|client| client.thread).collect();
+    pass.end(&[OPERATION], &high, outcome)?;
+    stage.strike()
+}

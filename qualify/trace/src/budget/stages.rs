@@ -1,0 +1,155 @@
+//! Cuts a call into spans, by its flight records and by when its threads were woken.
+
+use super::{Span, Stage};
+use crate::event::{KernelEvent, ThreadId, What};
+use crate::request::{Request, Service};
+
+/// The spans of a call, without parts.
+pub(super) fn of(place: usize, requests: &[Request], events: &[KernelEvent]) -> Vec<Span> {
+    let request = &requests[place];
+    let mut way = Way {
+        now_ns: request.begin_ns,
+        end_ns: request.end_ns,
+        spans: Vec::new(),
+    };
+    let client = request.client;
+    way.until(request.encoded_ns, Stage::Encode, client);
+    let Some(received) = request.received_ns else {
+        way.until(request.sent_ns, Stage::Send, client);
+        way.until(request.end_ns, Stage::NoReply, client);
+        return way.spans;
+    };
+    match &request.service {
+        None => {
+            way.until(request.sent_ns, Stage::Send, client);
+            way.until(received, Stage::Unrecorded, client);
+        }
+        Some(service) => {
+            let free_ns = free_since(place, requests, service);
+            way.serve(request, service, free_ns, received, events);
+        }
+    }
+    way.until(request.end_ns, Stage::Result, client);
+    way.spans
+}
+
+/// When the thread was done with the request that it served before, if that was while this one was under way.
+fn free_since(place: usize, requests: &[Request], service: &Service) -> u64 {
+    let before = requests.iter().enumerate().filter_map(|(other, request)| {
+        let served = request.service.as_ref()?;
+        let earlier =
+            other != place && served.thread == service.thread && served.served_ns < service.served_ns;
+        served
+            .done_ns
+            .filter(|done| earlier && *done <= service.served_ns)
+    });
+    before.max().unwrap_or(0)
+}
+
+struct Way {
+    now_ns: u64,
+    end_ns: u64,
+    spans: Vec<Span>,
+}
+
+impl Way {
+    /// Goes on to a moment; where records of two CPUs cross, what is over is not gone back to.
+    fn until(&mut self, time_ns: u64, stage: Stage, thread: ThreadId) {
+        let until = time_ns.clamp(self.now_ns, self.end_ns);
+        if until > self.now_ns {
+            self.spans.push(Span {
+                stage,
+                thread,
+                start_ns: self.now_ns,
+                length_ns: until - self.now_ns,
+                parts: Vec::new(),
+            });
+            self.now_ns = until;
+        }
+    }
+
+    /// From encoding to reading the reply.
+    fn serve(
+        &mut self,
+        request: &Request,
+        service: &Service,
+        free_ns: u64,
+        received: u64,
+        events: &[KernelEvent],
+    ) {
+        let (client, server) = (request.client, service.thread);
+        // A lane that blocks in a read does not say when it was woken.
+        let says_so = service.taken_ns > request.encoded_ns;
+        let seen = if says_so {
+            service.taken_ns
+        } else {
+            service.read_ns.unwrap_or(service.served_ns)
+        };
+        let woken = woken(events, server, free_ns.max(request.encoded_ns), seen);
+        self.until(
+            request.sent_ns.min(woken.unwrap_or(seen)).min(seen),
+            Stage::Send,
+            client,
+        );
+        if let Some(woken) = woken {
+            self.until(woken, Stage::Lane, server);
+            let runs = (!says_so).then(|| runs(events, server, woken, seen)).flatten();
+            self.until(runs.unwrap_or(seen), Stage::WakeUp, server);
+        } else {
+            self.until(seen, Stage::Lane, server);
+        }
+        if let Some(read) = service.read_ns {
+            self.until(read, Stage::Read, server);
+        }
+        let left_servant = match (service.upcall_begin_ns, service.upcall_end_ns) {
+            (Some(begin), Some(end)) => {
+                self.until(begin, Stage::Decode, server);
+                self.until(end, Stage::Upcall, server);
+                end
+            }
+            (Some(begin), None) => {
+                self.until(begin, Stage::Decode, server);
+                begin
+            }
+            (None, _) => {
+                self.until(service.served_ns, Stage::Decode, server);
+                service.served_ns
+            }
+        };
+        let answered = self::woken(events, client, left_servant, received);
+        let left = [service.done_ns, answered].into_iter().flatten();
+        let left = left.fold(received, u64::min);
+        if service.upcall_begin_ns.is_none() {
+            self.until(left, Stage::NoUpcall, server);
+        }
+        self.until(left, Stage::Reply, server);
+        self.until(received, Stage::ReplyWakeUp, client);
+    }
+}
+
+/// When the kernel last began to wake a thread within a time.
+fn woken(events: &[KernelEvent], thread: ThreadId, from: u64, to: u64) -> Option<u64> {
+    let wakes =
+        |event: &&KernelEvent| matches!(event.what, What::Waking { task, .. } if task.thread == thread);
+    within(events, from, to)
+        .iter()
+        .rev()
+        .find(wakes)
+        .map(|event| event.time_ns)
+}
+
+/// When a thread first got a CPU within a time.
+fn runs(events: &[KernelEvent], thread: ThreadId, from: u64, to: u64) -> Option<u64> {
+    let begins =
+        |event: &&KernelEvent| matches!(event.what, What::Switch { next, .. } if next.thread == thread);
+    within(events, from, to)
+        .iter()
+        .find(begins)
+        .map(|event| event.time_ns)
+}
+
+fn within(events: &[KernelEvent], from: u64, to: u64) -> &[KernelEvent] {
+    let first = events.partition_point(|event| event.time_ns < from);
+    let last = events.partition_point(|event| event.time_ns <= to);
+    &events[first..last.max(first)]
+}

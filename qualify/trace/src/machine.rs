@@ -1,0 +1,194 @@
+//! What threads and CPUs do at a moment, by the kernel's events.
+
+mod levels;
+mod steps;
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::event::{Interrupt, KernelEvent, Level, ThreadId, What};
+use crate::inversion::HoleSource;
+pub(crate) use levels::{LevelHistory, level_in_service};
+pub(crate) use steps::{Change, steps};
+
+/// All threads and CPUs.
+#[derive(Default)]
+pub(crate) struct Machine {
+    pub(crate) cpus: BTreeMap<u32, Cpu>,
+    pub(crate) threads: HashMap<ThreadId, Thread>,
+    /// Real-time threads that are ready.
+    pub(crate) ready: Vec<ThreadId>,
+}
+
+/// A CPU at a moment.
+#[derive(Default)]
+pub(crate) struct Cpu {
+    /// `None` before it is known; thread 0 is idling.
+    pub(crate) running: Option<ThreadId>,
+    /// Those it handles, the innermost last.
+    pub(crate) interrupts: Vec<Interrupt>,
+    /// The kernel has chosen what runs over a real-time thread in the queue.
+    pub(crate) held_back: Option<HoleSource>,
+    /// It records nothing for so long that the host may not have run it.
+    pub(crate) silent: bool,
+}
+
+/// What a thread does.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum State {
+    Running,
+    /// With whether it stands in the queue of its CPU already.
+    Ready {
+        queued: bool,
+    },
+    Blocked,
+}
+
+/// A thread at a moment.
+pub(crate) struct Thread {
+    pub(crate) state: State,
+    /// Whether the kernel's events have told its state yet.
+    pub(crate) seen: bool,
+    pub(crate) cpu: u32,
+    pub(crate) level: Level,
+    /// Its own level while it has inherited one.
+    pub(crate) own_level: Option<Level>,
+    /// The requests it is serving, the innermost last.
+    pub(crate) serving: Vec<usize>,
+}
+
+impl Machine {
+    pub(crate) fn cpu(&mut self, cpu: u32) -> &mut Cpu {
+        self.cpus.entry(cpu).or_default()
+    }
+
+    /// The thread, as good as is known.
+    pub(crate) fn thread(&mut self, id: ThreadId) -> &mut Thread {
+        self.threads.entry(id).or_insert_with(Thread::unknown)
+    }
+
+    /// A request begins to be served.
+    pub(crate) fn begin_service(&mut self, place: usize, thread: ThreadId) {
+        self.thread(thread).serving.push(place);
+    }
+
+    /// A request is no longer served.
+    pub(crate) fn end_service(&mut self, place: usize, thread: ThreadId) {
+        if let Some(thread) = self.threads.get_mut(&thread) {
+            thread.serving.retain(|other| *other != place);
+        }
+    }
+
+    /// What the kernel did.
+    pub(crate) fn apply(&mut self, event: KernelEvent) {
+        match event.what {
+            What::Switch {
+                previous,
+                still_runnable,
+                next,
+            } => {
+                if previous.thread != 0 {
+                    let state = if still_runnable {
+                        State::Ready { queued: true }
+                    } else {
+                        State::Blocked
+                    };
+                    self.set(previous.thread, state, Some(event.cpu), Some(previous.level));
+                }
+                if next.thread != 0 {
+                    self.set(next.thread, State::Running, Some(event.cpu), Some(next.level));
+                }
+                let held_back = self.held_back(event.cpu, next.thread, next.level);
+                let cpu = self.cpu(event.cpu);
+                cpu.running = Some(next.thread);
+                cpu.interrupts.clear();
+                cpu.held_back = held_back;
+            }
+            What::Waking { task, cpu } => {
+                // A thread that is on its way to sleep, and still running, is woken by not letting it.
+                if self
+                    .state(task.thread)
+                    .is_none_or(|state| state == State::Blocked)
+                {
+                    let ready = State::Ready { queued: false };
+                    self.set(task.thread, ready, Some(cpu), Some(task.level));
+                }
+            }
+            What::Woken { task, cpu } => {
+                if self.state(task.thread) != Some(State::Running) {
+                    let ready = State::Ready { queued: true };
+                    self.set(task.thread, ready, Some(cpu), Some(task.level));
+                }
+            }
+            What::Inherited { thread, from, to } => {
+                let state = self.state(thread);
+                let known = self.thread(thread);
+                let own = known.own_level.unwrap_or(from);
+                known.own_level = (to > own).then_some(own);
+                if let Some(state) = state {
+                    self.set(thread, state, None, Some(to));
+                }
+            }
+            What::Migrated { thread, cpu } => {
+                if let Some(state @ State::Ready { .. }) = self.state(thread) {
+                    self.set(thread, state, Some(cpu), None);
+                }
+            }
+            What::InterruptBegin(interrupt) => self.cpu(event.cpu).interrupts.push(interrupt),
+            What::InterruptEnd(interrupt) => {
+                let stack = &mut self.cpu(event.cpu).interrupts;
+                if let Some(place) = stack.iter().rposition(|other| *other == interrupt) {
+                    stack.truncate(place);
+                }
+            }
+        }
+    }
+
+    /// Whether the kernel, in going over to this thread, passes over a real-time one in the queue of the CPU.
+    fn held_back(&self, cpu: u32, next: ThreadId, level: Level) -> Option<HoleSource> {
+        let queued_here = |id: &ThreadId| {
+            let thread = &self.threads[id];
+            thread.cpu == cpu && thread.state == State::Ready { queued: true }
+        };
+        let passed_over = !level.is_realtime() && self.ready.iter().any(queued_here);
+        passed_over.then_some(if next == 0 {
+            HoleSource::Idle
+        } else {
+            HoleSource::OtherTasks
+        })
+    }
+
+    fn state(&self, thread: ThreadId) -> Option<State> {
+        let thread = self.threads.get(&thread)?;
+        Some(thread.state)
+    }
+
+    fn set(&mut self, id: ThreadId, state: State, cpu: Option<u32>, level: Option<Level>) {
+        let thread = self.thread(id);
+        (thread.state, thread.seen) = (state, true);
+        thread.cpu = cpu.unwrap_or(thread.cpu);
+        thread.level = level.unwrap_or(thread.level);
+        let waits = matches!(state, State::Ready { .. }) && thread.level.is_realtime();
+        let place = self.ready.iter().position(|other| *other == id);
+        match (waits, place) {
+            (true, None) => self.ready.push(id),
+            (false, Some(place)) => {
+                self.ready.swap_remove(place);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Thread {
+    /// One that was not seen yet: it sleeps.
+    pub(crate) fn unknown() -> Self {
+        Self {
+            state: State::Blocked,
+            seen: false,
+            cpu: 0,
+            level: Level::ORDINARY,
+            own_level: None,
+            serving: Vec::new(),
+        }
+    }
+}

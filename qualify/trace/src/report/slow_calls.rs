@@ -1,0 +1,382 @@
+//! Budgets of slow calls, as rows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use punctual_harness::Row;
+
+use super::{Names, hole_source, kind_of};
+use crate::budget::{Budget, Cause, Explanation, Kind, Part, Span, Stage};
+use crate::event::{Level, ThreadId};
+use crate::request::Request;
+
+/// How many things are named for each span; what else happened is summed.
+const NAMED: usize = 4;
+
+/// One row for each call, the slowest first, and one for each span of each, in the order of time. They have the call's place
+/// among the slowest in common, from 1 on.
+pub fn slow_calls(explanation: &Explanation, requests: &[Request], names: &Names) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (number, budget) in explanation.budgets.iter().enumerate() {
+        let teller = Teller { requests, names };
+        rows.push(teller.call(number + 1, budget));
+        rows.extend(
+            budget
+                .spans
+                .iter()
+                .map(|span| teller.span(number + 1, budget, span)),
+        );
+    }
+    rows
+}
+
+/// One row for each kind of thing that took time in a stage, over all budgets; what took most first.
+pub fn blame(explanation: &Explanation, requests: &[Request], names: &Names) -> Vec<Row> {
+    #[derive(Default)]
+    struct Group {
+        calls: BTreeSet<usize>,
+        total_ns: u64,
+        longest_ns: u64,
+    }
+    let teller = Teller { requests, names };
+    let mut groups: BTreeMap<(Stage, Kind, String), Group> = BTreeMap::new();
+    for budget in &explanation.budgets {
+        // What several threads of one kind did in a stage of a call is one thing here.
+        let mut of_call: BTreeMap<(Stage, Kind, String), u64> = BTreeMap::new();
+        for span in &budget.spans {
+            for Part { cause, length_ns } in &span.parts {
+                let key = (span.stage, cause.kind(), teller.what(*cause, Detail::Kind));
+                *of_call.entry(key).or_default() += length_ns;
+            }
+        }
+        for (key, length_ns) in of_call {
+            let group = groups.entry(key).or_default();
+            group.calls.insert(budget.request);
+            group.total_ns += length_ns;
+            group.longest_ns = group.longest_ns.max(length_ns);
+        }
+    }
+    let all: u64 = explanation.budgets.iter().map(|budget| budget.length_ns).sum();
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.total_ns));
+    let row = |((stage, kind, what), group): ((Stage, Kind, String), Group)| {
+        Row::new()
+            .with("kind", "blame")
+            .with("span", stage.name())
+            .with("what", what)
+            .with("cause", kind.name())
+            .with("calls", group.calls.len())
+            .with("total_us", group.total_ns as f64 / 1e3)
+            .with("share_percent", percent(group.total_ns, all))
+            .with("longest_us", group.longest_ns as f64 / 1e3)
+    };
+    groups.into_iter().map(row).collect()
+}
+
+/// Whether single threads and requests are told, or what kind they are of.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Detail {
+    Single,
+    Kind,
+}
+
+struct Teller<'a> {
+    requests: &'a [Request],
+    names: &'a Names,
+}
+
+impl Teller<'_> {
+    fn call(&self, number: usize, budget: &Budget) -> Row {
+        let request = &self.requests[budget.request];
+        let server = request.service.as_ref().map(|service| service.thread);
+        let parts = budget
+            .spans
+            .iter()
+            .flat_map(|span| span.parts.iter().map(move |part| (span.stage, part)));
+        let most = parts.max_by_key(|(_, part)| part.length_ns);
+        let mostly = most.map(|(stage, part)| {
+            let what = self.what(part.cause, Detail::Single);
+            format!("{}: {what} {}", stage.name(), microseconds(part.length_ns))
+        });
+        Row::new()
+            .with("kind", "slow call")
+            .with("call", number)
+            .with("at_s", self.names.seconds(budget.start_ns))
+            .with("latency_us", budget.length_ns as f64 / 1e3)
+            .with("operation", self.names.operation(request.operation))
+            .with("request", request.id)
+            .with("client", self.names.thread(request.client))
+            .with("client_thread", request.client)
+            .with("level", budget.level.map(|level| level.0))
+            .with("corba_priority", request.priority)
+            .with(
+                "server",
+                server.map(|thread| self.names.thread(thread).to_owned()),
+            )
+            .with("server_thread", server)
+            .with("mostly", mostly)
+    }
+
+    fn span(&self, number: usize, budget: &Budget, span: &Span) -> Row {
+        let row = Row::new()
+            .with("kind", "span")
+            .with("call", number)
+            .with("span", span.stage.name())
+            .with("thread", self.names.thread(span.thread))
+            .with("length_us", span.length_ns as f64 / 1e3)
+            .with("share_percent", percent(span.length_ns, budget.length_ns))
+            .with("what", self.parts(&span.parts));
+        let of_kind = |kind: Kind| {
+            let parts = span.parts.iter().filter(move |part| part.cause.kind() == kind);
+            parts.map(|part| part.length_ns).sum::<u64>()
+        };
+        Kind::ALL.into_iter().fold(row, |row, kind| {
+            row.with(format!("{}_us", kind.id()), of_kind(kind) as f64 / 1e3)
+        })
+    }
+
+    /// The longest first.
+    fn parts(&self, parts: &[Part]) -> String {
+        let mut told: Vec<(String, u64)> = Vec::new();
+        for part in parts {
+            let what = self.what(part.cause, Detail::Single);
+            match told.iter_mut().find(|(other, _)| *other == what) {
+                Some((_, length)) => *length += part.length_ns,
+                None => told.push((what, part.length_ns)),
+            }
+        }
+        told.sort_by_key(|(_, length)| std::cmp::Reverse(*length));
+        let others = told.split_off(told.len().min(NAMED));
+        if !others.is_empty() {
+            let sum = others.iter().map(|(_, length)| length).sum();
+            told.push((format!("{} other things", others.len()), sum));
+        }
+        let texts = told
+            .iter()
+            .map(|(what, length)| format!("{what} {}", microseconds(*length)));
+        texts.collect::<Vec<_>>().join("; ")
+    }
+
+    fn what(&self, cause: Cause, detail: Detail) -> String {
+        match cause {
+            Cause::Ran => "ran".to_owned(),
+            Cause::RanSilently => "ran, or the host held its CPU back: nothing was recorded".to_owned(),
+            Cause::OtherSide => "the other side of the call ran".to_owned(),
+            Cause::Held {
+                thread,
+                level,
+                inverted,
+                request,
+            } => {
+                let who = self.who(thread, Some(level), detail);
+                let less = if inverted { ", less important," } else { "" };
+                let caller = request.map_or(String::new(), |place| {
+                    format!(", serving {},", self.name(self.requests[place].client, detail))
+                });
+                format!("{who}{less}{caller} had the CPU")
+            }
+            Cause::Interrupt(interrupt) => interrupt.to_string(),
+            Cause::Starting => "woken, and its CPU had nothing else to do".to_owned(),
+            Cause::Behind { request, inverted } => {
+                let other = &self.requests[request];
+                let less = if inverted { "less important " } else { "" };
+                let caller = self.name(other.client, detail);
+                match detail {
+                    Detail::Single => {
+                        let operation = self.names.operation(other.operation);
+                        format!("busy with {less}request {} of {caller}, {operation},", other.id)
+                    }
+                    Detail::Kind => format!("busy with a {less}request of {caller}"),
+                }
+            }
+            Cause::Undelivered { by: None } => "not delivered yet".to_owned(),
+            Cause::Undelivered { by: Some((0, _)) } => {
+                "not delivered yet, the sender's CPU being idle".to_owned()
+            }
+            Cause::Undelivered {
+                by: Some((thread, level)),
+            } => {
+                let who = self.who(thread, Some(level), detail);
+                format!("not delivered yet, while {who} had the sender's CPU")
+            }
+            Cause::Slept => "slept".to_owned(),
+            Cause::Called { request } => {
+                let operation = self.names.operation(self.requests[request].operation);
+                format!("waited for its own call of {operation}")
+            }
+            Cause::Hole(source) => format!("held back ({})", hole_source(source)),
+            Cause::Unknown => "not recorded".to_owned(),
+        }
+    }
+
+    fn who(&self, thread: ThreadId, level: Option<Level>, detail: Detail) -> String {
+        let name = self.name(thread, detail);
+        let level = level.map_or(String::new(), |level| level.to_string());
+        match detail {
+            Detail::Single => format!("{name} (thread {thread}, {level})"),
+            Detail::Kind => format!("{name} ({level})"),
+        }
+    }
+
+    fn name(&self, thread: ThreadId, detail: Detail) -> String {
+        let name = self.names.thread(thread);
+        match detail {
+            Detail::Single => name.to_owned(),
+            Detail::Kind => kind_of(name),
+        }
+    }
+}
+
+fn microseconds(length_ns: u64) -> String {
+    format!("{:.1} µs", length_ns as f64 / 1e3)
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        return 0.0;
+    }
+    (1000.0 * part as f64 / whole as f64).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use punctual_flight::{Link, operation_id};
+
+    use super::*;
+    use crate::event::Interrupt;
+
+    fn request(id: u32, client: ThreadId) -> Request {
+        Request {
+            id,
+            link: Link::of_ports(40_000, 2809),
+            operation: operation_id("method"),
+            priority: Some(5),
+            client,
+            client_process: 5,
+            begin_ns: 1_000,
+            encoded_ns: 2_000,
+            sent_ns: 3_000,
+            received_ns: Some(4_000),
+            end_ns: 11_000,
+            service: None,
+        }
+    }
+
+    fn held(thread: ThreadId, inverted: bool) -> Cause {
+        Cause::Held {
+            thread,
+            level: Level(80),
+            inverted,
+            request: None,
+        }
+    }
+
+    /// A call of 10 µs, of which a span has these parts and the rest was not recorded.
+    fn budget(place: usize, parts: &[(Cause, u64)]) -> Budget {
+        let parts = parts.iter().map(|&(cause, length_ns)| Part { cause, length_ns });
+        let parts: Vec<_> = parts.collect();
+        let length = parts.iter().map(|part| part.length_ns).sum();
+        let span = |stage, length_ns, parts| Span {
+            stage,
+            thread: 51,
+            start_ns: 1_000,
+            length_ns,
+            parts,
+        };
+        let rest = Part {
+            cause: Cause::Unknown,
+            length_ns: 10_000 - length,
+        };
+        Budget {
+            request: place,
+            level: Some(Level(50)),
+            start_ns: 1_000,
+            length_ns: 10_000,
+            spans: vec![
+                span(Stage::WakeUp, length, parts),
+                span(Stage::Unrecorded, 10_000 - length, vec![rest]),
+            ],
+        }
+    }
+
+    fn names() -> Names {
+        let threads = [
+            (50, "client"),
+            (51, "lane"),
+            (80, "hog-1"),
+            (81, "hog-2"),
+            (10, "low"),
+        ];
+        let threads = threads.map(|(id, name)| (id, name.to_owned()));
+        Names::new(threads.into(), 1_000).operations(&["method"])
+    }
+
+    #[test]
+    fn a_call_has_a_row_and_each_of_its_spans() {
+        let parts = [
+            (held(80, false), 6_000),
+            (Cause::Interrupt(Interrupt::Timer), 1_000),
+            (Cause::Ran, 500),
+        ];
+        let explanation = Explanation {
+            calls: 9,
+            slow: 1,
+            budgets: vec![budget(0, &parts)],
+        };
+        let rows = slow_calls(&explanation, &[request(7, 50)], &names());
+        assert_eq!(rows.len(), 3);
+        let text = |row: &Row, column: &str| row.get(column).unwrap().as_str().unwrap().to_owned();
+        assert_eq!(
+            (text(&rows[0], "client"), text(&rows[0], "operation")),
+            ("client".to_owned(), "method".to_owned())
+        );
+        assert_eq!(
+            text(&rows[0], "mostly"),
+            "wake-up of the lane: hog-1 (thread 80, rt 80) had the CPU 6.0 µs"
+        );
+        assert_eq!(rows[1].number("share_percent"), Some(75.0));
+        assert_eq!(
+            text(&rows[1], "what"),
+            "hog-1 (thread 80, rt 80) had the CPU 6.0 µs; timer interrupt 1.0 µs; ran 0.5 µs"
+        );
+        assert_eq!(rows[1].number("important_us"), Some(6.0));
+        assert_eq!(rows[2].number("unknown_us"), Some(2.5));
+    }
+
+    #[test]
+    fn blame_is_summed_over_calls_and_threads_of_one_kind() {
+        let explanation = Explanation {
+            calls: 9,
+            slow: 2,
+            budgets: vec![
+                budget(0, &[(held(80, false), 6_000), (held(10, true), 1_000)]),
+                budget(1, &[(held(81, false), 8_000)]),
+            ],
+        };
+        let rows = blame(&explanation, &[request(7, 50), request(8, 50)], &names());
+        let short = |row: &Row| {
+            let text = |column: &str| row.get(column).unwrap().as_str().unwrap().to_owned();
+            (
+                text("what"),
+                text("cause"),
+                row.number("calls").unwrap(),
+                row.number("total_us").unwrap(),
+            )
+        };
+        let important = "behind something as important or more".to_owned();
+        assert_eq!(
+            rows.iter().map(short).collect::<Vec<_>>(),
+            [
+                ("hog-* (rt 80) had the CPU".to_owned(), important, 2.0, 14.0),
+                ("not recorded".to_owned(), "not recorded".to_owned(), 2.0, 5.0),
+                (
+                    "low (rt 80), less important, had the CPU".to_owned(),
+                    "behind something less important".to_owned(),
+                    1.0,
+                    1.0
+                ),
+            ]
+        );
+        assert_eq!(rows[0].number("share_percent"), Some(70.0));
+        assert_eq!(rows[0].number("longest_us"), Some(8.0));
+    }
+}
