@@ -11,12 +11,7 @@ use punctual_trace::{
     request::Request,
 };
 
-use crate::{
-    Benchmark, Error,
-    inversion::recording,
-    testbed::{Places, Settings},
-    trace::is_kind,
-};
+use crate::{Benchmark, Error, testbed::Settings, trace::is_kind};
 
 /// How many calls get a budget, the slowest of all that are slower than asked.
 const MOST: usize = 20;
@@ -65,23 +60,17 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// Begins to record, if it was asked for. `what` is measured tells passes of a benchmark apart. `records` are kept of each
-    /// thread of an ORB.
+    /// Begins to record, if it was asked for. `what` is measured tells passes of a benchmark apart.
     pub(crate) fn begin(
         settings: &Settings,
-        places: &Places,
         what: impl Into<String>,
-        records: usize,
+        recording: &SessionSettings,
     ) -> Result<Option<Self>, Error> {
         let Some(over_us) = settings.explain_over else {
             return Ok(None);
         };
         // The supervisor removes the trace instance if this process is killed.
-        let settings = SessionSettings {
-            records_per_thread: records,
-            ..recording(places)
-        };
-        let session = Session::start(&settings)?;
+        let session = Session::start(recording)?;
         Ok(Some(Self {
             session,
             over_us,
@@ -157,6 +146,7 @@ pub(crate) fn rows(
         .with("slow_calls", explanation.slow)
         .with("with_budget", explanation.budgets.len())
         .with("without_server_side", one_sided.count())
+        .with("overwritten_records", recorded.overwritten())
         .with("kernel_traced", recorded.kernel.is_ok());
     let requests = &recorded.requests;
     let mut rows = vec![head];
@@ -171,6 +161,8 @@ const HEAD_COLUMNS: &[(&str, &str)] = &[
     ("slow_calls", "slow"),
     ("with_budget", "with budget"),
     ("without_server_side", "without server's side"),
+    ("overwritten_records", "records overwritten"),
+    ("kernel_traced", "kernel traced"),
 ];
 
 const BLAME_COLUMNS: &[(&str, &str)] = &[

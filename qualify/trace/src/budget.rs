@@ -219,6 +219,15 @@ impl Stage {
         Self::NoReply,
     ];
 
+    /// Whether it begins with something that its thread has recorded, and so while that runs.
+    fn is_begun_by_its_thread(self) -> bool {
+        match self {
+            Self::Encode | Self::Send | Self::Read | Self::Decode | Self::Upcall => true,
+            Self::NoUpcall | Self::Reply | Self::Result => true,
+            Self::Lane | Self::WakeUp | Self::ReplyWakeUp | Self::Unrecorded | Self::NoReply => false,
+        }
+    }
+
     /// In a few words.
     pub fn name(self) -> &'static str {
         match self {

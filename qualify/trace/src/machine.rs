@@ -78,6 +78,18 @@ impl Machine {
         }
     }
 
+    /// A thread has recorded something itself, so it runs, also where the kernel has kept the switch from idling to itself.
+    pub(crate) fn runs(&mut self, id: ThreadId) {
+        let Some(thread) = self.threads.get(&id) else {
+            return;
+        };
+        let (state, cpu, level) = (thread.state, thread.cpu, thread.level);
+        if state != State::Running && self.cpu(cpu).running == Some(0) {
+            self.cpu(cpu).running = Some(id);
+            self.set(id, State::Running, Some(cpu), Some(level));
+        }
+    }
+
     /// What the kernel did.
     pub(crate) fn apply(&mut self, event: KernelEvent) {
         match event.what {

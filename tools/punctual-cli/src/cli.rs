@@ -167,6 +167,7 @@ Examples:
   punctual bench list
   punctual bench cubit --quick --json cubit.json
   punctual bench orb.latency --html latency.html
+  punctual bench orb.latency --quick --explain-over 200    where the time of calls over 200 microseconds went
   punctual bench inversion --perfetto timeline.json
 
 Exit code: 0 every claim holds; 1 one does not; 2 it could not run, or the machine was unfit for it; 3 it ran without
@@ -204,9 +205,13 @@ Examples:
   punctual trace -- target/release/my-system
   punctual trace --seconds 10 --cpu 1 --json waits.json --perfetto timeline.json -- punctual demo --quick
   punctual trace --seconds 5 --over 50     the whole machine, waits of more than 50 microseconds
+  punctual trace --explain-over 500 -- target/release/my-system     why calls took more than 500 microseconds
 
 ORBs that are started by the command leave their records in a folder in main memory, which PUNCTUAL_FLIGHT_RECORDER names in
 their environment; it is removed in the end. Levels: 1 to 99 are real-time priorities, 0 is everything ordinary.
+
+--explain-over adds a budget for each of the 20 slowest calls: its spans (encode, send, wait in lane, wake-up, read, decode,
+upcall, reply) with what happened in each, and what is to blame in all of them. docs/tracing.md says how to read it.
 
 Exit code: 0 nothing waited longer than --over; 1 something did; 2 it could not run, or events were lost; 3 it ran without
 real-time rights.";

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use punctual_harness::{Outcome, Watchdog};
 use punctual_os::CpuSet;
+use punctual_trace::{SessionSettings, kernel::KernelSettings};
 
 use super::{
     client::{self, Block, Kind, Length, Measured},
@@ -16,6 +17,8 @@ const OPERATION: Operation = Operation::Long;
 /// Of 7 records each on the lane's thread.
 const CALLS: u32 = 9000;
 const RECORDS: usize = 65_536;
+/// Enough for all of it on one CPU.
+const BUFFER_KIB: usize = 16_384;
 
 /// Explains the slowest calls of a client on that CPU, over TCP, if that was asked for.
 pub(super) fn measure(testbed: &Testbed, of_client: usize, outcome: &mut Outcome) -> Result<(), Error> {
@@ -26,7 +29,21 @@ pub(super) fn measure(testbed: &Testbed, of_client: usize, outcome: &mut Outcome
     } else {
         "split-cpu"
     };
-    let Some(pass) = Pass::begin(&testbed.settings, places, placement, RECORDS)? else {
+    // Where the client is, the reader must not stand above it.
+    let alone = of_client == places.pinned && places.has_driver();
+    let recording = SessionSettings {
+        kernel: Some(KernelSettings {
+            reader: if alone {
+                places.driver.clone()
+            } else {
+                CpuSet::empty()
+            },
+            buffer_kib: BUFFER_KIB,
+            ..KernelSettings::default()
+        }),
+        records_per_thread: RECORDS,
+    };
+    let Some(pass) = Pass::begin(&testbed.settings, placement, &recording)? else {
         return Ok(());
     };
     let text = format!("{placement}: calls to explain");

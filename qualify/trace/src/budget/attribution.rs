@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Budget, Cause, Part, Span, Stage};
-use crate::event::KernelEvent;
+use crate::event::{KernelEvent, ThreadId};
 use crate::inversion::HoleSource;
 use crate::machine::{Change, Cpu, LevelHistory, Machine, State, Thread, level_in_service, steps};
 use crate::request::Request;
@@ -20,9 +20,16 @@ pub(super) fn attribute(budgets: &mut [Budget], events: &[KernelEvent], requests
         let request = &requests[budget.request];
         budget.level = sweep.levels.as_ref().map(|levels| levels.of_request(request));
     }
-    let mut boundaries: Vec<u64> = Vec::new();
+    // Moments between the steps at which something begins, with the thread that is known to run then.
+    let mut boundaries: Vec<(u64, Option<ThreadId>)> = Vec::new();
     for budget in budgets.iter() {
-        boundaries.extend(sweep.find_nested(budget));
+        let nested = sweep.find_nested(budget).into_iter();
+        boundaries.extend(nested.map(|time_ns| (time_ns, None)));
+        let begun = budget
+            .spans
+            .iter()
+            .filter(|span| span.stage.is_begun_by_its_thread());
+        boundaries.extend(begun.map(|span| (span.start_ns, Some(span.thread))));
     }
     boundaries.sort_unstable();
     let mut boundaries = boundaries.into_iter().peekable();
@@ -34,8 +41,11 @@ pub(super) fn attribute(budgets: &mut [Budget], events: &[KernelEvent], requests
         now_ns = to;
     };
     for step in steps(events, requests) {
-        while let Some(boundary) = boundaries.next_if(|boundary| *boundary < step.time_ns) {
-            advance(&sweep, boundary);
+        while let Some((time_ns, runs)) = boundaries.next_if(|(time_ns, _)| *time_ns < step.time_ns) {
+            advance(&sweep, time_ns);
+            if let Some(thread) = runs {
+                sweep.machine.runs(thread);
+            }
         }
         advance(&sweep, step.time_ns);
         sweep.apply(step.what);
@@ -140,22 +150,25 @@ impl Sweep<'_> {
         if queued && let Some(source) = cpu.held_back {
             return Cause::Hole(source);
         }
-        if cpu.silent {
-            return Cause::Hole(HoleSource::Unaccounted);
-        }
-        if let Some(interrupt) = cpu.interrupts.last() {
-            return Cause::Interrupt(*interrupt);
-        }
         let Some(runner) = cpu.running else {
             return Cause::Unknown;
         };
+        let state = self.machine.threads.get(&runner).filter(|_| runner != 0);
+        // Something at least as important may run for long without an event.
+        let interrupted = cpu.interrupts.last();
+        if cpu.silent && (interrupted.is_some() || state.is_none_or(|state| state.level < thread.level)) {
+            return Cause::Hole(HoleSource::Unaccounted);
+        }
+        if let Some(interrupt) = interrupted {
+            return Cause::Interrupt(*interrupt);
+        }
         let request = &self.requests[budget.request];
         let server = request.service.as_ref().map(|service| service.thread);
         if runner != span.thread && (runner == request.client || Some(runner) == server) {
             return Cause::OtherSide;
         }
-        match self.machine.threads.get(&runner) {
-            Some(state) if runner != 0 && runner != span.thread => Cause::Held {
+        match state {
+            Some(state) if runner != span.thread => Cause::Held {
                 thread: runner,
                 level: state.level,
                 inverted: self.is_less_important(budget, span, thread, state),

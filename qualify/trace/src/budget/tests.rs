@@ -349,6 +349,44 @@ fn holes_are_the_kernel_s_and_the_host_s() {
 }
 
 #[test]
+fn more_important_threads_may_run_for_long_without_an_event() {
+    let mut events = undisturbed();
+    let mut request = call();
+    let later = [
+        blocks(1800, 0, server(), hog()),
+        blocks(1880 + SILENCE_NS, 0, hog(), client()),
+    ];
+    events.truncate(6);
+    events.extend(later);
+    request.received_ns = Some(1900 + SILENCE_NS);
+    request.end_ns = 2000 + SILENCE_NS;
+    let budget = explained(&events, &[request]);
+    assert_eq!(
+        parts(&budget, Stage::ReplyWakeUp)[0],
+        (held(hog(), false), 80 + SILENCE_NS)
+    );
+}
+
+#[test]
+fn who_records_something_runs_although_the_kernel_hid_the_switch() {
+    // The server's CPU idled; nothing tells when its thread came.
+    let events = [
+        blocks(800, 1, server(), idle()),
+        blocks(900, 0, idle(), client()),
+        waking(1150, 0, server(), 1),
+        woken(1155, 1, server(), 1),
+        blocks(1250, 0, client(), idle()),
+        waking(1750, 1, client(), 0),
+        blocks(1790, 0, idle(), client()),
+        blocks(1850, 1, server(), idle()),
+    ];
+    let budget = explained(&events, &[call()]);
+    assert_eq!(parts(&budget, Stage::WakeUp), [(Cause::Starting, 150)]);
+    assert_eq!(parts(&budget, Stage::Read), [(Cause::Ran, 100)]);
+    assert_eq!(parts(&budget, Stage::Upcall), [(Cause::Ran, 100)]);
+}
+
+#[test]
 fn a_request_behind_another_one_waits_in_its_lane() {
     // The server is on another CPU and busy; it finds the request when it looks again.
     let events = [

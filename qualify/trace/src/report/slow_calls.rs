@@ -148,7 +148,7 @@ impl Teller<'_> {
         let others = told.split_off(told.len().min(NAMED));
         if !others.is_empty() {
             let sum = others.iter().map(|(_, length)| length).sum();
-            told.push((format!("{} other things", others.len()), sum));
+            told.push((format!("{} more", others.len()), sum));
         }
         let texts = told
             .iter()

@@ -1,13 +1,14 @@
 use std::time::Duration;
 
 use punctual_harness::Outcome;
+use punctual_trace::SessionSettings;
 
 use super::{
     super::mt_cubit::{Stage, Task},
     Configuration, MOST_LOW,
     contrast::HZ,
 };
-use crate::{Error, explain::Pass, testbed::Testbed};
+use crate::{Error, explain::Pass, inversion::recording, testbed::Testbed};
 
 const SECONDS: f64 = 3.0;
 /// More than the calls leave on any thread; there are 100 threads.
@@ -22,7 +23,11 @@ pub(super) fn measure(
 ) -> Result<(), Error> {
     let places = &testbed.places;
     let name = configuration.name();
-    let Some(pass) = Pass::begin(&testbed.settings, places, name, RECORDS)? else {
+    let recording = SessionSettings {
+        records_per_thread: RECORDS,
+        ..recording(places)
+    };
+    let Some(pass) = Pass::begin(&testbed.settings, name, &recording)? else {
         return Ok(());
     };
     let text = format!("{name}: calls to explain");
