@@ -45,7 +45,17 @@ pub struct Inspection {
     pub(super) affinity: Option<CpuSet>,
 }
 
-/// Where an ORB can be looked into.
+/// Where an ORB can be looked into: what [`Orb::inspected_at`](crate::Orb::inspected_at) says.
+///
+/// ```
+/// use punctual_orb::{Inspection, Orb};
+///
+/// let path = std::env::temp_dir().join(format!("punctual-doc-at-{}.inspect", std::process::id()));
+/// let orb = Orb::builder().inspection(Inspection::at(&path)).build()?;
+/// let at = orb.inspected_at().expect("inspection is on");
+/// assert_eq!((at.socket, at.metrics), (path, None));
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct InspectedAt {
     /// A Unix domain socket that only this user can connect to. Each line `snapshot` is answered with a line of JSON, and
