@@ -6,7 +6,7 @@ mod steps;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::event::{Interrupt, KernelEvent, Level, ThreadId, What};
-use crate::inversion::HoleSource;
+use crate::inversion::{HoleSource, SILENCE_NS};
 pub(crate) use levels::{LevelHistory, level_in_service};
 pub(crate) use steps::{Change, steps};
 
@@ -28,8 +28,8 @@ pub(crate) struct Cpu {
     pub(crate) interrupts: Vec<Interrupt>,
     /// The kernel has chosen what runs over a real-time thread in the queue.
     pub(crate) held_back: Option<HoleSource>,
-    /// It records nothing for so long that the host may not have run it.
-    pub(crate) silent: bool,
+    /// It records nothing for so long that the host may not have run it, until then.
+    pub(crate) silent_until: Option<u64>,
 }
 
 /// What a thread does.
@@ -78,15 +78,20 @@ impl Machine {
         }
     }
 
-    /// A thread has recorded something itself, so it runs, also where the kernel has kept the switch from idling to itself.
-    pub(crate) fn runs(&mut self, id: ThreadId) {
-        let Some(thread) = self.threads.get(&id) else {
+    /// A thread has recorded something itself at that time, so it runs, also where the kernel has kept the switch to it to
+    /// itself, and its CPU is not silent for as long as it seemed.
+    pub(crate) fn runs(&mut self, id: ThreadId, time_ns: u64) {
+        let Some(thread) = self.threads.get(&id).filter(|thread| thread.seen) else {
             return;
         };
-        let (state, cpu, level) = (thread.state, thread.cpu, thread.level);
-        if state != State::Running && self.cpu(cpu).running == Some(0) {
-            self.cpu(cpu).running = Some(id);
-            self.set(id, State::Running, Some(cpu), Some(level));
+        let (state, home, level) = (thread.state, thread.cpu, thread.level);
+        let cpu = self.cpu(home);
+        cpu.silent_until = cpu
+            .silent_until
+            .filter(|until| until.saturating_sub(time_ns) >= SILENCE_NS);
+        if state != State::Running {
+            cpu.running = Some(id);
+            self.set(id, State::Running, Some(home), Some(level));
         }
     }
 

@@ -44,7 +44,7 @@ pub(super) fn attribute(budgets: &mut [Budget], events: &[KernelEvent], requests
         while let Some((time_ns, runs)) = boundaries.next_if(|(time_ns, _)| *time_ns < step.time_ns) {
             advance(&sweep, time_ns);
             if let Some(thread) = runs {
-                sweep.machine.runs(thread);
+                sweep.machine.runs(thread, time_ns);
             }
         }
         advance(&sweep, step.time_ns);
@@ -118,9 +118,9 @@ impl Sweep<'_> {
         let cpu = self.machine.cpus.get(&thread.cpu).unwrap_or(&no_cpu);
         match thread.state {
             State::Running => match cpu.interrupts.last() {
-                Some(_) if cpu.silent => Cause::Hole(HoleSource::Unaccounted),
+                Some(_) if cpu.silent_until.is_some() => Cause::Hole(HoleSource::Unaccounted),
                 Some(interrupt) => Cause::Interrupt(*interrupt),
-                None => behind.unwrap_or(if cpu.silent {
+                None => behind.unwrap_or(if cpu.silent_until.is_some() {
                     Cause::RanSilently
                 } else {
                     Cause::Ran
@@ -156,7 +156,9 @@ impl Sweep<'_> {
         let state = self.machine.threads.get(&runner).filter(|_| runner != 0);
         // Something at least as important may run for long without an event.
         let interrupted = cpu.interrupts.last();
-        if cpu.silent && (interrupted.is_some() || state.is_none_or(|state| state.level < thread.level)) {
+        if cpu.silent_until.is_some()
+            && (interrupted.is_some() || state.is_none_or(|state| state.level < thread.level))
+        {
             return Cause::Hole(HoleSource::Unaccounted);
         }
         if let Some(interrupt) = interrupted {
@@ -221,8 +223,8 @@ impl Sweep<'_> {
     fn apply(&mut self, change: Change) {
         match change {
             Change::Kernel(event) => self.machine.apply(event),
-            Change::SilenceBegins(cpu) => self.machine.cpu(cpu).silent = true,
-            Change::SilenceEnds(cpu) => self.machine.cpu(cpu).silent = false,
+            Change::SilenceBegins(cpu, until) => self.machine.cpu(cpu).silent_until = Some(until),
+            Change::SilenceEnds(cpu) => self.machine.cpu(cpu).silent_until = None,
             Change::Served(place) => {
                 if let Some(service) = &self.requests[place].service {
                     self.machine.begin_service(place, service.thread);

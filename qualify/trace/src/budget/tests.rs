@@ -387,6 +387,43 @@ fn who_records_something_runs_although_the_kernel_hid_the_switch() {
 }
 
 #[test]
+fn who_records_something_runs_whatever_the_kernel_showed_last() {
+    // Nothing tells that the hog went, and that the caller came.
+    let events = [
+        blocks(800, 0, client(), hog()),
+        waking(900, 0, client(), 0),
+        woken(905, 0, client(), 0),
+        blocks(1250, 0, client(), server()),
+        blocks(1850, 0, server(), client()),
+    ];
+    let budget = explained(&events, &[call()]);
+    assert_eq!(parts(&budget, Stage::Encode), [(Cause::Ran, 100)]);
+    assert_eq!(
+        parts(&budget, Stage::Result),
+        [(Cause::Unknown, 100)],
+        "after the last event"
+    );
+}
+
+#[test]
+fn silence_ends_for_a_moment_where_a_thread_records_something() {
+    // The caller gets its CPU after a silence in which low was the last that ran, and the next event is 100 later.
+    let mut request = call();
+    request.received_ns = Some(1900 + SILENCE_NS);
+    request.end_ns = 2000 + SILENCE_NS;
+    let mut events = undisturbed();
+    events.truncate(6);
+    events.extend([
+        blocks(1850, 0, server(), low()),
+        blocks(2010 + SILENCE_NS, 0, client(), idle()),
+    ]);
+    let budget = explained(&events, &[request]);
+    let waited = parts(&budget, Stage::ReplyWakeUp);
+    assert_eq!(waited[0], (Cause::Hole(HoleSource::Unaccounted), 50 + SILENCE_NS));
+    assert_eq!(parts(&budget, Stage::Result), [(Cause::Ran, 100)]);
+}
+
+#[test]
 fn a_request_behind_another_one_waits_in_its_lane() {
     // The server is on another CPU and busy; it finds the request when it looks again.
     let events = [

@@ -115,7 +115,7 @@ impl<'a> Sweep<'a> {
         let (cpu, who) = self.less_important(id, thread.cpu, |_, runner| {
             (runner.level < thread.level).then_some(runner.level)
         })?;
-        if queued && cpu == thread.cpu && home.is_some_and(|cpu| cpu.silent) {
+        if queued && cpu == thread.cpu && home.is_some_and(|cpu| cpu.silent_until.is_some()) {
             let source = HoleSource::Unaccounted;
             return Some(Verdict::Hole { cpu, source });
         }
@@ -277,8 +277,8 @@ impl<'a> Sweep<'a> {
     fn apply(&mut self, change: Change) {
         match change {
             Change::Kernel(event) => self.machine.apply(event),
-            Change::SilenceBegins(cpu) => self.machine.cpu(cpu).silent = true,
-            Change::SilenceEnds(cpu) => self.machine.cpu(cpu).silent = false,
+            Change::SilenceBegins(cpu, until) => self.machine.cpu(cpu).silent_until = Some(until),
+            Change::SilenceEnds(cpu) => self.machine.cpu(cpu).silent_until = None,
             Change::Sent(place) => self.enter_phase(place, Phase::Queued),
             Change::Served(place) => {
                 if let Some(service) = &self.requests[place].service {

@@ -16,7 +16,8 @@ pub(crate) struct Step {
 #[derive(Clone, Copy)]
 pub(crate) enum Change {
     Kernel(KernelEvent),
-    SilenceBegins(u32),
+    /// Of a CPU, until that time.
+    SilenceBegins(u32, u64),
     SilenceEnds(u32),
     /// A request, by its place.
     Sent(usize),
@@ -45,7 +46,7 @@ pub(crate) fn steps(events: &[KernelEvent], requests: &[Request]) -> Vec<Step> {
         if let Some(before) = before.filter(|before| event.time_ns - before >= silence) {
             steps.push(Step {
                 time_ns: before,
-                what: Change::SilenceBegins(event.cpu),
+                what: Change::SilenceBegins(event.cpu, event.time_ns),
             });
             steps.push(Step {
                 time_ns: event.time_ns,
