@@ -20,7 +20,7 @@ pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
 
 /// Past the capacity, where the paper's classic pool has lost the important client's deadlines and kept the others'.
 const WORKS: Works = Works {
-    quick: &[30, 45],
+    quick: &[25, 30, 45, 60, 85],
     full: &PAPER_WORKS,
     claimed: |work| (35..=50).contains(&work),
 };
@@ -35,7 +35,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let setup = Setup::new(realtime(vec![Pool::Classic.spec(false)]), Placement::OneCpu);
     let played = session.play(&[setup], phases(length))?;
     let outcome = &mut session.outcome;
-    shortened(outcome, length, "works other than 30 and 45");
+    shortened(outcome, length, "works other than 25, 30, 45, 60 and 85");
     add_rows(outcome, &played, &Row::new().with("pool", "classic"));
     claim(&played, outcome);
     let outcome = session.end()?;
