@@ -1,14 +1,12 @@
 //! The measurements that `punctual bench`, `punctual qualify` and `punctual demo` run.
 //!
-//! Each is a module with `Options` for the command line and `run`. Measured work happens in processes of its own, which
-//! are this program again: [`main_if_asked`] takes the call there.
+//! Each is a [`Benchmark`] of one list, run on one prepared machine. Measured work happens in processes of its own, which are
+//! this program again: [`main_if_asked`] takes the call there.
 
 pub mod bench;
 mod benchmark;
 mod cubit;
 pub mod demo;
-// For benchmarks with many calls of one kind.
-#[allow(dead_code, reason = "the benchmarks that use it come one by one")]
 mod distribution;
 mod explain;
 mod inversion;
