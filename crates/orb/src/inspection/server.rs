@@ -43,6 +43,8 @@ const NAME: &str = "orb-inspect";
 const NICENESS: i32 = 10;
 /// Visitors at a time at each of the two places; others wait to be accepted.
 const MAX_VISITORS: usize = 8;
+/// More than any listener's queue holds.
+const MAX_BACKLOG: usize = 4096;
 /// How long nobody is accepted where that failed: descriptors are missing, say.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -137,6 +139,14 @@ impl Shared {
                 place
                     .visitors
                     .retain_mut(|visitor| visitor.go_on(now, &look) == Next::Stays);
+            }
+        }
+        // Who has come and was not let in yet would wait for as long as the listener stays open. No more than a backlog of them.
+        for place in &places {
+            for _ in 0..MAX_BACKLOG {
+                if place.listener.accept(Instant::now()).is_err() {
+                    break;
+                }
             }
         }
     }
