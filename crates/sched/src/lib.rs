@@ -1,4 +1,5 @@
-//! Priority mappings (CORBA priorities to a host's own and back), priority transforms, and schedulability analysis.
+//! Priority mappings (CORBA priorities to a host's own and back), priority transforms, schedulability analysis, and dynamic
+//! schedulers.
 //!
 //! Pure: no I/O, no clock, no thread.
 #![no_std]
@@ -8,6 +9,7 @@ extern crate alloc;
 pub mod analysis;
 mod continuous_mapping;
 mod direct_mapping;
+pub mod dynamic;
 mod linear_mapping;
 mod network_priority;
 mod priority_mapping;

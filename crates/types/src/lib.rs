@@ -5,12 +5,14 @@
 
 extern crate alloc;
 
+mod distributable_thread_id;
 mod minor;
 mod priority;
 mod priority_band;
 mod repository_id;
 mod system_exception;
 
+pub use distributable_thread_id::DistributableThreadId;
 pub use minor::{Minor, OMG_VMCID, PUNCTUAL_VMCID, TAO_VMCID};
 pub use priority::{NativePriority, OutOfRange, Priority};
 pub use priority_band::PriorityBand;
