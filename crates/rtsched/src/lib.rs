@@ -61,6 +61,6 @@ pub use distributable_thread::{DistributableThread, DistributableThreadState};
 pub use error::{BuildError, SchedulingError};
 pub use manager::SchedulerManager;
 pub use operation::{Failure, RetryPolicy};
-pub use scheduling::RtScheduling;
+pub use scheduling::{InitialReference, RtScheduling};
 pub use segment::Segment;
 pub use spawn::SpawnSpec;

@@ -335,21 +335,19 @@ impl Minor {
                 "the priority lies outside the band that its connection is bound to; send it over another connection",
             ),
             Self::PRIORITY_NOT_TRANSFORMED => Some("the server's priority transform refused the priority"),
-            Self::NO_DISTRIBUTABLE_THREAD => Some(
-                "the calling thread carries no distributable thread; begin a scheduling segment first",
-            ),
-            Self::SEGMENT_NAME_WRONG => Some(
-                "the innermost scheduling segment has another name; it is still open",
-            ),
-            Self::SEGMENT_IS_SCOPED => Some(
-                "the innermost scheduling segment belongs to a scope or to a request, and ends with it",
-            ),
-            Self::DISTRIBUTABLE_THREAD_UNKNOWN => Some(
-                "no distributable thread of this id is known here: it has ended, or was never here",
-            ),
-            Self::DISTRIBUTABLE_THREAD_CANCELLED => Some(
-                "the distributable thread was cancelled",
-            ),
+            Self::NO_DISTRIBUTABLE_THREAD => {
+                Some("the calling thread carries no distributable thread; begin a scheduling segment first")
+            }
+            Self::SEGMENT_NAME_WRONG => {
+                Some("the innermost scheduling segment has another name; it is still open")
+            }
+            Self::SEGMENT_IS_SCOPED => {
+                Some("the innermost scheduling segment belongs to a scope or to a request, and ends with it")
+            }
+            Self::DISTRIBUTABLE_THREAD_UNKNOWN => {
+                Some("no distributable thread of this id is known here: it has ended, or was never here")
+            }
+            Self::DISTRIBUTABLE_THREAD_CANCELLED => Some("the distributable thread was cancelled"),
             Self::DISTRIBUTABLE_THREAD_ACTIVE => Some(
                 "the distributable thread is active at this host already: an earlier call of it that timed out still runs, or its context was forged",
             ),
