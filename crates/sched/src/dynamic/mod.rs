@@ -3,7 +3,9 @@
 //! Decisions only. What makes a thread run or wait is elsewhere: live in the Real-time CORBA 1.2 runtime, in virtual time in the
 //! simulator. Source: RT-CORBA 1.2; \[S4\] sections 2.2 and 2.3.
 
+mod arrival_order;
 mod by_rank;
+mod checked;
 mod claim;
 mod discipline;
 mod earliest_deadline_first;
@@ -18,6 +20,7 @@ mod ranked;
 mod rate_monotonic;
 mod rate_monotonic_or_laxity;
 mod ready_queue;
+pub mod resource;
 mod scheduler;
 mod standard;
 mod thread_priority;
@@ -25,6 +28,7 @@ mod time;
 pub mod translation;
 
 pub use by_rank::ByRank;
+pub use checked::{Checked, Nonsense};
 pub use claim::Claim;
 pub use discipline::Discipline;
 pub use earliest_deadline_first::{EarliestDeadlineFirst, Edf};
