@@ -212,7 +212,8 @@ impl<'r> Serving<'r> {
             1
         };
         let two_way = request.response == ResponseFlags::WithTarget;
-        let mut upcall = Upcall::new(request.operation, arguments, reply, alignment, two_way, pool);
+        let mut upcall = Upcall::new(request.operation, arguments, reply, alignment, two_way, pool)
+            .sent_by(self.origin.peer);
         let result = run_servant(servant, &mut upcall);
         let outcome = upcall.outcome();
         (result.map(|()| outcome), upcall.into_reply())

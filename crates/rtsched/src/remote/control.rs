@@ -1,8 +1,8 @@
 use std::{sync::Arc, time::Duration};
 
 use punctual_orb::{LaneSpec, Orb, OrbError, PriorityModel};
-use punctual_stub::Interface;
-use punctual_types::{Priority, SystemException};
+use punctual_transport::Peer;
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
     CancellationPolicy, LocalThreads, ThreadControlRef, Whereabouts, control_reference,
@@ -78,6 +78,7 @@ impl ThreadControl {
         let reference: ThreadControlRef = adapter.activate(Servant {
             threads,
             longest: spec.longest,
+            policy: spec.policy,
         })?;
         orb.add_ior_component(control_reference::component(&reference));
         let url = orb.publish(NAME, &reference)?;
@@ -99,10 +100,20 @@ impl ThreadControl {
 struct Servant {
     threads: Arc<dyn LocalThreads>,
     longest: Duration,
+    policy: CancellationPolicy,
 }
 
 impl Answers for Servant {
-    fn answer(&self, question: &Question) -> Result<Whereabouts, SystemException> {
+    /// Whether a thread is known here is told to those only who may ask for it.
+    fn answer(&self, asker: Option<Peer>, question: &Question) -> Result<Whereabouts, SystemException> {
+        if let Some(peer) = asker
+            && !self
+                .policy
+                .allows(peer, || self.threads.was_called_by(question.id, peer))
+        {
+            let (kind, minor) = (SystemExceptionKind::NoPermission, Minor::CONTROL_REFUSED);
+            return Err(SystemException::new(kind, minor, Completion::No));
+        }
         let bounded = Question {
             hosts: question.hosts.min(MOST_HOSTS),
             within: question.within.min(self.longest),

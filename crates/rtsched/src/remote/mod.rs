@@ -24,12 +24,16 @@ pub use search::RemoteThread;
 pub use thread_control::{Place, ThreadControlRef, Whereabouts};
 
 use punctual_stub::ObjectRef;
+use punctual_transport::Peer;
 use punctual_types::DistributableThreadId;
 
 /// What an endsystem knows of its distributable threads.
 pub(crate) trait LocalThreads: Send + Sync {
     /// `None`: there is none of this id.
     fn look(&self, id: DistributableThreadId) -> Option<Local>;
+
+    /// Whether a call of this peer's has brought the thread here, and is under way.
+    fn was_called_by(&self, id: DistributableThreadId, peer: Peer) -> bool;
 
     /// Marks the thread as cancelled, if it is here.
     fn cancel(&self, id: DistributableThreadId) -> Option<Local>;

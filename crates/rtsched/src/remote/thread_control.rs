@@ -20,6 +20,7 @@ use punctual_stub::rt::{
     CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Interface, ObjectRef, Phase, Skeleton,
     SystemException, Upcall,
 };
+use punctual_transport::Peer;
 use punctual_types::DistributableThreadId;
 
 /// A reference to the control of another endsystem: what `corbaloc:…/RTScheduling` names.
@@ -96,7 +97,8 @@ impl Interface for ThreadControlRef {
 
 /// Whoever answers for an endsystem.
 pub(super) trait Answers: Send + Sync {
-    fn answer(&self, question: &Question) -> Result<Whereabouts, SystemException>;
+    /// `asker`: who asks; `None`: this ORB.
+    fn answer(&self, asker: Option<Peer>, question: &Question) -> Result<Whereabouts, SystemException>;
 }
 
 impl<S: Answers> Skeleton<S> for ThreadControlRef {
@@ -113,7 +115,7 @@ impl<S: Answers> Skeleton<S> for ThreadControlRef {
             hosts: upcall.argument()?,
             within: Duration::from_nanos(upcall.argument()?),
         };
-        let answer = servant.answer(&question)?;
+        let answer = servant.answer(upcall.peer(), &question)?;
         upcall.reply(|reply| answer.encode(reply))
     }
 }
