@@ -50,9 +50,11 @@ mod ids;
 mod manager;
 mod notice;
 mod operation;
+pub mod remote;
 mod scheduling;
 mod segment;
 mod spawn;
+pub mod wire;
 
 pub use builder::RtSchedulingBuilder;
 pub use current::Current;
