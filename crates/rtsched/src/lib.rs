@@ -3,3 +3,5 @@
 //!
 //! A distributable thread is one locus of execution that moves from host to host with its calls. Source: RT-CORBA 1.2,
 //! module RTScheduling; \[S4\].
+
+pub mod storage;
