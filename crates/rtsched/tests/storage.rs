@@ -1,13 +1,13 @@
 //! The storage of distributable threads, as the runtime and its users see it.
 
 use std::sync::{
-    Arc, Barrier, Mutex,
+    Arc, Barrier,
     atomic::{AtomicU32, Ordering},
     mpsc,
 };
 use std::thread;
 
-use punctual_os::{CountingAllocator, alloc_counter::count_allocations};
+use punctual_os::{CountingAllocator, PiMutex, alloc_counter::count_allocations};
 use punctual_rtsched::storage::{
     ObjectKey, StorageError, StorageKey, ThreadStorage, VisitorLimits, VisitorStorage, WordKey, attach,
     detach, is_attached, panicked_destructors,
@@ -95,14 +95,13 @@ fn a_call_back_on_another_thread_of_the_system_finds_it() {
     storage.enter(|| {
         key.set(-3).unwrap();
         let away = storage.clone();
-        let found = thread::spawn(move || {
-            away.enter(|| {
-                let found = key.get();
+        thread::scope(|scope| {
+            let calls_back = || {
+                assert_eq!(key.get(), Ok(Some(-3)));
                 key.set(4).unwrap();
-                found
-            })
+            };
+            scope.spawn(move || away.enter(calls_back));
         });
-        assert_eq!(found.join().unwrap(), Ok(Some(-3)));
         assert_eq!(key.get(), Ok(Some(4)));
     });
 }
@@ -174,11 +173,11 @@ fn stale_keys_are_refused_and_the_next_key_sees_nothing_of_theirs() {
 
 #[test]
 fn destructors_are_called_for_the_newest_key_first() {
-    let order = Arc::new(Mutex::new(Vec::new()));
+    let order = Arc::new(PiMutex::new(Vec::new()));
     let keys: Vec<_> = (0..4)
         .map(|number| {
             let order = Arc::clone(&order);
-            StorageKey::with_destructor(move |word| order.lock().unwrap().push((number, word))).unwrap()
+            StorageKey::with_destructor(move |word| order.lock().push((number, word))).unwrap()
         })
         .collect();
     let storage = ThreadStorage::new();
@@ -192,36 +191,32 @@ fn destructors_are_called_for_the_newest_key_first() {
         keys[2].delete().unwrap();
     });
     drop(storage);
-    assert!(order.lock().unwrap().is_empty(), "it is still somebody's");
+    assert!(order.lock().is_empty(), "it is still somebody's");
     drop(alive);
-    assert_eq!(*order.lock().unwrap(), [(3, 13), (0, 20)]);
+    assert_eq!(*order.lock(), [(3, 13), (0, 20)]);
 }
 
 #[test]
 fn destructors_find_older_values_and_may_set_others() {
-    let seen = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::new(PiMutex::new(Vec::new()));
     let of_older = Arc::clone(&seen);
-    let older =
-        StorageKey::with_destructor(move |word| of_older.lock().unwrap().push(("older", word))).unwrap();
+    let older = StorageKey::with_destructor(move |word| of_older.lock().push(("older", word))).unwrap();
     let of_newer = Arc::clone(&seen);
     let newer = StorageKey::with_destructor(move |word| {
-        of_newer
-            .lock()
-            .unwrap()
-            .push(("finds", older.get().unwrap().unwrap_or(0)));
+        of_newer.lock().push(("finds", older.get().unwrap().unwrap_or(0)));
         older.set(word + 1).unwrap();
     })
     .unwrap();
     let again = Arc::new(AtomicU32::new(0));
     let of_endless = Arc::clone(&again);
-    let place = Arc::new(Mutex::new(None::<StorageKey>));
+    let place = Arc::new(PiMutex::new(None::<StorageKey>));
     let own = Arc::clone(&place);
     let endless = StorageKey::with_destructor(move |word| {
         of_endless.fetch_add(1, Ordering::Relaxed);
-        own.lock().unwrap().unwrap().set(word).unwrap();
+        own.lock().unwrap().set(word).unwrap();
     })
     .unwrap();
-    *place.lock().unwrap() = Some(endless);
+    *place.lock() = Some(endless);
     let storage = ThreadStorage::new();
     storage.enter(|| {
         older.set(5).unwrap();
@@ -229,7 +224,7 @@ fn destructors_find_older_values_and_may_set_others() {
         endless.set(1).unwrap();
     });
     drop(storage);
-    assert_eq!(*seen.lock().unwrap(), [("finds", 5), ("older", 8)]);
+    assert_eq!(*seen.lock(), [("finds", 5), ("older", 8)]);
     assert_eq!(
         again.load(Ordering::Relaxed),
         ThreadStorage::DESTRUCTOR_PASSES as u32
