@@ -21,7 +21,13 @@ fn the_tables_of_the_paper_are_filled() {
     let said = loop {
         let mut command = Command::new(env!("CARGO_BIN_EXE_punctual"));
         command.args(["bench", "dyn.tss", "--quick", "--leave-system-alone"]);
-        let output = command.arg("--json").arg(&json).arg("--html").arg(&html).output().unwrap();
+        let output = command
+            .arg("--json")
+            .arg(&json)
+            .arg("--html")
+            .arg(&html)
+            .output()
+            .unwrap();
         let error = String::from_utf8_lossy(&output.stderr);
         if !error.contains("another measurement") || start.elapsed() > PATIENCE {
             break format!("{}{error}", String::from_utf8_lossy(&output.stdout));

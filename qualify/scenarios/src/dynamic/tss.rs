@@ -58,8 +58,7 @@ impl Extent {
     fn expected(self) -> Duration {
         let accesses = self.rounds * self.batches * access::BATCH;
         let kinds = Operation::ALL.len() * (Storage::ALL.len() + NUMBERS_OF_KEYS.len());
-        // An object takes as long as all others together; creations take next to nothing.
-        Duration::from_nanos(3 * (accesses * (kinds + 20)) as u64)
+        Duration::from_nanos(6 * (accesses * kinds) as u64)
     }
 }
 
@@ -161,12 +160,12 @@ fn alternate(
     kinds: &[Access],
     extent: Extent,
 ) -> Result<Vec<(Access, Vec<Block>)>, Error> {
-    let expected = Duration::from_nanos(5 * (extent.batches * access::BATCH) as u64);
-    let blocks = interleave(kinds, extent.rounds, |access, round| {
-        if access == kinds[0] {
-            let text = format!("{what}, round {} of {}", round + 1, extent.rounds);
-            testbed.progress.stage(text, expected * kinds.len() as u32);
-        }
+    // An object takes as long as all others together.
+    let expected = Duration::from_nanos(6 * (extent.batches * access::BATCH) as u64);
+    testbed
+        .progress
+        .stage(what, expected * (kinds.len() * extent.rounds) as u32);
+    let blocks = interleave(kinds, extent.rounds, |access, _| {
         match subject.ask(&Question::Access(access), expected)? {
             Answer::Accessed(block) => Ok(block),
             Answer::Created(_) => Err(out_of_step()),
