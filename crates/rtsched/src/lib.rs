@@ -54,6 +54,7 @@ pub mod remote;
 mod scheduling;
 mod segment;
 mod spawn;
+pub mod storage;
 pub mod wire;
 
 pub use builder::RtSchedulingBuilder;
