@@ -5,8 +5,7 @@ use punctual_types::DistributableThreadId;
 
 use crate::{
     BuildError, Current, Decision, DistributableThread, RtSchedulingBuilder, SchedulerManager,
-    ThreadSnapshot, dispatcher,
-    endsystem::Endsystem, storage::VisitorStorage,
+    ThreadSnapshot, dispatcher, endsystem::Endsystem, storage::VisitorStorage,
 };
 
 /// Real-time CORBA 1.2 at one endsystem: its scheduler, and the distributable threads that are here. Cheap to clone; clones are the

@@ -12,9 +12,7 @@ use punctual_orb::{Orb, PriorityModel};
 use punctual_os::PiMutex;
 use punctual_rtsched::{Preemption, RtScheduling, SchedulingError, Standing};
 use punctual_sched::dynamic::SchedulingParameters;
-use punctual_stub::rt::{
-    Decode, Encode, Interface, ObjectRef, Phase, Skeleton, SystemException, Upcall,
-};
+use punctual_stub::rt::{Decode, Encode, Interface, ObjectRef, Phase, Skeleton, SystemException, Upcall};
 use punctual_types::Priority;
 
 /// One with the default scheduler, which preempts nobody.
