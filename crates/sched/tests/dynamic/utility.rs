@@ -46,6 +46,16 @@ fn the_less_dense_is_shed() {
     assert_eq!(accrued(&by_deadline, &jobs), 1);
 }
 
+/// As much is shed as it takes, and of that what is densest runs first once there is time.
+#[test]
+fn several_are_shed_for_one_that_is_worth_it() {
+    let small = |value| job(0, 4, 12, value, 0);
+    let jobs = [small(1), small(2), small(3), job(0, 12, 13, 100, 0)];
+    let (by_utility, by_deadline) = both(1, &jobs);
+    assert_eq!(accrued(&by_utility, &jobs), 100);
+    assert_eq!(accrued(&by_deadline, &jobs), 6);
+}
+
 /// What cannot be in time runs when nothing else does.
 #[test]
 fn what_is_worth_nothing_any_more_goes_last() {
