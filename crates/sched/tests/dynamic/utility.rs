@@ -83,6 +83,22 @@ fn slow_decay_is_worth_being_late() {
     assert!(accrued(&by_utility, &jobs) >= 91);
 }
 
+/// What a decision plans the next one does not give up for less.
+#[test]
+fn the_order_of_the_last_decision_stays_where_it_brings_more() {
+    let jobs = [
+        job(0, 4, 17, 1, 0),
+        job(0, 5, 5, 5, 0),
+        job(0, 3, 21, 3, 0),
+        job(0, 5, 26, 5, 0),
+        job(0, 8, 34, 8, 0),
+        job(0, 10, 39, 19, 14),
+        job(0, 9, 20, 8, 27),
+    ];
+    let (by_utility, by_deadline) = both(1, &jobs);
+    assert!(accrued(&by_utility, &jobs) >= accrued(&by_deadline, &jobs));
+}
+
 /// One that takes longer than it said does not run on for ever before others that can still be in time.
 #[test]
 fn who_takes_too_long_gives_way() {
