@@ -211,10 +211,6 @@ impl MaximumAccruedUtility {
         let mut work = Duration::ZERO;
         for place in 0..self.plan.len() {
             let candidate = self.plan[place];
-            if candidate.worth == 0 {
-                self.plan[place].is_shed = true;
-                continue;
-            }
             work = work.saturating_add(candidate.remaining);
             let entry = (candidate.density(), Reverse(candidate.arrival), place);
             self.least_dense.push(Reverse(entry));
