@@ -105,7 +105,7 @@ fn worst(mut scheduler: Box<dyn Scheduler>, threads: u32) -> u64 {
 
 #[test]
 fn a_decision_grows_with_the_logarithm_of_the_ready_threads() {
-    for threads in [10, 100, 1_000, 10_000] {
+    for threads in [10u32, 100, 1_000, 10_000] {
         // An arrival rises, one that leaves lets another sink, and the decision swaps: each goes through the heap once, and
         // sinking takes two comparisons at each level.
         let limit = u64::from(5 * (threads.ilog2() + 1) + 8);
