@@ -9,3 +9,4 @@ mod resources;
 mod textbook;
 mod translation;
 mod utility;
+mod utility_oracle;
