@@ -286,8 +286,11 @@ fn nested_calls() {
 fn what_infos_say() {
     use std::sync::{Arc, Mutex};
 
+    /// Operation, kind, whether it is collocated, and whether it has a deadline.
+    type Call = (String, CallKind, bool, bool);
+
     #[derive(Clone, Default)]
-    struct Said(Arc<Mutex<Vec<(String, CallKind, bool, bool)>>>);
+    struct Said(Arc<Mutex<Vec<Call>>>);
 
     impl ClientRequestInterceptor for Said {
         fn name(&self) -> &str {
@@ -384,11 +387,7 @@ fn what_infos_say() {
         *ours.0.lock().unwrap(),
         [each(false, false), each(false, true)].concat()
     );
-    let twice = |calls: [_; 3]| {
-        calls
-            .map(|call: (String, CallKind, bool, bool)| [call.clone(), call])
-            .concat()
-    };
+    let twice = |calls: [_; 3]| calls.map(|call: Call| [call.clone(), call]).concat();
     let expected = [
         each(false, false).to_vec(),
         each(false, false).to_vec(),

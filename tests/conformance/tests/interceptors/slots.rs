@@ -12,8 +12,11 @@ use super::{orb, server};
 struct Slotted {
     slot: Arc<OnceLock<SlotId>>,
     orb: Arc<Mutex<Option<Orb>>>,
-    found: Arc<Mutex<Vec<(&'static str, Option<u32>)>>>,
+    found: Arc<Mutex<Vec<Found>>>,
 }
+
+/// At which point, and the number there.
+type Found = (&'static str, Option<u32>);
 
 fn number(value: &SlotValue) -> Option<u32> {
     value
@@ -30,7 +33,7 @@ impl Slotted {
         self.found.lock().unwrap().push((point, number(&value.unwrap())));
     }
 
-    fn take(&self) -> Vec<(&'static str, Option<u32>)> {
+    fn take(&self) -> Vec<Found> {
         std::mem::take(&mut self.found.lock().unwrap())
     }
 
