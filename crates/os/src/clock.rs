@@ -161,7 +161,10 @@ mod tests {
         assert!(burner.join().unwrap() >= Duration::from_millis(3));
         let started = Instant::now();
         while thread_cpu_time_of(tid).is_ok() {
-            assert!(started.elapsed() < Duration::from_secs(5), "the number is free again soon");
+            assert!(
+                started.elapsed() < Duration::from_secs(5),
+                "the number is free again soon"
+            );
         }
     }
 

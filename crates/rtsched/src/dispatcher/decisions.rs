@@ -96,7 +96,11 @@ impl Decisions {
 
     /// The oldest first.
     pub(crate) fn to_vec(&self) -> Vec<Decision> {
-        let oldest = if self.ring.len() < self.room { 0 } else { self.count % self.room.max(1) };
+        let oldest = if self.ring.len() < self.room {
+            0
+        } else {
+            self.count % self.room.max(1)
+        };
         let (newer, older) = self.ring.split_at(oldest);
         [older, newer].concat()
     }

@@ -51,7 +51,7 @@ pub(crate) struct Head {
     pub(crate) native: Native,
     /// Its level, where the mechanism is OsPriorities.
     pub(crate) level: Option<i64>,
-    /// What the OS thread ran at when it took on the visit.
+    /// What the OS thread ran at before the dispatcher changed that; looked at then.
     pub(crate) before: Scheduling,
 }
 
@@ -92,6 +92,30 @@ impl Entry {
 }
 
 impl Head {
+    /// One that is ready nowhere yet.
+    pub(crate) fn new(
+        visit: u64,
+        tid: TaskId,
+        gate: Arc<Gate>,
+        parameters: SchedulingParameters,
+        began_at: Option<Duration>,
+    ) -> Self {
+        Self {
+            visit,
+            tid,
+            gate,
+            own: parameters,
+            inherited: None,
+            began_at,
+            received_parked: Duration::ZERO,
+            runs: false,
+            parked: false,
+            native: Native::Own,
+            level: None,
+            before: Scheduling::OTHER,
+        }
+    }
+
     /// What it is scheduled by, before translation.
     pub(crate) fn parameters(&self) -> &SchedulingParameters {
         self.inherited.as_ref().unwrap_or(&self.own)

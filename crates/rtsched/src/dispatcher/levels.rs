@@ -57,8 +57,13 @@ impl Levels {
             self.levels[shared].threads += 1;
             return self.placed(shared, false);
         }
-        let below = at.checked_sub(1).map_or(self.range.start() - 1, |below| self.levels[below].native);
-        let above = self.levels.get(at).map_or(self.range.end() + 1, |above| above.native);
+        let below = at
+            .checked_sub(1)
+            .map_or(self.range.start() - 1, |below| self.levels[below].native);
+        let above = self
+            .levels
+            .get(at)
+            .map_or(self.range.end() + 1, |above| above.native);
         let level = Level {
             eligibility,
             native: below + (above - below) / 2,
@@ -86,15 +91,22 @@ impl Levels {
     /// What threads at this level have.
     pub(super) fn native(&self, level: i64) -> NativePriority {
         let at = self.find(level).unwrap_or_else(|at| at.saturating_sub(1));
-        NativePriority(self.levels.get(at).map_or(*self.range.start(), |level| level.native))
+        NativePriority(
+            self.levels
+                .get(at)
+                .map_or(*self.range.start(), |level| level.native),
+        )
     }
 
     fn find(&self, eligibility: i64) -> Result<usize, usize> {
-        self.levels.binary_search_by_key(&eligibility, |level| level.eligibility)
+        self.levels
+            .binary_search_by_key(&eligibility, |level| level.eligibility)
     }
 
     fn placed(&self, at: usize, respread: bool) -> Placed {
-        let Level { eligibility, native, .. } = self.levels[at];
+        let Level {
+            eligibility, native, ..
+        } = self.levels[at];
         Placed {
             level: eligibility,
             native: NativePriority(native),
@@ -117,7 +129,10 @@ mod tests {
     use super::*;
 
     fn natives(levels: &Levels, eligibilities: impl IntoIterator<Item = i64>) -> Vec<i16> {
-        eligibilities.into_iter().map(|eligibility| levels.native(eligibility).0).collect()
+        eligibilities
+            .into_iter()
+            .map(|eligibility| levels.native(eligibility).0)
+            .collect()
     }
 
     #[test]

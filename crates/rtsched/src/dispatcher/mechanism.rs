@@ -80,8 +80,12 @@ pub enum Preemption {
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NativePriorities {
-    /// The thread `rt-dispatch`, for schedulers whose decisions change with time. Default 90. Above `active`.
+    /// The thread `rt-dispatch`, for schedulers whose decisions change with time. Default 90. Above `blocked`.
     pub executive: NativePriority,
+    /// Threads that [`Mechanism::ReadyQueue`] has let run and that have left the queue since, by a call or to sleep: what they wait
+    /// for ends at a scheduling point, which must not wait for a processor. Default 80. Above `active`, as lanes should be whose
+    /// requests bring distributable threads.
+    pub blocked: NativePriority,
     /// Threads that [`Mechanism::ReadyQueue`] lets run. Default 70. Above `inactive`.
     pub active: NativePriority,
     /// Threads that it has passed over while they ran. Default 2. Above 0: the rest of a processor is theirs.
@@ -94,6 +98,7 @@ impl Default for NativePriorities {
     fn default() -> Self {
         Self {
             executive: NativePriority(90),
+            blocked: NativePriority(80),
             active: NativePriority(70),
             inactive: NativePriority(2),
             levels: 3..=89,
@@ -106,10 +111,11 @@ impl NativePriorities {
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         let in_order = 1 <= self.inactive.0
             && self.inactive < self.active
-            && self.active < self.executive
+            && self.active < self.blocked
+            && self.blocked < self.executive
             && self.executive.0 <= 99;
         if !in_order {
-            return Err("native priorities: 1 ≤ inactive < active < executive ≤ 99 is wanted");
+            return Err("native priorities: 1 ≤ inactive < active < blocked < executive ≤ 99 is wanted");
         }
         if *self.levels.start() < 1 || *self.levels.end() > 99 || self.levels.is_empty() {
             return Err("native priorities: levels must be a range within 1..=99");
