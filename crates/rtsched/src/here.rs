@@ -14,6 +14,8 @@ use std::{
 use punctual_flight::{Event, Record, record};
 use punctual_os::{Gate, TaskId, clock};
 use punctual_sched::dynamic::{SchedulingParameters, Slot, Time};
+use punctual_stub::ObjectRef;
+use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, Minor, SystemException};
 
 use crate::{
@@ -539,8 +541,14 @@ impl Drop for Limited {
     }
 }
 
-/// The head of the current thread, if there is one, leaves by a call; gives what the other host is to know. `None`: there is none.
-pub(crate) fn send(endsystem: &Arc<Endsystem>) -> Result<Option<Present>, SystemException> {
+/// The head of the current thread, if there is one, leaves by a call of `object`; gives what the other host is to know. `None`: there is
+/// no current thread.
+///
+/// Asked for the object only where there is a thread; it gives `None` for one of this process.
+pub(crate) fn send(
+    endsystem: &Arc<Endsystem>,
+    object: impl FnOnce() -> Option<ObjectRef>,
+) -> Result<Option<Present>, SystemException> {
     let sent = with(|here| {
         let Some(visit) = here.current(endsystem) else {
             return Ok(None);
@@ -563,7 +571,7 @@ pub(crate) fn send(endsystem: &Arc<Endsystem>) -> Result<Option<Present>, System
     };
     let head = endsystem
         .dispatcher
-        .leave(visitor)
+        .leave(visitor, object())
         .map_err(interrupted_at_point)?;
     note(Event::DistributableThreadSent, present.id);
     with(|here| here.visits.last_mut().expect("it is calling").absent = Some(head));
@@ -591,10 +599,11 @@ pub(crate) fn receive(endsystem: &Arc<Endsystem>, cancelled: bool) -> Result<(),
         .map_err(interrupted_at_point)
 }
 
-/// A thread comes with a request, in a segment with the operation's name. Ended by [`end_request`].
+/// A thread comes with a request of this peer's, in a segment with the operation's name. Ended by [`end_request`].
 pub(crate) fn begin_request(
     endsystem: &Arc<Endsystem>,
     id: DistributableThreadId,
+    caller: Option<Peer>,
     operation: &str,
     parameters: SchedulingParameters,
     implicit: Option<SchedulingParameters>,
@@ -610,7 +619,8 @@ pub(crate) fn begin_request(
         let (tid, gate) = here.carrier();
         let visit = here.visits.last_mut().expect("just pushed");
         (visit.scopes, visit.by_request) = (1, true);
-        let head = Head::new(number, tid, gate, parameters, began_at);
+        let mut head = Head::new(number, tid, gate, parameters, began_at);
+        head.caller = caller;
         (here.visitor(&here.visits[here.visits.len() - 1]), head)
     });
     if let Err(interrupted) = endsystem.dispatcher.arrive(visitor, head) {

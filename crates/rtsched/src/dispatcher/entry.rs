@@ -2,6 +2,8 @@ use std::{sync::Arc, time::Duration};
 
 use punctual_os::{Gate, Scheduling, TaskId, clock};
 use punctual_sched::dynamic::{SchedulingParameters, Time};
+use punctual_stub::ObjectRef;
+use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, NativePriority};
 
 use super::decisions::ThreadName;
@@ -16,6 +18,17 @@ pub(crate) struct Entry {
     pub(crate) cancelled: bool,
     /// Where its head is.
     pub(crate) place: Place,
+    /// The visits whose calls have taken the head elsewhere, the latest last.
+    pub(crate) calling: Vec<Calling>,
+}
+
+/// A visit that waits for a call.
+pub(crate) struct Calling {
+    visit: u64,
+    /// What it calls; `None`: an object of this process, so that another visit has the head or will have it.
+    object: Option<ObjectRef>,
+    /// Whose request the visit is.
+    caller: Option<Peer>,
 }
 
 /// Where the head of a distributable thread is, as this endsystem knows it.
@@ -32,6 +45,8 @@ pub(crate) enum Place {
 pub(crate) struct Head {
     /// Which visit has it.
     pub(crate) visit: u64,
+    /// Whose request the visit is, where it is one of another process.
+    pub(crate) caller: Option<Peer>,
     pub(crate) tid: TaskId,
     /// What that OS thread waits at.
     pub(crate) gate: Arc<Gate>,
@@ -89,6 +104,36 @@ impl Entry {
     pub(crate) fn is_ready(&self) -> bool {
         matches!(self.place, Place::Ready(_))
     }
+
+    /// The head has left by a call of the visit that had it.
+    pub(crate) fn calls(&mut self, head: &Head, object: Option<ObjectRef>) {
+        self.calling.push(Calling {
+            visit: head.visit,
+            object,
+            caller: head.caller,
+        });
+    }
+
+    /// The visit waits for no call any more. The result is to be dropped without the lock.
+    pub(crate) fn has_called(&mut self, visit: u64) -> Option<Calling> {
+        let at = self.calling.iter().rposition(|calling| calling.visit == visit)?;
+        Some(self.calling.remove(at))
+    }
+
+    /// The object that the head has gone to; `None`: it is here.
+    pub(crate) fn called_object(&self) -> Option<&ObjectRef> {
+        match &self.place {
+            Place::Elsewhere => self.calling.last()?.object.as_ref(),
+            Place::Idle(_) | Place::Ready(_) => None,
+        }
+    }
+
+    /// Whether a request of this peer's has brought the thread here and is not over.
+    pub(crate) fn was_called_by(&self, peer: Peer) -> bool {
+        let waiting = self.calling.iter().map(|calling| calling.caller);
+        let mut callers = waiting.chain(self.head().map(|head| head.caller));
+        callers.any(|caller| caller == Some(peer))
+    }
 }
 
 impl Head {
@@ -102,6 +147,7 @@ impl Head {
     ) -> Self {
         Self {
             visit,
+            caller: None,
             tid,
             gate,
             own: parameters,

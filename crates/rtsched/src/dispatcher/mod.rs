@@ -21,6 +21,7 @@ use std::{
 
 use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
 use punctual_sched::dynamic::{Scheduler, SchedulingParameters, Slot, Time};
+use punctual_stub::ObjectRef;
 use punctual_types::{DistributableThreadId, Minor, SystemException};
 
 pub use decisions::{Decision, Switch};
@@ -29,7 +30,7 @@ pub use mechanism::{Mechanism, NativePriorities, Preemption};
 pub(crate) use timer::Timer;
 
 use self::{
-    entry::Place,
+    entry::{Entry, Place},
     state::{State, Wakes},
 };
 use crate::error::{BuildError, Interrupted, bad_order, unknown_thread};
@@ -106,6 +107,7 @@ impl Dispatcher {
     pub(crate) fn arrive(&self, visitor: Visitor, head: Head) -> Result<(), Interrupted> {
         let mut state = self.state.lock();
         let now = now();
+        let _called = state.entry_mut(visitor.slot).has_called(visitor.visit);
         let wakes = state.place_head(visitor.slot, head, now);
         self.proceed(state, visitor, wakes, now)
     }
@@ -142,20 +144,22 @@ impl Dispatcher {
         self.proceed(state, visitor, Wakes::default(), now())
     }
 
-    /// The head leaves by a call: whoever gets it can bring it back with [`arrive`](Self::arrive).
-    pub(crate) fn leave(&self, visitor: Visitor) -> Result<Head, Interrupted> {
+    /// The head leaves by a call of this object, `None` where that is in this process: whoever gets it can bring it back with
+    /// [`arrive`](Self::arrive).
+    pub(crate) fn leave(&self, visitor: Visitor, object: Option<ObjectRef>) -> Result<Head, Interrupted> {
         let mut state = self.state.lock();
         let now = now();
         if let Some(interrupted) = interruption(&mut state, visitor, now) {
             return Err(self.interrupt(state, visitor, interrupted, Wakes::default(), now));
         }
         let wakes = state.suspend(visitor.slot, now);
-        let place = std::mem::replace(&mut state.entry_mut(visitor.slot).place, Place::Elsewhere);
+        let entry = state.entry_mut(visitor.slot);
+        let Place::Idle(head) = std::mem::replace(&mut entry.place, Place::Elsewhere) else {
+            unreachable!("it was just suspended here");
+        };
+        entry.calls(&head, object);
         self.unlock(state, wakes);
-        match place {
-            Place::Idle(head) => Ok(head),
-            Place::Elsewhere | Place::Ready(_) => unreachable!("it was just suspended here"),
-        }
+        Ok(head)
     }
 
     /// The head stays here, and is not ready until it [`pass`](Self::pass)es.
@@ -174,8 +178,10 @@ impl Dispatcher {
     pub(crate) fn end(&self, slot: Slot, visit: u64) -> bool {
         let mut state = self.state.lock();
         let wakes = state.withdraw(slot, visit, now());
+        let called = state.entry_mut(slot).has_called(visit);
         let last = state.release(slot);
         self.unlock(state, wakes);
+        drop(called);
         last
     }
 
@@ -190,9 +196,14 @@ impl Dispatcher {
 
     /// Whether it was cancelled; `None`: it is not known here.
     pub(crate) fn is_cancelled(&self, id: DistributableThreadId) -> Option<bool> {
+        self.look_at(id, |entry| entry.cancelled)
+    }
+
+    /// Looks at what is known of a thread; `None`: it is not known here.
+    pub(crate) fn look_at<R>(&self, id: DistributableThreadId, look: impl FnOnce(&Entry) -> R) -> Option<R> {
         let state = self.state.lock();
         let slot = state.find(id)?;
-        Some(state.entry(slot).cancelled)
+        Some(look(state.entry(slot)))
     }
 
     /// Why the visit should not go on, if so.

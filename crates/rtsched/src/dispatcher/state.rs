@@ -111,14 +111,17 @@ impl State {
                 Completion::No,
             ));
         }
-        let entry = Entry {
+        let mut entry = Entry {
             id,
             name: ThreadName::new(name),
             visits: 1,
             cancelled: false,
             place: Place::Elsewhere,
+            calling: Vec::new(),
         };
         let slot = if let Some(slot) = self.free.pop() {
+            // Its memory is used again.
+            entry.calling = std::mem::take(&mut self.entry_mut(slot).calling);
             *self.entry_mut(slot) = entry;
             slot
         } else {

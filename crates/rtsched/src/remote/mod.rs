@@ -13,6 +13,7 @@
 mod cancellation_policy;
 mod control;
 mod control_reference;
+mod local;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ mod thread_control;
 pub use cancellation_policy::CancellationPolicy;
 pub use control::{ThreadControl, ThreadControlSpec};
 pub use search::RemoteThread;
+pub(crate) use search::search;
 pub use thread_control::{Place, ThreadControlRef, Whereabouts};
 
 use punctual_stub::ObjectRef;

@@ -1,11 +1,12 @@
 use std::time::{Duration, Instant};
 
 use punctual_os::clock;
-use punctual_types::{Completion, DistributableThreadId, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{DistributableThreadId, Minor, SystemException};
 
 use super::{
     LocalThreads, Place, ThreadControlRef, Whereabouts, control_reference, thread_control::Question,
 };
+use crate::error::unknown_thread;
 
 /// How many hosts a search goes on to.
 pub(super) const MOST_HOSTS: u8 = 16;
@@ -160,12 +161,4 @@ impl RemoteThread {
             within,
         })
     }
-}
-
-fn unknown_thread() -> SystemException {
-    SystemException::new(
-        SystemExceptionKind::ObjectNotExist,
-        Minor::DISTRIBUTABLE_THREAD_UNKNOWN,
-        Completion::No,
-    )
 }
