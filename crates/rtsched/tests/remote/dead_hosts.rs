@@ -1,0 +1,151 @@
+//! Hosts that die while the head of a thread is at them, or while it is behind them.
+
+use std::{
+    process::Command,
+    sync::atomic::Ordering,
+    thread,
+    time::{Duration, Instant},
+};
+
+use punctual_rtsched::{SchedulingError, remote::Place};
+use punctual_stub::Interface;
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+use crate::{
+    LONG, eventually,
+    host::{Host, HostProcess, kind_of},
+    tracker::{DEAF, RETURN, TrackerRef, WORK},
+};
+
+/// The thread of this host is in a call to elsewhere.
+fn is_away(host: &Host) -> bool {
+    host.scheduling.threads() == 1
+}
+
+#[test]
+fn the_caller_of_a_host_that_dies_is_told_and_nothing_is_left() {
+    let first = Host::new();
+    let mut dying = HostProcess::start(None);
+    first.leads_to(&dying.ior);
+    // It has been there and back.
+    assert_eq!(kind_of(first.sends(RETURN)), Ok(RETURN));
+    let began = Instant::now();
+    thread::scope(|scope| {
+        let sent = scope.spawn(|| {
+            let result = first.sends(WORK);
+            // Its OS thread goes on as a new thread.
+            assert_eq!(first.scheduling.threads(), 0);
+            first
+                .scheduling
+                .current()
+                .segment("after", crate::host::IMPORTANCE, |_| Ok::<_, SchedulingError>(()))
+                .unwrap();
+            result
+        });
+        eventually("the head is there", || is_away(&first));
+        // Its request may be on the way still: what is told is the same.
+        thread::sleep(Duration::from_millis(20));
+        dying.kill();
+        match sent.join().unwrap() {
+            Err(SchedulingError::System(told)) => {
+                assert_eq!(told.kind, SystemExceptionKind::CommFailure);
+                assert_eq!(told.completed, Completion::Maybe);
+            }
+            other => panic!("{other:?}"),
+        }
+    });
+    assert!(began.elapsed() < LONG);
+    assert_eq!(first.scheduling.threads(), 0);
+}
+
+#[test]
+fn the_caller_of_a_host_that_falls_silent_is_told_by_its_deadline() {
+    let first = Host::new();
+    let silent = HostProcess::start(None);
+    first.leads_to(&silent.ior);
+    assert_eq!(kind_of(first.sends(RETURN)), Ok(RETURN));
+    signal(&silent, "STOP");
+    let by: TrackerRef = first.orb.resolve(&silent.ior).unwrap();
+    let impatient: TrackerRef = by.as_object().with_timeout(Duration::from_millis(100)).unchecked();
+    assert_eq!(
+        kind_of(first.sends_by(&impatient, RETURN)),
+        Err(SystemExceptionKind::Timeout)
+    );
+    assert_eq!(first.scheduling.threads(), 0);
+    // Its control is as silent.
+    thread::scope(|scope| {
+        let patient: TrackerRef = by.as_object().with_timeout(Duration::from_secs(3)).unchecked();
+        let first = &first;
+        let sent = scope.spawn(move || kind_of(first.sends_by(&patient, RETURN)));
+        eventually("the thread has begun", || is_away(first));
+        let id = first.only_thread();
+        let thread = first.scheduling.lookup(id).unwrap();
+        let began = Instant::now();
+        let found = thread.cancel_everywhere(Duration::from_millis(200)).unwrap();
+        assert_eq!(
+            (found.place, found.hosts, found.cancelled),
+            (Place::OutOfReach, 0, true)
+        );
+        assert!(began.elapsed() < LONG);
+        let told = sent.join().unwrap().unwrap_err();
+        assert!(
+            [SystemExceptionKind::Timeout, SystemExceptionKind::ThreadCancelled].contains(&told),
+            "{told:?}"
+        );
+    });
+    assert_eq!(first.scheduling.threads(), 0);
+    signal(&silent, "CONT");
+    silent.let_go();
+}
+
+#[test]
+fn a_thread_whose_caller_has_died_ends_with_its_request() {
+    let last = Host::new();
+    let mut dying = HostProcess::start(Some(&last.ior()));
+    let first = Host::new();
+    first.leads_to(&dying.ior);
+    thread::scope(|scope| {
+        let sent = scope.spawn(|| kind_of(first.sends(WORK)));
+        eventually("the head is at the last host", || last.visitor().is_some());
+        dying.kill();
+        assert_eq!(sent.join().unwrap(), Err(SystemExceptionKind::CommFailure));
+    });
+    assert_eq!(first.scheduling.threads(), 0);
+    // Nobody waits for it; it is known until its servant returns, and can be cancelled.
+    let id = last.visitor().unwrap();
+    let orphan = last.scheduling.lookup(id).unwrap();
+    assert!(orphan.cancel_everywhere(LONG).unwrap().cancelled);
+    eventually("the orphan has ended", || last.scheduling.threads() == 0);
+}
+
+#[test]
+fn what_is_left_of_a_call_that_timed_out_does_not_go_on_as_the_thread() {
+    let hosts = [Host::new(), Host::new()];
+    hosts[0].leads_to(&hosts[1].ior());
+    let by: TrackerRef = hosts[0].orb.resolve(&hosts[1].ior()).unwrap();
+    let impatient: TrackerRef = by.as_object().with_timeout(Duration::from_millis(100)).unchecked();
+    let told = hosts[0]
+        .scheduling
+        .current()
+        .segment("track", crate::host::IMPORTANCE, |_| {
+            let told = impatient.track(DEAF).unwrap_err();
+            assert_eq!(told.kind, SystemExceptionKind::Timeout);
+            eventually("the call is still there", || hosts[1].visitor().is_some());
+            // One thread has one head.
+            let refused: SystemException = by.track(RETURN).unwrap_err();
+            hosts[1].tracker.0.released.store(1, Ordering::SeqCst);
+            eventually("it has ended", || hosts[1].scheduling.threads() == 0);
+            assert_eq!(by.track(RETURN), Ok(RETURN));
+            Ok::<_, SchedulingError>(refused)
+        })
+        .unwrap();
+    assert_eq!(told.minor, Minor::DISTRIBUTABLE_THREAD_ACTIVE);
+    assert_eq!(hosts[0].scheduling.threads(), 0);
+}
+
+fn signal(process: &HostProcess, name: &str) {
+    let sent = Command::new("kill")
+        .args([format!("-{name}"), process.pid().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+}
