@@ -47,6 +47,7 @@ mod endsystem;
 mod error;
 mod here;
 mod ids;
+mod interceptors;
 mod manager;
 mod notice;
 mod operation;
@@ -54,6 +55,7 @@ pub mod remote;
 mod scheduling;
 mod segment;
 mod spawn;
+pub mod storage;
 pub mod wire;
 
 pub use builder::RtSchedulingBuilder;

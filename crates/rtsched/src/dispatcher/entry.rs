@@ -7,6 +7,7 @@ use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, NativePriority};
 
 use super::decisions::ThreadName;
+use crate::storage::ThreadStorage;
 
 /// What an endsystem knows of one distributable thread. Under the dispatcher's lock.
 pub(crate) struct Entry {
@@ -18,17 +19,13 @@ pub(crate) struct Entry {
     pub(crate) cancelled: bool,
     /// Where its head is.
     pub(crate) place: Place,
-    /// The visits whose calls have taken the head elsewhere, the latest last.
-    pub(crate) calling: Vec<Calling>,
-}
-
-/// A visit that waits for a call.
-pub(crate) struct Calling {
-    visit: u64,
-    /// What it calls; `None`: an object of this process, so that another visit has the head or will have it.
-    object: Option<ObjectRef>,
-    /// Whose request the visit is.
-    caller: Option<Peer>,
+    /// Whether it began here.
+    pub(crate) is_native: bool,
+    pub(crate) storage: ThreadStorage,
+    /// The calls that its visits here are in, the last one last.
+    pub(crate) calls: Vec<(u64, ObjectRef)>,
+    /// Who has brought it here by a request that is under way.
+    pub(crate) peers: Vec<Option<Peer>>,
 }
 
 /// Where the head of a distributable thread is, as this endsystem knows it.
@@ -45,8 +42,6 @@ pub(crate) enum Place {
 pub(crate) struct Head {
     /// Which visit has it.
     pub(crate) visit: u64,
-    /// Whose request the visit is, where it is one of another process.
-    pub(crate) caller: Option<Peer>,
     pub(crate) tid: TaskId,
     /// What that OS thread waits at.
     pub(crate) gate: Arc<Gate>,
@@ -81,6 +76,23 @@ pub(crate) enum Native {
     Deadline,
 }
 
+/// A free one.
+impl Default for Entry {
+    fn default() -> Self {
+        Self {
+            id: DistributableThreadId(0),
+            name: ThreadName::new(""),
+            visits: 0,
+            cancelled: false,
+            place: Place::Elsewhere,
+            is_native: true,
+            storage: ThreadStorage::new(),
+            calls: Vec::new(),
+            peers: Vec::new(),
+        }
+    }
+}
+
 impl Entry {
     pub(crate) fn head(&self) -> Option<&Head> {
         match &self.place {
@@ -101,38 +113,16 @@ impl Entry {
         self.head_mut().filter(|head| head.visit == visit)
     }
 
-    pub(crate) fn is_ready(&self) -> bool {
-        matches!(self.place, Place::Ready(_))
-    }
-
-    /// The head has left by a call of the visit that had it.
-    pub(crate) fn calls(&mut self, head: &Head, object: Option<ObjectRef>) {
-        self.calling.push(Calling {
-            visit: head.visit,
-            object,
-            caller: head.caller,
-        });
-    }
-
-    /// The visit waits for no call any more. The result is to be dropped without the lock.
-    pub(crate) fn has_called(&mut self, visit: u64) -> Option<Calling> {
-        let at = self.calling.iter().rposition(|calling| calling.visit == visit)?;
-        Some(self.calling.remove(at))
-    }
-
     /// The object that the head has gone to; `None`: it is here.
     pub(crate) fn called_object(&self) -> Option<&ObjectRef> {
         match &self.place {
-            Place::Elsewhere => self.calling.last()?.object.as_ref(),
+            Place::Elsewhere => self.calls.last().map(|(_, object)| object),
             Place::Idle(_) | Place::Ready(_) => None,
         }
     }
 
-    /// Whether a request of this peer's has brought the thread here and is not over.
-    pub(crate) fn was_called_by(&self, peer: Peer) -> bool {
-        let waiting = self.calling.iter().map(|calling| calling.caller);
-        let mut callers = waiting.chain(self.head().map(|head| head.caller));
-        callers.any(|caller| caller == Some(peer))
+    pub(crate) fn is_ready(&self) -> bool {
+        matches!(self.place, Place::Ready(_))
     }
 }
 
@@ -147,7 +137,6 @@ impl Head {
     ) -> Self {
         Self {
             visit,
-            caller: None,
             tid,
             gate,
             own: parameters,

@@ -22,18 +22,23 @@ use std::{
 use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
 use punctual_sched::dynamic::{Scheduler, SchedulingParameters, Slot, Time};
 use punctual_stub::ObjectRef;
+use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, Minor, SystemException};
 
 pub use decisions::{Decision, Switch};
 pub(crate) use entry::{Head, now};
 pub use mechanism::{Mechanism, NativePriorities, Preemption};
+pub(crate) use state::Ended;
 pub(crate) use timer::Timer;
 
 use self::{
     entry::{Entry, Place},
     state::{State, Wakes},
 };
-use crate::error::{BuildError, Interrupted, bad_order, unknown_thread};
+use crate::{
+    error::{BuildError, Interrupted, bad_order, unknown_thread},
+    storage::ThreadStorage,
+};
 
 /// The dispatcher of one endsystem.
 pub(crate) struct Dispatcher {
@@ -80,25 +85,42 @@ impl Dispatcher {
         self.state.lock().register(id, name)
     }
 
-    /// A visit of a thread that came with a request; says whether it was here already. It must have left by a call then.
+    /// A visit of a thread that came with a request of this peer's. If the thread was here already, it must have left by a call.
     pub(crate) fn register_visitor(
         &self,
         id: DistributableThreadId,
         name: &str,
+        peer: Option<Peer>,
     ) -> Result<Slot, SystemException> {
         let mut state = self.state.lock();
         let Some(slot) = state.find(id) else {
-            return state.register(id, name);
+            let slot = state.register(id, name)?;
+            let entry = state.entry_mut(slot);
+            entry.is_native = false;
+            entry.peers.push(peer);
+            return Ok(slot);
         };
         let entry = state.entry_mut(slot);
-        if !matches!(entry.place, Place::Elsewhere) {
+        if !matches!(entry.place, Place::Elsewhere) || entry.calls.is_empty() {
             return Err(bad_order(Minor::DISTRIBUTABLE_THREAD_ACTIVE));
         }
         if entry.cancelled {
             return Err(Interrupted::Cancelled.exception());
         }
         entry.visits += 1;
+        entry.peers.push(peer);
         Ok(slot)
+    }
+
+    /// What it has stored at this host.
+    pub(crate) fn storage(&self, slot: Slot) -> ThreadStorage {
+        self.state.lock().entry(slot).storage.clone()
+    }
+
+    /// Gives a visitor back what it stored when it was here before.
+    pub(crate) fn restore_storage(&self, slot: Slot, storage: ThreadStorage) {
+        let before = std::mem::replace(&mut self.state.lock().entry_mut(slot).storage, storage);
+        drop(before);
     }
 
     /// The head comes to a visit: a thread begins, arrives with a request, or returns from a call. Waits for its turn.
@@ -107,9 +129,21 @@ impl Dispatcher {
     pub(crate) fn arrive(&self, visitor: Visitor, head: Head) -> Result<(), Interrupted> {
         let mut state = self.state.lock();
         let now = now();
-        let _called = state.entry_mut(visitor.slot).has_called(visitor.visit);
         let wakes = state.place_head(visitor.slot, head, now);
         self.proceed(state, visitor, wakes, now)
+    }
+
+    /// The head is back from the call that it left by, as [`arrive`](Self::arrive).
+    pub(crate) fn come_back(&self, visitor: Visitor, head: Head) -> Result<(), Interrupted> {
+        let target = {
+            let mut state = self.state.lock();
+            let calls = &mut state.entry_mut(visitor.slot).calls;
+            let at = calls.iter().rposition(|(visit, _)| *visit == visitor.visit);
+            at.map(|at| calls.remove(at))
+        };
+        // Not under the lock: the reference may be the last one.
+        drop(target);
+        self.arrive(visitor, head)
     }
 
     /// The present segment is another one, or has other parameters. Waits for its turn.
@@ -144,9 +178,8 @@ impl Dispatcher {
         self.proceed(state, visitor, Wakes::default(), now())
     }
 
-    /// The head leaves by a call of this object, `None` where that is in this process: whoever gets it can bring it back with
-    /// [`arrive`](Self::arrive).
-    pub(crate) fn leave(&self, visitor: Visitor, object: Option<ObjectRef>) -> Result<Head, Interrupted> {
+    /// The head leaves by a call: whoever gets it can bring it back with [`arrive`](Self::arrive).
+    pub(crate) fn leave(&self, visitor: Visitor, target: ObjectRef) -> Result<Head, Interrupted> {
         let mut state = self.state.lock();
         let now = now();
         if let Some(interrupted) = interruption(&mut state, visitor, now) {
@@ -154,12 +187,13 @@ impl Dispatcher {
         }
         let wakes = state.suspend(visitor.slot, now);
         let entry = state.entry_mut(visitor.slot);
-        let Place::Idle(head) = std::mem::replace(&mut entry.place, Place::Elsewhere) else {
-            unreachable!("it was just suspended here");
-        };
-        entry.calls(&head, object);
+        let place = std::mem::replace(&mut entry.place, Place::Elsewhere);
+        entry.calls.push((visitor.visit, target));
         self.unlock(state, wakes);
-        Ok(head)
+        match place {
+            Place::Idle(head) => Ok(head),
+            Place::Elsewhere | Place::Ready(_) => unreachable!("it was just suspended here"),
+        }
     }
 
     /// The head stays here, and is not ready until it [`pass`](Self::pass)es.
@@ -174,15 +208,14 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// The visit ends: its OS thread gets its own priority back. Says whether it was the last of the thread here.
-    pub(crate) fn end(&self, slot: Slot, visit: u64) -> bool {
+    /// The visit ends: its OS thread gets its own priority back. Of the last one of the thread here, gives what is
+    /// left of that.
+    pub(crate) fn end(&self, slot: Slot, visit: u64) -> Option<Ended> {
         let mut state = self.state.lock();
         let wakes = state.withdraw(slot, visit, now());
-        let called = state.entry_mut(slot).has_called(visit);
-        let last = state.release(slot);
+        let ended = state.release(slot);
         self.unlock(state, wakes);
-        drop(called);
-        last
+        ended
     }
 
     /// `DistributableThread::cancel`: wakes the thread where it waits here.

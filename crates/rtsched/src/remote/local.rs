@@ -13,7 +13,9 @@ impl LocalThreads for Endsystem {
     }
 
     fn was_called_by(&self, id: DistributableThreadId, peer: Peer) -> bool {
-        let called = self.dispatcher.look_at(id, |entry| entry.was_called_by(peer));
+        let called = self
+            .dispatcher
+            .look_at(id, |entry| entry.peers.contains(&Some(peer)));
         called == Some(true)
     }
 

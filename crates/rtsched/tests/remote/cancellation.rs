@@ -104,7 +104,10 @@ fn a_thread_is_cancelled_from_a_host_that_it_has_never_been_at() {
     let gone = found.unwrap().cancel(LONG).unwrap_err();
     assert_eq!(
         (gone.kind, gone.minor),
-        (SystemExceptionKind::ObjectNotExist, Minor::DISTRIBUTABLE_THREAD_UNKNOWN)
+        (
+            SystemExceptionKind::ObjectNotExist,
+            Minor::DISTRIBUTABLE_THREAD_UNKNOWN
+        )
     );
     let unknown = RemoteThread::find(DistributableThreadId(1), &controls, LONG).unwrap_err();
     assert_eq!(unknown.kind, SystemExceptionKind::ObjectNotExist);
@@ -155,6 +158,7 @@ fn a_control_that_does_not_answer_costs_its_time_and_no_more() {
     let outside = Host::new();
     let control = outside.control_at(&hosts[2]);
     hosts[2].orb.shutdown_and_wait().unwrap();
-    let failure = RemoteThread::find(DistributableThreadId(1), &[control], Duration::from_secs(2)).unwrap_err();
+    let failure =
+        RemoteThread::find(DistributableThreadId(1), &[control], Duration::from_secs(2)).unwrap_err();
     assert_ne!(failure.kind, SystemExceptionKind::ObjectNotExist);
 }

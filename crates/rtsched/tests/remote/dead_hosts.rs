@@ -66,7 +66,10 @@ fn the_caller_of_a_host_that_falls_silent_is_told_by_its_deadline() {
     assert_eq!(kind_of(first.sends(RETURN)), Ok(RETURN));
     signal(&silent, "STOP");
     let by: TrackerRef = first.orb.resolve(&silent.ior).unwrap();
-    let impatient: TrackerRef = by.as_object().with_timeout(Duration::from_millis(100)).unchecked();
+    let impatient: TrackerRef = by
+        .as_object()
+        .with_timeout(Duration::from_millis(100))
+        .unchecked();
     assert_eq!(
         kind_of(first.sends_by(&impatient, RETURN)),
         Err(SystemExceptionKind::Timeout)
@@ -123,7 +126,10 @@ fn what_is_left_of_a_call_that_timed_out_does_not_go_on_as_the_thread() {
     let hosts = [Host::new(), Host::new()];
     hosts[0].leads_to(&hosts[1].ior());
     let by: TrackerRef = hosts[0].orb.resolve(&hosts[1].ior()).unwrap();
-    let impatient: TrackerRef = by.as_object().with_timeout(Duration::from_millis(100)).unchecked();
+    let impatient: TrackerRef = by
+        .as_object()
+        .with_timeout(Duration::from_millis(100))
+        .unchecked();
     let told = hosts[0]
         .scheduling
         .current()

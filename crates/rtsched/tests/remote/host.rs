@@ -44,7 +44,12 @@ impl Host {
             .open_control(&orb, ThreadControlSpec::default())
             .unwrap();
         let pool = orb.threadpool().threads(3).build().unwrap();
-        let adapter = orb.root_poa().child("trackers").threadpool(&pool).build().unwrap();
+        let adapter = orb
+            .root_poa()
+            .child("trackers")
+            .threadpool(&pool)
+            .build()
+            .unwrap();
         let tracker = Tracker::new(&scheduling);
         let reference = adapter.activate(tracker.clone()).unwrap();
         Self {
@@ -81,7 +86,9 @@ impl Host {
     }
 
     pub fn sends_by(&self, by: &TrackerRef, manner: i32) -> Result<i32, SchedulingError> {
-        self.scheduling.current().segment("track", IMPORTANCE, |_| Ok(by.track(manner)?))
+        self.scheduling
+            .current()
+            .segment("track", IMPORTANCE, |_| Ok(by.track(manner)?))
     }
 }
 
