@@ -2,7 +2,7 @@
 
 use std::{
     process::Command,
-    sync::atomic::Ordering,
+    sync::{Mutex, atomic::Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -65,6 +65,7 @@ fn the_caller_of_a_host_that_falls_silent_is_told_by_its_deadline() {
     first.leads_to(&silent.ior);
     assert_eq!(kind_of(first.sends(RETURN)), Ok(RETURN));
     signal(&silent, "STOP");
+    eventually("all its threads have stopped", || has_stopped(&silent));
     let by: TrackerRef = first.orb.resolve(&silent.ior).unwrap();
     let impatient: TrackerRef = by
         .as_object()
@@ -76,12 +77,20 @@ fn the_caller_of_a_host_that_falls_silent_is_told_by_its_deadline() {
     );
     assert_eq!(first.scheduling.threads(), 0);
     // Its control is as silent.
+    let begun = Mutex::new(None);
     thread::scope(|scope| {
         let patient: TrackerRef = by.as_object().with_timeout(Duration::from_secs(3)).unchecked();
         let first = &first;
-        let sent = scope.spawn(move || kind_of(first.sends_by(&patient, RETURN)));
-        eventually("the thread has begun", || is_away(first));
-        let id = first.only_thread();
+        let begun = &begun;
+        let sent = scope.spawn(move || {
+            let current = first.scheduling.current();
+            kind_of(current.segment("track", crate::host::IMPORTANCE, |_| {
+                *begun.lock().unwrap() = Some(current.id()?);
+                Ok::<_, SchedulingError>(patient.track(RETURN)?)
+            }))
+        });
+        eventually("the thread has begun", || begun.lock().unwrap().is_some());
+        let id = begun.lock().unwrap().unwrap();
         let thread = first.scheduling.lookup(id).unwrap();
         let began = Instant::now();
         let found = thread.cancel_everywhere(Duration::from_millis(200)).unwrap();
@@ -154,4 +163,10 @@ fn signal(process: &HostProcess, name: &str) {
         .args([format!("-{name}"), process.pid().to_string()])
         .status();
     assert!(sent.unwrap().success());
+}
+
+fn has_stopped(process: &HostProcess) -> bool {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", process.pid())).unwrap();
+    let mut states = tasks.map(|task| std::fs::read_to_string(task.unwrap().path().join("status")).unwrap());
+    states.all(|status| status.contains("State:\tT"))
 }
