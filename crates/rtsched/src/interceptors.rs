@@ -125,7 +125,7 @@ impl ServerRequestInterceptor for Mover {
     fn receive_request_service_contexts(&self, info: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
         let apart = !is_callers_own(info);
         let context = match info.get_request_service_context(CONTEXT) {
-            Some(data) if apart => self.read(data, info.peer())?,
+            Some(data) if apart => self.read(data, info)?,
             _ => None,
         };
         let arrival = context.map(|context| self.arrival(&context, info));
@@ -173,10 +173,15 @@ impl Mover {
         }
     }
 
-    fn read(&self, data: &[u8], peer: Option<Peer>) -> Result<Option<SchedulingContext>, SystemException> {
+    fn read(
+        &self,
+        data: &[u8],
+        info: &ServerRequestInfo<'_>,
+    ) -> Result<Option<SchedulingContext>, SystemException> {
         let reader = Reader {
             max_clock_skew: self.0.max_clock_skew,
-            peer: peer.map_or(0, number),
+            endian: info.endian(),
+            peer: info.peer().map_or(0, number),
             ..Reader::new(clocks(), self.0.peer_layout)
         };
         match reader.read(data) {

@@ -26,8 +26,7 @@ pub(super) fn component(control: &ThreadControlRef) -> TaggedComponent {
     }
 }
 
-/// The control of the endsystem that an object is at, where its reference says it, or the one that it has been forwarded to.
-/// Nothing is asked.
+/// See [`ThreadControlRef::of`].
 pub(super) fn of(object: &ObjectRef) -> Option<ThreadControlRef> {
     let forwarded = object.forwarded();
     let profiles = &forwarded.as_ref().unwrap_or(object.ior()).profiles;

@@ -285,7 +285,7 @@ fn an_object_that_is_elsewhere_by_now_is_followed_there() {
         second.orb.shutdown();
     });
     assert_eq!(moved.forwarded().as_ref(), Some(second.object.ior()));
-    let control = super::control_reference::of(&moved).unwrap();
+    let control = ThreadControlRef::of(&moved).unwrap();
     let its_control = second.control.reference().as_object();
     assert_eq!(control.as_object().ior().profiles, its_control.ior().profiles);
 }
