@@ -82,6 +82,17 @@ pub(super) struct Answer<'m> {
     pub(super) char_set: CharSet,
 }
 
+/// What may still come of one attempt besides its end.
+#[derive(Clone, Copy)]
+pub(super) struct Left {
+    /// [`Attempt::Again`].
+    pub(super) again: bool,
+    /// [`Attempt::Forward`].
+    pub(super) forward: bool,
+    /// One where the reference itself leads, should this one's place be unreachable.
+    pub(super) home: bool,
+}
+
 /// What one attempt to deliver a request came to.
 pub(super) enum Attempt<R> {
     Done(R),
@@ -133,7 +144,7 @@ impl Reference {
     /// Tries, and follows forwards and orderly closes, until `attempt` is done or a limit is reached.
     pub(super) fn deliver<R>(
         &self,
-        mut attempt: impl FnMut(&Route) -> Result<Attempt<R>, SystemException>,
+        mut attempt: impl FnMut(&Route, Left) -> Result<Attempt<R>, SystemException>,
     ) -> Result<R, SystemException> {
         let mut forwards = 0;
         let mut again = 0;
@@ -146,27 +157,26 @@ impl Reference {
                 true => self.forwarded.load_full(),
                 false => None,
             };
-            let result = attempt(forwarded.as_ref().unwrap_or(&self.route));
+            let may_forward = forwards < self.core.limits.max_forwards;
+            let left = Left {
+                again: again < MAX_AGAIN,
+                forward: may_forward,
+                home: may_forward && forwarded.is_some(),
+            };
+            let result = attempt(forwarded.as_ref().unwrap_or(&self.route), left);
             match result {
                 Ok(Attempt::Done(result)) => return Ok(result),
-                Ok(Attempt::Forward(ior)) if forwards < self.core.limits.max_forwards => {
+                Ok(Attempt::Forward(ior)) if left.forward => {
                     forwards += 1;
                     let route = Route::new(&Arc::new(ior), &self.core)?;
                     self.forwarded.store(Some(Arc::new(route)));
                     self.was_forwarded.store(true, Ordering::Release);
                 }
-                Ok(Attempt::Forward(_)) => {
-                    let (kind, minor) = (SystemExceptionKind::Transient, Minor::TOO_MANY_FORWARDS);
-                    return Err(SystemException::new(kind, minor, Completion::No));
-                }
-                Ok(Attempt::Again(_)) if again < MAX_AGAIN => again += 1,
+                Ok(Attempt::Forward(_)) => return Err(too_many_forwards()),
+                Ok(Attempt::Again(_)) if left.again => again += 1,
                 Ok(Attempt::Again(error)) => return Err(error),
                 // The place it was forwarded to is gone: ask again where the reference itself leads.
-                Err(error)
-                    if forwarded.is_some()
-                        && is_unreachable(&error)
-                        && forwards < self.core.limits.max_forwards =>
-                {
+                Err(error) if left.home && is_unreachable(&error) => {
                     forwards += 1;
                     self.forwarded.store(None);
                 }
@@ -549,7 +559,7 @@ impl Target for Reference {
         });
         let result = self.under_terms(|terms, frame| {
             if self.core.interceptors.client.is_empty() {
-                self.deliver(|route| self.attempt(route, frame, call, terms))
+                self.deliver(|route, _| self.attempt(route, frame, call, terms))
             } else {
                 self.invoke_intercepted(frame, call, terms)
             }
@@ -559,7 +569,7 @@ impl Target for Reference {
     }
 
     fn locate(&self) -> Result<bool, SystemException> {
-        self.under_terms(|terms, frame| self.deliver(|route| self.locate_anywhere(route, frame, terms)))
+        self.under_terms(|terms, frame| self.deliver(|route, _| self.locate_anywhere(route, frame, terms)))
     }
 
     fn forwarded(&self) -> Option<Ior> {
@@ -611,7 +621,12 @@ pub(super) fn readdress<R>(
     }
 }
 
-fn is_unreachable(error: &SystemException) -> bool {
+pub(super) fn too_many_forwards() -> SystemException {
+    let (kind, minor) = (SystemExceptionKind::Transient, Minor::TOO_MANY_FORWARDS);
+    SystemException::new(kind, minor, Completion::No)
+}
+
+pub(super) fn is_unreachable(error: &SystemException) -> bool {
     error.completed == Completion::No
         && matches!(
             error.kind,
