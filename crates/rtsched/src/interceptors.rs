@@ -208,6 +208,7 @@ impl Mover {
                 implicit: unknown(&context.implicit),
             },
             peer: info.peer(),
+            spawned: info.kind() != CallKind::TwoWay,
         }
     }
 }

@@ -85,12 +85,14 @@ impl Dispatcher {
         self.state.lock().register(id, name)
     }
 
-    /// A visit of a thread that came with a request of this peer's. If the thread was here already, it must have left by a call.
+    /// A visit of a thread that came with a request of this peer's. If the thread was here already, it must have left by a call, and
+    /// the request cannot have spawned it.
     pub(crate) fn register_visitor(
         &self,
         id: DistributableThreadId,
         name: &str,
         peer: Option<Peer>,
+        spawned: bool,
     ) -> Result<Slot, SystemException> {
         let mut state = self.state.lock();
         let Some(slot) = state.find(id) else {
@@ -101,7 +103,7 @@ impl Dispatcher {
             return Ok(slot);
         };
         let entry = state.entry_mut(slot);
-        if !matches!(entry.place, Place::Elsewhere) || entry.calls.is_empty() {
+        if spawned || !matches!(entry.place, Place::Elsewhere) || entry.calls.is_empty() {
             return Err(bad_order(Minor::DISTRIBUTABLE_THREAD_ACTIVE));
         }
         if entry.cancelled {

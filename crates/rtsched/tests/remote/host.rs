@@ -30,10 +30,11 @@ pub struct Host {
 
 impl Host {
     pub fn new() -> Self {
-        let scheduling = RtScheduling::builder()
-            .preemption(Preemption::Cooperative)
-            .build()
-            .unwrap();
+        let scheduling = RtScheduling::builder().preemption(Preemption::Cooperative);
+        Self::with(scheduling.build().unwrap())
+    }
+
+    pub fn with(scheduling: RtScheduling) -> Self {
         let orb = Orb::builder()
             .listen("iiop://127.0.0.1")
             .call_timeout(LONG)

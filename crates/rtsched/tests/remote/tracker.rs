@@ -1,6 +1,9 @@
 //! The object that threads visit. By hand what is generated from
 //!
-//!     interface Tracker { long track(in long manner); };
+//!     interface Tracker {
+//!         long track(in long manner);
+//!         oneway void wake();
+//!     };
 
 use std::{
     sync::{
@@ -11,7 +14,7 @@ use std::{
 };
 
 use punctual_rtsched::RtScheduling;
-use punctual_sched::dynamic::Time;
+use punctual_sched::dynamic::{SchedulingParameters, Time};
 use punctual_stub::rt::{Encode, Interface, ObjectRef, Phase, Skeleton, SystemException, Upcall};
 use punctual_types::DistributableThreadId;
 
@@ -39,6 +42,10 @@ pub struct State {
     pub released: AtomicU32,
     /// What came of visits that are over.
     pub results: Mutex<Vec<Result<i32, SystemException>>>,
+    /// The parameters of the last one that has come to the end of the calls.
+    pub scheduled_by: Mutex<Option<SchedulingParameters>>,
+    /// How many oneway calls have come.
+    pub woken: Mutex<u32>,
 }
 
 impl Tracker {
@@ -49,6 +56,8 @@ impl Tracker {
             visitor: Mutex::new(None),
             released: AtomicU32::new(0),
             results: Mutex::new(Vec::new()),
+            scheduled_by: Mutex::new(None),
+            woken: Mutex::new(0),
         }))
     }
 
@@ -65,6 +74,7 @@ impl Tracker {
     fn behave(&self, manner: i32) -> Result<i32, SystemException> {
         let current = self.0.scheduling.current();
         *self.0.visitor.lock().unwrap() = Some(current.id()?);
+        *self.0.scheduled_by.lock().unwrap() = Some(current.scheduling_parameter()?);
         let until = Instant::now() + LONG;
         let result = loop {
             let released = self.0.released.load(Ordering::SeqCst) > 0;
@@ -98,6 +108,10 @@ impl TrackerRef {
         })?;
         Ok(result)
     }
+
+    pub fn wake(&self) -> Result<(), SystemException> {
+        self.0.oneway("wake", |_| Ok(()))
+    }
 }
 
 impl Interface for TrackerRef {
@@ -120,6 +134,10 @@ impl Skeleton<Tracker> for TrackerRef {
                 let manner = upcall.argument()?;
                 let result = servant.track(manner)?;
                 upcall.reply(|reply| result.encode(reply))
+            }
+            "wake" => {
+                *servant.0.woken.lock().unwrap() += 1;
+                Ok(())
             }
             _ => Err(upcall.unknown_operation()),
         }
