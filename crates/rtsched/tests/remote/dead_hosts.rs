@@ -2,24 +2,37 @@
 
 use std::{
     process::Command,
-    sync::{Mutex, atomic::Ordering},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
 
-use punctual_rtsched::{SchedulingError, remote::Place};
+use punctual_rtsched::{SchedulingError, remote::Place, storage::WordKey};
 use punctual_stub::Interface;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
     LONG, eventually,
-    host::{Host, HostProcess, kind_of},
+    host::{Host, HostProcess, IMPORTANCE, kind_of},
     tracker::{DEAF, RETURN, TrackerRef, WORK},
 };
 
 /// The thread of this host is in a call to elsewhere.
 fn is_away(host: &Host) -> bool {
     host.scheduling.threads() == 1
+}
+
+/// A key, and how many of its values have been destroyed.
+fn counting_key() -> (WordKey<u32>, Arc<AtomicU32>) {
+    let destroyed = Arc::new(AtomicU32::new(0));
+    let counter = Arc::clone(&destroyed);
+    let count = move |_| {
+        counter.fetch_add(1, Ordering::SeqCst);
+    };
+    (WordKey::with_destructor(count).unwrap(), destroyed)
 }
 
 #[test]
@@ -29,17 +42,22 @@ fn the_caller_of_a_host_that_dies_is_told_and_nothing_is_left() {
     first.leads_to(&dying.ior);
     // It has been there and back.
     assert_eq!(kind_of(first.sends(RETURN)), Ok(RETURN));
+    let (key, destroyed) = counting_key();
     let began = Instant::now();
     thread::scope(|scope| {
         let sent = scope.spawn(|| {
-            let result = first.sends(WORK);
+            let next = first.tracker.0.next.lock().unwrap().clone().unwrap();
+            let result = first.scheduling.current().segment("track", IMPORTANCE, |_| {
+                key.set(1).unwrap();
+                Ok::<_, SchedulingError>(next.track(WORK)?)
+            });
             // Its OS thread goes on as a new thread.
             assert_eq!(first.scheduling.threads(), 0);
-            first
-                .scheduling
-                .current()
-                .segment("after", crate::host::IMPORTANCE, |_| Ok::<_, SchedulingError>(()))
-                .unwrap();
+            assert_eq!(destroyed.load(Ordering::SeqCst), 1);
+            let again = first.scheduling.current().segment("after", IMPORTANCE, |_| {
+                Ok::<_, SchedulingError>(key.get().unwrap())
+            });
+            assert_eq!(again.unwrap(), None);
             result
         });
         eventually("the head is there", || is_away(&first));
@@ -84,7 +102,7 @@ fn the_caller_of_a_host_that_falls_silent_is_told_by_its_deadline() {
         let begun = &begun;
         let sent = scope.spawn(move || {
             let current = first.scheduling.current();
-            kind_of(current.segment("track", crate::host::IMPORTANCE, |_| {
+            kind_of(current.segment("track", IMPORTANCE, |_| {
                 *begun.lock().unwrap() = Some(current.id()?);
                 Ok::<_, SchedulingError>(patient.track(RETURN)?)
             }))
@@ -116,6 +134,8 @@ fn a_thread_whose_caller_has_died_ends_with_its_request() {
     let mut dying = HostProcess::start(Some(&last.ior()));
     let first = Host::new();
     first.leads_to(&dying.ior);
+    let (key, destroyed) = counting_key();
+    *last.tracker.0.key.lock().unwrap() = Some(key);
     thread::scope(|scope| {
         let sent = scope.spawn(|| kind_of(first.sends(WORK)));
         eventually("the head is at the last host", || last.visitor().is_some());
@@ -128,6 +148,11 @@ fn a_thread_whose_caller_has_died_ends_with_its_request() {
     let orphan = last.scheduling.lookup(id).unwrap();
     assert!(orphan.cancel_everywhere(LONG).unwrap().cancelled);
     eventually("the orphan has ended", || last.scheduling.threads() == 0);
+    // What it has stored there is kept for as long as it might come back, and no longer.
+    let later = last.scheduling.now() + Duration::from_secs(3600);
+    last.scheduling.visitors().destroy_forgotten(later);
+    assert!(last.scheduling.visitors().is_empty());
+    assert_eq!(destroyed.load(Ordering::SeqCst), 1);
 }
 
 #[test]
@@ -142,7 +167,7 @@ fn what_is_left_of_a_call_that_timed_out_does_not_go_on_as_the_thread() {
     let told = hosts[0]
         .scheduling
         .current()
-        .segment("track", crate::host::IMPORTANCE, |_| {
+        .segment("track", IMPORTANCE, |_| {
             let told = impatient.track(DEAF).unwrap_err();
             assert_eq!(told.kind, SystemExceptionKind::Timeout);
             eventually("the call is still there", || hosts[1].visitor().is_some());

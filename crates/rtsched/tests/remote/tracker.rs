@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_rtsched::RtScheduling;
+use punctual_rtsched::{RtScheduling, storage::WordKey};
 use punctual_sched::dynamic::{SchedulingParameters, Time};
 use punctual_stub::rt::{Encode, Interface, ObjectRef, Phase, Skeleton, SystemException, Upcall};
 use punctual_types::DistributableThreadId;
@@ -44,6 +44,8 @@ pub struct State {
     pub results: Mutex<Vec<Result<i32, SystemException>>>,
     /// The parameters of the last one that has come to the end of the calls.
     pub scheduled_by: Mutex<Option<SchedulingParameters>>,
+    /// What visitors store something under.
+    pub key: Mutex<Option<WordKey<u32>>>,
     /// How many oneway calls have come.
     pub woken: Mutex<u32>,
 }
@@ -57,6 +59,7 @@ impl Tracker {
             released: AtomicU32::new(0),
             results: Mutex::new(Vec::new()),
             scheduled_by: Mutex::new(None),
+            key: Mutex::new(None),
             woken: Mutex::new(0),
         }))
     }
@@ -75,6 +78,9 @@ impl Tracker {
         let current = self.0.scheduling.current();
         *self.0.visitor.lock().unwrap() = Some(current.id()?);
         *self.0.scheduled_by.lock().unwrap() = Some(current.scheduling_parameter()?);
+        if let Some(key) = *self.0.key.lock().unwrap() {
+            key.set(1).expect("there is a thread to store it for");
+        }
         let until = Instant::now() + LONG;
         let result = loop {
             let released = self.0.released.load(Ordering::SeqCst) > 0;
