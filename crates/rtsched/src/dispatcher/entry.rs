@@ -113,6 +113,14 @@ impl Entry {
         self.head_mut().filter(|head| head.visit == visit)
     }
 
+    /// The object that the head has gone to; `None`: it is here.
+    pub(crate) fn called_object(&self) -> Option<&ObjectRef> {
+        match &self.place {
+            Place::Elsewhere => self.calls.last().map(|(_, object)| object),
+            Place::Idle(_) | Place::Ready(_) => None,
+        }
+    }
+
     pub(crate) fn is_ready(&self) -> bool {
         matches!(self.place, Place::Ready(_))
     }

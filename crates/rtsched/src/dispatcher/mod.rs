@@ -34,7 +34,7 @@ pub(crate) use state::Ended;
 pub(crate) use timer::Timer;
 
 use self::{
-    entry::Place,
+    entry::{Entry, Place},
     state::{State, Wakes},
 };
 use crate::{
@@ -87,12 +87,14 @@ impl Dispatcher {
         self.state.lock().register(id, name)
     }
 
-    /// A visit of a thread that came with a request of this peer's. If the thread was here already, it must have left by a call.
+    /// A visit of a thread that came with a request of this peer's. If the thread was here already, it must have left by a call, and
+    /// the request cannot have spawned it.
     pub(crate) fn register_visitor(
         &self,
         id: DistributableThreadId,
         name: &str,
         peer: Option<Peer>,
+        spawned: bool,
     ) -> Result<Slot, SystemException> {
         let mut state = self.state.lock();
         let Some(slot) = state.find(id) else {
@@ -103,7 +105,7 @@ impl Dispatcher {
             return Ok(slot);
         };
         let entry = state.entry_mut(slot);
-        if !matches!(entry.place, Place::Elsewhere) || entry.calls.is_empty() {
+        if spawned || !matches!(entry.place, Place::Elsewhere) || entry.calls.is_empty() {
             return Err(bad_order(Minor::DISTRIBUTABLE_THREAD_ACTIVE));
         }
         if entry.cancelled {
@@ -141,7 +143,7 @@ impl Dispatcher {
             let mut state = self.state.lock();
             let calls = &mut state.entry_mut(visitor.slot).calls;
             let at = calls.iter().rposition(|(visit, _)| *visit == visitor.visit);
-            at.map(|at| calls.swap_remove(at))
+            at.map(|at| calls.remove(at))
         };
         // Not under the lock: the reference may be the last one.
         drop(target);
@@ -233,9 +235,14 @@ impl Dispatcher {
 
     /// Whether it was cancelled; `None`: it is not known here.
     pub(crate) fn is_cancelled(&self, id: DistributableThreadId) -> Option<bool> {
+        self.look_at(id, |entry| entry.cancelled)
+    }
+
+    /// Looks at what is known of a thread; `None`: it is not known here.
+    pub(crate) fn look_at<R>(&self, id: DistributableThreadId, look: impl FnOnce(&Entry) -> R) -> Option<R> {
         let state = self.state.lock();
         let slot = state.find(id)?;
-        Some(state.entry(slot).cancelled)
+        Some(look(state.entry(slot)))
     }
 
     /// Why the visit should not go on, if so.
