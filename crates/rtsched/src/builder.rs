@@ -1,6 +1,7 @@
+use punctual_os::ThreadSpec;
 use punctual_sched::dynamic::{MostImportantFirst, Scheduler, SchedulingParameters};
 
-use crate::{BuildError, Mechanism, NativePriorities, Preemption, RtScheduling};
+use crate::{BuildError, Mechanism, NativePriorities, Preemption, RtScheduling, storage::VisitorLimits};
 
 /// Makes an [`RtScheduling`].
 ///
@@ -27,6 +28,8 @@ pub struct RtSchedulingBuilder {
     pub(crate) max_segments: usize,
     pub(crate) decisions: usize,
     pub(crate) default_parameters: SchedulingParameters,
+    pub(crate) visitor_limits: VisitorLimits,
+    pub(crate) housekeeper: Option<ThreadSpec>,
 }
 
 impl RtSchedulingBuilder {
@@ -41,6 +44,8 @@ impl RtSchedulingBuilder {
             max_segments: 32,
             decisions: 0,
             default_parameters: SchedulingParameters::Importance { importance: 0 },
+            visitor_limits: VisitorLimits::DEFAULT,
+            housekeeper: None,
         }
     }
 
@@ -117,6 +122,29 @@ impl RtSchedulingBuilder {
     /// the scheduler's kind.
     pub fn default_parameters(mut self, parameters: SchedulingParameters) -> Self {
         self.default_parameters = parameters;
+        self
+    }
+
+    /// For how long the [`storage`](crate::storage) of distributable threads that have left is kept. Default:
+    /// [`VisitorLimits::DEFAULT`].
+    pub fn visitor_limits(mut self, limits: VisitorLimits) -> Self {
+        self.visitor_limits = limits;
+        self
+    }
+
+    /// Starts a thread that calls the destructors of storage that has been forgotten, so that no lane has to; give it a low
+    /// priority. Default: none, and [`VisitorStorage`](crate::storage::VisitorStorage) says what happens then.
+    ///
+    /// ```
+    /// use punctual_os::ThreadSpec;
+    /// use punctual_rtsched::{RtScheduling, storage::Housekeeper};
+    ///
+    /// let scheduling = RtScheduling::builder().housekeeper(ThreadSpec::new(Housekeeper::NAME)).build()?;
+    /// assert!(scheduling.visitor_storage().is_empty());
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
+    pub fn housekeeper(mut self, thread: ThreadSpec) -> Self {
+        self.housekeeper = Some(thread);
         self
     }
 

@@ -5,8 +5,9 @@ use punctual_sched::dynamic::{ParameterKind, Scheduler, SchedulingParameters, Tr
 
 use crate::{
     BuildError, Mechanism, RtSchedulingBuilder, SchedulingError,
-    dispatcher::{Dispatcher, NativePriorities, Settings, Timer},
+    dispatcher::{Dispatcher, NativePriorities, Settings, Timer, now},
     ids::Ids,
+    storage::{Housekeeper, VisitorStorage},
 };
 
 /// What all that belongs to one endsystem share.
@@ -18,6 +19,10 @@ pub(crate) struct Endsystem {
     native: NativePriorities,
     default_parameters: SchedulingParameters,
     timer: PiMutex<Option<Timer>>,
+    /// What threads that are elsewhere have stored here.
+    pub(crate) visitors: Arc<VisitorStorage>,
+    /// Ends with the endsystem.
+    _housekeeper: Option<Housekeeper>,
 }
 
 impl Endsystem {
@@ -38,8 +43,20 @@ impl Endsystem {
             max_threads: builder.max_threads,
             decisions: builder.decisions,
         };
+        let visitors = Arc::new(VisitorStorage::new(builder.visitor_limits));
+        let kept = Arc::clone(&visitors);
+        let start = |spec| Housekeeper::start(kept, spec, now);
+        let housekeeper = builder.housekeeper.map(start).transpose()?;
+        let dispatcher = Dispatcher::new(
+            builder.scheduler,
+            builder.mechanism,
+            settings,
+            Arc::clone(&visitors),
+        )?;
         let endsystem = Self {
-            dispatcher: Arc::new(Dispatcher::new(builder.scheduler, builder.mechanism, settings)?),
+            dispatcher: Arc::new(dispatcher),
+            visitors,
+            _housekeeper: housekeeper,
             ids: Ids::new()?,
             max_segments: builder.max_segments,
             native: builder.native,

@@ -21,6 +21,7 @@ use crate::{
     dispatcher::{Head, Visitor},
     endsystem::Endsystem,
     error::{Interrupted, bad_order, no_current, thread_cancelled},
+    storage::{self, ThreadStorage},
 };
 
 thread_local! {
@@ -60,6 +61,8 @@ struct Visit {
     paused: bool,
     /// The head, while a call has taken it elsewhere.
     absent: Option<Head>,
+    /// What the OS thread used before it.
+    outer_storage: Option<ThreadStorage>,
 }
 
 struct OpenSegment {
@@ -115,6 +118,7 @@ impl Here {
         id: DistributableThreadId,
     ) -> u64 {
         let number = VISITS.fetch_add(1, Ordering::Relaxed);
+        let storage = endsystem.map(|endsystem| endsystem.dispatcher.storage(slot));
         self.visits.push(Visit {
             endsystem: endsystem.cloned(),
             slot,
@@ -127,6 +131,7 @@ impl Here {
             cancelled: false,
             paused: false,
             absent: None,
+            outer_storage: storage::replace(storage),
         });
         number
     }
@@ -195,6 +200,8 @@ impl Visit {
     }
 
     fn end(self) {
+        // Before the thread ends, so that nobody has its storage then.
+        drop(storage::replace(self.outer_storage));
         if let Some(endsystem) = self.endsystem {
             endsystem.dispatcher.end(self.slot, self.number);
         }
@@ -424,6 +431,17 @@ fn innermost_of(
         ));
     }
     Ok(visitor)
+}
+
+/// The current thread at a scheduling point, and its id.
+pub(crate) fn current_visitor(
+    endsystem: &Arc<Endsystem>,
+) -> Result<(Visitor, DistributableThreadId), SystemException> {
+    with(|here| {
+        let visitor = innermost_of(here, endsystem, None)?;
+        let visit = here.current(endsystem).ok_or_else(no_current)?;
+        Ok((visitor, visit.id))
+    })
 }
 
 /// What an interruption at a scheduling point means for the current visit, and how it is told.

@@ -5,7 +5,7 @@ use punctual_types::DistributableThreadId;
 
 use crate::{
     BuildError, Current, Decision, DistributableThread, RtSchedulingBuilder, SchedulerManager, dispatcher,
-    endsystem::Endsystem,
+    endsystem::Endsystem, storage::VisitorStorage,
 };
 
 /// Real-time CORBA 1.2 at one endsystem: its scheduler, and the distributable threads that are here. Cheap to clone; clones are the
@@ -96,6 +96,17 @@ impl RtScheduling {
     pub fn lookup(&self, id: DistributableThreadId) -> Option<DistributableThread> {
         self.endsystem.dispatcher.is_cancelled(id)?;
         Some(DistributableThread::new(&self.endsystem, id))
+    }
+
+    /// What distributable threads that are elsewhere have stored here.
+    ///
+    /// ```
+    /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
+    /// assert_eq!(scheduling.visitor_storage().len(), 0);
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
+    pub fn visitor_storage(&self) -> &VisitorStorage {
+        &self.endsystem.visitors
     }
 
     /// How many distributable threads are known here.

@@ -47,6 +47,11 @@ impl Choice {
         self.kind
     }
 
+    /// The one in force, to compare by.
+    pub(super) fn scheduler(&mut self) -> &mut dyn Scheduler {
+        &mut *self.scheduler
+    }
+
     pub(super) fn name(&self) -> &str {
         self.scheduler.name()
     }

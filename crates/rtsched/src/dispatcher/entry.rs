@@ -4,6 +4,8 @@ use punctual_os::{Gate, Scheduling, TaskId, clock};
 use punctual_sched::dynamic::{SchedulingParameters, Time};
 use punctual_types::{DistributableThreadId, NativePriority};
 
+use crate::storage::ThreadStorage;
+
 use super::decisions::ThreadName;
 
 /// What an endsystem knows of one distributable thread. Under the dispatcher's lock.
@@ -16,6 +18,19 @@ pub(crate) struct Entry {
     pub(crate) cancelled: bool,
     /// Where its head is.
     pub(crate) place: Place,
+    /// Where it began.
+    pub(crate) origin: Origin,
+    /// What it stores here.
+    pub(crate) storage: ThreadStorage,
+}
+
+/// Where a distributable thread began.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Origin {
+    /// In a segment of the application's here: when that ends, the thread ends.
+    Here,
+    /// It came with a request, and may come back.
+    Elsewhere,
 }
 
 /// Where the head of a distributable thread is, as this endsystem knows it.

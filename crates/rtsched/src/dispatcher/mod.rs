@@ -9,6 +9,7 @@ mod entry;
 mod levels;
 mod mechanism;
 mod native;
+mod resources;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -29,14 +30,19 @@ pub use mechanism::{Mechanism, NativePriorities, Preemption};
 pub(crate) use timer::Timer;
 
 use self::{
-    entry::Place,
+    entry::{Origin, Place},
     state::{State, Wakes},
 };
-use crate::error::{BuildError, Interrupted, bad_order, unknown_thread};
+use crate::{
+    error::{BuildError, Interrupted, bad_order, unknown_thread},
+    storage::{ThreadStorage, VisitorStorage},
+};
 
 /// The dispatcher of one endsystem.
 pub(crate) struct Dispatcher {
     state: PiMutex<State>,
+    /// What threads that are elsewhere have stored here.
+    visitors: Arc<VisitorStorage>,
     /// Wakes `rt-dispatch`.
     earlier: PiCondvar,
 }
@@ -66,9 +72,11 @@ impl Dispatcher {
         scheduler: Box<dyn Scheduler>,
         mechanism: Mechanism,
         settings: Settings,
+        visitors: Arc<VisitorStorage>,
     ) -> Result<Self, BuildError> {
         native::check(&*scheduler, mechanism)?;
         Ok(Self {
+            visitors,
             state: PiMutex::new(State::new(scheduler, mechanism, settings)),
             earlier: PiCondvar::new(),
         })
@@ -76,7 +84,7 @@ impl Dispatcher {
 
     /// A new thread, whose first visit here begins. Nothing is scheduled yet.
     pub(crate) fn register(&self, id: DistributableThreadId, name: &str) -> Result<Slot, SystemException> {
-        self.state.lock().register(id, name)
+        self.state.lock().register(id, name, Origin::Here)
     }
 
     /// A visit of a thread that came with a request; says whether it was here already. It must have left by a call then.
@@ -87,7 +95,11 @@ impl Dispatcher {
     ) -> Result<Slot, SystemException> {
         let mut state = self.state.lock();
         let Some(slot) = state.find(id) else {
-            return state.register(id, name);
+            let slot = state.register(id, name, Origin::Elsewhere)?;
+            if let Some(storage) = self.visitors.returns(id, now()) {
+                state.entry_mut(slot).storage = storage;
+            }
+            return Ok(slot);
         };
         let entry = state.entry_mut(slot);
         if !matches!(entry.place, Place::Elsewhere) {
@@ -124,12 +136,18 @@ impl Dispatcher {
         };
         let before = (head.own, head.began_at);
         (head.own, head.began_at) = (parameters, began_at);
+        let mut wakes = state.rebase(visitor.slot, Some(visitor.slot), now);
         match state.changed(visitor.slot, now) {
-            Ok(wakes) => self.proceed(state, visitor, wakes, now),
+            Ok(more) => {
+                wakes.add(more);
+                self.proceed(state, visitor, wakes, now)
+            }
             Err(refused) => {
                 if let Some(head) = state.entry_mut(visitor.slot).head_mut() {
                     (head.own, head.began_at) = before;
                 }
+                wakes.add(state.rebase(visitor.slot, Some(visitor.slot), now));
+                self.unlock(state, wakes);
                 Err(refused)
             }
         }
@@ -171,12 +189,30 @@ impl Dispatcher {
     }
 
     /// The visit ends: its OS thread gets its own priority back. Says whether it was the last of the thread here.
+    ///
+    /// What the thread has stored is destroyed where it ends, on the calling OS thread if that is the application's; what a visitor
+    /// has stored is kept.
     pub(crate) fn end(&self, slot: Slot, visit: u64) -> bool {
+        let now = now();
         let mut state = self.state.lock();
-        let wakes = state.withdraw(slot, visit, now());
-        let last = state.release(slot);
+        let mut wakes = state.withdraw(slot, visit, now);
+        if state.entry(slot).visits == 1 {
+            wakes.add(state.release_resources(slot, now));
+        }
+        let left = state.release(slot);
         self.unlock(state, wakes);
-        last
+        let Some(left) = left else { return false };
+        match left.origin {
+            Origin::Here => drop(left.storage),
+            Origin::Elsewhere if left.cancelled => self.visitors.ends(left.storage),
+            Origin::Elsewhere => self.visitors.leaves(left.id, left.storage, now),
+        }
+        true
+    }
+
+    /// What the thread stores here.
+    pub(crate) fn storage(&self, slot: Slot) -> ThreadStorage {
+        self.state.lock().entry(slot).storage.clone()
     }
 
     /// `DistributableThread::cancel`: wakes the thread where it waits here.

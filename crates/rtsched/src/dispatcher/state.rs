@@ -1,4 +1,4 @@
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, mem, sync::Arc};
 
 use punctual_flight::{Event, Record, record};
 use punctual_os::Gate;
@@ -9,18 +9,19 @@ use super::{
     Mechanism, Preemption, Settings,
     choice::Choice,
     decisions::{Decision, Decisions, Switch, ThreadName},
-    entry::{Entry, Head, Native, Place},
+    entry::{Entry, Head, Native, Origin, Place},
     levels::Levels,
     native,
+    resources::ResourceTable,
 };
-use crate::error::Interrupted;
+use crate::{error::Interrupted, storage::ThreadStorage};
 
 /// Everything under the dispatcher's lock.
 pub(crate) struct State {
     pub(super) choice: Choice,
     pub(super) mechanism: Mechanism,
     pub(super) settings: Settings,
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
     free: Vec<Slot>,
     by_id: HashMap<DistributableThreadId, Slot>,
     /// How many are ready.
@@ -29,6 +30,7 @@ pub(crate) struct State {
     running: Vec<Slot>,
     levels: Levels,
     decisions: Decisions,
+    pub(super) resources: ResourceTable,
     /// The kernel has refused a native priority.
     denied: bool,
     /// Until when `rt-dispatch` sleeps; `None`: there is no such thread, or it is awake.
@@ -54,6 +56,7 @@ impl State {
             running: Vec::with_capacity(room),
             levels: Levels::new(settings.native.levels.clone()),
             decisions: Decisions::new(settings.decisions),
+            resources: ResourceTable::new(room),
             denied: false,
             timer_until: None,
             ends: false,
@@ -103,6 +106,7 @@ impl State {
         &mut self,
         id: DistributableThreadId,
         name: &str,
+        origin: Origin,
     ) -> Result<Slot, SystemException> {
         if self.by_id.len() == self.settings.max_threads {
             return Err(SystemException::new(
@@ -111,14 +115,20 @@ impl State {
                 Completion::No,
             ));
         }
+        let free = self.free.pop();
         let entry = Entry {
             id,
             name: ThreadName::new(name),
             visits: 1,
             cancelled: false,
             place: Place::Elsewhere,
+            origin,
+            storage: match free {
+                Some(slot) => self.entry(slot).storage.clone(),
+                None => ThreadStorage::new(),
+            },
         };
-        let slot = if let Some(slot) = self.free.pop() {
+        let slot = if let Some(slot) = free {
             *self.entry_mut(slot) = entry;
             slot
         } else {
@@ -129,18 +139,28 @@ impl State {
         Ok(slot)
     }
 
-    /// A visit less; says whether it was the last.
-    pub(super) fn release(&mut self, slot: Slot) -> bool {
+    /// A visit less; gives what is left of the thread if it was the last.
+    pub(super) fn release(&mut self, slot: Slot) -> Option<Left> {
         let entry = self.entry_mut(slot);
         entry.visits -= 1;
         if entry.visits > 0 {
-            return false;
+            return None;
         }
-        let id = entry.id;
+        let left = Left {
+            id: entry.id,
+            origin: entry.origin,
+            cancelled: entry.cancelled,
+            // The next thread in this place has it where this one has stored nothing.
+            storage: if entry.storage.is_empty() {
+                entry.storage.clone()
+            } else {
+                mem::take(&mut entry.storage)
+            },
+        };
         entry.place = Place::Elsewhere;
-        self.by_id.remove(&id);
+        self.by_id.remove(&left.id);
         self.free.push(slot);
-        true
+        Some(left)
     }
 
     /// The head is here from now on, at this visit. One that another visit had is taken from it: the caller does not wait for
@@ -157,6 +177,7 @@ impl State {
             wakes.push(&gate);
         }
         self.entry_mut(slot).place = Place::Idle(head);
+        wakes.add(self.rebase(slot, Some(slot), now));
         wakes
     }
 
@@ -182,8 +203,13 @@ impl State {
         Ok(self.reschedule(Some(slot), now))
     }
 
-    /// The parameters of a head have changed.
+    /// The parameters of a head have changed, which is at a scheduling point.
     pub(super) fn changed(&mut self, slot: Slot, now: Time) -> Result<Wakes, Interrupted> {
+        self.changed_by(slot, Some(slot), now)
+    }
+
+    /// `caller`: who is at a scheduling point.
+    fn changed_by(&mut self, slot: Slot, caller: Option<Slot>, now: Time) -> Result<Wakes, Interrupted> {
         if !self.entry(slot).is_ready() {
             return Ok(Wakes::default());
         }
@@ -197,7 +223,7 @@ impl State {
         self.choice
             .update(&self.entries, slot, &parameters, received, now);
         self.find_level(slot, &parameters, now);
-        Ok(self.reschedule(Some(slot), now))
+        Ok(self.reschedule(caller, now))
     }
 
     /// The head waits here, or is about to leave: it is not ready any more.
@@ -270,6 +296,7 @@ impl State {
         self.levels.clear();
         self.denied = false;
         let mut wakes = Wakes::default();
+        self.translate_resources(now);
         for number in 0..self.entries.len() {
             let slot = Slot(number as u32);
             if !self.entry(slot).is_ready() {
@@ -309,18 +336,19 @@ impl State {
         (before, wakes)
     }
 
-    /// What a resource makes of a thread's parameters; `None`: nothing.
-    #[expect(dead_code, reason = "for the resource manager")]
-    pub(crate) fn inherit(
+    /// What resources make of a thread's parameters; `None`: nothing. `caller`: who is at a scheduling point.
+    pub(super) fn inherit(
         &mut self,
         slot: Slot,
         inherited: Option<SchedulingParameters>,
+        caller: Option<Slot>,
         now: Time,
     ) -> Wakes {
         if let Some(head) = self.entry_mut(slot).head_mut() {
             head.inherited = inherited;
         }
-        self.changed(slot, now).unwrap_or_default()
+        // A reservation that the kernel does not admit stays as it was.
+        self.changed_by(slot, caller, now).unwrap_or_default()
     }
 
     /// `rt-dispatch` chooses again, because it is time.
@@ -477,6 +505,14 @@ impl State {
     }
 }
 
+/// What is left of a thread whose last visit has ended.
+pub(super) struct Left {
+    pub(super) id: DistributableThreadId,
+    pub(super) origin: Origin,
+    pub(super) cancelled: bool,
+    pub(super) storage: ThreadStorage,
+}
+
 /// Whom to wake, once the lock is free.
 #[derive(Default)]
 pub(super) struct Wakes {
@@ -484,7 +520,7 @@ pub(super) struct Wakes {
 }
 
 impl Wakes {
-    fn push(&mut self, gate: &Arc<Gate>) {
+    pub(super) fn push(&mut self, gate: &Arc<Gate>) {
         match self.gates.iter_mut().find(|place| place.is_none()) {
             Some(place) => *place = Some(Arc::clone(gate)),
             // Woken now, it waits for the lock once more.
