@@ -187,17 +187,48 @@ impl State {
         })
     }
 
-    /// Hands it on, and tells nobody but the next one.
+    /// Hands it on. The next one is ready before what the owner had inherited is gone, so that nobody in between gets its turn.
     fn release_resource(&mut self, resource: ResourceId, slot: Slot, now: Time) -> Wakes {
-        let (released, mut wakes) = self.decide(Some(slot), now, |resources, by, changed| {
+        let released = self.decide_only(now, |resources, by, changed| {
             resources.release(resource, slot, by, changed)
         });
+        let next = match released {
+            Ok(Release::HandedTo(next)) => Some(next),
+            Ok(Release::Kept | Release::Free) | Err(_) => None,
+        };
+        let wakes = self.carry_out(next, Some(slot), now);
         self.forget_if_unconcerned(slot);
-        if let Ok(Release::HandedTo(next)) = released
-            && let Some(head) = self.entry(next).head()
-        {
-            let gate = Arc::clone(&head.gate);
+        wakes
+    }
+
+    /// A thread that waits, at its gate, owns what it waited for: it is ready, and woken when it is its turn.
+    fn hand_over(&mut self, next: Slot, now: Time) -> Wakes {
+        let mut wakes = Wakes::default();
+        let Some(head) = self.entry(next).head() else {
+            return wakes;
+        };
+        let gate = Arc::clone(&head.gate);
+        if self.entry(next).is_ready() {
             wakes.push(&gate);
+            return wakes;
+        }
+        match self.admit(next, now) {
+            Ok(more) => wakes.add(more),
+            // It is told when it asks for its turn itself.
+            Err(_) => {
+                wakes.push(&gate);
+                return wakes;
+            }
+        }
+        let head = self
+            .entry_mut(next)
+            .head_mut()
+            .expect("it has just been admitted");
+        if head.runs {
+            wakes.push(&gate);
+        } else {
+            head.received_parked = head.received();
+            head.parked = true;
         }
         wakes
     }
@@ -277,13 +308,25 @@ impl State {
         decide: impl FnOnce(&mut Resources, &By<'_>, &mut Vec<Slot>) -> R,
     ) -> (R, Wakes) {
         let result = self.decide_only(now, decide);
-        let mut wakes = Wakes::default();
+        (result, self.carry_out(None, caller, now))
+    }
+
+    /// Those whose parameters have changed are scheduled by them; `next`, who got what it waited for, is ready.
+    fn carry_out(&mut self, next: Option<Slot>, caller: Option<Slot>, now: Time) -> Wakes {
         for place in 0..self.resources.changed.len() {
             let slot = self.resources.changed[place];
-            let effective = self.resources.effective(slot);
-            wakes.add(self.inherit(slot, effective, caller, now));
+            let inherited = self.resources.effective(slot);
+            if let Some(head) = self.entry_mut(slot).head_mut() {
+                head.inherited = inherited;
+            }
         }
-        (result, wakes)
+        let mut wakes = next.map_or_else(Wakes::default, |next| self.hand_over(next, now));
+        for place in 0..self.resources.changed.len() {
+            let slot = self.resources.changed[place];
+            // A reservation that the kernel does not admit stays as it was.
+            wakes.add(self.changed_by(slot, caller, now).unwrap_or_default());
+        }
+        wakes
     }
 
     fn decide_only<R>(

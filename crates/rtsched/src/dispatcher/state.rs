@@ -209,7 +209,12 @@ impl State {
     }
 
     /// `caller`: who is at a scheduling point.
-    fn changed_by(&mut self, slot: Slot, caller: Option<Slot>, now: Time) -> Result<Wakes, Interrupted> {
+    pub(super) fn changed_by(
+        &mut self,
+        slot: Slot,
+        caller: Option<Slot>,
+        now: Time,
+    ) -> Result<Wakes, Interrupted> {
         if !self.entry(slot).is_ready() {
             return Ok(Wakes::default());
         }
@@ -334,21 +339,6 @@ impl State {
             }
         }
         (before, wakes)
-    }
-
-    /// What resources make of a thread's parameters; `None`: nothing. `caller`: who is at a scheduling point.
-    pub(super) fn inherit(
-        &mut self,
-        slot: Slot,
-        inherited: Option<SchedulingParameters>,
-        caller: Option<Slot>,
-        now: Time,
-    ) -> Wakes {
-        if let Some(head) = self.entry_mut(slot).head_mut() {
-            head.inherited = inherited;
-        }
-        // A reservation that the kernel does not admit stays as it was.
-        self.changed_by(slot, caller, now).unwrap_or_default()
     }
 
     /// `rt-dispatch` chooses again, because it is time.
