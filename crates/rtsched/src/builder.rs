@@ -1,7 +1,12 @@
-use punctual_os::ThreadSpec;
+use std::time::Duration;
+
 use punctual_sched::dynamic::{MostImportantFirst, Scheduler, SchedulingParameters};
 
-use crate::{BuildError, Mechanism, NativePriorities, Preemption, RtScheduling, storage::VisitorLimits};
+use crate::{
+    BuildError, Mechanism, NativePriorities, Preemption, RtScheduling,
+    storage::VisitorLimits,
+    wire::{PeerLayout, Reader},
+};
 
 /// Makes an [`RtScheduling`].
 ///
@@ -28,8 +33,9 @@ pub struct RtSchedulingBuilder {
     pub(crate) max_segments: usize,
     pub(crate) decisions: usize,
     pub(crate) default_parameters: SchedulingParameters,
-    pub(crate) visitor_limits: VisitorLimits,
-    pub(crate) housekeeper: Option<ThreadSpec>,
+    pub(crate) visitors: VisitorLimits,
+    pub(crate) max_clock_skew: Duration,
+    pub(crate) peer_layout: PeerLayout,
 }
 
 impl RtSchedulingBuilder {
@@ -44,8 +50,9 @@ impl RtSchedulingBuilder {
             max_segments: 32,
             decisions: 0,
             default_parameters: SchedulingParameters::Importance { importance: 0 },
-            visitor_limits: VisitorLimits::DEFAULT,
-            housekeeper: None,
+            visitors: VisitorLimits::default(),
+            max_clock_skew: Reader::DEFAULT_MAX_CLOCK_SKEW,
+            peer_layout: PeerLayout::OwnOnly,
         }
     }
 
@@ -125,26 +132,24 @@ impl RtSchedulingBuilder {
         self
     }
 
-    /// For how long the [`storage`](crate::storage) of distributable threads that have left is kept. Default:
-    /// [`VisitorLimits::DEFAULT`].
+    /// For how long, and of how many, what threads of other hosts have stored here is kept after they have left.
+    ///
+    /// Nothing is destroyed by a thread of a lane while there is room: start a
+    /// [`Housekeeper`](crate::storage::Housekeeper) with [`RtScheduling::visitors`].
     pub fn visitor_limits(mut self, limits: VisitorLimits) -> Self {
-        self.visitor_limits = limits;
+        self.visitors = limits;
         self
     }
 
-    /// Starts a thread that calls the destructors of storage that has been forgotten, so that no lane has to; give it a low
-    /// priority. Default: none, and [`VisitorStorage`](crate::storage::VisitorStorage) says what happens then.
-    ///
-    /// ```
-    /// use punctual_os::ThreadSpec;
-    /// use punctual_rtsched::{RtScheduling, storage::Housekeeper};
-    ///
-    /// let scheduling = RtScheduling::builder().housekeeper(ThreadSpec::new(Housekeeper::NAME)).build()?;
-    /// assert!(scheduling.visitor_storage().is_empty());
-    /// # Ok::<(), punctual_rtsched::BuildError>(())
-    /// ```
-    pub fn housekeeper(mut self, thread: ThreadSpec) -> Self {
-        self.housekeeper = Some(thread);
+    /// How far the calendars of hosts may be apart: no deadline comes nearer by more than this because they are. Default 10 ms.
+    pub fn max_clock_skew(mut self, skew: Duration) -> Self {
+        self.max_clock_skew = skew;
+        self
+    }
+
+    /// Which contexts of other ORBs are understood beside our own. Default: none.
+    pub fn peer_layout(mut self, layout: PeerLayout) -> Self {
+        self.peer_layout = layout;
         self
     }
 

@@ -1,13 +1,15 @@
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use punctual_os::{PiMutex, Scheduling};
 use punctual_sched::dynamic::{ParameterKind, Scheduler, SchedulingParameters, TranslationDefaults};
+use punctual_types::DistributableThreadId;
 
 use crate::{
     BuildError, Mechanism, RtSchedulingBuilder, SchedulingError,
-    dispatcher::{Dispatcher, NativePriorities, Settings, Timer, now},
+    dispatcher::{Dispatcher, Ended, NativePriorities, Settings, Timer, now},
     ids::Ids,
-    storage::{Housekeeper, VisitorStorage},
+    storage::{ThreadStorage, VisitorStorage},
+    wire::PeerLayout,
 };
 
 /// What all that belongs to one endsystem share.
@@ -19,10 +21,9 @@ pub(crate) struct Endsystem {
     native: NativePriorities,
     default_parameters: SchedulingParameters,
     timer: PiMutex<Option<Timer>>,
-    /// What threads that are elsewhere have stored here.
     pub(crate) visitors: Arc<VisitorStorage>,
-    /// Ends with the endsystem.
-    _housekeeper: Option<Housekeeper>,
+    pub(crate) max_clock_skew: Duration,
+    pub(crate) peer_layout: PeerLayout,
 }
 
 impl Endsystem {
@@ -43,25 +44,16 @@ impl Endsystem {
             max_threads: builder.max_threads,
             decisions: builder.decisions,
         };
-        let visitors = Arc::new(VisitorStorage::new(builder.visitor_limits));
-        let kept = Arc::clone(&visitors);
-        let start = |spec| Housekeeper::start(kept, spec, now);
-        let housekeeper = builder.housekeeper.map(start).transpose()?;
-        let dispatcher = Dispatcher::new(
-            builder.scheduler,
-            builder.mechanism,
-            settings,
-            Arc::clone(&visitors),
-        )?;
         let endsystem = Self {
-            dispatcher: Arc::new(dispatcher),
-            visitors,
-            _housekeeper: housekeeper,
+            dispatcher: Arc::new(Dispatcher::new(builder.scheduler, builder.mechanism, settings)?),
             ids: Ids::new()?,
             max_segments: builder.max_segments,
             native: builder.native,
             default_parameters: builder.default_parameters,
             timer: PiMutex::new(None),
+            visitors: Arc::new(VisitorStorage::new(builder.visitors)),
+            max_clock_skew: builder.max_clock_skew,
+            peer_layout: builder.peer_layout,
         };
         endsystem.start_timer(wants_timer)?;
         Ok(endsystem)
@@ -94,10 +86,24 @@ impl Endsystem {
     /// For threads that nobody gave any.
     pub(crate) fn default_parameters(&self) -> SchedulingParameters {
         let defaults = TranslationDefaults {
-            now: crate::dispatcher::now(),
+            now: now(),
             ..TranslationDefaults::default()
         };
         self.default_parameters.translated(self.kind(), &defaults)
+    }
+
+    /// What becomes of the storage of a thread that has no visit here any more: given back where the thread has ended.
+    pub(crate) fn keep_storage(
+        &self,
+        id: DistributableThreadId,
+        ended: Option<Ended>,
+    ) -> Option<ThreadStorage> {
+        let Ended { storage, is_native } = ended?;
+        if is_native {
+            return Some(storage);
+        }
+        self.visitors.leaves(id, storage, now());
+        None
     }
 
     fn start_timer(&self, wanted: bool) -> std::io::Result<()> {

@@ -49,14 +49,17 @@ mod endsystem;
 mod error;
 mod here;
 mod ids;
+mod interceptors;
 mod manager;
 mod notice;
 mod operation;
+pub mod remote;
 mod resource_manager;
 mod scheduling;
 mod segment;
 mod spawn;
 pub mod storage;
+pub mod wire;
 
 pub use builder::RtSchedulingBuilder;
 pub use current::Current;

@@ -98,17 +98,6 @@ impl RtScheduling {
         Some(DistributableThread::new(&self.endsystem, id))
     }
 
-    /// What distributable threads that are elsewhere have stored here.
-    ///
-    /// ```
-    /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
-    /// assert_eq!(scheduling.visitor_storage().len(), 0);
-    /// # Ok::<(), punctual_rtsched::BuildError>(())
-    /// ```
-    pub fn visitor_storage(&self) -> &VisitorStorage {
-        &self.endsystem.visitors
-    }
-
     /// How many distributable threads are known here.
     ///
     /// ```
@@ -118,6 +107,17 @@ impl RtScheduling {
     /// ```
     pub fn threads(&self) -> usize {
         self.endsystem.dispatcher.look(|state| state.threads())
+    }
+
+    /// What threads of other hosts have stored here and may come back for.
+    ///
+    /// ```
+    /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
+    /// assert!(scheduling.visitors().is_empty());
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
+    pub fn visitors(&self) -> &Arc<VisitorStorage> {
+        &self.endsystem.visitors
     }
 
     /// Now, by the clock that deadlines are points of: CLOCK_MONOTONIC.

@@ -189,6 +189,9 @@ impl Minor {
     /// Punctual: scheduling segments are nested deeper than the limit; raise `max_segments` of the scheduling's builder.
     pub const SEGMENTS_NESTED_TOO_DEEP: Self = Self(PUNCTUAL_VMCID | 130);
 
+    /// Punctual: the control of distributable threads there does not answer this peer; allow it by its `CancellationPolicy`.
+    pub const CONTROL_REFUSED: Self = Self(PUNCTUAL_VMCID | 140);
+
     /// What the code means and what to try next, for the codes of this ORB.
     ///
     /// ```
@@ -343,6 +346,9 @@ impl Minor {
                 "the priority lies outside the band that its connection is bound to; send it over another connection",
             ),
             Self::PRIORITY_NOT_TRANSFORMED => Some("the server's priority transform refused the priority"),
+            Self::CONTROL_REFUSED => Some(
+                "the control of distributable threads there does not answer this peer; allow it by its `CancellationPolicy`",
+            ),
             Self::NO_DISTRIBUTABLE_THREAD => {
                 Some("the calling thread carries no distributable thread; begin a scheduling segment first")
             }

@@ -9,6 +9,7 @@ mod connection;
 mod connection_cache;
 mod deadline;
 mod endpoint;
+mod intercepted;
 mod invoke;
 mod locate;
 mod policies;
@@ -16,6 +17,8 @@ mod request_buffer;
 mod route;
 mod shared;
 mod thread_state;
+
+pub use deadline::swap_call_limit;
 
 pub(crate) use connection_cache::{ConnectionCache, ConnectionKey, Permit, Purpose};
 pub(crate) use endpoint::{Endpoint, Endpoints};

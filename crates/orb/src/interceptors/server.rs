@@ -1,4 +1,5 @@
 use punctual_cdr::{Decoder, Ior};
+use punctual_transport::Peer;
 use punctual_types::SystemException;
 
 use super::{
@@ -65,6 +66,7 @@ pub(crate) struct ServerRequest<'a> {
     pub(crate) kind: CallKind,
     pub(crate) object_key: Option<&'a [u8]>,
     pub(crate) contexts: Contexts<'a>,
+    pub(crate) peer: Option<Peer>,
     pub(crate) is_collocated: bool,
     pub(crate) slot_table: &'a SlotTable,
 }
@@ -112,6 +114,11 @@ impl ServerRequestInfo<'_> {
     /// The interface of the servant, `IDL:NAME:1.0`; `None` before it has been found.
     pub fn repository_id(&self) -> Option<&str> {
         self.repository_id
+    }
+
+    /// Who sends it, as the connection says; `None`: this thread does.
+    pub fn peer(&self) -> Option<Peer> {
+        self.request.peer
     }
 
     /// Whether the caller is this thread.

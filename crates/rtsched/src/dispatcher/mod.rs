@@ -22,27 +22,28 @@ use std::{
 
 use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
 use punctual_sched::dynamic::{Scheduler, SchedulingParameters, Slot, Time};
+use punctual_stub::ObjectRef;
+use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, Minor, SystemException};
 
 pub use decisions::{Decision, Switch};
 pub(crate) use entry::{Head, now};
 pub use mechanism::{Mechanism, NativePriorities, Preemption};
+pub(crate) use state::Ended;
 pub(crate) use timer::Timer;
 
 use self::{
-    entry::{Origin, Place},
+    entry::Place,
     state::{State, Wakes},
 };
 use crate::{
     error::{BuildError, Interrupted, bad_order, unknown_thread},
-    storage::{ThreadStorage, VisitorStorage},
+    storage::ThreadStorage,
 };
 
 /// The dispatcher of one endsystem.
 pub(crate) struct Dispatcher {
     state: PiMutex<State>,
-    /// What threads that are elsewhere have stored here.
-    visitors: Arc<VisitorStorage>,
     /// Wakes `rt-dispatch`.
     earlier: PiCondvar,
 }
@@ -72,11 +73,9 @@ impl Dispatcher {
         scheduler: Box<dyn Scheduler>,
         mechanism: Mechanism,
         settings: Settings,
-        visitors: Arc<VisitorStorage>,
     ) -> Result<Self, BuildError> {
         native::check(&*scheduler, mechanism)?;
         Ok(Self {
-            visitors,
             state: PiMutex::new(State::new(scheduler, mechanism, settings)),
             earlier: PiCondvar::new(),
         })
@@ -84,32 +83,45 @@ impl Dispatcher {
 
     /// A new thread, whose first visit here begins. Nothing is scheduled yet.
     pub(crate) fn register(&self, id: DistributableThreadId, name: &str) -> Result<Slot, SystemException> {
-        self.state.lock().register(id, name, Origin::Here)
+        self.state.lock().register(id, name)
     }
 
-    /// A visit of a thread that came with a request; says whether it was here already. It must have left by a call then.
+    /// A visit of a thread that came with a request of this peer's. If the thread was here already, it must have left by a call.
     pub(crate) fn register_visitor(
         &self,
         id: DistributableThreadId,
         name: &str,
+        peer: Option<Peer>,
     ) -> Result<Slot, SystemException> {
         let mut state = self.state.lock();
         let Some(slot) = state.find(id) else {
-            let slot = state.register(id, name, Origin::Elsewhere)?;
-            if let Some(storage) = self.visitors.returns(id, now()) {
-                state.entry_mut(slot).storage = storage;
-            }
+            let slot = state.register(id, name)?;
+            let entry = state.entry_mut(slot);
+            entry.is_native = false;
+            entry.peers.push(peer);
             return Ok(slot);
         };
         let entry = state.entry_mut(slot);
-        if !matches!(entry.place, Place::Elsewhere) {
+        if !matches!(entry.place, Place::Elsewhere) || entry.calls.is_empty() {
             return Err(bad_order(Minor::DISTRIBUTABLE_THREAD_ACTIVE));
         }
         if entry.cancelled {
             return Err(Interrupted::Cancelled.exception());
         }
         entry.visits += 1;
+        entry.peers.push(peer);
         Ok(slot)
+    }
+
+    /// What it has stored at this host.
+    pub(crate) fn storage(&self, slot: Slot) -> ThreadStorage {
+        self.state.lock().entry(slot).storage.clone()
+    }
+
+    /// Gives a visitor back what it stored when it was here before.
+    pub(crate) fn restore_storage(&self, slot: Slot, storage: ThreadStorage) {
+        let before = std::mem::replace(&mut self.state.lock().entry_mut(slot).storage, storage);
+        drop(before);
     }
 
     /// The head comes to a visit: a thread begins, arrives with a request, or returns from a call. Waits for its turn.
@@ -120,6 +132,19 @@ impl Dispatcher {
         let now = now();
         let wakes = state.place_head(visitor.slot, head, now);
         self.proceed(state, visitor, wakes, now)
+    }
+
+    /// The head is back from the call that it left by, as [`arrive`](Self::arrive).
+    pub(crate) fn come_back(&self, visitor: Visitor, head: Head) -> Result<(), Interrupted> {
+        let target = {
+            let mut state = self.state.lock();
+            let calls = &mut state.entry_mut(visitor.slot).calls;
+            let at = calls.iter().rposition(|(visit, _)| *visit == visitor.visit);
+            at.map(|at| calls.swap_remove(at))
+        };
+        // Not under the lock: the reference may be the last one.
+        drop(target);
+        self.arrive(visitor, head)
     }
 
     /// The present segment is another one, or has other parameters. Waits for its turn.
@@ -136,8 +161,8 @@ impl Dispatcher {
         };
         let before = (head.own, head.began_at);
         (head.own, head.began_at) = (parameters, began_at);
-        let mut wakes = state.rebase(visitor.slot, Some(visitor.slot), now);
-        match state.changed(visitor.slot, now) {
+        let mut wakes = state.rebase(visitor.slot, now);
+        match state.changed(visitor.slot, Some(visitor.slot), now) {
             Ok(more) => {
                 wakes.add(more);
                 self.proceed(state, visitor, wakes, now)
@@ -146,7 +171,7 @@ impl Dispatcher {
                 if let Some(head) = state.entry_mut(visitor.slot).head_mut() {
                     (head.own, head.began_at) = before;
                 }
-                wakes.add(state.rebase(visitor.slot, Some(visitor.slot), now));
+                wakes.add(state.rebase(visitor.slot, now));
                 self.unlock(state, wakes);
                 Err(refused)
             }
@@ -156,19 +181,23 @@ impl Dispatcher {
     /// A scheduling point without news: sees whether the thread was cancelled, its limit has passed, or others go first. Ends a
     /// [`wait`](Self::wait).
     pub(crate) fn pass(&self, visitor: Visitor) -> Result<(), Interrupted> {
-        let state = self.state.lock();
-        self.proceed(state, visitor, Wakes::default(), now())
+        let mut state = self.state.lock();
+        let now = now();
+        let wakes = state.give_way(visitor, now);
+        self.proceed(state, visitor, wakes, now)
     }
 
     /// The head leaves by a call: whoever gets it can bring it back with [`arrive`](Self::arrive).
-    pub(crate) fn leave(&self, visitor: Visitor) -> Result<Head, Interrupted> {
+    pub(crate) fn leave(&self, visitor: Visitor, target: ObjectRef) -> Result<Head, Interrupted> {
         let mut state = self.state.lock();
         let now = now();
         if let Some(interrupted) = interruption(&mut state, visitor, now) {
             return Err(self.interrupt(state, visitor, interrupted, Wakes::default(), now));
         }
         let wakes = state.suspend(visitor.slot, now);
-        let place = std::mem::replace(&mut state.entry_mut(visitor.slot).place, Place::Elsewhere);
+        let entry = state.entry_mut(visitor.slot);
+        let place = std::mem::replace(&mut entry.place, Place::Elsewhere);
+        entry.calls.push((visitor.visit, target));
         self.unlock(state, wakes);
         match place {
             Place::Idle(head) => Ok(head),
@@ -188,31 +217,18 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// The visit ends: its OS thread gets its own priority back. Says whether it was the last of the thread here.
-    ///
-    /// What the thread has stored is destroyed where it ends, on the calling OS thread if that is the application's; what a visitor
-    /// has stored is kept.
-    pub(crate) fn end(&self, slot: Slot, visit: u64) -> bool {
-        let now = now();
+    /// The visit ends: its OS thread gets its own priority back. Of the last one of the thread here, gives what is
+    /// left of that.
+    pub(crate) fn end(&self, slot: Slot, visit: u64) -> Option<Ended> {
         let mut state = self.state.lock();
+        let now = now();
         let mut wakes = state.withdraw(slot, visit, now);
         if state.entry(slot).visits == 1 {
             wakes.add(state.release_resources(slot, now));
         }
-        let left = state.release(slot);
+        let ended = state.release(slot);
         self.unlock(state, wakes);
-        let Some(left) = left else { return false };
-        match left.origin {
-            Origin::Here => drop(left.storage),
-            Origin::Elsewhere if left.cancelled => self.visitors.ends(left.storage),
-            Origin::Elsewhere => self.visitors.leaves(left.id, left.storage, now),
-        }
-        true
-    }
-
-    /// What the thread stores here.
-    pub(crate) fn storage(&self, slot: Slot) -> ThreadStorage {
-        self.state.lock().entry(slot).storage.clone()
+        ended
     }
 
     /// `DistributableThread::cancel`: wakes the thread where it waits here.

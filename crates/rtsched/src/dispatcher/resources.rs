@@ -256,14 +256,12 @@ impl State {
 
     /// A thread has other parameters of its own, or its head is another one: where resources concern it, what it is scheduled by
     /// follows.
-    ///
-    /// `caller`: the thread at a scheduling point, if it is one.
-    pub(super) fn rebase(&mut self, slot: Slot, caller: Option<Slot>, now: Time) -> Wakes {
+    pub(super) fn rebase(&mut self, slot: Slot, now: Time) -> Wakes {
         if self.resources.resources.effective(slot).is_none() || self.entry(slot).head().is_none() {
             return Wakes::default();
         }
         let own = self.own_parameters(slot, now);
-        let ((), wakes) = self.decide(caller, now, |resources, by, changed| {
+        let ((), wakes) = self.decide(Some(slot), now, |resources, by, changed| {
             resources.set_base(slot, &own, by, changed);
         });
         let effective = self.resources.effective(slot);
@@ -324,7 +322,7 @@ impl State {
         for place in 0..self.resources.changed.len() {
             let slot = self.resources.changed[place];
             // A reservation that the kernel does not admit stays as it was.
-            wakes.add(self.changed_by(slot, caller, now).unwrap_or_default());
+            wakes.add(self.changed(slot, caller, now).unwrap_or_default());
         }
         wakes
     }

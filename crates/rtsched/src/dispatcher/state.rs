@@ -1,4 +1,4 @@
-use std::{collections::HashMap, mem, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
 use punctual_flight::{Event, Record, record};
 use punctual_os::Gate;
@@ -6,10 +6,10 @@ use punctual_sched::dynamic::{SchedulingParameters, Slot, Time, TranslationDefau
 use punctual_types::{Completion, DistributableThreadId, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    Mechanism, Preemption, Settings,
+    Mechanism, Preemption, Settings, Visitor,
     choice::Choice,
     decisions::{Decision, Decisions, Switch, ThreadName},
-    entry::{Entry, Head, Native, Origin, Place},
+    entry::{Entry, Head, Native, Place},
     levels::Levels,
     native,
     resources::ResourceTable,
@@ -24,8 +24,6 @@ pub(crate) struct State {
     pub(super) entries: Vec<Entry>,
     free: Vec<Slot>,
     by_id: HashMap<DistributableThreadId, Slot>,
-    /// How many are ready.
-    ready: usize,
     /// Those that run: with the ready queue those that were let run, else those that the scheduler would.
     running: Vec<Slot>,
     levels: Levels,
@@ -52,7 +50,6 @@ impl State {
             free: Vec::with_capacity(room),
             // Twice the room: with as many free places a table cleans up in place and does not grow.
             by_id: HashMap::with_capacity(2 * room),
-            ready: 0,
             running: Vec::with_capacity(room),
             levels: Levels::new(settings.native.levels.clone()),
             decisions: Decisions::new(settings.decisions),
@@ -90,7 +87,7 @@ impl State {
     }
 
     pub(crate) fn scheduler_failures(&self) -> u64 {
-        self.choice.failures
+        self.choice.failures()
     }
 
     pub(crate) fn kind(&self) -> punctual_sched::dynamic::ParameterKind {
@@ -106,7 +103,6 @@ impl State {
         &mut self,
         id: DistributableThreadId,
         name: &str,
-        origin: Origin,
     ) -> Result<Slot, SystemException> {
         if self.by_id.len() == self.settings.max_threads {
             return Err(SystemException::new(
@@ -115,52 +111,44 @@ impl State {
                 Completion::No,
             ));
         }
-        let free = self.free.pop();
-        let entry = Entry {
-            id,
-            name: ThreadName::new(name),
-            visits: 1,
-            cancelled: false,
-            place: Place::Elsewhere,
-            origin,
-            storage: match free {
-                Some(slot) => self.entry(slot).storage.clone(),
-                None => ThreadStorage::new(),
-            },
-        };
-        let slot = if let Some(slot) = free {
-            *self.entry_mut(slot) = entry;
+        let slot = if let Some(slot) = self.free.pop() {
             slot
         } else {
-            self.entries.push(entry);
+            self.entries.push(Entry::default());
             Slot(self.entries.len() as u32 - 1)
         };
+        // What is in its vectors has been removed; their memory stays.
+        let entry = self.entry_mut(slot);
+        entry.id = id;
+        entry.name = ThreadName::new(name);
+        entry.visits = 1;
+        entry.is_native = true;
+        entry.cancelled = false;
         self.by_id.insert(id, slot);
         Ok(slot)
     }
 
-    /// A visit less; gives what is left of the thread if it was the last.
-    pub(super) fn release(&mut self, slot: Slot) -> Option<Left> {
+    /// A visit less; of the last one, gives what is left of the thread.
+    pub(super) fn release(&mut self, slot: Slot) -> Option<Ended> {
         let entry = self.entry_mut(slot);
         entry.visits -= 1;
+        if !entry.is_native || entry.visits > 0 {
+            entry.peers.pop();
+        }
         if entry.visits > 0 {
             return None;
         }
-        let left = Left {
-            id: entry.id,
-            origin: entry.origin,
-            cancelled: entry.cancelled,
-            // The next thread in this place has it where this one has stored nothing.
-            storage: if entry.storage.is_empty() {
-                entry.storage.clone()
-            } else {
-                mem::take(&mut entry.storage)
-            },
+        let id = entry.id;
+        let ended = Ended {
+            storage: std::mem::take(&mut entry.storage),
+            is_native: entry.is_native,
         };
         entry.place = Place::Elsewhere;
-        self.by_id.remove(&left.id);
+        entry.calls.clear();
+        entry.peers.clear();
+        self.by_id.remove(&id);
         self.free.push(slot);
-        Some(left)
+        Some(ended)
     }
 
     /// The head is here from now on, at this visit. One that another visit had is taken from it: the caller does not wait for
@@ -177,7 +165,7 @@ impl State {
             wakes.push(&gate);
         }
         self.entry_mut(slot).place = Place::Idle(head);
-        wakes.add(self.rebase(slot, Some(slot), now));
+        wakes.add(self.rebase(slot, now));
         wakes
     }
 
@@ -197,19 +185,13 @@ impl State {
         head.parked = false;
         let received = head.received();
         entry.place = Place::Ready(head);
-        self.ready += 1;
-        self.choice.ready(&self.entries, slot, &parameters, received, now);
-        self.find_level(slot, &parameters, now);
+        self.choice.ready(slot, &parameters, received, now);
+        self.find_level(slot, &parameters);
         Ok(self.reschedule(Some(slot), now))
     }
 
-    /// The parameters of a head have changed, which is at a scheduling point.
-    pub(super) fn changed(&mut self, slot: Slot, now: Time) -> Result<Wakes, Interrupted> {
-        self.changed_by(slot, Some(slot), now)
-    }
-
-    /// `caller`: who is at a scheduling point.
-    pub(super) fn changed_by(
+    /// The parameters of a head have changed. `caller`: who is at a scheduling point.
+    pub(super) fn changed(
         &mut self,
         slot: Slot,
         caller: Option<Slot>,
@@ -225,9 +207,8 @@ impl State {
             native::reserve(head, &parameters, now).map_err(Interrupted::Refused)?;
         }
         let received = head.received();
-        self.choice
-            .update(&self.entries, slot, &parameters, received, now);
-        self.find_level(slot, &parameters, now);
+        self.choice.update(slot, &parameters, received, now);
+        self.find_level(slot, &parameters);
         Ok(self.reschedule(caller, now))
     }
 
@@ -242,11 +223,10 @@ impl State {
         let level = head.level.take();
         let is_managed = head.native != Native::Own;
         entry.place = Place::Idle(head);
-        self.ready -= 1;
         if let Some(level) = level {
             self.levels.leave(level);
         }
-        self.choice.remove(&self.entries, slot, now);
+        self.choice.remove(slot, now);
         if let Some(at) = self.running.iter().position(|running| *running == slot) {
             self.running.swap_remove(at);
             self.note(slot, Switch::Suspended, now);
@@ -294,14 +274,13 @@ impl State {
 
     /// Another scheduler. Gives back the one before, to be dropped without the lock.
     pub(super) fn install(&mut self, choice: Choice, mechanism: Mechanism, now: Time) -> (Choice, Wakes) {
-        let failures = self.choice.failures;
         let before = std::mem::replace(&mut self.choice, choice);
-        self.choice.failures = failures;
+        self.choice.add_failures(before.failures());
         self.mechanism = mechanism;
         self.levels.clear();
         self.denied = false;
-        let mut wakes = Wakes::default();
         self.translate_resources(now);
+        let mut wakes = Wakes::default();
         for number in 0..self.entries.len() {
             let slot = Slot(number as u32);
             if !self.entry(slot).is_ready() {
@@ -325,8 +304,8 @@ impl State {
             }
             let received = head.received();
             let runs = head.runs;
-            self.choice.ready(&self.entries, slot, &parameters, received, now);
-            self.find_level(slot, &parameters, now);
+            self.choice.ready(slot, &parameters, received, now);
+            self.find_level(slot, &parameters);
             if runs && !self.running.contains(&slot) {
                 self.running.push(slot);
                 self.note(slot, Switch::Resumed, now);
@@ -339,6 +318,16 @@ impl State {
             }
         }
         (before, wakes)
+    }
+
+    /// A thread that runs on although others go first, because it could not be kept from it, is at a scheduling point.
+    pub(super) fn give_way(&mut self, visitor: Visitor, now: Time) -> Wakes {
+        let is_here = self.entry_mut(visitor.slot).head_of(visitor.visit).is_some();
+        if is_here && self.entry(visitor.slot).is_ready() && !self.preempts() {
+            self.reschedule(Some(visitor.slot), now)
+        } else {
+            Wakes::default()
+        }
     }
 
     /// `rt-dispatch` chooses again, because it is time.
@@ -380,8 +369,7 @@ impl State {
         if self.mechanism != Mechanism::ReadyQueue && self.settings.decisions == 0 {
             return Wakes::default();
         }
-        self.choice
-            .choose(&self.entries, self.ready, self.settings.processors, now);
+        self.choice.choose(&self.entries, self.settings.processors, now);
         let mut wakes = Wakes::default();
         let mut at = 0;
         while let Some(&slot) = self.running.get(at) {
@@ -436,14 +424,11 @@ impl State {
     }
 
     /// With native priorities: the one for these parameters.
-    fn find_level(&mut self, slot: Slot, parameters: &SchedulingParameters, now: Time) {
+    fn find_level(&mut self, slot: Slot, parameters: &SchedulingParameters) {
         if self.mechanism != Mechanism::OsPriorities {
             return;
         }
-        let eligibility = self
-            .choice
-            .fixed_eligibility(&self.entries, parameters, now)
-            .unwrap_or(0);
+        let eligibility = self.choice.fixed_eligibility(parameters).unwrap_or(0);
         let head = self.entries[slot.0 as usize].head_mut().expect("it is ready");
         if let Some(level) = head.level.take() {
             self.levels.leave(level);
@@ -495,12 +480,11 @@ impl State {
     }
 }
 
-/// What is left of a thread whose last visit has ended.
-pub(super) struct Left {
-    pub(super) id: DistributableThreadId,
-    pub(super) origin: Origin,
-    pub(super) cancelled: bool,
-    pub(super) storage: ThreadStorage,
+/// What is left of a thread that ends here, or leaves for good.
+pub(crate) struct Ended {
+    pub(crate) storage: ThreadStorage,
+    /// It began here, so it ends.
+    pub(crate) is_native: bool,
 }
 
 /// Whom to wake, once the lock is free.

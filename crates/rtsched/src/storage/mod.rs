@@ -40,7 +40,7 @@ mod thread_storage;
 mod visitors;
 mod word_key;
 
-pub(crate) use attachment::replace;
+pub use attachment::{attach, detach, is_attached};
 pub use error::StorageError;
 pub use housekeeper::Housekeeper;
 pub use key::StorageKey;
