@@ -702,6 +702,8 @@ pub(crate) struct Arrival<'a> {
     pub(crate) implicit: Option<SchedulingParameters>,
     pub(crate) foreign: Foreign,
     pub(crate) peer: Option<Peer>,
+    /// Nobody waits for it, so it ends with the request.
+    pub(crate) is_oneway: bool,
 }
 
 /// A request begins on this OS thread; [`end_request`] ends it. What the OS thread has is kept, and out of sight if `apart`: the
@@ -724,9 +726,12 @@ pub(crate) fn begin_request(
         }
         return Ok(());
     };
-    let slot = endsystem
-        .dispatcher
-        .register_visitor(arrival.id, arrival.operation, arrival.peer)?;
+    let slot = endsystem.dispatcher.register_visitor(
+        arrival.id,
+        arrival.operation,
+        arrival.peer,
+        arrival.is_oneway,
+    )?;
     if let Some(stored) = endsystem.visitors.returns(arrival.id, dispatcher::now()) {
         endsystem.dispatcher.restore_storage(slot, stored);
     }

@@ -199,6 +199,7 @@ impl Mover {
                 implicit: unknown(&context.implicit),
             },
             peer: info.peer(),
+            is_oneway: info.kind() == CallKind::Oneway,
         }
     }
 }

@@ -29,7 +29,7 @@ use punctual_types::{DistributableThreadId, Minor, SystemException};
 pub use decisions::{Decision, Switch};
 pub(crate) use entry::{Head, now};
 pub use mechanism::{Mechanism, NativePriorities, Preemption};
-pub(crate) use state::Ended;
+pub(crate) use state::{Ended, Fate};
 pub(crate) use timer::Timer;
 
 use self::{
@@ -92,12 +92,13 @@ impl Dispatcher {
         id: DistributableThreadId,
         name: &str,
         peer: Option<Peer>,
+        is_oneway: bool,
     ) -> Result<Slot, SystemException> {
         let mut state = self.state.lock();
         let Some(slot) = state.find(id) else {
             let slot = state.register(id, name)?;
             let entry = state.entry_mut(slot);
-            entry.is_native = false;
+            (entry.is_native, entry.is_oneway) = (false, is_oneway);
             entry.peers.push(peer);
             return Ok(slot);
         };

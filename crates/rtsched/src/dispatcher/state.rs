@@ -123,6 +123,7 @@ impl State {
         entry.name = ThreadName::new(name);
         entry.visits = 1;
         entry.is_native = true;
+        entry.is_oneway = false;
         entry.cancelled = false;
         self.by_id.insert(id, slot);
         Ok(slot)
@@ -141,7 +142,11 @@ impl State {
         let id = entry.id;
         let ended = Ended {
             storage: std::mem::take(&mut entry.storage),
-            is_native: entry.is_native,
+            fate: match entry {
+                Entry { is_native: true, .. } => Fate::Ended,
+                Entry { is_oneway: true, .. } | Entry { cancelled: true, .. } => Fate::EndedOnLane,
+                _ => Fate::MayReturn,
+            },
         };
         entry.place = Place::Elsewhere;
         entry.calls.clear();
@@ -483,8 +488,18 @@ impl State {
 /// What is left of a thread that ends here, or leaves for good.
 pub(crate) struct Ended {
     pub(crate) storage: ThreadStorage,
-    /// It began here, so it ends.
-    pub(crate) is_native: bool,
+    pub(crate) fate: Fate,
+}
+
+/// What has become of a thread that has no visit here any more.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Fate {
+    /// It began here, so it has ended; on an OS thread of the application's.
+    Ended,
+    /// It came with a oneway request, or was cancelled: it has ended, on an OS thread that serves others, too.
+    EndedOnLane,
+    /// It is elsewhere.
+    MayReturn,
 }
 
 /// Whom to wake, once the lock is free.
