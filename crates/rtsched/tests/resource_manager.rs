@@ -210,6 +210,40 @@ fn with_a_ceiling_nobody_below_it_goes_first_from_the_start() {
     assert_eq!(order_of_three(Some(9)), ["low, with the map", "high", "middle"]);
 }
 
+/// The kernel runs the owner at the waiter's priority.
+#[test]
+fn with_native_priorities_the_owner_has_that_of_its_waiter() {
+    let scheduling = RtScheduling::builder()
+        .mechanism(Mechanism::OsPriorities)
+        .processors(8)
+        .record_decisions(100)
+        .build()
+        .unwrap();
+    let map = scheduling.create_resource_manager("map", None).unwrap();
+    in_segment(&scheduling, || {
+        let own = punctual_os::scheduling::current();
+        if !own.is_realtime() {
+            println!("skipped: no real-time rights");
+            return;
+        }
+        let guard = map.lock().unwrap();
+        let waits = map.clone();
+        let (sender, waiters) = mpsc::channel();
+        let (_, result) = spawn(&scheduling, "waiter", 9, move || {
+            sender.send(punctual_os::scheduling::current()).unwrap();
+            waits.lock().map(drop)
+        });
+        suspended(&scheduling, "waiter", 1);
+        let inherited = punctual_os::scheduling::current();
+        assert_eq!(inherited.priority, received(&waiters).priority);
+        assert!(inherited.priority > own.priority, "{inherited:?} {own:?}");
+        drop(guard);
+        received(&result).unwrap();
+        assert!(punctual_os::scheduling::current().priority < inherited.priority);
+    });
+    assert!(!punctual_os::scheduling::current().is_realtime());
+}
+
 #[test]
 fn a_waiter_that_is_cancelled_waits_no_more() {
     let scheduling = scheduling(4);
