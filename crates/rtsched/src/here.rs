@@ -13,7 +13,7 @@ use std::{
 
 use punctual_flight::{Event, Record, record};
 use punctual_orb::swap_call_limit;
-use punctual_os::{Gate, TaskId, clock};
+use punctual_os::clock;
 use punctual_sched::dynamic::{SchedulingParameters, Slot, Time};
 use punctual_stub::ObjectRef;
 use punctual_transport::Peer;
@@ -21,7 +21,7 @@ use punctual_types::{DistributableThreadId, Minor, SystemException};
 
 use crate::{
     SchedulingError,
-    dispatcher::{self, Head, Visitor},
+    dispatcher::{self, Carrier, Head, Visitor},
     endsystem::Endsystem,
     error::{Interrupted, bad_order, no_current, thread_cancelled},
     storage::{self, ThreadStorage},
@@ -36,7 +36,7 @@ static VISITS: AtomicU64 = AtomicU64::new(1);
 
 /// What an OS thread carries.
 struct Here {
-    carrier: Option<(TaskId, Arc<Gate>)>,
+    carrier: Option<Carrier>,
     visits: Vec<Visit>,
     /// Those of all visits; only the first `depth` are open. The others keep the memory of their names.
     segments: Vec<OpenSegment>,
@@ -143,11 +143,8 @@ impl Here {
         self.requests.last().map_or(0, |request| request.in_sight)
     }
 
-    fn carrier(&mut self) -> (TaskId, Arc<Gate>) {
-        let (tid, gate) = self
-            .carrier
-            .get_or_insert_with(|| (TaskId::current_thread(), Arc::new(Gate::new())));
-        (*tid, Arc::clone(gate))
+    fn carrier(&mut self) -> Carrier {
+        self.carrier.get_or_insert_with(Carrier::of_this_thread).clone()
     }
 
     fn push_visit(
@@ -340,10 +337,10 @@ pub(crate) fn begin_thread(
             depth: here.depth,
         };
         let began_at = here.push_segment(name, parameters, implicit, scoped);
-        let (tid, gate) = here.carrier();
+        let carrier = here.carrier();
         let visit = here.visits.last_mut().expect("just pushed");
         visit.scopes = scoped.into();
-        let head = Head::new(number, tid, gate, parameters, began_at);
+        let head = Head::new(number, &carrier, parameters, began_at);
         (here.visitor(&here.visits[here.visits.len() - 1]), head, mark)
     });
     endsystem
@@ -608,7 +605,7 @@ pub(crate) fn pass(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
 pub(crate) fn wait_until(endsystem: &Arc<Endsystem>, wake: Time) -> Result<(), SystemException> {
     let (visitor, gate) = with(|here| {
         let visitor = innermost_of(here, endsystem, None)?;
-        Ok::<_, SystemException>((visitor, here.carrier().1))
+        Ok::<_, SystemException>((visitor, here.carrier().gate))
     })?;
     let dispatcher = &endsystem.dispatcher;
     gate.close();
@@ -767,10 +764,10 @@ pub(crate) fn begin_request(
         let number = here.push_visit(Some(endsystem), slot, arrival.id, Some(storage));
         let began_at = here.push_segment(arrival.operation, arrival.parameters, arrival.implicit, true);
         here.innermost().foreign = arrival.foreign;
-        let (tid, gate) = here.carrier();
+        let carrier = here.carrier();
         let visit = here.visits.last_mut().expect("just pushed");
         (visit.scopes, visit.by_request) = (1, true);
-        let head = Head::new(number, tid, gate, arrival.parameters, began_at);
+        let head = Head::new(number, &carrier, arrival.parameters, began_at);
         (here.visitor(&here.visits[here.visits.len() - 1]), head)
     });
     endsystem.dispatcher.arrive(visitor, head).map_err(|interrupted| {
