@@ -56,7 +56,8 @@ impl Claim {
     }
 
     /// The same urgency in parameters that do not become less urgent while the thread runs: what it must be through with by its
-    /// latest start. A thread lends these to the owner of what it waits for, which makes progress for it, but not its.
+    /// latest start. A thread lends these to the owner of what it waits for, which makes progress for it, but not its. They hold
+    /// for a thread that has not received anything yet.
     pub fn lent(&self) -> SchedulingParameters {
         let remaining = self.remaining();
         let mut parameters = self.parameters;
@@ -81,6 +82,7 @@ impl Claim {
                 }
                 *execution_time = Duration::ZERO;
             }
+            SchedulingParameters::Utility { execution_time, .. } => *execution_time = remaining,
             _ => {}
         }
         parameters
@@ -95,5 +97,15 @@ impl Claim {
                 i128::from(deadline.0) - remaining
             }
         }
+    }
+}
+
+impl SchedulingParameters {
+    /// What was [lent](Claim::lent), for a thread that has received processor time before: a utility keeps its density.
+    pub(super) fn of_thread_that_received(mut self, received: Duration) -> Self {
+        if let Self::Utility { execution_time, .. } = &mut self {
+            *execution_time = execution_time.saturating_add(received);
+        }
+        self
     }
 }

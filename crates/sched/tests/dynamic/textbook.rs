@@ -1,0 +1,3 @@
+//! Schedules that are known from the literature.
+
+use punctual_sched::dynamic::*;
