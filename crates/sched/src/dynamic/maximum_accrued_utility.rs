@@ -10,12 +10,14 @@ use super::{
 
 /// MAU: as much utility as possible. RT-CORBA 1.2, `MAU_Scheduling`.
 ///
-/// As long as everything can be in time it is EDF. When not, it goes through what is ready in the order of deadlines and, wherever
+/// As long as everything can be in time it is EDF (among equal deadlines the greater value goes first). When not, it goes through what is ready in the order of deadlines and, wherever
 /// the work up to a deadline no longer fits, sheds what is worth least for its remaining execution time (utility density). What
 /// remains goes first, in the order of deadlines; what was shed follows by density, what is worth nothing any more at last. If
-/// EDF's order would bring more after all (it may, where late work keeps some of its utility), that is taken. All of this holds
+/// EDF's order or that of the last decision would bring more after all (they may, where late work keeps some of its utility), that is
+/// taken. All of this holds
 /// for what is known at the decision: with what gets ready later, no scheduler can be the best one. On several processors, ends are
-/// estimated as if work could be divided between them.
+/// estimated as if work could be divided between them. A thread that takes longer than it said counts as one that is about to end,
+/// until it is late.
 ///
 /// A decision takes O(n log n) for n ready threads: this is for tens or hundreds, not for tens of thousands.
 ///
@@ -40,12 +42,11 @@ struct Ready {
     utility: Utility,
     arrival: u64,
     runs: bool,
+    /// Its place in the order of the last decision.
+    planned: usize,
 }
 
 impl MaximumAccruedUtility {
-    /// After a thread has run for longer than it said, decisions are at least so far apart.
-    pub const LEAST_INTERVAL: Duration = Duration::from_micros(100);
-
     /// Without threads.
     pub fn new() -> Self {
         Self::default()
@@ -107,6 +108,7 @@ impl Scheduler for MaximumAccruedUtility {
             utility,
             arrival: self.arrivals,
             runs: false,
+            planned: usize::MAX,
         });
     }
 
@@ -138,20 +140,22 @@ impl Scheduler for MaximumAccruedUtility {
         for ready in &mut self.ready {
             ready.claim.received = received(ready.thread);
             self.plan.push(Candidate::of(ready, now));
-            ready.runs = false;
         }
         let capacity = Capacity {
             now,
             processors: processors.max(1),
         };
-        let slack = self.plan(capacity);
+        self.plan(capacity);
         self.reconsider = None;
+        for (planned, candidate) in self.plan.iter().enumerate() {
+            if let Some(Some(place)) = self.places.get(candidate.thread.index()) {
+                self.ready[*place].planned = planned;
+                self.ready[*place].runs = planned < processors;
+            }
+        }
         for candidate in self.plan.iter().take(processors) {
             chosen.push(candidate.thread);
-            if let Some(Some(place)) = self.places.get(candidate.thread.index()) {
-                self.ready[*place].runs = true;
-            }
-            let at = candidate.reconsider_at(now, slack);
+            let at = candidate.reconsider_at();
             self.reconsider = [self.reconsider, at].into_iter().flatten().min();
         }
     }
@@ -171,6 +175,7 @@ impl Scheduler for MaximumAccruedUtility {
                     utility,
                     arrival: 0,
                     runs: false,
+                    planned: 0,
                 },
                 now,
             );
@@ -181,9 +186,8 @@ impl Scheduler for MaximumAccruedUtility {
 }
 
 impl MaximumAccruedUtility {
-    /// Puts the candidates in the order in which they should run. Says how much longer than planned the first ones may take
-    /// before another one that is to be in time is late.
-    fn plan(&mut self, capacity: Capacity) -> Duration {
+    /// Puts the candidates in the order in which they should run.
+    fn plan(&mut self, capacity: Capacity) {
         self.plan.sort_unstable_by_key(Candidate::by_deadline);
         let (fits, by_deadlines) = capacity.outcome(&self.plan);
         if !fits {
@@ -192,11 +196,14 @@ impl MaximumAccruedUtility {
             self.shed(capacity);
             self.plan.sort_unstable_by(Candidate::shed_last);
             let (_, shedding) = capacity.outcome(&self.plan);
-            if shedding < by_deadlines {
+            self.plan.sort_unstable_by_key(Candidate::as_planned);
+            let (_, as_planned) = capacity.outcome(&self.plan);
+            if shedding >= by_deadlines.max(as_planned) {
+                self.plan.sort_unstable_by(Candidate::shed_last);
+            } else if by_deadlines > as_planned {
                 self.plan.sort_unstable_by_key(Candidate::by_deadline);
             }
         }
-        capacity.slack(&self.plan)
     }
 
     fn shed(&mut self, capacity: Capacity) {
@@ -204,10 +211,6 @@ impl MaximumAccruedUtility {
         let mut work = Duration::ZERO;
         for place in 0..self.plan.len() {
             let candidate = self.plan[place];
-            if candidate.worth == 0 {
-                self.plan[place].is_shed = true;
-                continue;
-            }
             work = work.saturating_add(candidate.remaining);
             let entry = (candidate.density(), Reverse(candidate.arrival), place);
             self.least_dense.push(Reverse(entry));
@@ -249,19 +252,6 @@ impl Capacity {
         }
         (fits, worth)
     }
-
-    fn slack(self, plan: &[Candidate]) -> Duration {
-        let mut work = Duration::ZERO;
-        let mut slack = Duration::MAX;
-        for candidate in plan.iter().filter(|candidate| !candidate.is_shed) {
-            work = work.saturating_add(candidate.remaining);
-            let end = self.end_of(work);
-            if end <= candidate.end && candidate.end != Time::NEVER {
-                slack = slack.min(candidate.end.since(end));
-            }
-        }
-        slack
-    }
 }
 
 /// A thread in one decision.
@@ -270,6 +260,7 @@ struct Candidate {
     thread: Slot,
     arrival: u64,
     runs: bool,
+    planned: usize,
     deadline: Time,
     utility: Utility,
     remaining: Duration,
@@ -290,6 +281,7 @@ impl Candidate {
             thread: ready.thread,
             arrival: ready.arrival,
             runs: ready.runs,
+            planned: ready.planned,
             deadline,
             utility,
             remaining,
@@ -302,12 +294,21 @@ impl Candidate {
         }
     }
 
-    fn by_deadline(&self) -> (Time, bool, u64) {
-        (self.deadline, !self.runs, self.arrival)
+    fn by_deadline(&self) -> impl Ord + use<> {
+        (self.deadline, self.among_equals())
     }
 
-    fn by_end(&self) -> (Time, bool, u64) {
-        (self.end, !self.runs, self.arrival)
+    fn by_end(&self) -> impl Ord + use<> {
+        (self.end, self.among_equals())
+    }
+
+    fn as_planned(&self) -> impl Ord + use<> {
+        (self.planned, self.arrival)
+    }
+
+    /// As with EDF, where a utility's value becomes an importance.
+    fn among_equals(&self) -> impl Ord + use<> {
+        (Reverse(self.utility.value), !self.runs, self.arrival)
     }
 
     fn shed_last(&self, other: &Self) -> Ordering {
@@ -330,15 +331,10 @@ impl Candidate {
         }
     }
 
-    /// When this one should perhaps no longer run.
-    fn reconsider_at(&self, now: Time, slack: Duration) -> Option<Time> {
-        if self.worth == 0 {
-            return None;
-        }
-        let too_late = self.end + Duration::from_nanos(1);
-        let too_long = now + self.remaining.saturating_add(slack) + Duration::from_nanos(1);
-        let at = too_late.min(too_long);
-        (at != Time::NEVER).then(|| at.max(now + MaximumAccruedUtility::LEAST_INTERVAL))
+    /// When this one should perhaps no longer run: it should have ended.
+    fn reconsider_at(&self) -> Option<Time> {
+        let is_late_at = self.end + Duration::from_nanos(1);
+        (self.worth > 0 && is_late_at != Time::NEVER).then_some(is_late_at)
     }
 }
 
