@@ -29,7 +29,10 @@ fn figure_6_as_a_file_is_figure_6_as_code() {
 fn the_fleet_has_a_thousand_hosts_and_a_hundred_thousand_threads() {
     let model = documented("fleet.toml").model();
     assert_eq!(model.hosts.len(), 1_000);
-    assert_eq!(model.tasks.iter().map(|task| task.hosts.len()).sum::<usize>(), 100_000);
+    assert_eq!(
+        model.tasks.iter().map(|task| task.hosts.len()).sum::<usize>(),
+        100_000
+    );
 }
 
 #[test]
@@ -41,14 +44,25 @@ fn every_key_is_read() {
     assert_eq!(names, ["console", "radar-1", "radar-2"]);
     assert_eq!(model.links.len(), 2);
     assert!(matches!(model.resources[1].protocol, Protocol::Ceiling(_)));
-    assert_eq!((scenario.scheduler_name(0), scenario.scheduler_name(2)), ("MUF", "EDF"));
+    assert_eq!(
+        (scenario.scheduler_name(0), scenario.scheduler_name(2)),
+        ("MUF", "EDF")
+    );
     let kinds = |task: usize, wanted: fn(&Step) -> bool| model.tasks[task].steps.iter().any(wanted);
     assert!(kinds(0, |step| matches!(step, Step::Async(_))) && kinds(0, |step| *step == Step::Await));
-    assert!(model.tasks.iter().any(|task| matches!(task.arrival, Arrival::Sporadic { .. })));
+    assert!(
+        model
+            .tasks
+            .iter()
+            .any(|task| matches!(task.arrival, Arrival::Sporadic { .. }))
+    );
     let mut simulation = Simulation::new(&model, 1, |host| scenario.scheduler_of(host, None)).unwrap();
     simulation.run_until(Time(0) + scenario.until.0, &mut ());
     let statistics = simulation.finish();
-    assert!(statistics.tasks.iter().all(|task| task.arrived > 0), "{statistics:#?}");
+    assert!(
+        statistics.tasks.iter().all(|task| task.arrived > 0),
+        "{statistics:#?}"
+    );
 }
 
 #[test]
@@ -131,56 +145,203 @@ fn what_makes_no_sense_is_named_with_its_place() {
     assert!(Scenario::parse("x.toml", GOOD).is_ok());
     let on_demand = "period = \"10 ms\"\n";
     let cases = [
-        ("\"EDF\"", "\"FIFO\"", "x.toml:1:13: scheduler: no scheduler is named `FIFO`; there are FP, TP, MIF, RMS, EDF"),
-        ("until = \"1 s\"", "until = \"0 s\"", "x.toml:2:9: until: say how long"),
+        (
+            "\"EDF\"",
+            "\"FIFO\"",
+            "x.toml:1:13: scheduler: no scheduler is named `FIFO`; there are FP, TP, MIF, RMS, EDF",
+        ),
+        (
+            "until = \"1 s\"",
+            "until = \"0 s\"",
+            "x.toml:2:9: until: say how long",
+        ),
         ("until = \"1 s\"\n", "", "missing field `until`"),
-        ("\"1 s\"", "\"-1 s\"", "2:9: until: `-1 s` is no span of time; write a number and one of ns"),
+        (
+            "\"1 s\"",
+            "\"-1 s\"",
+            "2:9: until: `-1 s` is no span of time; write a number and one of ns",
+        ),
         ("\"1 s\"", "1", "such as \"10 ms\""),
         ("latency", "delay", "network.delay: unknown field `delay`"),
-        ("latency = \"1 ms\"", "bytes_per_second = 0", "network.bytes_per_second: nothing would ever arrive"),
-        ("name = \"b\"", "name = \"a\"", "7:8: host[2].name: `a` is there twice"),
-        ("name = \"b\"", "name = \"\"", "host[2].name: a name must not be empty"),
-        ("name = \"b\"", "name = \"b\"\nprocessors = 0", "host[2].processors: a host needs at least 1"),
-        ("name = \"b\"", "name = \"b\"\ncount = 0", "host[2].count: between 1 and"),
-        ("name = \"b\"", "name = \"b\"\nscheduler = \"LIFO\"", "host[2].scheduler: no scheduler is named `LIFO`"),
-        ("name = \"a\"", "name = \"c\"\ncount = 2\n[[host]]\nname = \"c-1\"", "its host 1 would be `c-1`"),
-        ("host = \"a\"", "host = \"c\"", "12:8: task[1].host: no host is named `c`; there are `a`, `b`"),
-        ("call = \"b\"", "call = \"c\"", "task[1].steps[2].call: no host is named `c`"),
-        ("lock = \"map\"", "lock = \"mop\"", "task[1].steps[3].lock: no resource is named `mop`; there is `map`"),
-        ("{ lock = \"map\" }, ", "", "steps[3].unlock: `map` was not locked before it"),
-        ("{ lock = \"map\" }", "{ end = true }", "steps[3].end: no segment was begun before it"),
-        ("{ lock = \"map\" }", "{ sleep = \"1 ms\", spawn = \"t\" }", "steps[3]: a step is exactly one of"),
+        (
+            "latency = \"1 ms\"",
+            "bytes_per_second = 0",
+            "network.bytes_per_second: nothing would ever arrive",
+        ),
+        (
+            "name = \"b\"",
+            "name = \"a\"",
+            "7:8: host[2].name: `a` is there twice",
+        ),
+        (
+            "name = \"b\"",
+            "name = \"\"",
+            "host[2].name: a name must not be empty",
+        ),
+        (
+            "name = \"b\"",
+            "name = \"b\"\nprocessors = 0",
+            "host[2].processors: a host needs at least 1",
+        ),
+        (
+            "name = \"b\"",
+            "name = \"b\"\ncount = 0",
+            "host[2].count: between 1 and",
+        ),
+        (
+            "name = \"b\"",
+            "name = \"b\"\nscheduler = \"LIFO\"",
+            "host[2].scheduler: no scheduler is named `LIFO`",
+        ),
+        (
+            "name = \"a\"",
+            "name = \"c\"\ncount = 2\n[[host]]\nname = \"c-1\"",
+            "its host 1 would be `c-1`",
+        ),
+        (
+            "host = \"a\"",
+            "host = \"c\"",
+            "12:8: task[1].host: no host is named `c`; there are `a`, `b`",
+        ),
+        (
+            "call = \"b\"",
+            "call = \"c\"",
+            "task[1].steps[2].call: no host is named `c`",
+        ),
+        (
+            "lock = \"map\"",
+            "lock = \"mop\"",
+            "task[1].steps[3].lock: no resource is named `mop`; there is `map`",
+        ),
+        (
+            "{ lock = \"map\" }, ",
+            "",
+            "steps[3].unlock: `map` was not locked before it",
+        ),
+        (
+            "{ lock = \"map\" }",
+            "{ end = true }",
+            "steps[3].end: no segment was begun before it",
+        ),
+        (
+            "{ lock = \"map\" }",
+            "{ sleep = \"1 ms\", spawn = \"t\" }",
+            "steps[3]: a step is exactly one of",
+        ),
         ("{ lock = \"map\" }", "{ await = false }", "await: write true"),
-        ("{ lock = \"map\" }", "{ lock = \"map\", shift = 1 }", "steps[3].shift: `shift` goes with `call`"),
-        ("{ lock = \"map\" }", "{ oneway = \"t\", reply_bytes = 1 }", "`reply_bytes` goes with `call` and `async`"),
-        ("{ lock = \"map\" }", "{ oneway = \"u\" }", "steps[3].oneway: no task is named `u`; there is `t`"),
-        ("{ lock = \"map\" }", "{ spawn = \"t\" }", "steps[3].spawn: `t` arrives by itself; drop its"),
-        ("{ lock = \"map\" }", "{ cancel = \"u\" }", "steps[3].cancel: no task is named `u`"),
-        ("{ lock = \"map\" }", "{ compute = \"1 ms\", least = 2.0 }", "least: between 2 and 1 times"),
+        (
+            "{ lock = \"map\" }",
+            "{ lock = \"map\", shift = 1 }",
+            "steps[3].shift: `shift` goes with `call`",
+        ),
+        (
+            "{ lock = \"map\" }",
+            "{ oneway = \"t\", reply_bytes = 1 }",
+            "`reply_bytes` goes with `call` and `async`",
+        ),
+        (
+            "{ lock = \"map\" }",
+            "{ oneway = \"u\" }",
+            "steps[3].oneway: no task is named `u`; there is `t`",
+        ),
+        (
+            "{ lock = \"map\" }",
+            "{ spawn = \"t\" }",
+            "steps[3].spawn: `t` arrives by itself; drop its",
+        ),
+        (
+            "{ lock = \"map\" }",
+            "{ cancel = \"u\" }",
+            "steps[3].cancel: no task is named `u`",
+        ),
+        (
+            "{ lock = \"map\" }",
+            "{ compute = \"1 ms\", least = 2.0 }",
+            "least: between 2 and 1 times",
+        ),
         ("{ lock = \"map\" }", "{ wait = true }", "unknown field `wait`"),
         (on_demand, "", "task[1]: nothing starts it"),
-        (on_demand, "period = \"0 ms\"\n", "task[1].period: threads would arrive without end"),
-        (on_demand, "mean = \"0 ms\"\n", "task[1].mean: threads would arrive without end"),
-        (on_demand, "between = [\"5 ms\", \"1 ms\"]\n", "task[1].between: 5 ms is longer than 1 ms"),
+        (
+            on_demand,
+            "period = \"0 ms\"\n",
+            "task[1].period: threads would arrive without end",
+        ),
+        (
+            on_demand,
+            "mean = \"0 ms\"\n",
+            "task[1].mean: threads would arrive without end",
+        ),
+        (
+            on_demand,
+            "between = [\"5 ms\", \"1 ms\"]\n",
+            "task[1].between: 5 ms is longer than 1 ms",
+        ),
         (on_demand, "between = [\"5 ms\"]\n", "13:11: invalid length 1"),
-        (on_demand, "period = \"1 ms\"\nstart = \"1 ms\"\n", "task[1]: say when it arrives with one of"),
-        (on_demand, "start = \"1 ms\"\njitter = \"1 ms\"\n", "task[1].jitter: jitter goes with `period`"),
-        (on_demand, "start = \"1 ms\"\noffset = \"1 ms\"\n", "task[1].offset: an offset goes with"),
-        (on_demand, "period = \"1 ms\"\nthreads = 0\n", "task[1].threads: between 1 per host"),
-        (on_demand, "period = \"1 ms\"\nparameters = { priority = 40000 }\n", "40000 is no CORBA priority"),
-        (on_demand, "period = \"1 ms\"\nparameters = { urgency = 4 }\n", "unknown field `urgency`"),
-        (on_demand, "period = \"1 ms\"\noverrun = \"drop\"\n", "unknown variant `drop`, expected `queue` or `skip`"),
-        ("name = \"map\"", "name = \"map\"\nprotocol = \"ceiling\"", "resource[1]: `ceiling` is missing"),
-        ("name = \"map\"", "name = \"map\"\nceiling = { priority = 1 }", "resource[1].ceiling: without protocol"),
-        ("[[resource]]", "[[link]]\nfrom = \"a\"\nto = \"z\"\n[[resource]]", "link[1].to: no host is named `z`"),
-        ("[[resource]]", "[[cancel]]\ntask = \"z\"\nat = \"1 s\"\n[[resource]]", "cancel[1].task: no task is named `z`"),
+        (
+            on_demand,
+            "period = \"1 ms\"\nstart = \"1 ms\"\n",
+            "task[1]: say when it arrives with one of",
+        ),
+        (
+            on_demand,
+            "start = \"1 ms\"\njitter = \"1 ms\"\n",
+            "task[1].jitter: jitter goes with `period`",
+        ),
+        (
+            on_demand,
+            "start = \"1 ms\"\noffset = \"1 ms\"\n",
+            "task[1].offset: an offset goes with",
+        ),
+        (
+            on_demand,
+            "period = \"1 ms\"\nthreads = 0\n",
+            "task[1].threads: between 1 per host",
+        ),
+        (
+            on_demand,
+            "period = \"1 ms\"\nparameters = { priority = 40000 }\n",
+            "40000 is no CORBA priority",
+        ),
+        (
+            on_demand,
+            "period = \"1 ms\"\nparameters = { urgency = 4 }\n",
+            "unknown field `urgency`",
+        ),
+        (
+            on_demand,
+            "period = \"1 ms\"\noverrun = \"drop\"\n",
+            "unknown variant `drop`, expected `queue` or `skip`",
+        ),
+        (
+            "name = \"map\"",
+            "name = \"map\"\nprotocol = \"ceiling\"",
+            "resource[1]: `ceiling` is missing",
+        ),
+        (
+            "name = \"map\"",
+            "name = \"map\"\nceiling = { priority = 1 }",
+            "resource[1].ceiling: without protocol",
+        ),
+        (
+            "[[resource]]",
+            "[[link]]\nfrom = \"a\"\nto = \"z\"\n[[resource]]",
+            "link[1].to: no host is named `z`",
+        ),
+        (
+            "[[resource]]",
+            "[[cancel]]\ntask = \"z\"\nat = \"1 s\"\n[[resource]]",
+            "cancel[1].task: no task is named `z`",
+        ),
         ("[[task]]", "[[task]", "expected"),
     ];
     for (what, instead, expected) in cases {
         assert!(GOOD.contains(what), "{what}");
         let error = Scenario::parse("x.toml", &GOOD.replacen(what, instead, 1)).expect_err(instead);
         let said = error.to_string();
-        assert!(said.contains(expected), "{instead:?}: {said:?} does not say {expected:?}");
+        assert!(
+            said.contains(expected),
+            "{instead:?}: {said:?} does not say {expected:?}"
+        );
         assert!(said.starts_with("x.toml:"), "{said}");
     }
 }
@@ -192,7 +353,10 @@ fn threads_that_start_each_other_without_end_are_named() {
     };
     let text = format!("{GOOD}{}{}", task("ping", "pong"), task("pong", "ping"));
     let said = Scenario::parse("x.toml", &text).unwrap_err().to_string();
-    assert!(said.starts_with("x.toml:15:1: task[2]: task `ping` starts itself"), "{said}");
+    assert!(
+        said.starts_with("x.toml:15:1: task[2]: task `ping` starts itself"),
+        "{said}"
+    );
 }
 
 #[test]

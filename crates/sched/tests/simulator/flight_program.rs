@@ -34,8 +34,14 @@ fn fly(scheduler: &str, load: f64, shedding: Shedding, seed: u64) -> Flown {
         utility: statistics.tasks.iter().map(|task| task.utility).sum(),
     };
     for (task, about) in statistics.tasks.iter().zip(&model.tasks) {
-        let critical = about.parameters.is_some_and(|parameters| parameters.is_critical());
-        let sum = if critical { &mut flown.critical } else { &mut flown.other };
+        let critical = about
+            .parameters
+            .is_some_and(|parameters| parameters.is_critical());
+        let sum = if critical {
+            &mut flown.critical
+        } else {
+            &mut flown.other
+        };
         let TaskStatistics {
             made,
             dispatched_and_missed,
@@ -82,7 +88,10 @@ fn cancellation_cuts_what_is_dispatched_and_then_missed() {
         let without = fly("MUF", load, Shedding::None, 1).other;
         let with = fly("MUF", load, Shedding::NonCritical, 1).other;
         assert!(with.wasted * 4 < without.wasted, "{load}: {with:?} {without:?}");
-        assert!(with.made as f64 >= 0.95 * without.made as f64, "{load}: {with:?} {without:?}");
+        assert!(
+            with.made as f64 >= 0.95 * without.made as f64,
+            "{load}: {with:?} {without:?}"
+        );
     }
 }
 

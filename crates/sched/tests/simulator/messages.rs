@@ -9,7 +9,15 @@ use crate::support::*;
 
 #[test]
 fn a_call_takes_the_way_there_and_back() {
-    let mut model = hosts(2, vec![once("t", 0, 1, vec![compute(1), Step::call(1, [compute(2)]), compute(1)])]);
+    let mut model = hosts(
+        2,
+        vec![once(
+            "t",
+            0,
+            1,
+            vec![compute(1), Step::call(1, [compute(2)]), compute(1)],
+        )],
+    );
     model.network.latency = MS * 3;
     let (events, statistics) = simulate(&model, "MIF", 1, MS * 20);
     assert_eq!(runs(&events, 0, 20), [(0, 0, 1), (0, 9, 10)]);
@@ -18,13 +26,31 @@ fn a_call_takes_the_way_there_and_back() {
     let kinds: Vec<_> = events.iter().map(|event| event.kind.name()).collect();
     assert_eq!(
         kinds,
-        ["Arrived", "Started", "Sent", "Received", "Started", "Replied", "Returned", "Resumed", "Completed"]
+        [
+            "Arrived",
+            "Started",
+            "Sent",
+            "Received",
+            "Started",
+            "Replied",
+            "Returned",
+            "Resumed",
+            "Completed"
+        ]
     );
 }
 
 #[test]
 fn a_collocated_call_is_no_scheduling_point() {
-    let model = hosts(1, vec![once("t", 0, 1, vec![Step::call(0, [compute(2), Step::call(0, [compute(1)])])])]);
+    let model = hosts(
+        1,
+        vec![once(
+            "t",
+            0,
+            1,
+            vec![Step::call(0, [compute(2), Step::call(0, [compute(1)])])],
+        )],
+    );
     let (events, statistics) = simulate(&model, "MIF", 1, MS * 20);
     assert_eq!(runs(&events, 0, 20), [(0, 0, 3)]);
     assert_eq!(statistics.hosts[0].decisions, 1);
@@ -42,7 +68,13 @@ fn messages_wait_for_one_another_where_the_link_is_slow() {
             retry: Retry::default(),
         })
     };
-    let mut model = hosts(2, vec![once("a", 0, 2, vec![call(5_000)]), once("b", 0, 1, vec![call(2_000)])]);
+    let mut model = hosts(
+        2,
+        vec![
+            once("a", 0, 2, vec![call(5_000)]),
+            once("b", 0, 1, vec![call(2_000)]),
+        ],
+    );
     // A kilobyte in a millisecond.
     let slow = Link {
         bytes_per_second: Some(1_000_000),
@@ -78,7 +110,10 @@ fn oneways_spawns_and_async_calls_start_threads_of_their_own() {
     model.network.latency = MS;
     let (events, statistics) = simulate(&model, "MIF", 1, MS * 30);
     // The child is more important. The oneway's thread goes first, and nobody waits for it.
-    assert_eq!(runs(&events, 0, 30), [(0, 0, 1), (2, 1, 2), (0, 2, 3), (0, 10, 11)]);
+    assert_eq!(
+        runs(&events, 0, 30),
+        [(0, 0, 1), (2, 1, 2), (0, 2, 3), (0, 10, 11)]
+    );
     assert_eq!(runs(&events, 1, 30), [(1, 1, 5), (1, 5, 9)]);
     assert_eq!(statistics.tasks[1].made, 2);
 }

@@ -1,5 +1,7 @@
 //! Models that cannot be simulated say why.
 
+use std::time::Duration;
+
 use punctual_sched::{
     dynamic::standard,
     simulator::{Arrival, Cancellation, Link, Model, Simulation, Start, Step, Work},
@@ -29,10 +31,19 @@ fn what_is_wrong_is_named() {
         reply_bytes: 0,
     };
     let cases = [
-        (with(&|model| model.hosts[0].processors = 0), "at least 1 processor"),
-        (with(&|model| model.links = vec![(0, 7, Link::default())]), "host 7, which is not there"),
+        (
+            with(&|model| model.hosts[0].processors = 0),
+            "at least 1 processor",
+        ),
+        (
+            with(&|model| model.links = vec![(0, 7, Link::default())]),
+            "host 7, which is not there",
+        ),
         (with(&|model| model.tasks[0].hosts.clear()), "begins on no host"),
-        (with(&|model| model.tasks[0].parameters = None), "has no parameters"),
+        (
+            with(&|model| model.tasks[0].parameters = None),
+            "has no parameters",
+        ),
         (
             with(&|model| model.cancellations = vec![Cancellation { at: at(0), task: 3 }]),
             "task 3, which is not there",
@@ -41,7 +52,7 @@ fn what_is_wrong_is_named() {
             with(&|model| {
                 model.tasks[0].arrival = Arrival::Random {
                     offset: at(0),
-                    mean: MS * 0,
+                    mean: Duration::ZERO,
                 }
             }),
             "longer than 0",
@@ -68,7 +79,10 @@ fn what_is_wrong_is_named() {
 
 #[test]
 fn threads_without_end_are_refused() {
-    let mut tasks = vec![once("a", 0, 1, vec![Step::Spawn { task: 1 }]), once("b", 0, 1, vec![Step::Spawn { task: 0 }])];
+    let mut tasks = vec![
+        once("a", 0, 1, vec![Step::Spawn { task: 1 }]),
+        once("b", 0, 1, vec![Step::Spawn { task: 0 }]),
+    ];
     tasks.iter_mut().for_each(|task| task.arrival = Arrival::OnDemand);
     tasks.push(once("c", 0, 1, vec![Step::call(0, [Step::Spawn { task: 0 }])]));
     assert!(problem(&hosts(1, tasks)).contains("task `a` starts itself"));

@@ -41,7 +41,10 @@ fn inheritance_bounds_the_wait_by_the_critical_section() {
         let (events, statistics) = simulate(&inversion(Protocol::Inheritance, middle), "MIF", 1, MS * 2000);
         let seen = runs(&events, 0, 2000);
         // Until 1 low, then high asks, low goes on to 5, and high is done before anybody else.
-        assert_eq!(seen[..4], [(0, 0, 1), (0, 1, 5), (1, 5, 8), (2, 8, 8 + u64::from(middle))]);
+        assert_eq!(
+            seen[..4],
+            [(0, 0, 1), (0, 1, 5), (1, 5, 8), (2, 8, 8 + u64::from(middle))]
+        );
         assert_eq!(statistics.tasks[1].response.max(), Some(7_000_000));
         assert_eq!(times(&events, 0, |kind| *kind == EventKind::Inherited), [1]);
     }
@@ -51,7 +54,10 @@ fn inheritance_bounds_the_wait_by_the_critical_section() {
 fn without_a_protocol_it_is_as_long_as_the_middle_one_likes() {
     for middle in [10, 1000] {
         let (_, statistics) = simulate(&inversion(Protocol::None, middle), "MIF", 1, MS * 2000);
-        assert_eq!(statistics.tasks[1].response.max(), Some(u64::from(middle + 7) * 1_000_000));
+        assert_eq!(
+            statistics.tasks[1].response.max(),
+            Some(u64::from(middle + 7) * 1_000_000)
+        );
     }
 }
 
@@ -80,7 +86,18 @@ fn all_schedulers_inherit() {
 fn inheritance_goes_along_chains() {
     let chain = vec![
         once("first", 0, 1, vec![Step::Lock(0), compute(4), Step::Unlock(0)]),
-        once("second", 1, 2, vec![Step::Lock(1), Step::Lock(0), compute(1), Step::Unlock(0), Step::Unlock(1)]),
+        once(
+            "second",
+            1,
+            2,
+            vec![
+                Step::Lock(1),
+                Step::Lock(0),
+                compute(1),
+                Step::Unlock(0),
+                Step::Unlock(1),
+            ],
+        ),
         once("third", 2, 9, vec![Step::Lock(1), compute(1), Step::Unlock(1)]),
         once("middle", 3, 5, vec![compute(50)]),
     ];
@@ -101,8 +118,22 @@ fn locks_are_reentrant_and_handed_to_the_most_eligible() {
         compute(1),
         Step::Unlock(0),
     ];
-    let waits = |name, at_ms, importance| once(name, at_ms, importance, vec![Step::Lock(0), compute(1), Step::Unlock(0)]);
-    let mut model = hosts(1, vec![once("holder", 0, 1, again), waits("minor", 1, 2), waits("major", 2, 3)]);
+    let waits = |name, at_ms, importance| {
+        once(
+            name,
+            at_ms,
+            importance,
+            vec![Step::Lock(0), compute(1), Step::Unlock(0)],
+        )
+    };
+    let mut model = hosts(
+        1,
+        vec![
+            once("holder", 0, 1, again),
+            waits("minor", 1, 2),
+            waits("major", 2, 3),
+        ],
+    );
     model.resources = vec![Resource::new("a")];
     let (events, _) = simulate(&model, "MIF", 1, MS * 100);
     let locked = |task| times(&events, task, |kind| matches!(kind, EventKind::Locked { .. }));
@@ -112,7 +143,18 @@ fn locks_are_reentrant_and_handed_to_the_most_eligible() {
 #[test]
 fn threads_that_wait_in_a_circle_stay_there() {
     let both = |name, first, second| {
-        once(name, 0, 1, vec![Step::Lock(first), Step::Sleep(MS), Step::Lock(second), Step::Unlock(second), Step::Unlock(first)])
+        once(
+            name,
+            0,
+            1,
+            vec![
+                Step::Lock(first),
+                Step::Sleep(MS),
+                Step::Lock(second),
+                Step::Unlock(second),
+                Step::Unlock(first),
+            ],
+        )
     };
     let mut model = hosts(1, vec![both("a", 0, 1), both("b", 1, 0)]);
     model.resources = vec![Resource::new("x"), Resource::new("y")];
@@ -131,5 +173,10 @@ fn each_host_has_resources_of_its_own() {
     let mut model = hosts(2, vec![locks("here", 0), locks("there", 1)]);
     model.resources = vec![Resource::new("a")];
     let (_, statistics) = simulate(&model, "MIF", 1, MS * 100);
-    assert!(statistics.tasks.iter().all(|task| task.response.max() == Some(5_000_000)));
+    assert!(
+        statistics
+            .tasks
+            .iter()
+            .all(|task| task.response.max() == Some(5_000_000))
+    );
 }

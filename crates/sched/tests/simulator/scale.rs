@@ -16,7 +16,12 @@ fn a_thousand_hosts_and_ten_thousand_threads() {
         deadline: None,
         retry: Retry::default(),
     };
-    let mut task = once("t", 0, 1, vec![compute(1), Step::Call(call), Step::Sleep(MS * 100), compute(1)]);
+    let mut task = once(
+        "t",
+        0,
+        1,
+        vec![compute(1), Step::Call(call), Step::Sleep(MS * 100), compute(1)],
+    );
     task.hosts = (0..count).collect::<Vec<_>>().repeat(10);
     task.arrival = Arrival::Once { at: at(0) };
     let mut model = hosts(count, vec![task]);

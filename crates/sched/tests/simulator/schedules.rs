@@ -19,7 +19,16 @@ fn edf_meets_what_rms_misses() {
     assert_eq!((edf.tasks[0].missed(), edf.tasks[1].missed()), (0, 0));
     assert_eq!(
         runs(&events, 0, 34)[..8],
-        [(0, 0, 2), (1, 2, 6), (0, 6, 8), (1, 8, 12), (0, 12, 14), (1, 14, 15), (0, 15, 17), (1, 17, 20)]
+        [
+            (0, 0, 2),
+            (1, 2, 6),
+            (0, 6, 8),
+            (1, 8, 12),
+            (0, 12, 14),
+            (1, 14, 15),
+            (0, 15, 17),
+            (1, 17, 20)
+        ]
     );
     let (events, rms) = simulate(&model, "RMS", 1, MS * 34);
     assert_eq!(rms.tasks[0].missed(), 0);
@@ -30,13 +39,14 @@ fn edf_meets_what_rms_misses() {
 /// Burns and Wellings: periods 80, 40, 20 and times 40, 10, 5 just fit under fixed priorities.
 #[test]
 fn response_times_are_those_of_the_analysis() {
-    let model = hosts(1, vec![periodic("a", 80, 40), periodic("b", 40, 10), periodic("c", 20, 5)]);
+    let model = hosts(
+        1,
+        vec![periodic("a", 80, 40), periodic("b", 40, 10), periodic("c", 20, 5)],
+    );
     let (_, statistics) = simulate(&model, "RMS", 1, MS * 80);
     let analysed: Vec<_> = [(80, 40, 1), (40, 10, 2), (20, 5, 3)]
         .into_iter()
-        .map(|(period, wcet, priority)| {
-            Analysed::new(period, priority).step(Stage::new(0, wcet))
-        })
+        .map(|(period, wcet, priority)| Analysed::new(period, priority).step(Stage::new(0, wcet)))
         .collect();
     let analysis = analysis::analyse(&analysed).unwrap();
     for (task, response) in statistics.tasks.iter().zip(&analysis.responses) {
@@ -46,7 +56,13 @@ fn response_times_are_those_of_the_analysis() {
 
 #[test]
 fn work_that_ends_when_something_more_urgent_comes_has_ended() {
-    let model = hosts(1, vec![once("low", 0, 1, vec![compute(5)]), once("high", 5, 2, vec![compute(5)])]);
+    let model = hosts(
+        1,
+        vec![
+            once("low", 0, 1, vec![compute(5)]),
+            once("high", 5, 2, vec![compute(5)]),
+        ],
+    );
     let (events, statistics) = simulate(&model, "MIF", 1, MS * 20);
     assert_eq!(runs(&events, 0, 20), [(0, 0, 5), (1, 5, 10)]);
     assert_eq!(statistics.hosts[0].preemptions, 0);
@@ -67,14 +83,25 @@ fn segments_change_who_goes_first_and_back() {
         Step::Update(urgent),
         compute(2),
     ];
-    let model = hosts(1, vec![once("changes", 0, 1, nested), once("steady", 1, 5, vec![compute(1), compute(3)])]);
+    let model = hosts(
+        1,
+        vec![
+            once("changes", 0, 1, nested),
+            once("steady", 1, 5, vec![compute(1), compute(3)]),
+        ],
+    );
     let (events, _) = simulate(&model, "MIF", 1, MS * 20);
     // It is displaced until its time comes again, and is as unimportant as before.
     assert_eq!(runs(&events, 0, 20), [(0, 0, 1), (1, 1, 5), (0, 5, 12)]);
     let late = hosts(
         1,
         vec![
-            once("changes", 0, 1, vec![Step::Begin(urgent), compute(2), Step::End, compute(2)]),
+            once(
+                "changes",
+                0,
+                1,
+                vec![Step::Begin(urgent), compute(2), Step::End, compute(2)],
+            ),
             once("steady", 1, 5, vec![compute(4)]),
         ],
     );
@@ -84,7 +111,9 @@ fn segments_change_who_goes_first_and_back() {
 
 #[test]
 fn two_processors_run_the_two_most_eligible() {
-    let tasks = (0..3).map(|number| once("t", 0, number, vec![compute(4)])).collect();
+    let tasks = (0..3)
+        .map(|number| once("t", 0, number, vec![compute(4)]))
+        .collect();
     let mut model = hosts(1, tasks);
     model.hosts[0].processors = 2;
     let (events, statistics) = simulate(&model, "MIF", 1, MS * 8);
@@ -96,7 +125,13 @@ fn two_processors_run_the_two_most_eligible() {
 
 #[test]
 fn scheduling_takes_what_it_costs() {
-    let mut model = hosts(1, vec![once("low", 0, 1, vec![compute(4)]), once("high", 2, 2, vec![compute(2)])]);
+    let mut model = hosts(
+        1,
+        vec![
+            once("low", 0, 1, vec![compute(4)]),
+            once("high", 2, 2, vec![compute(2)]),
+        ],
+    );
     model.hosts[0].costs = Costs {
         decision: Duration::from_micros(10),
         hand_over: Duration::from_micros(100),
@@ -104,7 +139,10 @@ fn scheduling_takes_what_it_costs() {
     };
     let (_, statistics) = simulate(&model, "MIF", 1, MS * 20);
     // Low begins, high displaces it, low goes on: a decision and a switch each. The end of the last one needs none.
-    assert_eq!((statistics.hosts[0].decisions, statistics.hosts[0].switches), (3, 3));
+    assert_eq!(
+        (statistics.hosts[0].decisions, statistics.hosts[0].switches),
+        (3, 3)
+    );
     assert_eq!(statistics.hosts[0].overhead, Duration::from_micros(330));
     assert_eq!(statistics.hosts[0].busy, MS * 6);
     assert_eq!(statistics.tasks[0].response.max(), Some(6_330_000));
@@ -132,7 +170,10 @@ fn accrued_utility_is_what_was_in_time() {
     let late = hosts(1, vec![worth("late", 100, 12, 8)]);
     let (_, statistics) = simulate(&late, "EDF", 1, MS * 40);
     // Two of eight milliseconds too late.
-    assert_eq!((statistics.tasks[0].utility, statistics.tasks[0].utility_offered), (75, 100));
+    assert_eq!(
+        (statistics.tasks[0].utility, statistics.tasks[0].utility_offered),
+        (75, 100)
+    );
 }
 
 #[test]
@@ -140,10 +181,23 @@ fn an_arrival_before_the_last_one_has_ended_queues_or_is_skipped() {
     let mut task = periodic("t", 10, 15);
     let (_, queued) = simulate(&hosts(1, vec![task.clone()]), "EDF", 1, MS * 39);
     assert_eq!((queued.tasks[0].arrived, queued.tasks[0].skipped), (4, 0));
-    assert_eq!((queued.tasks[0].late, queued.tasks[0].unfinished + queued.tasks[0].overdue), (2, 2));
+    assert_eq!(
+        (
+            queued.tasks[0].late,
+            queued.tasks[0].unfinished + queued.tasks[0].overdue
+        ),
+        (2, 2)
+    );
     task.overrun = Overrun::Skip;
     let (_, skipped) = simulate(&hosts(1, vec![task]), "EDF", 1, MS * 39);
-    assert_eq!((skipped.tasks[0].arrived, skipped.tasks[0].skipped, skipped.tasks[0].late), (4, 2, 2));
+    assert_eq!(
+        (
+            skipped.tasks[0].arrived,
+            skipped.tasks[0].skipped,
+            skipped.tasks[0].late
+        ),
+        (4, 2, 2)
+    );
 }
 
 fn varied() -> Model {
@@ -183,8 +237,12 @@ fn schedulers_are_compared_with_the_same_workload() {
     let model = varied();
     let arrivals = |name| {
         let (events, _) = simulate(&model, name, 3, MS * 2000);
-        let arrived = events.into_iter().filter(|event| event.kind == EventKind::Arrived);
-        arrived.map(|event| (event.time, event.thread)).collect::<Vec<_>>()
+        let arrived = events
+            .into_iter()
+            .filter(|event| event.kind == EventKind::Arrived);
+        arrived
+            .map(|event| (event.time, event.thread))
+            .collect::<Vec<_>>()
     };
     let first = arrivals("EDF");
     assert!(STANDARD.iter().all(|name| arrivals(name) == first));

@@ -5,7 +5,8 @@ use std::time::Duration;
 use punctual_sched::{
     dynamic::{Time, standard},
     simulator::{
-        Arrival, Event, EventKind, Host, Model, Parameters, Simulation, Statistics, Step, Task, dispatch_graph,
+        Arrival, Event, EventKind, Host, Model, Parameters, Simulation, Statistics, Step, Task,
+        dispatch_graph,
     },
 };
 
@@ -79,6 +80,8 @@ pub fn runs(events: &[Event], host: u32, until_ms: u32) -> Vec<(u32, u64, u64)> 
 
 /// When something happened to threads of a task, in milliseconds.
 pub fn times(events: &[Event], task: u32, kind: fn(&EventKind) -> bool) -> Vec<u64> {
-    let own = events.iter().filter(|event| event.thread.task == task && kind(&event.kind));
+    let own = events
+        .iter()
+        .filter(|event| event.thread.task == task && kind(&event.kind));
     own.map(|event| event.time.0 / 1_000_000).collect()
 }
