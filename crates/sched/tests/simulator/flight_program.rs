@@ -80,8 +80,8 @@ fn muf_misses_nothing_critical_with_and_without_cancellation() {
     }
 }
 
-/// The paper's numbers made are about equal, or slightly lower with cancellation; here there are more, for our MUF lets late work
-/// go on before other work of the same criticality.
+/// The paper's numbers made are about equal, or slightly lower with cancellation. Here there are more: an operation that is late
+/// keeps others of its criticality waiting, and its own next arrival from being served.
 #[test]
 fn cancellation_cuts_what_is_dispatched_and_then_missed() {
     for load in [1.05, OVERLOAD, 1.3] {
@@ -95,8 +95,8 @@ fn cancellation_cuts_what_is_dispatched_and_then_missed() {
     }
 }
 
-/// At this load the higher rates fill the CPU, so that RMS finds next to nothing to cancel where it would help. Where they need
-/// more than all of it cancellation helps RMS too: that is not what the paper saw, and not claimed.
+/// At this load the higher rates fill the CPU, so that RMS finds next to nothing to cancel where it would help. With less overload
+/// and with more cancellation helps RMS a little: that is not what the paper saw, and not claimed.
 #[test]
 fn rms_misses_critical_deadlines_and_not_fewer_with_cancellation() {
     for seed in 1..=5 {

@@ -1,12 +1,14 @@
 //! Textbook schedules, and what must hold of all.
 
-use std::time::Duration;
+use std::{cmp::Ordering, time::Duration};
 
 use proptest::prelude::*;
 use punctual_sched::{
     analysis::{self, Step as Stage, Task as Analysed},
-    dynamic::{STANDARD, Utility},
-    simulator::{Arrival, Costs, EventKind, Model, Overrun, Parameters, Step, Work},
+    dynamic::{
+        Claim, ParameterKind, STANDARD, Scheduler, SchedulingParameters, Slot, Time, Utility, standard,
+    },
+    simulator::{Arrival, Costs, EventKind, Model, Overrun, Parameters, Simulation, Step, Work},
 };
 
 use crate::support::*;
@@ -200,6 +202,59 @@ fn an_arrival_before_the_last_one_has_ended_queues_or_is_skipped() {
     );
 }
 
+/// Names nobody, too many, and all of them twice.
+struct Nonsense(Vec<Slot>);
+
+impl Scheduler for Nonsense {
+    fn name(&self) -> &str {
+        "nonsense"
+    }
+
+    fn kind(&self) -> ParameterKind {
+        ParameterKind::Importance
+    }
+
+    fn reserve(&mut self, _: usize) {}
+
+    fn ready(&mut self, thread: Slot, _: &SchedulingParameters, _: Duration, _: Time) {
+        self.0.push(thread);
+    }
+
+    fn update(&mut self, _: Slot, _: &SchedulingParameters, _: Duration, _: Time) {}
+
+    fn remove(&mut self, thread: Slot, _: Time) {
+        self.0.retain(|other| *other != thread);
+    }
+
+    fn choose(&mut self, _: usize, _: Time, _: &dyn Fn(Slot) -> Duration, chosen: &mut Vec<Slot>) {
+        chosen.push(Slot(u32::MAX));
+        chosen.extend(self.0.iter().chain(&self.0).copied());
+    }
+
+    fn reconsider_at(&self, now: Time) -> Option<Time> {
+        Some(now)
+    }
+
+    fn compare(&self, _: &Claim, _: &Claim, _: Time) -> Ordering {
+        Ordering::Greater
+    }
+}
+
+/// Time goes on, and no processor runs two.
+#[test]
+fn nonsense_of_a_scheduler_is_left_out() {
+    let tasks = (0..3)
+        .map(|number| once("t", 0, number, vec![Step::compute(Duration::from_nanos(50))]))
+        .collect();
+    let mut model = hosts(1, tasks);
+    model.hosts[0].processors = 2;
+    let mut simulation = Simulation::new(&model, 1, |_| Box::new(Nonsense(Vec::new()))).unwrap();
+    simulation.run_until(at(1), &mut ());
+    let statistics = simulation.finish();
+    assert!(statistics.tasks.iter().all(|task| task.made == 1));
+    assert_eq!(statistics.hosts[0].busy, Duration::from_nanos(150));
+}
+
 fn varied() -> Model {
     let work = |ms: u32| {
         Step::Compute(Work {
@@ -250,7 +305,6 @@ fn schedulers_are_compared_with_the_same_workload() {
 
 #[test]
 fn pieces_of_virtual_time_add_up() {
-    use punctual_sched::{dynamic::standard, simulator::Simulation};
     let model = varied();
     let whole = simulate(&model, "MUF", 5, MS * 500);
     let mut simulation = Simulation::new(&model, 5, |_| standard("MUF").unwrap()).unwrap();

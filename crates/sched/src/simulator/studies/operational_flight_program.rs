@@ -54,7 +54,7 @@ const fn group(hertz: u32, critical: (u32, u32), other: (u32, u32)) -> Operation
 ///
 /// A critical operation is worth 10 if it is in time, another one 1, whatever they take.
 ///
-/// Under overload MUF does every critical operation in time as long as these fit, which they do up to a load of about 1.35. RMS
+/// Under overload MUF does every critical operation in time as long as these fit, which they do up to a load of about 1.3. RMS
 /// prefers rates: at 1.2 those of 5 Hz and more fill the CPU, and critical ones of 1 Hz miss.
 ///
 /// # Panics
