@@ -167,7 +167,9 @@ fn a_long_curve_has_few_marks() {
 
 #[test]
 fn rows_are_named_from_the_top_and_spans_are_bars_in_them() {
-    let figure = Figure::new("Who runs where").x("time (s)").rows(["first", "second"]);
+    let figure = Figure::new("Who runs where")
+        .x("time (s)")
+        .rows(["first", "second"]);
     let svg = figure
         .clone()
         .spans("host 1", [(0, 0.0, 3.0), (1, 3.0, 6.0), (7, 0.0, 1.0)])
