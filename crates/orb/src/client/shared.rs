@@ -91,7 +91,12 @@ impl Reference {
             priority,
             terms,
         };
-        let CallFrame { request, shared, .. } = frame;
+        let CallFrame {
+            request,
+            shared,
+            seen,
+            ..
+        } = frame;
         let lent = shared.get_or_insert_default();
         let wanted = (call.response == Response::WithTarget).then_some(MessageType::Reply);
         let answer = self.exchange(&outgoing, wanted, request, lent, |buffer, speech| {
@@ -105,6 +110,7 @@ impl Reference {
                     fragment_starts: &lent.fragment_starts,
                     char_set: connection.opened.char_set,
                 };
+                self.let_see(seen, &answer, reply.map(|(_, body)| body));
                 self.decode_reply(answer, reply, route, call)
             }
             Attempt::Done(None) => Ok(Attempt::Done(())),
