@@ -71,10 +71,10 @@ fn a_thread_is_cancelled_where_its_head_is_not() {
             }
         });
         if manner != DEAF {
-            let seen = hosts[2].tracker.0.results.lock().unwrap()[0].unwrap_err();
+            let seen = hosts[2].tracker.0.results.lock()[0].unwrap_err();
             assert_eq!(seen.kind, SystemExceptionKind::ThreadCancelled);
         }
-        let passed_on = hosts[1].tracker.0.results.lock().unwrap()[0].unwrap_err();
+        let passed_on = hosts[1].tracker.0.results.lock()[0].unwrap_err();
         assert_eq!(passed_on.kind, SystemExceptionKind::ThreadCancelled);
     }
 }
