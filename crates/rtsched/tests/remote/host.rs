@@ -29,20 +29,26 @@ pub struct Host {
 
 impl Host {
     pub fn new() -> Self {
-        let scheduling = RtScheduling::builder().preemption(Preemption::Cooperative);
-        Self::with(scheduling.build().unwrap())
+        Self::with(Self::scheduling())
+    }
+
+    pub fn scheduling() -> RtScheduling {
+        let builder = RtScheduling::builder().preemption(Preemption::Cooperative);
+        builder.build().unwrap()
     }
 
     pub fn with(scheduling: RtScheduling) -> Self {
+        Self::answering(scheduling, ThreadControlSpec::default())
+    }
+
+    pub fn answering(scheduling: RtScheduling, spec: ThreadControlSpec) -> Self {
         let orb = Orb::builder()
             .listen("iiop://127.0.0.1")
             .call_timeout(LONG)
             .initializer(&scheduling)
             .build()
             .unwrap();
-        let control = scheduling
-            .open_control(&orb, ThreadControlSpec::default())
-            .unwrap();
+        let control = scheduling.open_control(&orb, spec).unwrap();
         let pool = orb.threadpool().threads(3).build().unwrap();
         let adapter = orb
             .root_poa()
