@@ -511,6 +511,17 @@ fn innermost_of(
     Ok(visitor)
 }
 
+/// The current thread at a scheduling point, and its id.
+pub(crate) fn current_visitor(
+    endsystem: &Arc<Endsystem>,
+) -> Result<(Visitor, DistributableThreadId), SystemException> {
+    with(|here| {
+        let visitor = innermost_of(here, endsystem, None)?;
+        let visit = here.current(endsystem).ok_or_else(no_current)?;
+        Ok((visitor, visit.id))
+    })
+}
+
 /// What an interruption at a scheduling point means for the current visit, and how it is told.
 pub(crate) fn interrupted_at_point(interrupted: Interrupted) -> SystemException {
     if interrupted == Interrupted::Cancelled {

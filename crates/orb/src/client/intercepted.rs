@@ -8,7 +8,7 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
     Reference, Route,
-    invoke::{Answer, Attempt, Left, Terms, is_unreachable, too_many_forwards},
+    invoke::{Answer, Attempt, Before, Terms, too_many_forwards},
     thread_state::CallFrame,
 };
 use crate::interceptors::{Arguments, ClientEnd, ClientEnding, ClientRequest, ClientRequestInfo, SeenCall};
@@ -33,14 +33,14 @@ impl Reference {
         let slots = &self.core.interceptors.slots;
         slots.copy_into(&mut frame.seen.get_or_insert_default().slots);
         let mut seen = Seen::default();
-        let result = self.deliver(|route, left| {
+        let result = self.deliver(|route, before| {
             if seen.raised {
                 // It was that of an attempt that has been made anew: no operation declares it.
                 let _ = (call.raised)("", &mut Decoder::new(&[], Endian::NATIVE));
             }
-            self.attempt_intercepted((route, left), frame, call, terms, &mut seen)
+            self.attempt_intercepted((route, before), frame, call, terms, &mut seen)
         });
-        frame.added.clear();
+        frame.request.added.clear();
         if let Some(seen) = &mut frame.seen {
             seen.slots.clear();
         }
@@ -50,7 +50,7 @@ impl Reference {
     /// As [`Self::attempt`], through the interceptors.
     fn attempt_intercepted(
         &self,
-        (route, left): (&Route, Left),
+        (route, before): (&Route, Before),
         frame: &mut CallFrame,
         call: &mut Call<'_>,
         terms: Terms<'_>,
@@ -66,7 +66,7 @@ impl Reference {
             deadline: terms.deadlines.of(call.response),
             slot_table: &interceptors.slots,
         };
-        frame.added.clear();
+        frame.request.added.clear();
         let seen = frame.seen.get_or_insert_default();
         seen.forget_reply();
         *raised = false;
@@ -74,7 +74,7 @@ impl Reference {
         let mut info = ClientRequestInfo {
             request,
             slots,
-            added: &mut frame.added,
+            added: &mut frame.request.added,
             arguments: Some(Arguments {
                 perform: &mut *call.perform,
                 octets: arguments,
@@ -92,8 +92,8 @@ impl Reference {
                     Ok(Ok(Attempt::Done(()))) if call.response == Response::None => ClientEnd::Sent,
                     Ok(Ok(Attempt::Done(()))) => ClientEnd::Replied { raised: *raised },
                     Ok(Ok(Attempt::Forward(ior))) => ClientEnd::Forward(ior),
-                    Ok(Ok(Attempt::Again(error))) if left.again => ClientEnd::Again(error),
-                    Ok(Err(error)) if left.home && is_unreachable(&error) => ClientEnd::AgainAtHome(error),
+                    Ok(Ok(Attempt::Again(error))) if before.may_repeat() => ClientEnd::Again(error),
+                    Ok(Err(error)) if before.may_go_home(&self.core, &error) => ClientEnd::AgainAtHome(error),
                     Ok(Ok(Attempt::Again(error)) | Err(error)) => ClientEnd::Failed(error),
                     Err(payload) => {
                         panic = Some(payload);
@@ -104,10 +104,17 @@ impl Reference {
             }
         };
         let end = match end {
-            ClientEnd::Forward(_) if !left.forward => ClientEnd::Failed(too_many_forwards()),
+            ClientEnd::Forward(_) if !before.may_forward(&self.core) => {
+                ClientEnd::Failed(too_many_forwards())
+            }
             end => end,
         };
-        let CallFrame { added, seen, .. } = frame;
+        let CallFrame {
+            request: buffer,
+            seen,
+            ..
+        } = frame;
+        let added = &mut buffer.added;
         let end = interceptors.end_request(started, request, added, seen.get_or_insert_default(), end);
         if let Some(payload) = panic {
             // User code in a stub, a servant or a transform: the caller's, whatever interceptors say.

@@ -93,7 +93,7 @@ impl Reference {
         speech: Speech,
     ) -> Result<(), SystemException> {
         let mut writer = MessageWriter::new(
-            buffer.clear(),
+            buffer.clear().0,
             route.version,
             MessageType::LocateRequest,
             Endian::NATIVE,

@@ -21,6 +21,8 @@ pub(crate) struct Entry {
     pub(crate) place: Place,
     /// Whether it began here.
     pub(crate) is_native: bool,
+    /// Whether it came with a request that nobody waits for: it ends with that.
+    pub(crate) is_spawned: bool,
     pub(crate) storage: ThreadStorage,
     /// The calls that its visits here are in, the last one last.
     pub(crate) calls: Vec<(u64, ObjectRef)>,
@@ -86,6 +88,7 @@ impl Default for Entry {
             cancelled: false,
             place: Place::Elsewhere,
             is_native: true,
+            is_spawned: false,
             storage: ThreadStorage::new(),
             calls: Vec::new(),
             peers: Vec::new(),

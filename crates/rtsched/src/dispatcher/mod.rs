@@ -9,6 +9,8 @@ mod entry;
 mod levels;
 mod mechanism;
 mod native;
+mod resources;
+mod snapshot;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -28,7 +30,8 @@ use punctual_types::{DistributableThreadId, Minor, SystemException};
 pub use decisions::{Decision, Switch};
 pub(crate) use entry::{Head, now};
 pub use mechanism::{Mechanism, NativePriorities, Preemption};
-pub(crate) use state::Ended;
+pub use snapshot::{Standing, ThreadSnapshot};
+pub(crate) use state::{Ended, Fate};
 pub(crate) use timer::Timer;
 
 use self::{
@@ -98,7 +101,7 @@ impl Dispatcher {
         let Some(slot) = state.find(id) else {
             let slot = state.register(id, name)?;
             let entry = state.entry_mut(slot);
-            entry.is_native = false;
+            (entry.is_native, entry.is_spawned) = (false, spawned);
             entry.peers.push(peer);
             return Ok(slot);
         };
@@ -162,12 +165,18 @@ impl Dispatcher {
         };
         let before = (head.own, head.began_at);
         (head.own, head.began_at) = (parameters, began_at);
-        match state.changed(visitor.slot, now) {
-            Ok(wakes) => self.proceed(state, visitor, wakes, now),
+        let mut wakes = state.rebase(visitor.slot, now);
+        match state.changed(visitor.slot, Some(visitor.slot), now) {
+            Ok(more) => {
+                wakes.add(more);
+                self.proceed(state, visitor, wakes, now)
+            }
             Err(refused) => {
                 if let Some(head) = state.entry_mut(visitor.slot).head_mut() {
                     (head.own, head.began_at) = before;
                 }
+                wakes.add(state.rebase(visitor.slot, now));
+                self.unlock(state, wakes);
                 Err(refused)
             }
         }
@@ -176,8 +185,10 @@ impl Dispatcher {
     /// A scheduling point without news: sees whether the thread was cancelled, its limit has passed, or others go first. Ends a
     /// [`wait`](Self::wait).
     pub(crate) fn pass(&self, visitor: Visitor) -> Result<(), Interrupted> {
-        let state = self.state.lock();
-        self.proceed(state, visitor, Wakes::default(), now())
+        let mut state = self.state.lock();
+        let now = now();
+        let wakes = state.give_way(visitor, now);
+        self.proceed(state, visitor, wakes, now)
     }
 
     /// The head leaves by a call: whoever gets it can bring it back with [`arrive`](Self::arrive).
@@ -214,7 +225,11 @@ impl Dispatcher {
     /// left of that.
     pub(crate) fn end(&self, slot: Slot, visit: u64) -> Option<Ended> {
         let mut state = self.state.lock();
-        let wakes = state.withdraw(slot, visit, now());
+        let now = now();
+        let mut wakes = state.withdraw(slot, visit, now);
+        if state.entry(slot).visits == 1 {
+            wakes.add(state.release_resources(slot, now));
+        }
         let ended = state.release(slot);
         self.unlock(state, wakes);
         ended

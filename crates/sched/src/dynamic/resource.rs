@@ -74,7 +74,7 @@ pub enum Protocol {
     /// By its own parameters, or those of the most eligible waiter.
     Inheritance,
     /// At least by these from the moment it owns it: those of the most eligible thread that uses the resource. (And by those of
-    /// a waiter that is still more eligible.)
+    /// a waiter that is still more eligible.) Deadlines are points in time here too: `Time(0)` is before all others.
     Ceiling(SchedulingParameters),
 }
 
@@ -177,6 +177,12 @@ impl Resources {
             }
         };
         ResourceId(place as u32)
+    }
+
+    /// What the resource's owners are scheduled by from now on; an owner that it has already from its next change on.
+    pub fn set_protocol(&mut self, resource: ResourceId, protocol: Protocol) -> Result<(), ResourceError> {
+        self.resource_mut(resource)?.protocol = protocol;
+        Ok(())
     }
 
     /// Ends a resource that nobody owns.
