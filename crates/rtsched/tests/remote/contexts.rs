@@ -295,6 +295,17 @@ fn a_wrong_calendar_takes_at_most_the_skew() {
         assert!(seen.0 + 50_000_100 >= deadline.0, "{calendar}");
         assert!(seen <= deadline + late + Duration::from_millis(1), "{calendar}");
     }
+    // Of a discipline that is not known here the deadline is understood all the same.
+    let deadline = clocks().local + Duration::from_secs(10);
+    let energy = UnknownParameters::new(0x8001, Some(deadline), Endian::Little, &[]).unwrap();
+    for (parameters, is_due) in [(Some(CarriedParameters::Unknown(energy)), true), (None, false)] {
+        let context = SchedulingContext { parameters, ..of(7) };
+        assert_eq!(forger.sends(Some(written(&context)), &host), Ok(RETURN));
+        let seen = host.tracker.0.scheduled_by.lock().unwrap().deadline().unwrap();
+        let is_near =
+            deadline.since(seen) < Duration::from_secs(1) && seen.since(deadline) < Duration::from_secs(5);
+        assert_eq!(is_near, is_due, "{seen:?} {deadline:?}");
+    }
 }
 
 #[test]
