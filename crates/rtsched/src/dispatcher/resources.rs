@@ -69,6 +69,15 @@ impl Dispatcher {
         id
     }
 
+    /// Another ceiling, for those that own it from then on.
+    pub(crate) fn set_ceiling(&self, resource: ResourceId, ceiling: SchedulingParameters) {
+        let mut state = self.state.lock();
+        let protocol = state.protocol(Some(ceiling), entry::now());
+        let table = &mut state.resources;
+        table.ceilings[resource.0 as usize] = Some(ceiling);
+        let _ = table.resources.set_protocol(resource, protocol);
+    }
+
     /// Ends a resource; one whose guard was leaked stays until its owner ends, and its id is not used again.
     pub(crate) fn destroy_resource(&self, resource: ResourceId) {
         let _ = self.state.lock().resources.resources.destroy(resource);
