@@ -705,8 +705,8 @@ pub(crate) struct Arrival<'a> {
     pub(crate) implicit: Option<SchedulingParameters>,
     pub(crate) foreign: Foreign,
     pub(crate) peer: Option<Peer>,
-    /// Nobody waits for it, so it ends with the request.
-    pub(crate) is_oneway: bool,
+    /// Whether nobody waits for its request, so that it begins here.
+    pub(crate) spawned: bool,
 }
 
 /// A request begins on this OS thread; [`end_request`] ends it. What the OS thread has is kept, and out of sight if `apart`: the
@@ -733,7 +733,7 @@ pub(crate) fn begin_request(
         arrival.id,
         arrival.operation,
         arrival.peer,
-        arrival.is_oneway,
+        arrival.spawned,
     )?;
     if let Some(stored) = endsystem.visitors.returns(arrival.id, dispatcher::now()) {
         endsystem.dispatcher.restore_storage(slot, stored);

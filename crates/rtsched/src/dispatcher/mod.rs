@@ -10,6 +10,7 @@ mod levels;
 mod mechanism;
 mod native;
 mod resources;
+mod snapshot;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -29,11 +30,12 @@ use punctual_types::{DistributableThreadId, Minor, SystemException};
 pub use decisions::{Decision, Switch};
 pub(crate) use entry::{Head, now};
 pub use mechanism::{Mechanism, NativePriorities, Preemption};
+pub use snapshot::{Standing, ThreadSnapshot};
 pub(crate) use state::{Ended, Fate};
 pub(crate) use timer::Timer;
 
 use self::{
-    entry::Place,
+    entry::{Entry, Place},
     state::{State, Wakes},
 };
 use crate::{
@@ -86,24 +88,25 @@ impl Dispatcher {
         self.state.lock().register(id, name)
     }
 
-    /// A visit of a thread that came with a request of this peer's. If the thread was here already, it must have left by a call.
+    /// A visit of a thread that came with a request of this peer's. If the thread was here already, it must have left by a call, and
+    /// the request cannot have spawned it.
     pub(crate) fn register_visitor(
         &self,
         id: DistributableThreadId,
         name: &str,
         peer: Option<Peer>,
-        is_oneway: bool,
+        spawned: bool,
     ) -> Result<Slot, SystemException> {
         let mut state = self.state.lock();
         let Some(slot) = state.find(id) else {
             let slot = state.register(id, name)?;
             let entry = state.entry_mut(slot);
-            (entry.is_native, entry.is_oneway) = (false, is_oneway);
+            (entry.is_native, entry.is_spawned) = (false, spawned);
             entry.peers.push(peer);
             return Ok(slot);
         };
         let entry = state.entry_mut(slot);
-        if !matches!(entry.place, Place::Elsewhere) || entry.calls.is_empty() {
+        if spawned || !matches!(entry.place, Place::Elsewhere) || entry.calls.is_empty() {
             return Err(bad_order(Minor::DISTRIBUTABLE_THREAD_ACTIVE));
         }
         if entry.cancelled {
@@ -141,7 +144,7 @@ impl Dispatcher {
             let mut state = self.state.lock();
             let calls = &mut state.entry_mut(visitor.slot).calls;
             let at = calls.iter().rposition(|(visit, _)| *visit == visitor.visit);
-            at.map(|at| calls.swap_remove(at))
+            at.map(|at| calls.remove(at))
         };
         // Not under the lock: the reference may be the last one.
         drop(target);
@@ -184,7 +187,7 @@ impl Dispatcher {
     pub(crate) fn pass(&self, visitor: Visitor) -> Result<(), Interrupted> {
         let mut state = self.state.lock();
         let now = now();
-        let wakes = state.give_way(visitor, now);
+        let wakes = state.reconsider_at_point(visitor.slot, now);
         self.proceed(state, visitor, wakes, now)
     }
 
@@ -243,9 +246,14 @@ impl Dispatcher {
 
     /// Whether it was cancelled; `None`: it is not known here.
     pub(crate) fn is_cancelled(&self, id: DistributableThreadId) -> Option<bool> {
+        self.look_at(id, |entry| entry.cancelled)
+    }
+
+    /// Looks at what is known of a thread; `None`: it is not known here.
+    pub(crate) fn look_at<R>(&self, id: DistributableThreadId, look: impl FnOnce(&Entry) -> R) -> Option<R> {
         let state = self.state.lock();
         let slot = state.find(id)?;
-        Some(state.entry(slot).cancelled)
+        Some(look(state.entry(slot)))
     }
 
     /// Why the visit should not go on, if so.

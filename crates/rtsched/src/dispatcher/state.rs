@@ -6,7 +6,7 @@ use punctual_sched::dynamic::{SchedulingParameters, Slot, Time, TranslationDefau
 use punctual_types::{Completion, DistributableThreadId, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    Mechanism, Preemption, Settings, Visitor,
+    Mechanism, Preemption, Settings,
     choice::Choice,
     decisions::{Decision, Decisions, Switch, ThreadName},
     entry::{Entry, Head, Native, Place},
@@ -73,6 +73,11 @@ impl State {
         self.by_id.get(&id).copied()
     }
 
+    /// All that are known here.
+    pub(super) fn known(&self) -> impl Iterator<Item = &Entry> {
+        self.by_id.values().map(|slot| self.entry(*slot))
+    }
+
     /// How many threads are known here.
     pub(crate) fn threads(&self) -> usize {
         self.by_id.len()
@@ -123,7 +128,7 @@ impl State {
         entry.name = ThreadName::new(name);
         entry.visits = 1;
         entry.is_native = true;
-        entry.is_oneway = false;
+        entry.is_spawned = false;
         entry.cancelled = false;
         self.by_id.insert(id, slot);
         Ok(slot)
@@ -144,7 +149,7 @@ impl State {
             storage: std::mem::take(&mut entry.storage),
             fate: match entry {
                 Entry { is_native: true, .. } => Fate::Ended,
-                Entry { is_oneway: true, .. } | Entry { cancelled: true, .. } => Fate::EndedOnLane,
+                Entry { is_spawned: true, .. } | Entry { cancelled: true, .. } => Fate::EndedOnLane,
                 _ => Fate::MayReturn,
             },
         };
@@ -325,11 +330,11 @@ impl State {
         (before, wakes)
     }
 
-    /// A thread that runs on although others go first, because it could not be kept from it, is at a scheduling point.
-    pub(super) fn give_way(&mut self, visitor: Visitor, now: Time) -> Wakes {
-        let is_here = self.entry_mut(visitor.slot).head_of(visitor.visit).is_some();
-        if is_here && self.entry(visitor.slot).is_ready() && !self.preempts() {
-            self.reschedule(Some(visitor.slot), now)
+    /// A thread comes to a scheduling point: where others go first that could not preempt it, it gives way here.
+    pub(super) fn reconsider_at_point(&mut self, slot: Slot, now: Time) -> Wakes {
+        let runs = self.entry(slot).head().is_some_and(|head| head.runs);
+        if runs && self.mechanism == Mechanism::ReadyQueue {
+            self.reschedule(Some(slot), now)
         } else {
             Wakes::default()
         }
