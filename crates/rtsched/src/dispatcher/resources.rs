@@ -242,7 +242,11 @@ impl State {
         wakes
     }
 
-    fn stop_waiting(&mut self, slot: Slot, now: Time) -> Wakes {
+    /// Nothing happens where it does not wait.
+    pub(super) fn stop_waiting(&mut self, slot: Slot, now: Time) -> Wakes {
+        if self.resources.resources.waits_for(slot).is_none() {
+            return Wakes::default();
+        }
         let (_, wakes) = self.decide(Some(slot), now, |resources, by, changed| {
             resources.stop_waiting(slot, by, changed)
         });
