@@ -187,7 +187,7 @@ impl Dispatcher {
     pub(crate) fn pass(&self, visitor: Visitor) -> Result<(), Interrupted> {
         let mut state = self.state.lock();
         let now = now();
-        let wakes = state.reconsider_at_point(visitor.slot, now);
+        let wakes = state.give_way(visitor, now);
         self.proceed(state, visitor, wakes, now)
     }
 

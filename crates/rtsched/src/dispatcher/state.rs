@@ -6,7 +6,7 @@ use punctual_sched::dynamic::{SchedulingParameters, Slot, Time, TranslationDefau
 use punctual_types::{Completion, DistributableThreadId, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    Mechanism, Preemption, Settings,
+    Mechanism, Preemption, Settings, Visitor,
     choice::Choice,
     decisions::{Decision, Decisions, Switch, ThreadName},
     entry::{Entry, Head, Native, Place},
@@ -332,11 +332,11 @@ impl State {
         (before, wakes)
     }
 
-    /// A thread comes to a scheduling point: where others go first that could not preempt it, it gives way here.
-    pub(super) fn reconsider_at_point(&mut self, slot: Slot, now: Time) -> Wakes {
-        let runs = self.entry(slot).head().is_some_and(|head| head.runs);
-        if runs && self.mechanism == Mechanism::ReadyQueue {
-            self.reschedule(Some(slot), now)
+    /// A thread that runs on although others go first, because it could not be kept from it, is at a scheduling point.
+    pub(super) fn give_way(&mut self, visitor: Visitor, now: Time) -> Wakes {
+        let is_here = self.entry_mut(visitor.slot).head_of(visitor.visit).is_some();
+        if is_here && self.entry(visitor.slot).is_ready() && !self.preempts() {
+            self.reschedule(Some(visitor.slot), now)
         } else {
             Wakes::default()
         }
