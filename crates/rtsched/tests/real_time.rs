@@ -4,15 +4,15 @@
 use std::{
     io::Write,
     sync::{
-        Arc, Mutex, MutexGuard,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
 use punctual_os::{
-    CpuSet, Gate, Granted, Scheduling, SchedulingClass, TaskId, ThreadSpec, affinity, deadline_class,
-    scheduling,
+    CpuSet, Gate, Granted, PiMutex, Scheduling, SchedulingClass, TaskId, ThreadSpec, affinity,
+    deadline_class, scheduling,
 };
 use punctual_rtsched::{BuildError, Mechanism, NativePriorities, RtScheduling, SchedulingError, Standing};
 use punctual_sched::dynamic::{
@@ -21,13 +21,9 @@ use punctual_sched::dynamic::{
 use punctual_types::{Minor, NativePriority};
 
 /// One test at a time has the CPU.
-static ALONE: Mutex<()> = Mutex::new(());
+static ALONE: PiMutex<()> = punctual_os::lock::mutex(());
 
 const LONG: Duration = Duration::from_secs(20);
-
-fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
 
 /// The CPU that the test uses; `None`: skipped.
 fn cpu_with_rights(test: &str) -> Option<usize> {
@@ -96,7 +92,7 @@ impl Spinner {
 
 #[test]
 fn a_running_thread_is_passed_by_a_more_eligible_one_without_its_help() {
-    let _alone = alone();
+    let _alone = ALONE.lock();
     let Some(cpu) = cpu_with_rights("a_running_thread_is_passed_by_a_more_eligible_one_without_its_help")
     else {
         return;
@@ -159,7 +155,7 @@ fn a_running_thread_is_passed_by_a_more_eligible_one_without_its_help() {
 
 #[test]
 fn one_that_was_passed_waits_at_its_next_scheduling_point() {
-    let _alone = alone();
+    let _alone = ALONE.lock();
     let Some(cpu) = cpu_with_rights("one_that_was_passed_waits_at_its_next_scheduling_point") else {
         return;
     };
@@ -208,7 +204,7 @@ fn one_that_was_passed_waits_at_its_next_scheduling_point() {
 
 #[test]
 fn native_priorities_follow_the_eligibility() {
-    let _alone = alone();
+    let _alone = ALONE.lock();
     let Some(cpu) = cpu_with_rights("native_priorities_follow_the_eligibility") else {
         return;
     };
@@ -259,7 +255,7 @@ fn native_priorities_follow_the_eligibility() {
 
 #[test]
 fn decisions_that_only_time_asks_for_are_taken_in_time() {
-    let _alone = alone();
+    let _alone = ALONE.lock();
     let Some(cpu) = cpu_with_rights("decisions_that_only_time_asks_for_are_taken_in_time") else {
         return;
     };
@@ -302,7 +298,7 @@ fn decisions_that_only_time_asks_for_are_taken_in_time() {
 
 #[test]
 fn the_kernels_deadline_class_is_used_or_refused_with_the_reason() {
-    let _alone = alone();
+    let _alone = ALONE.lock();
     let built = RtScheduling::builder()
         .scheduler(EarliestDeadlineFirst::new())
         .mechanism(Mechanism::KernelDeadline)
