@@ -14,7 +14,7 @@ use std::{
 use punctual_flight::{Event, Record, record};
 use punctual_orb::swap_call_limit;
 use punctual_os::clock;
-use punctual_sched::dynamic::{SchedulingParameters, Slot, Time};
+use punctual_sched::dynamic::{SchedulingParameters, Slot, Time, resource::ResourceId};
 use punctual_stub::ObjectRef;
 use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, Minor, SystemException};
@@ -55,6 +55,8 @@ struct Request {
     depth: usize,
     limits: usize,
     call_limit: Option<Instant>,
+    /// What the object uses while it serves the request, and for which thread.
+    resource: Option<(ResourceId, Visitor, DistributableThreadId)>,
 }
 
 /// One stay of a distributable thread on this OS thread.
@@ -226,6 +228,7 @@ impl Here {
             depth: self.depth,
             limits: self.limits.len(),
             call_limit: swap_call_limit(None),
+            resource: None,
         });
         if apart {
             self.limits.push(Time::NEVER);
@@ -776,6 +779,26 @@ pub(crate) fn begin_request(
     })
 }
 
+/// The current thread waits for the resource of the object that the innermost request is for, which the request then has to its end.
+/// Where it does not get it, the request ends.
+pub(crate) fn use_resource(endsystem: &Arc<Endsystem>, resource: ResourceId) -> Result<(), SystemException> {
+    let (visitor, id) = current_visitor(endsystem)?;
+    match endsystem.dispatcher.acquire(resource, visitor, Time::NEVER) {
+        Ok(_) => {
+            with(|here| {
+                let request = here.requests.last_mut().expect("it has begun");
+                request.resource = Some((resource, visitor, id));
+            });
+            Ok(())
+        }
+        Err(interrupted) => {
+            let exception = interrupted_at_point(interrupted);
+            let _ = end_request(endsystem);
+            Err(exception)
+        }
+    }
+}
+
 /// The innermost request ends, with everything that was begun in it; what was before it goes on. THREAD_CANCELLED where that was seen,
 /// or is now, of the thread that came with it.
 pub(crate) fn end_request(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
@@ -784,6 +807,9 @@ pub(crate) fn end_request(endsystem: &Arc<Endsystem>) -> Result<(), SystemExcept
     };
     while with(|here| here.visits.len()) > request.visits + 1 {
         end_visit();
+    }
+    if let Some((resource, visitor, id)) = request.resource {
+        endsystem.dispatcher.release(resource, visitor, Some(id));
     }
     let mut ended = Ok(());
     if with(|here| here.visits.len()) > request.visits {

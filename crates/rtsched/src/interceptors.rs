@@ -129,8 +129,19 @@ impl ServerRequestInterceptor for Mover {
             Some(data) if apart => self.read(data, info)?,
             _ => None,
         };
-        let arrival = context.map(|context| self.arrival(&context, info));
+        let resource = self.0.objects.find(info.object_key());
+        let arrival = match context {
+            Some(context) => Some(self.arrival(&context, info)),
+            // It wants somebody to own the resource.
+            None if resource.is_some() && (apart || here::present(&self.0).is_err()) => {
+                Some(self.begun_by(info))
+            }
+            None => None,
+        };
         here::begin_request(&self.0, apart, arrival).map_err(unsent)?;
+        if let Some(resource) = resource {
+            here::use_resource(&self.0, resource).map_err(unsent)?;
+        }
         Ok(())
     }
 
@@ -189,6 +200,22 @@ impl Mover {
             Ok(Reading::Context(context)) => Ok(Some(context)),
             Ok(Reading::UnknownMajor(_) | Reading::Foreign) => Ok(None),
             Err(malformed) => Err(malformed.system_exception(Completion::No)),
+        }
+    }
+
+    /// A thread that begins with a request, and ends with it.
+    fn begun_by<'a>(&self, info: &'a ServerRequestInfo<'_>) -> Arrival<'a> {
+        Arrival {
+            id: self.0.ids.next(),
+            operation: info.operation(),
+            parameters: self.0.default_parameters(),
+            implicit: None,
+            foreign: Foreign {
+                own: None,
+                implicit: None,
+            },
+            peer: info.peer(),
+            spawned: true,
         }
     }
 

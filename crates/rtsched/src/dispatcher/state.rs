@@ -176,6 +176,8 @@ impl State {
             .map(|head| (head.visit, Arc::clone(&head.gate)))
         {
             let (visit, gate) = other;
+            // It does not wait for a resource any more either.
+            wakes.add(self.stop_waiting(slot, now));
             wakes.add(self.withdraw(slot, visit, now));
             wakes.push(&gate);
         }
