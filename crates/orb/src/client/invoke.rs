@@ -88,6 +88,13 @@ pub(super) enum Attempt<R> {
     Again(SystemException),
 }
 
+/// What the attempts of one call have used up so far.
+#[derive(Default)]
+pub(super) struct Attempts {
+    forwards: usize,
+    again: usize,
+}
+
 impl Reference {
     /// Fails where the reference cannot be used: see [`Route::new`].
     pub(crate) fn new(core: &Arc<OrbCore>, ior: Ior) -> Result<Self, SystemException> {
@@ -120,44 +127,67 @@ impl Reference {
         &self,
         mut attempt: impl FnMut(&Route) -> Result<Attempt<R>, SystemException>,
     ) -> Result<R, SystemException> {
-        let mut forwards = 0;
-        let mut again = 0;
+        let mut attempts = Attempts::default();
         loop {
-            if self.core.is_shut_down() {
-                let (kind, minor) = (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN);
-                return Err(SystemException::new(kind, minor, Completion::No));
-            }
-            let forwarded = match self.was_forwarded.load(Ordering::Acquire) {
-                true => self.forwarded.load_full(),
-                false => None,
-            };
+            let forwarded = self.forwarded_to()?;
             let result = attempt(forwarded.as_ref().unwrap_or(&self.route));
-            match result {
-                Ok(Attempt::Done(result)) => return Ok(result),
-                Ok(Attempt::Forward(ior)) if forwards < self.core.limits.max_forwards => {
-                    forwards += 1;
-                    let route = Route::new(&Arc::new(ior), &self.core)?;
-                    self.forwarded.store(Some(Arc::new(route)));
-                    self.was_forwarded.store(true, Ordering::Release);
-                }
-                Ok(Attempt::Forward(_)) => {
-                    let (kind, minor) = (SystemExceptionKind::Transient, Minor::TOO_MANY_FORWARDS);
-                    return Err(SystemException::new(kind, minor, Completion::No));
-                }
-                Ok(Attempt::Again(_)) if again < MAX_AGAIN => again += 1,
-                Ok(Attempt::Again(error)) => return Err(error),
-                // The place it was forwarded to is gone: ask again where the reference itself leads.
-                Err(error)
-                    if forwarded.is_some()
-                        && is_unreachable(&error)
-                        && forwards < self.core.limits.max_forwards =>
-                {
-                    forwards += 1;
-                    self.forwarded.store(None);
-                }
-                Err(error) => return Err(error),
+            if let ControlFlow::Break(result) = self.judge(result, forwarded.is_some(), &mut attempts) {
+                return result;
             }
         }
+    }
+
+    /// Where the next attempt leads, unless it is where the reference itself does.
+    ///
+    /// Fails with BAD_INV_ORDER once the ORB has been shut down.
+    #[inline]
+    pub(super) fn forwarded_to(&self) -> Result<Option<Arc<Route>>, SystemException> {
+        if self.core.is_shut_down() {
+            let (kind, minor) = (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN);
+            return Err(SystemException::new(kind, minor, Completion::No));
+        }
+        Ok(match self.was_forwarded.load(Ordering::Acquire) {
+            true => self.forwarded.load_full(),
+            false => None,
+        })
+    }
+
+    /// Whether an attempt, which had been forwarded or not, was the last one of its call.
+    #[inline]
+    pub(super) fn judge<R>(
+        &self,
+        result: Result<Attempt<R>, SystemException>,
+        was_forwarded: bool,
+        attempts: &mut Attempts,
+    ) -> ControlFlow<Result<R, SystemException>> {
+        match result {
+            Ok(Attempt::Done(result)) => return ControlFlow::Break(Ok(result)),
+            Ok(Attempt::Forward(ior)) if attempts.forwards < self.core.limits.max_forwards => {
+                attempts.forwards += 1;
+                match Route::new(&Arc::new(ior), &self.core) {
+                    Ok(route) => self.forwarded.store(Some(Arc::new(route))),
+                    Err(error) => return ControlFlow::Break(Err(error)),
+                }
+                self.was_forwarded.store(true, Ordering::Release);
+            }
+            Ok(Attempt::Forward(_)) => {
+                let (kind, minor) = (SystemExceptionKind::Transient, Minor::TOO_MANY_FORWARDS);
+                return ControlFlow::Break(Err(SystemException::new(kind, minor, Completion::No)));
+            }
+            Ok(Attempt::Again(_)) if attempts.again < MAX_AGAIN => attempts.again += 1,
+            Ok(Attempt::Again(error)) => return ControlFlow::Break(Err(error)),
+            // The place it was forwarded to is gone: ask again where the reference itself leads.
+            Err(error)
+                if was_forwarded
+                    && is_unreachable(&error)
+                    && attempts.forwards < self.core.limits.max_forwards =>
+            {
+                attempts.forwards += 1;
+                self.forwarded.store(None);
+            }
+            Err(error) => return ControlFlow::Break(Err(error)),
+        }
+        ControlFlow::Continue(())
     }
 
     fn call_remotely(

@@ -29,8 +29,10 @@ fn deliver(replies: &Replies, request_id: u32, octet: u8) -> Delivered {
 }
 
 const FOR_EVER: Wait<'_> = Wait {
-    until: None,
-    unsent_until: None,
+    time_outs: TimeOuts {
+        reply: None,
+        unsent: None,
+    },
     is_unsent: &|| false,
 };
 
@@ -108,7 +110,10 @@ fn late_ones_are_counted() {
     let replies = Replies::new(2);
     let lent = &mut ReplyBuffer::default();
     let wait = Wait {
-        until: Some(Instant::now()),
+        time_outs: TimeOuts {
+            reply: Some(Instant::now()),
+            unsent: None,
+        },
         ..FOR_EVER
     };
     let mut given_up = Vec::new();
@@ -131,10 +136,12 @@ fn a_request_that_is_not_sent_in_time_is_not_waited_for() {
     for (is_unsent, expected) in [(true, "unsent"), (false, "timed out")] {
         let is_unsent = || is_unsent;
         let wait = Wait {
-            until: Some(Instant::now() + Duration::from_millis(5)),
-            unsent_until: Some(Instant::now()),
+            time_outs: TimeOuts {
+                reply: Some(Instant::now() + Duration::from_millis(5)),
+                unsent: Some(Instant::now()),
+            },
             is_unsent: &is_unsent,
-        };
+                };
         let outcome = match replies.wait(enter(&replies, lent), &wait, lent) {
             Outcome::UnsentInTime => "unsent",
             Outcome::TimedOut => "timed out",
