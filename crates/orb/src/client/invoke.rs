@@ -16,7 +16,7 @@ use punctual_giop::{
     decode_system_exception, encode_request, end_body,
 };
 use punctual_stub::{
-    Call, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response, Target,
+    Call, OrbContext, PendingCall, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response, Target,
 };
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
@@ -40,7 +40,7 @@ pub(crate) struct Reference {
     orb: OrbContext,
     ior: Arc<Ior>,
     /// Where the reference itself leads.
-    route: Arc<Route>,
+    pub(super) route: Arc<Route>,
     /// Where the object said it is; forgotten when it cannot be reached there.
     forwarded: ArcSwapOption<Route>,
     /// Whether it has ever said so: spares the look.
@@ -86,6 +86,16 @@ pub(super) enum Attempt<R> {
     Forward(Ior),
     /// The request was not handled, and is safe to send again.
     Again(SystemException),
+}
+
+impl<R> Attempt<R> {
+    pub(super) fn map<T>(self, done: impl FnOnce(R) -> T) -> Attempt<T> {
+        match self {
+            Self::Done(result) => Attempt::Done(done(result)),
+            Self::Forward(ior) => Attempt::Forward(ior),
+            Self::Again(error) => Attempt::Again(error),
+        }
+    }
 }
 
 /// What the attempts of one call have used up so far.
@@ -480,7 +490,7 @@ impl Reference {
         with_frame(self.core.limits.max_nested_calls, |frame| call(terms, frame))
     }
 
-    fn call_locally(
+    pub(super) fn call_locally(
         &self,
         route: &Route,
         frame: &mut CallFrame,
@@ -540,6 +550,10 @@ impl Target for Reference {
         });
         record(|| Record::new(Event::CallEnd).detail(result.is_err().into()));
         result
+    }
+
+    fn start(self: Arc<Self>, call: &mut Call<'_>) -> Result<Option<Box<dyn PendingCall>>, SystemException> {
+        self.start_call(call)
     }
 
     fn locate(&self) -> Result<bool, SystemException> {

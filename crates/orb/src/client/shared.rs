@@ -1,6 +1,6 @@
 //! Calls over connections that several callers share: a lane's threads read the replies.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use punctual_flight::{Event, Record, record};
 use punctual_giop::MessageType;
@@ -57,20 +57,23 @@ impl Reference {
                 lane,
                 _blocked: blocked,
             })),
-            OwnLane::None => {
-                let pool = self.core.reply_pool.load();
-                let pool = pool.as_ref().ok_or_else(|| no_lane(Minor::NO_REPLY_THREADPOOL))?;
-                let lane = pool.lane_for_reply(priority);
-                let lane = lane.ok_or_else(|| no_lane(Minor::NO_LANE_FOR_REPLY))?;
-                if !lane.reads_replies() {
-                    return Err(no_lane(Minor::NO_REPLY_THREADPOOL));
-                }
-                Ok(Some(ReplyLane {
-                    lane: Arc::clone(lane),
-                    _blocked: None,
-                }))
-            }
+            OwnLane::None => Ok(Some(ReplyLane {
+                lane: self.lane_of_reply_pool(priority)?,
+                _blocked: None,
+            })),
         }
+    }
+
+    /// For a caller that serves no lane, or one that cannot read its reply.
+    pub(super) fn lane_of_reply_pool(&self, priority: Priority) -> Result<Arc<Lane>, SystemException> {
+        let pool = self.core.reply_pool.load();
+        let pool = pool.as_ref().ok_or_else(|| no_lane(Minor::NO_REPLY_THREADPOOL))?;
+        let lane = pool.lane_for_reply(priority);
+        let lane = lane.ok_or_else(|| no_lane(Minor::NO_LANE_FOR_REPLY))?;
+        if !lane.reads_replies() {
+            return Err(no_lane(Minor::NO_REPLY_THREADPOOL));
+        }
+        Ok(Arc::clone(lane))
     }
 
     /// As a call over a connection of its own, but that others may be outstanding on it.
@@ -207,13 +210,11 @@ impl Reference {
         let is_unsent = || shared.is_congested();
         let wait = terms.wait(&is_unsent);
         if terms.policies.wait_strategy == WaitStrategy::Serving {
-            serve_until_over(shared, &ticket, &wait);
+            serve_until_over(shared, &ticket, &wait, None);
         }
-        match self.conclude(lane, shared, request_id, replies.wait(ticket, &wait, lent))? {
-            Attempt::Done(reply) => Ok(Attempt::Done(Some(reply))),
-            Attempt::Again(error) => Ok(Attempt::Again(error)),
-            Attempt::Forward(ior) => Ok(Attempt::Forward(ior)),
-        }
+        let outcome = replies.wait(ticket, &wait, lent);
+        let answer = self.conclude(lane, shared, request_id, outcome)?;
+        Ok(answer.map(Some))
     }
 
     /// Sends a request; with a ticket, if it has an answer.
@@ -314,11 +315,18 @@ impl Terms<'_> {
 
 /// Serves the lane of the calling thread, if it serves one, until the call is over or late; what it came to, says the wait that
 /// has to follow. It fails for want of descriptors at most, and then that one is all there is.
-pub(super) fn serve_until_over(shared: &SharedConnection, ticket: &Ticket, wait: &Wait<'_>) {
+pub(super) fn serve_until_over(
+    shared: &SharedConnection,
+    ticket: &Ticket,
+    wait: &Wait<'_>,
+    give_up: Option<Instant>,
+) {
     let (replies, TimeOuts { reply, unsent }) = (&shared.opened.replies, wait.time_outs);
+    let reply = reply.into_iter().chain(give_up).min();
     // For the request as long as it may not have been sent, then for the reply.
     let unsent = unsent.filter(|_| shared.is_congested());
-    if let Some(Ok(false)) = serving::await_over(replies, ticket, unsent.or(reply))
+    let first = [unsent, reply].into_iter().flatten().min();
+    if let Some(Ok(false)) = serving::await_over(replies, ticket, first)
         && unsent.is_some()
         && !shared.is_congested()
     {

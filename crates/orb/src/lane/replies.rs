@@ -72,7 +72,9 @@ enum State {
     Arrived(Reply),
     Ended(End),
     /// A time-out of it has passed, the one for the request or the one for the reply.
-    Late { unsent: bool },
+    Late {
+        unsent: bool,
+    },
 }
 
 /// A reply in the caller's buffer.
@@ -310,7 +312,9 @@ impl Replies {
                 continue;
             };
             let unsent = unsent.filter(|_| is_unsent);
-            let Some(time_out) = unsent.or(reply) else { continue };
+            let Some(time_out) = unsent.or(reply) else {
+                continue;
+            };
             if now < time_out {
                 // One for the request that is only just waiting for room would not be seen: the one for the reply will be.
                 next = next.into_iter().chain([time_out]).min();
@@ -450,7 +454,11 @@ impl Table {
 
 impl Outcome {
     fn late(unsent: bool) -> Self {
-        if unsent { Self::UnsentInTime } else { Self::TimedOut }
+        if unsent {
+            Self::UnsentInTime
+        } else {
+            Self::TimedOut
+        }
     }
 }
 

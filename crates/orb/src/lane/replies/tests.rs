@@ -141,7 +141,7 @@ fn a_request_that_is_not_sent_in_time_is_not_waited_for() {
                 unsent: Some(Instant::now()),
             },
             is_unsent: &is_unsent,
-                };
+        };
         let outcome = match replies.wait(enter(&replies, lent), &wait, lent) {
             Outcome::UnsentInTime => "unsent",
             Outcome::TimedOut => "timed out",
