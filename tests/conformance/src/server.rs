@@ -451,6 +451,10 @@ impl conformance::Probe for Servant {
         next.expect("a reference").twice(value)
     }
 
+    fn ask(&self, next: Option<ProbeRef>, value: i32) -> Result<i32, SystemException> {
+        next.expect("a reference").twice_async(value).wait()
+    }
+
     fn nest(&self, inner: Option<ProbeRef>, depth: i32) -> Result<i32, SystemException> {
         if depth == 0 {
             return Ok(0);

@@ -53,6 +53,8 @@ struct Course {
     origin: Option<Origin>,
     /// Once the caller has gone on, and they cannot be asked for any more.
     arguments: Option<Arguments>,
+    /// They cannot be sent where the object is.
+    is_misfit: bool,
 }
 
 /// The thread that made the call.
@@ -134,6 +136,10 @@ impl Reference {
                     })
                 })
             });
+            if course.is_misfit {
+                let minor = Minor::MOVED_WHILE_ASYNCHRONOUS;
+                return Err(SystemException::new(Kind::Transient, minor, Completion::No));
+            }
             if let ControlFlow::Break(result) = self.judge(attempt, forwarded.is_some(), &mut course.attempts)
             {
                 return result;
@@ -178,10 +184,7 @@ impl Reference {
             origin => origin.insert(self.origin(terms)?),
         };
         let sent = self.send_from(origin, route, frame, call, terms);
-        if misfit.get() {
-            let minor = Minor::MOVED_WHILE_ASYNCHRONOUS;
-            return Err(SystemException::new(Kind::Transient, minor, Completion::No));
-        }
+        course.is_misfit = misfit.get();
         let sent = sent?;
         if let (Attempt::Done(_), Some((place, range))) = (&sent, written.take()) {
             // Without arguments, the request has no padding for them.

@@ -1,0 +1,72 @@
+//! Asynchronous calls of servants: a thread of their own lane reads the reply, as long as there is one.
+
+use std::time::Duration;
+
+use punctual::{
+    Completion, Minor, PolicyOverrides, SystemException, SystemExceptionKind as Kind, WaitStrategy,
+};
+use punctual_conformance::{
+    conformance::ProbeRef,
+    server::{Server, Setup, client},
+};
+
+/// A server whose servants call another one's.
+fn middle(threads: usize, policies: PolicyOverrides) -> Server {
+    let middle = Setup {
+        pool: if threads == 1 {
+            |pool| pool
+        } else {
+            |pool| pool.threads(2)
+        },
+        ..Setup::default()
+    }
+    .start();
+    let policies = policies.roundtrip_timeout(Duration::from_secs(60));
+    middle.orb.set_policies(policies);
+    middle
+}
+
+fn ask(middle: &Server, last: &Server) -> Result<i32, SystemException> {
+    let client = client();
+    let probe: ProbeRef = middle.reference_for(&client);
+    let next = last.reference_for(&client);
+    let result = probe.ask(Some(&next), 21);
+    client.shutdown_and_wait().unwrap();
+    result
+}
+
+#[test]
+fn the_own_lane_reads_where_a_thread_is_left() {
+    let last = Server::start();
+    let two = middle(2, PolicyOverrides::new());
+    assert_eq!(ask(&two, &last), Ok(42));
+    assert_eq!(two.seen(0).shared_connections, 1);
+    let serving = middle(1, PolicyOverrides::new().wait_strategy(WaitStrategy::Serving));
+    assert_eq!(ask(&serving, &last), Ok(42));
+    assert_eq!(serving.seen(0).shared_connections, 1);
+}
+
+#[test]
+fn else_the_pool_for_replies_does() {
+    let (last, middle) = (Server::start(), middle(1, PolicyOverrides::new()));
+    let pool = middle.orb.threadpool().build().unwrap();
+    middle.orb.set_reply_threadpool(&pool).unwrap();
+    assert_eq!(ask(&middle, &last), Ok(42));
+    assert_eq!(
+        (
+            middle.seen(0).shared_connections,
+            pool.statistics()[0].1.shared_connections
+        ),
+        (0, 1)
+    );
+}
+
+/// The only thread of the lane would sleep until it has read what it waits for.
+#[test]
+fn a_thread_does_not_wait_for_itself() {
+    let (last, middle) = (Server::start(), middle(1, PolicyOverrides::new()));
+    let deadlock = SystemException::new(Kind::BadInvOrder, Minor::DEADLOCK_DETECTED, Completion::Maybe);
+    assert_eq!(ask(&middle, &last), Err(deadlock));
+    assert_eq!(middle.seen(0).deadlocks, 1);
+    assert_eq!(middle.probe.twice(1), Ok(2));
+}
