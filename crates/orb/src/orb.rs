@@ -9,7 +9,9 @@ use crate::{
     Current, InspectedAt, OrbBuilder, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder,
     ThreadPoolId,
     client::{Located, Reference},
-    current, lane,
+    current,
+    interceptors::PiCurrent,
+    lane,
     orb_core::OrbCore,
 };
 
@@ -246,6 +248,39 @@ impl Orb {
         Current::new(self.core())
     }
 
+    /// The slots that the calling thread has for this ORB's interceptors.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use punctual_orb::{Orb, interceptors::*};
+    ///
+    /// /// Asks for a slot.
+    /// #[derive(Clone, Default)]
+    /// struct OneSlot(Arc<Mutex<Option<SlotId>>>);
+    ///
+    /// impl OrbInitializer for OneSlot {
+    ///     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+    ///         *self.0.lock().unwrap() = Some(info.allocate_slot_id());
+    ///     }
+    /// }
+    ///
+    /// let one_slot = OneSlot::default();
+    /// let orb = Orb::builder().initializer(&one_slot).build()?;
+    /// let slot = one_slot.0.lock().unwrap().expect("the initializer has run");
+    /// let current = orb.pi_current();
+    /// assert!(current.get_slot(slot)?.is_none());
+    /// current.set_slot(slot, Some(Arc::new(7_u32)))?;
+    /// assert_eq!(current.get_slot(slot)?.unwrap().downcast_ref(), Some(&7_u32));
+    ///
+    /// let other = Orb::builder().build()?;
+    /// assert!(other.pi_current().get_slot(slot).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn pi_current(&self) -> PiCurrent<'_> {
+        PiCurrent::new(&self.core().interceptors.slots)
+    }
+
     /// Makes the object reachable as `corbaloc:iiop:1.2@HOST:PORT/NAME`, HOST and PORT being those the ORB listens at, and
     /// returns that text. Of an ORB that does not listen over IIOP it names the other protocols.
     ///
@@ -346,11 +381,11 @@ impl Orb {
         }
         let reference = Reference::new(self.core(), ior)?;
         if complete {
-            return Ok(ObjectRef::new(Arc::new(reference)));
+            return Ok(ObjectRef::new(reference));
         }
         match reference.locate_once()? {
-            Located::Here => Ok(ObjectRef::new(Arc::new(reference))),
-            Located::There(ior) => Ok(ObjectRef::new(Arc::new(Reference::new(self.core(), ior)?))),
+            Located::Here => Ok(ObjectRef::new(reference)),
+            Located::There(ior) => Ok(ObjectRef::new(Reference::new(self.core(), ior)?)),
             Located::Nowhere => {
                 let (kind, minor) = (SystemExceptionKind::ObjectNotExist, Minor::TARGET_KEY_UNKNOWN);
                 Err(SystemException::new(kind, minor, Completion::No).into())

@@ -23,6 +23,7 @@ use crate::{
     client::{ConnectionCache, Endpoints, OrbPolicies, Reference},
     current,
     inspection::{InspectedAt, Inspection, Inspector},
+    interceptors::Interceptors,
     lane::{CrewPlan, Lane, ListenAt, ServiceTimes},
     mutex::Mutexes,
     notice,
@@ -62,6 +63,7 @@ pub(crate) struct OrbCore {
     pub(crate) published: PiMutex<HashMap<Box<[u8]>, Arc<Ior>>>,
     pub(crate) mutexes: Mutexes,
     pub(crate) poa_defaults: PiMutex<PoaDefaults>,
+    pub(crate) interceptors: Interceptors,
     root: Arc<PoaCore>,
     default_pool: Arc<PoolCore>,
     /// Whose lanes read the replies of calls that share connections and that no lane's thread makes.
@@ -149,6 +151,7 @@ impl OrbCore {
             published: PiMutex::new(HashMap::new()),
             mutexes: Mutexes::default(),
             poa_defaults: PiMutex::new(settings.poa_defaults),
+            interceptors: settings.interceptors,
             root,
             default_pool: pool,
             reply_pool: ArcSwapOption::empty(),
@@ -512,7 +515,7 @@ impl punctual_stub::Orb for OrbCore {
             SystemException::new(SystemExceptionKind::BadInvOrder, minor, Completion::No)
         };
         let core = self.own.upgrade().ok_or_else(gone)?;
-        Ok(Arc::new(Reference::new(&core, ior)?))
+        Ok(Reference::new(&core, ior)?)
     }
 }
 

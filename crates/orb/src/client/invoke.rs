@@ -1,7 +1,7 @@
 use std::{
     ops::ControlFlow,
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
     time::{SystemTime, UNIX_EPOCH},
@@ -16,7 +16,8 @@ use punctual_giop::{
     decode_system_exception, encode_request, end_body,
 };
 use punctual_stub::{
-    Call, OrbContext, PendingCall, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response, Target,
+    Call, ObjectRef, OrbContext, PendingCall, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides,
+    Response, Target,
 };
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
@@ -36,6 +37,8 @@ use crate::{
 
 /// A reference bound to an ORB: what is behind every `ObjectRef`.
 pub(crate) struct Reference {
+    /// For interceptors, who may ask for the reference that is called.
+    own: Weak<Reference>,
     pub(super) core: Arc<OrbCore>,
     orb: OrbContext,
     ior: Arc<Ior>,
@@ -107,7 +110,7 @@ pub(super) struct Attempts {
 
 impl Reference {
     /// Fails where the reference cannot be used: see [`Route::new`].
-    pub(crate) fn new(core: &Arc<OrbCore>, ior: Ior) -> Result<Self, SystemException> {
+    pub(crate) fn new(core: &Arc<OrbCore>, ior: Ior) -> Result<Arc<Self>, SystemException> {
         let ior = Arc::new(ior);
         let route = Arc::new(Route::new(&ior, core)?);
         let overrides = PolicyOverrides::new();
@@ -120,8 +123,9 @@ impl Reference {
         route: Arc<Route>,
         forwarded: Option<Arc<Route>>,
         overrides: PolicyOverrides,
-    ) -> Self {
-        Self {
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|own| Self {
+            own: Weak::clone(own),
             core: Arc::clone(core),
             orb: context_of(core),
             ior,
@@ -129,7 +133,18 @@ impl Reference {
             was_forwarded: AtomicBool::new(forwarded.is_some()),
             forwarded: ArcSwapOption::new(forwarded),
             policies: ReferencePolicies::new(overrides, &core.policies),
-        }
+        })
+    }
+
+    /// The reference itself, for whoever has been lent it.
+    pub(crate) fn to_object(&self) -> ObjectRef {
+        let own = self.own.upgrade();
+        ObjectRef::new(own.expect("a reference is lent by one that keeps it"))
+    }
+
+    /// Its ORB, for decoders.
+    pub(crate) fn context(&self) -> &OrbContext {
+        &self.orb
     }
 
     /// Tries, and follows forwards and orderly closes, until `attempt` is done or a limit is reached.
@@ -561,13 +576,13 @@ impl Target for Reference {
     }
 
     fn with_policies(&self, overrides: PolicyOverrides) -> Arc<dyn Target> {
-        Arc::new(Self::of_route(
+        Self::of_route(
             &self.core,
             Arc::clone(&self.ior),
             Arc::clone(&self.route),
             self.forwarded.load_full(),
             overrides.within(&self.policies.overrides),
-        ))
+        )
     }
 
     fn policies_in_force(&self) -> PoliciesInForce {
