@@ -31,6 +31,7 @@ use super::{
 };
 use crate::{
     ConnectionMode, WaitStrategy,
+    interceptors::{AddedContexts, with_contexts},
     lane::serving::{self, BlockedInOwnLane},
     orb_core::{OrbCore, context_of},
 };
@@ -215,6 +216,22 @@ impl Reference {
         ControlFlow::Continue(())
     }
 
+    /// One attempt at a call, along this route.
+    #[inline]
+    pub(super) fn attempt(
+        &self,
+        route: &Route,
+        frame: &mut CallFrame,
+        call: &mut Call<'_>,
+        terms: Terms<'_>,
+    ) -> Result<Attempt<()>, SystemException> {
+        if route.is_local {
+            self.call_locally(route, frame, call, terms)
+        } else {
+            self.call_remotely(route, frame, call, terms)
+        }
+    }
+
     fn call_remotely(
         &self,
         route: &Route,
@@ -247,10 +264,16 @@ impl Reference {
         };
         let speech = connection.speech();
         let request_id = speech.request_id;
-        let encoded = terms
-            .deadlines
-            .check_unsent()
-            .and_then(|()| self.encode(route, priority, terms, &mut frame.request, call, speech));
+        let encoded = terms.deadlines.check_unsent().and_then(|()| {
+            self.encode(
+                route,
+                priority,
+                terms,
+                (&mut frame.request, &frame.added),
+                call,
+                speech,
+            )
+        });
         if let Err(error) = encoded {
             self.keep(connection);
             return Err(error);
@@ -272,7 +295,9 @@ impl Reference {
             return Ok(Attempt::Again(closed()));
         };
         record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));
-        let attempt = self.decode_reply(connection.answer(&arrived), arrived.reply, route, call);
+        let (answer, body) = (connection.answer(&arrived), arrived.reply.map(|(_, body)| body));
+        self.let_see(&mut frame.seen, &answer, body);
+        let attempt = self.decode_reply(answer, arrived.reply, route, call);
         connection.consume(&arrived.header);
         self.keep(connection);
         attempt
@@ -296,7 +321,7 @@ impl Reference {
         route: &Route,
         priority: Priority,
         terms: Terms<'_>,
-        buffer: &mut RequestBuffer,
+        (buffer, added): (&mut RequestBuffer, &AddedContexts),
         call: &mut Call<'_>,
         speech: Speech,
     ) -> Result<(), SystemException> {
@@ -324,16 +349,25 @@ impl Reference {
                 contexts[count] = ServiceContext::InvocationPolicies(terms.invocation_policies());
                 count += 1;
             }
-            let request = OutgoingRequest {
-                request_id,
-                response,
-                target: route.addressing.target(&route.object_key),
-                operation,
-                contexts: &contexts[..count],
+            let own = &contexts[..count];
+            let mut write = |contexts: &[ServiceContext<'_>]| {
+                let request = OutgoingRequest {
+                    request_id,
+                    response,
+                    target: route.addressing.target(&route.object_key),
+                    operation,
+                    contexts,
+                };
+                encode_request(encoder, route.version, &request)
             };
-            encode_request(encoder, route.version, &request)
+            if added.is_empty() {
+                write(own)
+            } else {
+                with_contexts(own, added, write)
+            }
         };
-        let repeats = route.version == Version::V1_2 && !announces_code_sets && !sends_deadlines;
+        let as_before = added.is_empty() && !announces_code_sets && !sends_deadlines;
+        let repeats = route.version == Version::V1_2 && as_before;
         let writer = if repeats {
             let kind = HeaderKind {
                 route: (route.number, route.addressing.form()),
@@ -512,11 +546,11 @@ impl Reference {
         call: &mut Call<'_>,
         terms: Terms<'_>,
     ) -> Result<Attempt<()>, SystemException> {
-        collocated::call(&self.core, &self.orb, route, frame, call)?;
+        let attempt = collocated::call(&self.core, &self.orb, route, frame, call)?;
         if call.response == Response::WithTarget {
             terms.deadlines.check_completed()?;
         }
-        Ok(Attempt::Done(()))
+        Ok(attempt)
     }
 }
 
@@ -555,13 +589,11 @@ impl Target for Reference {
                 .detail(operation_id(call.operation))
         });
         let result = self.under_terms(|terms, frame| {
-            self.deliver(|route| {
-                if route.is_local {
-                    self.call_locally(route, frame, call, terms)
-                } else {
-                    self.call_remotely(route, frame, call, terms)
-                }
-            })
+            if self.core.interceptors.client.is_empty() {
+                self.deliver(|route| self.attempt(route, frame, call, terms))
+            } else {
+                self.invoke_intercepted(frame, call, terms)
+            }
         });
         record(|| Record::new(Event::CallEnd).detail(result.is_err().into()));
         result
