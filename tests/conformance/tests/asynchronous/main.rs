@@ -3,6 +3,7 @@
 mod costs;
 mod ends;
 mod following;
+mod interceptors;
 mod results;
 mod time_outs;
 mod upcalls;
