@@ -298,16 +298,16 @@ impl Minor {
                 Some("the reference has no profile of the protocols that the client allows")
             }
             Self::NO_REPLY_THREADPOOL => Some(
-                "the call shares a connection, and no thread pool reads the replies; name one with `Orb::set_reply_threadpool`, or use `ConnectionMode::Exclusive`",
+                "the call shares a connection, and no thread pool reads the replies; name one with `Orb::set_reply_threadpool`, or wait for replies under `ConnectionMode::Exclusive`",
             ),
             Self::NO_LANE_FOR_REPLY => Some(
-                "the call shares a connection, and every lane of the pool for replies is below the caller's priority; add a lane, or use `ConnectionMode::Exclusive`",
+                "the call shares a connection, and every lane of the pool for replies is below the caller's priority; add a lane, or wait for replies under `ConnectionMode::Exclusive`",
             ),
             Self::REPLY_THREADPOOL_ENDED => {
                 Some("the thread pool that was to read the reply has ended while the call was under way")
             }
             Self::SHARED_CALLS_EXHAUSTED => Some(
-                "as many calls share the connection as may at a time; raise `max_shared_calls`, or use `ConnectionMode::Exclusive`",
+                "as many calls share the connection as may at a time; raise `max_shared_calls`, or wait for replies under `ConnectionMode::Exclusive`",
             ),
             Self::SHARED_CONNECTION_CONGESTED => Some(
                 "the server does not read, and what waits to be sent to it over the shared connection has reached its limit; call again later",

@@ -122,7 +122,7 @@ fn wakers_may_own_calls() {
     }
     let mut peer = listener.accept();
     let due = requests(&mut peer, 6);
-    let [woken, replaced, dropped] = &mut calls;
+    let [woken, replaced, _] = &mut calls;
     let due_for = |value| {
         due.iter()
             .find(|request| request.request().body.i32() == value)
@@ -131,7 +131,6 @@ fn wakers_may_own_calls() {
     peer.send(&answer(due_for(1)));
     wait_until("it is there", || woken.is_ready());
     assert!(poll_with(replaced, Waker::noop()).is_pending());
-    let _: &mut Twice = dropped;
     let [woken, replaced, dropped] = calls;
     drop(dropped);
     peer.send(&answer(due_for(2)));
