@@ -42,7 +42,7 @@ pub(super) fn insert(
         Ok::<_, CdrError>(encoder.position())
     };
     let mut end = write(echo.as_slice())?;
-    if header.version < Version::V1_2 && (end - header.end) % 8 != 0 {
+    if header.version < Version::V1_2 && !(end - header.end).is_multiple_of(8) {
         // Before GIOP 1.2 the body is not padded: an entry of 12 octets that nobody knows puts it where it has to be.
         let filler = ServiceContext::Raw {
             id: FILLER,
