@@ -6,7 +6,7 @@
 //     };
 
 use punctual_stub::rt::{
-    AsyncCall, Decode, Encode, Interface, ObjectRef, Phase, Skeleton, SystemException, Upcall,
+    AsyncCall, Decode, Encode, Interface, ObjectRef, Phase, Skeleton, SystemException, Upcall, one_result,
 };
 
 /// The servant.
@@ -27,7 +27,7 @@ impl DoublerRef {
     }
 
     pub fn twice_async(&self, value: i32) -> AsyncCall<i32, SystemException> {
-        self.0.call_async("twice", &mut |encoder| value.encode(encoder), |decoder| Decode::decode(decoder))
+        self.0.call_async("twice", &mut |encoder| value.encode(encoder), one_result)
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_cdr::{CdrError, Decoder, Encoder};
+use punctual_cdr::{CdrError, Decode, Decoder, Encoder};
 use punctual_types::SystemException;
 
 use crate::{Call, ObjectRef, OperationError, Phase, Response};
@@ -61,6 +61,11 @@ pub struct AsyncCall<T, E> {
 
 /// Reads what a call returns: its return value, then its `inout` and `out` parameters.
 pub type Results<T> = fn(&mut Decoder<'_>) -> Result<T, CdrError>;
+
+/// The [`Results`] of a call that returns one value.
+pub fn one_result<T: for<'a> Decode<'a>>(decoder: &mut Decoder<'_>) -> Result<T, CdrError> {
+    T::decode(decoder)
+}
 
 /// A call that is under way: the runtime's side of an [`AsyncCall`]. Dropping it abandons the call.
 pub trait PendingCall: Send + Sync {
@@ -217,15 +222,15 @@ impl ObjectRef {
     /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_stub::Interface;
-    /// # use punctual_cdr::{Decode, Encode};
-    /// use punctual_stub::AsyncCall;
+    /// # use punctual_cdr::Encode;
+    /// use punctual_stub::{AsyncCall, one_result};
     /// use punctual_types::SystemException;
     ///
     /// # let doubler: DoublerRef = local::activate(Doubler);
     /// let call: AsyncCall<i32, SystemException> = doubler.as_object().call_async(
     ///     "twice",
     ///     &mut |encoder| 21_i32.encode(encoder),
-    ///     |decoder| Decode::decode(decoder),
+    ///     one_result,
     /// );
     /// assert_eq!(call.wait()?, 42);
     /// # Ok::<(), SystemException>(())

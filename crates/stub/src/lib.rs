@@ -14,7 +14,7 @@ mod target;
 mod upcall;
 mod wait_strategy;
 
-pub use asynchronous::{AsyncCall, Patience, PendingCall, Results};
+pub use asynchronous::{AsyncCall, Patience, PendingCall, Results, one_result};
 pub use connection_mode::ConnectionMode;
 pub use exception::{OperationError, UserException};
 pub use interface::{Interface, Servant, Skeleton, servant};
@@ -35,6 +35,6 @@ pub mod rt {
 
     pub use crate::{
         AsyncCall, Interface, ObjectRef, OperationError, Phase, Reset, Servant, Skeleton, Upcall,
-        UserException,
+        UserException, one_result,
     };
 }

@@ -244,7 +244,7 @@ impl Client<'_, '_> {
         let error = operation.error_type(self.place, self.declared_in);
         let results = match operation.replied().count() {
             0 => quote!(|_| Ok(())),
-            1 => quote!(|#decoder| #rt::Decode::decode(#decoder)),
+            1 => quote!(#rt::one_result),
             _ => {
                 let each = operation
                     .replied()

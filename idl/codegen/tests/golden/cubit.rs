@@ -156,7 +156,7 @@ impl CubitRef {
                     ::punctual::rt::Encode::encode(&o, encoder)?;
                     Ok(())
                 },
-                |decoder| ::punctual::rt::Decode::decode(decoder),
+                ::punctual::rt::one_result,
             )
     }
     /// IDL `Cubit::cube_short`.
@@ -195,7 +195,7 @@ impl CubitRef {
                     ::punctual::rt::Encode::encode(&s, encoder)?;
                     Ok(())
                 },
-                |decoder| ::punctual::rt::Decode::decode(decoder),
+                ::punctual::rt::one_result,
             )
     }
     /// IDL `Cubit::cube_long`.
@@ -234,7 +234,7 @@ impl CubitRef {
                     ::punctual::rt::Encode::encode(&l, encoder)?;
                     Ok(())
                 },
-                |decoder| ::punctual::rt::Decode::decode(decoder),
+                ::punctual::rt::one_result,
             )
     }
     /// IDL `Cubit::cube_struct`.
@@ -273,7 +273,7 @@ impl CubitRef {
                     ::punctual::rt::Encode::encode(&values, encoder)?;
                     Ok(())
                 },
-                |decoder| ::punctual::rt::Decode::decode(decoder),
+                ::punctual::rt::one_result,
             )
     }
     /// IDL `Cubit::cube_union`.
@@ -312,7 +312,7 @@ impl CubitRef {
                     ::punctual::rt::Encode::encode(&values, encoder)?;
                     Ok(())
                 },
-                |decoder| ::punctual::rt::Decode::decode(decoder),
+                ::punctual::rt::one_result,
             )
     }
     /// IDL `Cubit::cube_long_sequence`.
@@ -359,7 +359,7 @@ impl CubitRef {
                     ::punctual::rt::Encode::encode(&input, encoder)?;
                     Ok(())
                 },
-                |decoder| ::punctual::rt::Decode::decode(decoder),
+                ::punctual::rt::one_result,
             )
     }
     /// IDL `Cubit::cube_octet_sequence`.
@@ -406,7 +406,7 @@ impl CubitRef {
                     ::punctual::rt::Encode::encode(&input, encoder)?;
                     Ok(())
                 },
-                |decoder| ::punctual::rt::Decode::decode(decoder),
+                ::punctual::rt::one_result,
             )
     }
     /// IDL `Cubit::cube_many_sequence`.
@@ -453,7 +453,7 @@ impl CubitRef {
                     ::punctual::rt::Encode::encode(&input, encoder)?;
                     Ok(())
                 },
-                |decoder| ::punctual::rt::Decode::decode(decoder),
+                ::punctual::rt::one_result,
             )
     }
     /// IDL `Cubit::cube_rti_data`.
@@ -500,7 +500,7 @@ impl CubitRef {
                     ::punctual::rt::Encode::encode(&input, encoder)?;
                     Ok(())
                 },
-                |decoder| ::punctual::rt::Decode::decode(decoder),
+                ::punctual::rt::one_result,
             )
     }
     /// IDL `Cubit::ping`.
@@ -1598,12 +1598,7 @@ impl CubitFactoryRef {
         ::core::option::Option<CubitRef>,
         ::punctual::rt::SystemException,
     > {
-        self.0
-            .call_async(
-                "make_cubit",
-                &mut |_| Ok(()),
-                |decoder| ::punctual::rt::Decode::decode(decoder),
-            )
+        self.0.call_async("make_cubit", &mut |_| Ok(()), ::punctual::rt::one_result)
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]

@@ -225,7 +225,7 @@ fn time_outs_of_tasks_are_looked_after() {
     let replies = Replies::new(8);
     let now = Instant::now();
     let (count, waker) = waker();
-    let mut task = |reply, unsent| {
+    let task = |reply, unsent| {
         let ticket = enter(&replies, &mut ReplyBuffer::default());
         replies.wake_when_over(&ticket, &waker, TimeOuts { reply, unsent });
         ticket
@@ -245,7 +245,7 @@ fn time_outs_of_tasks_are_looked_after() {
     assert_eq!(count.0.load(Ordering::SeqCst), 1);
     assert_eq!(replies.expire(seconds(11), true), None);
     assert_eq!(count.0.load(Ordering::SeqCst), 2);
-    let mut end = |ticket| replies.wait_until(Some(now), ticket, &FOR_EVER, &mut ReplyBuffer::default());
+    let end = |ticket| replies.wait_until(Some(now), ticket, &FOR_EVER, &mut ReplyBuffer::default());
     assert!(matches!(end(sooner), Ok(Outcome::UnsentInTime)));
     assert!(matches!(end(soon), Ok(Outcome::TimedOut)));
     let (Err(never), Err(sleeper)) = (end(never), end(sleeper)) else {
