@@ -29,7 +29,8 @@ use crate::{Call, ObjectRef, OperationError, Phase, Response};
 /// Such a call allocates: itself, its arguments where there are any (they may have to be sent again), and its results as those of
 /// `op` do. Its waker is called on the thread that has read the reply, at that thread's priority, which serves or reads for
 /// others: it should do no more than put a task into a queue, as executors do. A waker that panics is
-/// passed over.
+/// passed over. A servant comes for its reply with [`Self::wait`]: an executor that sleeps on the only thread of the lane would
+/// keep that from reading what it sleeps for.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -119,7 +120,8 @@ impl<T, E: OperationError> AsyncCall<T, E> {
 
     /// Whether [`Self::wait`] would return at once; never blocks for the reply.
     ///
-    /// Where the reply says that the object is elsewhere, it sends the request there, which may connect.
+    /// Where the reply says that the object is elsewhere, it sends the request there, which may connect. A thread of a lane whose
+    /// calls wait with `WaitStrategy::Serving` serves what has come to its lane first.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }

@@ -1,9 +1,10 @@
-//! What a call allocates, after warm-up: a bounded number of times, and nothing that grows.
+//! What a call costs after warm-up: allocations, a bounded number of them, and system calls of its caller.
 
 use std::task::Waker;
 
-use punctual_conformance::server::Server;
-use punctual_os::alloc_counter::count_allocations;
+use punctual::Priority;
+use punctual_conformance::{peer::wait_until, server::Server};
+use punctual_os::{TaskId, alloc_counter::count_allocations, perf::Counter};
 
 use super::{Client, block_on, poll_with};
 
@@ -40,4 +41,47 @@ fn a_call_allocates_itself_and_its_arguments() {
         0,
         "of the same ORB"
     );
+}
+
+/// Taking the reply, once it is there, costs none.
+#[test]
+fn the_caller_makes_one_system_call() {
+    const AT_A_TIME: usize = 50;
+    let (server, client) = (Server::start(), Client::start());
+    let probe = server.reference_for(&client.orb);
+    // Without one, each call asks the kernel for the thread's: one system call more.
+    client.orb.current().set_priority(Priority::MIN).unwrap();
+    let mut calls = Vec::with_capacity(AT_A_TIME);
+    let mut count = |counter: &Counter| {
+        let before = client.seen().replies;
+        counter.enable().unwrap();
+        calls.extend((0..).map(|value| probe.twice_async(value)).take(AT_A_TIME));
+        counter.disable().unwrap();
+        let started = counter.read().unwrap();
+        wait_until("all replies are there", || {
+            client.seen().replies == before + AT_A_TIME as u64
+        });
+        counter.reset().unwrap();
+        counter.enable().unwrap();
+        for (value, call) in (0..).zip(calls.drain(..)) {
+            assert_eq!(call.wait(), Ok(2 * value));
+        }
+        counter.disable().unwrap();
+        let taken = counter.read().unwrap();
+        counter.reset().unwrap();
+        // Without the calls that pause the counter.
+        (started - 1, taken - 1)
+    };
+    match Counter::syscalls(TaskId::current_thread(), false) {
+        Ok(counter) => {
+            count(&counter);
+            let (started, taken) = count(&counter);
+            // A few more where both threads want the table's lock at the same time.
+            let slack = AT_A_TIME as u64 / 10;
+            let each = AT_A_TIME as u64;
+            assert!((each..=each + slack).contains(&started), "{started}");
+            assert!(taken <= slack, "{taken}");
+        }
+        Err(error) => eprintln!("SKIPPED: {error}"),
+    }
 }

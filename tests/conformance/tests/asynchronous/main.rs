@@ -4,6 +4,7 @@ mod costs;
 mod ends;
 mod following;
 mod interceptors;
+mod origins;
 mod results;
 mod time_outs;
 mod upcalls;
