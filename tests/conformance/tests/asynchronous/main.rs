@@ -81,6 +81,9 @@ impl Drop for Client {
     }
 }
 
+/// Less than the time-out of calls: a caller that was woken by that only is noticed.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// An executor of one future, which sleeps while nobody wakes it.
 fn block_on<F: Future>(future: F) -> F::Output {
     struct Unpark(Thread);
@@ -95,8 +98,8 @@ fn block_on<F: Future>(future: F) -> F::Output {
         if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return output;
         }
-        assert!(start.elapsed() < Duration::from_secs(30), "nobody woke the task");
-        thread::park_timeout(Duration::from_secs(31));
+        thread::park_timeout(PATIENCE);
+        assert!(start.elapsed() < PATIENCE, "nobody woke the task");
     }
 }
 

@@ -4,6 +4,7 @@ use std::{
     sync::{Arc, Mutex, mpsc},
     task::{Wake, Waker},
     thread,
+    time::{Duration, Instant},
 };
 
 use punctual_conformance::{
@@ -11,7 +12,7 @@ use punctual_conformance::{
     server::{Server, Setup},
 };
 
-use super::{Client, Count, Twice, answer, block_on, poll_with, requests};
+use super::{Client, Count, PATIENCE, Twice, answer, block_on, poll_with, requests};
 
 #[test]
 fn the_waker_of_the_last_poll_is_the_one() {
@@ -37,8 +38,12 @@ fn the_waker_of_the_last_poll_is_the_one() {
     thread::scope(|scope| {
         let waiting = scope.spawn(|| call.wait());
         let due = requests(&mut peer, 1);
+        // Nobody tells that it sleeps; should it not yet, it finds the reply.
+        thread::sleep(Duration::from_millis(50));
         peer.send(&answer(&due[0]));
+        let start = Instant::now();
         assert_eq!(waiting.join().unwrap(), Ok(4));
+        assert!(start.elapsed() < PATIENCE, "its time-out woke it");
     });
     assert!(second.get() <= 2);
 }
