@@ -3,10 +3,48 @@
 //! Decisions only. What makes a thread run or wait is elsewhere: live in the Real-time CORBA 1.2 runtime, in virtual time in the
 //! simulator. Source: RT-CORBA 1.2; \[S4\] sections 2.2 and 2.3.
 
+mod arrival_order;
+mod by_rank;
+mod checked;
+mod claim;
+mod discipline;
+mod earliest_deadline_first;
+mod fixed_priority;
+mod laxity;
+mod maximum_accrued_utility;
+mod maximum_urgency_first;
+mod minimum_laxity_first;
+mod most_important_first;
 mod parameters;
+mod ranked;
+mod rate_monotonic;
+mod rate_monotonic_or_laxity;
+mod ready_queue;
+pub mod resource;
 mod scheduler;
+mod standard;
+mod thread_priority;
 mod time;
+pub mod translation;
 
+pub use by_rank::ByRank;
+pub use checked::{Checked, Nonsense};
+pub use claim::Claim;
+pub use discipline::Discipline;
+pub use earliest_deadline_first::{EarliestDeadlineFirst, Edf};
+pub use fixed_priority::{FixedPriority, Fp};
+pub use laxity::LaxityRank;
+pub use maximum_accrued_utility::MaximumAccruedUtility;
+pub use maximum_urgency_first::{MaximumUrgencyFirst, Muf};
+pub use minimum_laxity_first::{MinimumLaxityFirst, Mlf};
+pub use most_important_first::{Mif, MostImportantFirst};
 pub use parameters::{ParameterKind, SchedulingParameters, Utility};
+pub use ranked::Ranked;
+pub use rate_monotonic::{RateMonotonic, Rms};
+pub use rate_monotonic_or_laxity::{RateMonotonicOrLaxity, RateOrLaxityRank, RmsMlf};
+pub use ready_queue::{Ranking, ReadyQueue};
 pub use scheduler::{Scheduler, Slot};
+pub use standard::{STANDARD, standard};
+pub use thread_priority::{ThreadPriority, Tp};
 pub use time::Time;
+pub use translation::TranslationDefaults;

@@ -90,6 +90,28 @@ pub struct Utility {
     pub decay: Duration,
 }
 
+impl Utility {
+    /// What work is worth that ends so long after its deadline; rounded down.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use punctual_sched::dynamic::Utility;
+    ///
+    /// let utility = Utility { value: 10, decay: Duration::from_millis(5) };
+    /// assert_eq!(utility.worth(Duration::ZERO), 10);
+    /// assert_eq!(utility.worth(Duration::from_millis(2)), 6);
+    /// assert_eq!(utility.worth(Duration::from_millis(5)), 0);
+    /// ```
+    pub fn worth(&self, late: Duration) -> u32 {
+        if late.is_zero() {
+            return self.value;
+        }
+        let left = self.decay.saturating_sub(late).as_nanos();
+        let worth = left * u128::from(self.value) / self.decay.as_nanos().max(1);
+        u32::try_from(worth).unwrap_or(self.value)
+    }
+}
+
 /// Which parameters: a number of its own on the wire.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[repr(u16)]
@@ -152,6 +174,38 @@ impl SchedulingParameters {
             | Self::Urgency { execution_time, .. }
             | Self::RateOrLaxity { execution_time, .. }
             | Self::Utility { execution_time, .. } => Some(execution_time),
+        }
+    }
+
+    /// The importance, where they say it.
+    pub const fn importance(&self) -> Option<i32> {
+        match *self {
+            Self::FixedPriority { .. } | Self::Utility { .. } => None,
+            Self::Importance { importance }
+            | Self::Rate { importance, .. }
+            | Self::Deadline { importance, .. }
+            | Self::Laxity { importance, .. }
+            | Self::Urgency { importance, .. }
+            | Self::RateOrLaxity { importance, .. } => Some(importance),
+        }
+    }
+
+    /// The criticality, where they say it.
+    pub const fn criticality(&self) -> Option<i32> {
+        match *self {
+            Self::Urgency { criticality, .. } | Self::RateOrLaxity { criticality, .. } => Some(criticality),
+            _ => None,
+        }
+    }
+
+    /// The period, where they say it.
+    pub const fn period(&self) -> Option<Duration> {
+        match *self {
+            Self::Deadline { period, .. } if period.is_zero() => None,
+            Self::Rate { period, .. } | Self::Deadline { period, .. } | Self::RateOrLaxity { period, .. } => {
+                Some(period)
+            }
+            _ => None,
         }
     }
 }

@@ -1,0 +1,48 @@
+use core::{cmp::Reverse, time::Duration};
+
+use super::{Claim, Discipline, ParameterKind, Ranked, SchedulingParameters};
+
+/// RMS: what comes round more often goes first; among equal periods the more important.
+///
+/// Source: Liu and Layland, Scheduling Algorithms for Multiprogramming in a Hard-Real-Time Environment, 1973.
+pub type RateMonotonic = Ranked<Rms>;
+
+/// The order of [`RateMonotonic`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rms;
+
+impl Discipline for Rms {
+    type Rank = (Reverse<Duration>, i32);
+
+    fn name(&self) -> &str {
+        "RMS"
+    }
+
+    fn kind(&self) -> ParameterKind {
+        ParameterKind::Rate
+    }
+
+    fn rank(&self, claim: &Claim) -> Self::Rank {
+        let parameters = &claim.parameters;
+        (
+            Reverse(parameters.period().unwrap_or(Duration::MAX)),
+            parameters.importance().unwrap_or_default(),
+        )
+    }
+
+    /// Periods from 18 minutes on are equal to each other, importances beyond 2 million too.
+    fn fixed_eligibility(&self, parameters: &SchedulingParameters) -> Option<i64> {
+        let (Reverse(period), importance) = self.rank(&Claim::new(*parameters, Duration::ZERO));
+        let longest = 1 << PERIOD_BITS;
+        let period = i64::try_from(period.as_nanos()).unwrap_or(longest).min(longest);
+        let most = (1 << (IMPORTANCE_BITS - 1)) - 1;
+        let importance = match period == longest {
+            true => 0,
+            false => i64::from(importance).clamp(-most, most),
+        };
+        Some(importance - (period << IMPORTANCE_BITS))
+    }
+}
+
+const PERIOD_BITS: u32 = 40;
+const IMPORTANCE_BITS: u32 = 22;

@@ -1,0 +1,78 @@
+use core::{cmp::Reverse, time::Duration};
+
+use super::{
+    Claim, Discipline, LaxityRank, ParameterKind, Ranked, SchedulingParameters, laxity::criticality,
+};
+
+/// RMS+MLF: critical work goes first, by its rate; behind it the rest, by its laxity. Critical is what has at least
+/// [`SchedulingParameters::CRITICAL`].
+///
+/// Critical work that passes a rate-monotonic analysis keeps its deadlines, whatever the rest does; the rest gets what is left in
+/// the better order. Source: Chung, Liu and Lin, Scheduling Periodic Jobs That Allow Imprecise Results, 1990; \[S4\] section 2.2.
+/// Laxities: [`LaxityRank`].
+pub type RateMonotonicOrLaxity = Ranked<RmsMlf>;
+
+/// The order of [`RateMonotonicOrLaxity`].
+#[derive(Clone, Copy, Debug)]
+pub struct RmsMlf {
+    quantum: Duration,
+}
+
+/// Where a claim stands in [`RateMonotonicOrLaxity`].
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum RateOrLaxityRank {
+    /// Behind all that is critical.
+    Laxity(LaxityRank),
+    /// By period, then by importance.
+    Critical(Reverse<Duration>, i32),
+}
+
+impl Default for RmsMlf {
+    fn default() -> Self {
+        Self::with_quantum(LaxityRank::QUANTUM)
+    }
+}
+
+impl RmsMlf {
+    /// With another least quantum than [`LaxityRank::QUANTUM`]; see [`Mlf::with_quantum`](super::Mlf::with_quantum). Critical
+    /// work does not wait for it.
+    pub fn with_quantum(quantum: Duration) -> Self {
+        Self {
+            quantum: LaxityRank::checked_quantum(quantum),
+        }
+    }
+}
+
+impl Discipline for RmsMlf {
+    type Rank = RateOrLaxityRank;
+
+    fn name(&self) -> &str {
+        "RMS+MLF"
+    }
+
+    fn kind(&self) -> ParameterKind {
+        ParameterKind::RateOrLaxity
+    }
+
+    fn rank(&self, claim: &Claim) -> RateOrLaxityRank {
+        let parameters = &claim.parameters;
+        if criticality(parameters) < SchedulingParameters::CRITICAL {
+            return RateOrLaxityRank::Laxity(LaxityRank::of(claim));
+        }
+        let period = parameters.period().unwrap_or(Duration::MAX);
+        RateOrLaxityRank::Critical(Reverse(period), parameters.importance().unwrap_or_default())
+    }
+
+    fn quantum(&self) -> Option<Duration> {
+        Some(self.quantum)
+    }
+
+    fn overtaken_after(&self, running: &Claim, waiting: &RateOrLaxityRank) -> Option<Duration> {
+        match (self.rank(running), waiting) {
+            (RateOrLaxityRank::Laxity(_), RateOrLaxityRank::Laxity(waiting)) => {
+                LaxityRank::overtaken_after(running, waiting)
+            }
+            (running, waiting) => (running < *waiting).then_some(Duration::ZERO),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Who owns what, and what the owners inherit.
+
+use alloc::vec::Vec;
+
+use super::{
+    super::{Claim, SchedulingParameters, Slot},
+    By, Protocol, Resource, ResourceError, ResourceId, Resources,
+};
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Thread {
+    pub(super) base: SchedulingParameters,
+    pub(super) effective: SchedulingParameters,
+    /// Of what it owns; the others follow from one to the next.
+    pub(super) last_taken: Option<ResourceId>,
+    pub(super) waits_for: Option<ResourceId>,
+    /// While it waits: what it lends to the owner.
+    pub(super) lent: SchedulingParameters,
+    /// While it waits: the one that goes before it.
+    pub(super) before: Option<Slot>,
+    /// While it waits: the one that goes after it.
+    pub(super) after: Option<Slot>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Owned {
+    pub(super) owner: Slot,
+    /// How often the owner has taken it.
+    pub(super) depth: u32,
+    /// What the owner had taken last when it took this.
+    taken_before: Option<ResourceId>,
+}
+
+impl Thread {
+    pub(super) fn new(base: SchedulingParameters) -> Self {
+        Self {
+            base,
+            effective: base,
+            last_taken: None,
+            waits_for: None,
+            lent: base,
+            before: None,
+            after: None,
+        }
+    }
+}
+
+impl Resources {
+    pub(super) fn thread(&self, thread: Slot) -> Result<&Thread, ResourceError> {
+        let known = self.threads.get(thread.index()).and_then(Option::as_ref);
+        known.ok_or(ResourceError::NoSuchThread(thread))
+    }
+
+    pub(super) fn thread_mut(&mut self, thread: Slot) -> Option<&mut Thread> {
+        self.threads.get_mut(thread.index())?.as_mut()
+    }
+
+    pub(super) fn resource(&self, resource: ResourceId) -> Result<&Resource, ResourceError> {
+        let known = self.resources.get(resource.index()).and_then(Option::as_ref);
+        known.ok_or(ResourceError::NoSuchResource(resource))
+    }
+
+    pub(super) fn resource_mut(&mut self, resource: ResourceId) -> Result<&mut Resource, ResourceError> {
+        let known = self.resources.get_mut(resource.index()).and_then(Option::as_mut);
+        known.ok_or(ResourceError::NoSuchResource(resource))
+    }
+
+    /// Makes the thread own a resource that nobody owns.
+    pub(super) fn take(&mut self, resource: ResourceId, thread: Slot, by: &By<'_>, changed: &mut Vec<Slot>) {
+        let Some(known) = self.thread_mut(thread) else {
+            return;
+        };
+        let taken_before = known.last_taken.replace(resource);
+        if let Ok(resource) = self.resource_mut(resource) {
+            resource.owned = Some(Owned {
+                owner: thread,
+                depth: 1,
+                taken_before,
+            });
+        }
+        self.inherit(thread, by, changed);
+    }
+
+    /// Takes a resource out of what the thread owns.
+    pub(super) fn give_back(&mut self, resource: ResourceId, thread: Slot) {
+        let Ok(Some(owned)) = self.resource_mut(resource).map(|resource| resource.owned.take()) else {
+            return;
+        };
+        let last = self.thread(thread).ok().and_then(|known| known.last_taken);
+        if last == Some(resource) {
+            if let Some(known) = self.thread_mut(thread) {
+                known.last_taken = owned.taken_before;
+            }
+            return;
+        }
+        let mut later = last;
+        while let Some(Ok(found)) = later.map(|later| self.resource_mut(later)) {
+            let Some(link) = &mut found.owned else {
+                return;
+            };
+            if link.taken_before == Some(resource) {
+                link.taken_before = owned.taken_before;
+                return;
+            }
+            later = link.taken_before;
+        }
+    }
+
+    /// Whether `thread` waits for what `other` owns, perhaps by way of others.
+    pub(super) fn waits_for_thread(&self, thread: Slot, other: Slot) -> bool {
+        let next = |thread: &Slot| self.owner(self.waits_for(*thread)?);
+        core::iter::successors(Some(thread), next).any(|owner| owner == other)
+    }
+
+    /// Something has changed about a thread that may change its effective parameters, and those of the owners that it waits for
+    /// in turn.
+    pub(super) fn inherit(&mut self, thread: Slot, by: &By<'_>, changed: &mut Vec<Slot>) {
+        let mut next = Some(thread);
+        while let Some(thread) = next {
+            let Some(effective) = self.inherited(thread, by) else {
+                return;
+            };
+            let Some(known) = self.thread_mut(thread) else {
+                return;
+            };
+            if known.effective == effective {
+                return;
+            }
+            known.effective = effective;
+            changed.push(thread);
+            // Its own place among those that it waits with may be another one now, and what it lends.
+            let Some(resource) = known.waits_for else {
+                return;
+            };
+            self.stop(thread);
+            self.wait(resource, thread, by);
+            next = self.owner(resource);
+        }
+    }
+
+    fn inherited(&self, thread: Slot, by: &By<'_>) -> Option<SchedulingParameters> {
+        let known = self.thread(thread).ok()?;
+        let received = (by.received)(thread);
+        let own = Claim::new(known.base, received).lent();
+        let mut best = own;
+        let mut is_needed = false;
+        let mut owned = known.last_taken;
+        while let Some(resource) = owned {
+            let resource = self.resource(resource).ok()?;
+            let waiter = resource.first_waiter.and_then(|waiter| self.thread(waiter).ok());
+            let ceiling = match resource.protocol {
+                Protocol::Inheritance => None,
+                Protocol::Ceiling(ceiling) => Some(ceiling),
+            };
+            for lent in [waiter.map(|waiter| waiter.lent), ceiling].into_iter().flatten() {
+                is_needed = true;
+                if by.compare(&lent, &best).is_gt() {
+                    best = lent;
+                }
+            }
+            owned = resource.owned?.taken_before;
+        }
+        Some(match (is_needed, best == own) {
+            (false, _) => known.base,
+            // A latest start that does not move; what else there is, is the thread's own.
+            (true, true) => own.of_thread_that_received(received),
+            (true, false) => best.of_thread_that_received(received),
+        })
+    }
+}
