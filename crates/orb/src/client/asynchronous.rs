@@ -17,7 +17,7 @@ use super::{
     Reference, Route,
     deadline::Deadlines,
     intercepted::{Point, Watch, forget_exception},
-    invoke::{Attempt, Terms, broken},
+    invoke::{Attempt, Before, Terms, broken},
     policies::Kept,
     thread_state::{CallFrame, with_frame},
 };
@@ -87,32 +87,36 @@ impl Reference {
             let (Some(under_way), Some(lane)) = (&mut *sent, course.lane()) else {
                 return Poll::Ready(Err(broken()));
             };
-            let (route, was_forwarded) = (Arc::clone(&under_way.route), under_way.was_forwarded);
+            let route = Arc::clone(&under_way.route);
             let attempt = if self.core.interceptors.client.is_empty() {
                 self.look(under_way, lane, frame, call, terms, patience)
             } else {
-                let request_id = under_way.request_id;
+                let request = (&*route, under_way.request_id);
                 let watch = self.watch_asynchronous(
-                    &route,
+                    request,
                     call.operation,
                     terms,
-                    request_id,
                     Point::Poll,
+                    course.before,
                     &mut raised,
                 );
                 let look = |frame: &mut CallFrame, call: &mut Call<'_>| {
                     self.look(under_way, lane, frame, call, terms, patience)
                 };
-                self.watch(watch, frame, call, look, |over, raised| match over {
+                let watched = self.watch(watch, frame, call, look, |over, raised| match over {
                     Some(()) => ClientEnd::Replied { raised },
                     None => ClientEnd::NotYet,
-                })
+                });
+                match watched {
+                    ControlFlow::Continue(attempt) => attempt,
+                    ControlFlow::Break(error) => return Poll::Ready(Err(error)),
+                }
             };
             let attempt = match attempt {
                 Ok(Attempt::Done(None)) => return Poll::Pending,
                 attempt => attempt.map(|attempt| attempt.map(drop)),
             };
-            if let ControlFlow::Break(result) = self.judge(attempt, was_forwarded, &mut course.attempts) {
+            if let ControlFlow::Break(result) = self.judge(attempt, &mut course.before) {
                 return Poll::Ready(result);
             }
             if raised {
@@ -128,17 +132,18 @@ impl Reference {
 
     fn watch_asynchronous<'w>(
         &'w self,
-        route: &'w Route,
+        (route, request_id): (&'w Route, u32),
         operation: &'w str,
         terms: Terms<'_>,
-        request_id: u32,
         point: Point,
+        before: Before,
         raised: &'w mut bool,
     ) -> Watch<'w> {
         let deadline = terms.deadlines.of(Response::WithTarget);
         Watch {
             request: self.request(route, operation, CallKind::Asynchronous, deadline, request_id),
             point,
+            before,
             raised,
         }
     }

@@ -1,6 +1,7 @@
 //! Calls of an ORB with interceptors: each attempt goes through them.
 
 use std::{
+    ops::ControlFlow,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     time::Instant,
 };
@@ -11,7 +12,7 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
     Reference, Route,
-    invoke::{Answer, Attempt, Terms, broken},
+    invoke::{Answer, Attempt, Before, Terms, broken, too_many_forwards},
     thread_state::CallFrame,
 };
 use crate::interceptors::{
@@ -22,6 +23,7 @@ use crate::interceptors::{
 pub(super) struct Watch<'w> {
     pub(super) request: ClientRequest<'w>,
     pub(super) point: Point,
+    pub(super) before: Before,
     /// Whether it came to a user exception.
     pub(super) raised: &'w mut bool,
 }
@@ -41,9 +43,9 @@ impl Reference {
         call: &mut Call<'_>,
         terms: Terms<'_>,
     ) -> Result<(), SystemException> {
-        let mut raised = false;
-        self.with_slots(frame, |frame| {
-            self.deliver(|route| {
+        let (mut raised, mut failure) = (false, None);
+        let result = self.with_slots(frame, |frame| {
+            self.deliver(|route, before| {
                 if raised {
                     forget_exception(call);
                 }
@@ -52,16 +54,25 @@ impl Reference {
                 let watch = Watch {
                     request: self.request(route, call.operation, kind, deadline, request_id),
                     point: Point::Send,
+                    before,
                     raised: &mut raised,
                 };
                 let attempt =
                     |frame: &mut CallFrame, call: &mut Call<'_>| self.attempt(route, frame, call, terms);
-                self.watch(watch, frame, call, attempt, |(), raised| match kind {
+                let watched = self.watch(watch, frame, call, attempt, |(), raised| match kind {
                     CallKind::Oneway => ClientEnd::Sent,
                     _ => ClientEnd::Replied { raised },
-                })
+                });
+                match watched {
+                    ControlFlow::Continue(result) => result,
+                    ControlFlow::Break(error) => {
+                        failure = Some(error);
+                        Ok(Attempt::Done(()))
+                    }
+                }
             })
-        })
+        });
+        failure.map_or(result, Err)
     }
 
     /// Runs what interceptors see with the slots that the thread has now.
@@ -74,7 +85,7 @@ impl Reference {
             .slots
             .copy_into(&mut frame.seen.get_or_insert_default().slots);
         let result = run(frame);
-        frame.added.clear();
+        frame.request.added.clear();
         if let Some(seen) = &mut frame.seen {
             seen.slots.clear();
         }
@@ -102,21 +113,22 @@ impl Reference {
     }
 
     /// Runs a part of a call between a starting point and an ending point; `came_to` says how it ended, where it did well, and
-    /// whether with a user exception.
+    /// whether with a user exception. `Break`: the call is over with this; that it is made anew, interceptors would have been told.
     pub(super) fn watch<R>(
         &self,
         Watch {
             request,
             point,
+            before,
             raised,
         }: Watch<'_>,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
         part: impl FnOnce(&mut CallFrame, &mut Call<'_>) -> Result<Attempt<R>, SystemException>,
         came_to: impl FnOnce(&R, bool) -> ClientEnd,
-    ) -> Result<Attempt<R>, SystemException> {
+    ) -> ControlFlow<SystemException, Result<Attempt<R>, SystemException>> {
         let interceptors = &self.core.interceptors;
-        frame.added.clear();
+        frame.request.added.clear();
         let seen = frame.seen.get_or_insert_default();
         seen.forget_reply();
         *raised = false;
@@ -124,7 +136,7 @@ impl Reference {
         let mut info = ClientRequestInfo {
             request,
             slots,
-            added: &mut frame.added,
+            added: &mut frame.request.added,
             arguments: None,
             ending: ClientEnding::NONE,
         };
@@ -147,8 +159,9 @@ impl Reference {
                 match catch_unwind(part) {
                     Ok(Ok(Attempt::Done(result))) => came_to(done.insert(result), *raised),
                     Ok(Ok(Attempt::Forward(ior))) => ClientEnd::Forward(ior),
-                    Ok(Ok(Attempt::Again(error))) => ClientEnd::Again(error),
-                    Ok(Err(error)) => ClientEnd::Failed(error),
+                    Ok(Ok(Attempt::Again(error))) if before.may_repeat() => ClientEnd::Again(error),
+                    Ok(Err(error)) if before.may_go_home(&self.core, &error) => ClientEnd::AgainAtHome(error),
+                    Ok(Ok(Attempt::Again(error)) | Err(error)) => ClientEnd::Failed(error),
                     Err(payload) => {
                         panic = Some(payload);
                         let (kind, minor) = (SystemExceptionKind::Unknown, Minor::NONE);
@@ -157,20 +170,32 @@ impl Reference {
                 }
             }
         };
-        let CallFrame { added, seen, .. } = frame;
+        let end = match end {
+            ClientEnd::Forward(_) if !before.may_forward(&self.core) => {
+                ClientEnd::Failed(too_many_forwards())
+            }
+            end => end,
+        };
+        let CallFrame {
+            request: buffer,
+            seen,
+            ..
+        } = frame;
+        let added = &mut buffer.added;
         let end = interceptors.end_request(started, request, added, seen.get_or_insert_default(), end);
         if let Some(payload) = panic {
             // User code in a stub, a servant or a transform: the caller's, whatever interceptors say.
             resume_unwind(payload);
         }
-        match (end, done) {
-            (ClientEnd::Failed(error), _) => Err(error),
+        ControlFlow::Continue(match (end, done) {
+            (ClientEnd::Failed(error), _) => return ControlFlow::Break(error),
             (ClientEnd::Forward(ior), _) => Ok(Attempt::Forward(ior)),
             (ClientEnd::Again(error), _) => Ok(Attempt::Again(error)),
+            (ClientEnd::AgainAtHome(error), _) => Err(error),
             (_, Some(done)) => Ok(Attempt::Done(done)),
             // Interceptors cannot make it well again.
-            (_, None) => Err(broken()),
-        }
+            (_, None) => return ControlFlow::Break(broken()),
+        })
     }
 
     /// Keeps what interceptors may ask of a reply, where there are any.

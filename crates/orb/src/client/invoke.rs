@@ -83,6 +83,31 @@ pub(super) struct Answer<'m> {
     pub(super) char_set: CharSet,
 }
 
+/// What has come of a call before this attempt.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Before {
+    again: usize,
+    forwards: usize,
+    is_forwarded: bool,
+}
+
+impl Before {
+    /// Whether another attempt follows on [`Attempt::Again`].
+    pub(super) fn may_repeat(self) -> bool {
+        self.again < MAX_AGAIN
+    }
+
+    /// Whether another attempt follows on [`Attempt::Forward`].
+    pub(super) fn may_forward(self, core: &OrbCore) -> bool {
+        self.forwards < core.limits.max_forwards
+    }
+
+    /// Whether another attempt follows on this error, where the reference itself leads.
+    pub(super) fn may_go_home(self, core: &OrbCore, error: &SystemException) -> bool {
+        self.is_forwarded && is_unreachable(error) && self.may_forward(core)
+    }
+}
+
 /// What one attempt to deliver a request came to.
 pub(super) enum Attempt<R> {
     Done(R),
@@ -100,13 +125,6 @@ impl<R> Attempt<R> {
             Self::Again(error) => Attempt::Again(error),
         }
     }
-}
-
-/// What the attempts of one call have used up so far.
-#[derive(Default)]
-pub(super) struct Attempts {
-    forwards: usize,
-    again: usize,
 }
 
 impl Reference {
@@ -151,13 +169,13 @@ impl Reference {
     /// Tries, and follows forwards and orderly closes, until `attempt` is done or a limit is reached.
     pub(super) fn deliver<R>(
         &self,
-        mut attempt: impl FnMut(&Route) -> Result<Attempt<R>, SystemException>,
+        mut attempt: impl FnMut(&Route, Before) -> Result<Attempt<R>, SystemException>,
     ) -> Result<R, SystemException> {
-        let mut attempts = Attempts::default();
+        let mut before = Before::default();
         loop {
-            let forwarded = self.forwarded_to()?;
-            let result = attempt(forwarded.as_ref().unwrap_or(&self.route));
-            if let ControlFlow::Break(result) = self.judge(result, forwarded.is_some(), &mut attempts) {
+            let forwarded = self.next_attempt(&mut before)?;
+            let result = attempt(forwarded.as_ref().unwrap_or(&self.route), before);
+            if let ControlFlow::Break(result) = self.judge(result, &mut before) {
                 return result;
             }
         }
@@ -166,58 +184,59 @@ impl Reference {
     /// Where the next attempt leads, unless it is where the reference itself does.
     ///
     /// Fails with BAD_INV_ORDER once the ORB has been shut down.
-    #[inline]
-    pub(super) fn forwarded_to(&self) -> Result<Option<Arc<Route>>, SystemException> {
+    #[inline(always)]
+    pub(super) fn next_attempt(&self, before: &mut Before) -> Result<Option<Arc<Route>>, SystemException> {
         if self.core.is_shut_down() {
             let (kind, minor) = (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN);
             return Err(SystemException::new(kind, minor, Completion::No));
         }
-        Ok(match self.was_forwarded.load(Ordering::Acquire) {
+        let forwarded = match self.was_forwarded.load(Ordering::Acquire) {
             true => self.forwarded.load_full(),
             false => None,
-        })
+        };
+        before.is_forwarded = forwarded.is_some();
+        Ok(forwarded)
     }
 
-    /// Whether an attempt, which had been forwarded or not, was the last one of its call.
-    #[inline]
+    /// Whether an attempt was the last one of its call.
+    #[inline(always)]
     pub(super) fn judge<R>(
         &self,
         result: Result<Attempt<R>, SystemException>,
-        was_forwarded: bool,
-        attempts: &mut Attempts,
+        before: &mut Before,
     ) -> ControlFlow<Result<R, SystemException>> {
-        match result {
-            Ok(Attempt::Done(result)) => return ControlFlow::Break(Ok(result)),
-            Ok(Attempt::Forward(ior)) if attempts.forwards < self.core.limits.max_forwards => {
-                attempts.forwards += 1;
+        let over = match result {
+            Ok(Attempt::Done(result)) => Ok(result),
+            Ok(Attempt::Forward(ior)) if before.may_forward(&self.core) => {
+                before.forwards += 1;
                 match Route::new(&Arc::new(ior), &self.core) {
-                    Ok(route) => self.forwarded.store(Some(Arc::new(route))),
-                    Err(error) => return ControlFlow::Break(Err(error)),
+                    Ok(route) => {
+                        self.forwarded.store(Some(Arc::new(route)));
+                        self.was_forwarded.store(true, Ordering::Release);
+                        return ControlFlow::Continue(());
+                    }
+                    Err(error) => Err(error),
                 }
-                self.was_forwarded.store(true, Ordering::Release);
             }
-            Ok(Attempt::Forward(_)) => {
-                let (kind, minor) = (SystemExceptionKind::Transient, Minor::TOO_MANY_FORWARDS);
-                return ControlFlow::Break(Err(SystemException::new(kind, minor, Completion::No)));
+            Ok(Attempt::Forward(_)) => Err(too_many_forwards()),
+            Ok(Attempt::Again(_)) if before.may_repeat() => {
+                before.again += 1;
+                return ControlFlow::Continue(());
             }
-            Ok(Attempt::Again(_)) if attempts.again < MAX_AGAIN => attempts.again += 1,
-            Ok(Attempt::Again(error)) => return ControlFlow::Break(Err(error)),
             // The place it was forwarded to is gone: ask again where the reference itself leads.
-            Err(error)
-                if was_forwarded
-                    && is_unreachable(&error)
-                    && attempts.forwards < self.core.limits.max_forwards =>
-            {
-                attempts.forwards += 1;
+            Err(error) if before.may_go_home(&self.core, &error) => {
+                before.forwards += 1;
                 self.forwarded.store(None);
+                return ControlFlow::Continue(());
             }
-            Err(error) => return ControlFlow::Break(Err(error)),
-        }
-        ControlFlow::Continue(())
+            Ok(Attempt::Again(error)) | Err(error) => Err(error),
+        };
+        ControlFlow::Break(over)
     }
 
     /// One attempt at a call, along this route.
-    #[inline]
+    // Where there are interceptors it is there once more: that keeps the calls of all others as short as without.
+    #[inline(always)]
     pub(super) fn attempt(
         &self,
         route: &Route,
@@ -232,6 +251,7 @@ impl Reference {
         }
     }
 
+    #[inline(always)]
     fn call_remotely(
         &self,
         route: &Route,
@@ -264,16 +284,10 @@ impl Reference {
         };
         let speech = connection.speech();
         let request_id = speech.request_id;
-        let encoded = terms.deadlines.check_unsent().and_then(|()| {
-            self.encode(
-                route,
-                priority,
-                terms,
-                (&mut frame.request, &frame.added),
-                call,
-                speech,
-            )
-        });
+        let encoded = terms
+            .deadlines
+            .check_unsent()
+            .and_then(|()| self.encode(route, priority, terms, &mut frame.request, call, speech));
         if let Err(error) = encoded {
             self.keep(connection);
             return Err(error);
@@ -321,7 +335,7 @@ impl Reference {
         route: &Route,
         priority: Priority,
         terms: Terms<'_>,
-        (buffer, added): (&mut RequestBuffer, &AddedContexts),
+        buffer: &mut RequestBuffer,
         call: &mut Call<'_>,
         speech: Speech,
     ) -> Result<(), SystemException> {
@@ -337,7 +351,7 @@ impl Reference {
         let sends_deadlines = terms.policies.sends_deadlines && terms.deadlines.request.is_some();
         let limits = (char_set, self.core.limits.max_message_size);
         let operation = call.operation;
-        let header = |encoder: &mut Encoder<'_>| {
+        let header = |encoder: &mut Encoder<'_>, added: Option<&AddedContexts>| {
             let priority = ServiceContext::Priority(priority.value());
             let mut contexts = [priority; 3];
             let mut count = usize::from(route.propagates_priority());
@@ -349,8 +363,7 @@ impl Reference {
                 contexts[count] = ServiceContext::InvocationPolicies(terms.invocation_policies());
                 count += 1;
             }
-            let own = &contexts[..count];
-            let mut write = |contexts: &[ServiceContext<'_>]| {
+            let write = |contexts: &[ServiceContext<'_>]| {
                 let request = OutgoingRequest {
                     request_id,
                     response,
@@ -360,13 +373,9 @@ impl Reference {
                 };
                 encode_request(encoder, route.version, &request)
             };
-            if added.is_empty() {
-                write(own)
-            } else {
-                with_contexts(own, added, write)
-            }
+            with_contexts(&contexts[..count], added, write)
         };
-        let as_before = added.is_empty() && !announces_code_sets && !sends_deadlines;
+        let as_before = buffer.added.is_empty() && !announces_code_sets && !sends_deadlines;
         let repeats = route.version == Version::V1_2 && as_before;
         let writer = if repeats {
             let kind = HeaderKind {
@@ -374,9 +383,13 @@ impl Reference {
                 response,
                 priority: route.propagates_priority().then_some(priority),
             };
-            buffer.repeat(kind, operation, request_id, limits, header)
+            buffer.repeat(kind, operation, request_id, limits, |encoder| {
+                header(encoder, None)
+            })
         } else {
-            buffer.begin(route.version, limits, header)
+            buffer.begin(route.version, limits, |encoder, added| {
+                header(encoder, Some(added))
+            })
         };
         let written = writer.and_then(|mut writer| {
             let encoder = writer.encoder();
@@ -539,6 +552,7 @@ impl Reference {
         with_frame(self.core.limits.max_nested_calls, |frame| call(terms, frame))
     }
 
+    #[inline(always)]
     pub(super) fn call_locally(
         &self,
         route: &Route,
@@ -590,7 +604,7 @@ impl Target for Reference {
         });
         let result = self.under_terms(|terms, frame| {
             if self.core.interceptors.client.is_empty() {
-                self.deliver(|route| self.attempt(route, frame, call, terms))
+                self.deliver(|route, _| self.attempt(route, frame, call, terms))
             } else {
                 self.invoke_intercepted(frame, call, terms)
             }
@@ -604,7 +618,7 @@ impl Target for Reference {
     }
 
     fn locate(&self) -> Result<bool, SystemException> {
-        self.under_terms(|terms, frame| self.deliver(|route| self.locate_anywhere(route, frame, terms)))
+        self.under_terms(|terms, frame| self.deliver(|route, _| self.locate_anywhere(route, frame, terms)))
     }
 
     fn with_policies(&self, overrides: PolicyOverrides) -> Arc<dyn Target> {
@@ -652,8 +666,14 @@ pub(super) fn readdress<R>(
     }
 }
 
+pub(super) fn too_many_forwards() -> SystemException {
+    let (kind, minor) = (SystemExceptionKind::Transient, Minor::TOO_MANY_FORWARDS);
+    SystemException::new(kind, minor, Completion::No)
+}
+
 fn is_unreachable(error: &SystemException) -> bool {
     error.completed == Completion::No
+        && error.minor != Minor::MOVED_WHILE_ASYNCHRONOUS
         && matches!(
             error.kind,
             SystemExceptionKind::Transient

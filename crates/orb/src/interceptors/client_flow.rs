@@ -38,6 +38,8 @@ pub(crate) enum ClientEnd {
     Forward(Ior),
     /// To be sent again; if it cannot be, this is why.
     Again(SystemException),
+    /// The same, where the reference itself leads: what it was forwarded to is gone.
+    AgainAtHome(SystemException),
     /// With a system exception.
     Failed(SystemException),
 }
@@ -88,7 +90,7 @@ impl ClientEnd {
             }
             Self::NotYet => (ReplyStatus::Unknown, None, None),
             Self::Forward(ior) => (ReplyStatus::LocationForward, None, Some(ior)),
-            Self::Again(_) => (ReplyStatus::TransportRetry, None, None),
+            Self::Again(_) | Self::AgainAtHome(_) => (ReplyStatus::TransportRetry, None, None),
             Self::Failed(exception) => (
                 ReplyStatus::SystemException,
                 Some(Raised::System(*exception)),
@@ -137,9 +139,11 @@ impl Interceptors {
                 ClientEnd::Replied { raised: true } | ClientEnd::Failed(_) => {
                     interceptor.receive_exception(&info)
                 }
-                ClientEnd::Sent | ClientEnd::NotYet | ClientEnd::Forward(_) | ClientEnd::Again(_) => {
-                    interceptor.receive_other(&info)
-                }
+                ClientEnd::Sent
+                | ClientEnd::NotYet
+                | ClientEnd::Forward(_)
+                | ClientEnd::Again(_)
+                | ClientEnd::AgainAtHome(_) => interceptor.receive_other(&info),
             });
             if let Err(interrupt) = result {
                 end = interrupt.into();

@@ -35,7 +35,7 @@ pub(super) fn insert(
             serving.core.limits.max_message_size,
         );
         let encoder = writer.encoder();
-        with_contexts(own, added, |contexts| {
+        with_contexts(own, Some(added), |contexts| {
             let status = ReplyStatus::NoException;
             encode_reply_header(encoder, header.version, request.request_id, status, contexts)
         })?;

@@ -138,6 +138,71 @@ fn the_server_closes_and_is_called_again() {
     );
 }
 
+/// The last attempt is the one that its interceptors see fail.
+#[test]
+fn the_server_closes_whenever_it_is_called() {
+    playing(
+        |listener| {
+            let mut peer = listener.accept();
+            answer(&mut peer, forty_two);
+            for attempt in 0..4 {
+                if attempt > 0 {
+                    peer = listener.accept();
+                }
+                assert!(peer.receive().is_some());
+                peer.send(&COMMON.message(5, |message| message));
+            }
+        },
+        |journal, _, probe| {
+            assert_eq!(probe.twice(21), Ok(42));
+            journal.take();
+            assert_eq!(probe.twice(21).unwrap_err().kind, Kind::Transient);
+            let attempt = ["A.send_request twice", "A.receive_other TransportRetry"];
+            let last = ["A.send_request twice", "A.receive_exception TRANSIENT"];
+            journal.expect("closed", &[attempt, attempt, attempt, last].concat());
+        },
+    );
+}
+
+/// Where it was forwarded to is gone: it goes where the reference leads.
+#[test]
+fn the_server_that_it_was_forwarded_to_is_gone() {
+    let away = Server::start();
+    let ior = away.probe.as_object().ior().clone();
+    playing(
+        |listener| {
+            let mut peer = listener.accept();
+            answer(&mut peer, forty_two);
+        },
+        |journal, watch, probe| {
+            let orb = probe.as_object().orb().0.clone();
+            let away_probe = punctual::ObjectRef::new(orb.bind(ior).unwrap());
+            watch.plan("send_request", Act::Forward(away_probe));
+            assert_eq!(probe.twice(21), Ok(42));
+            journal.expect(
+                "forwarded",
+                &["A.send_request twice", "A.send_request twice", "A.receive_reply"],
+            );
+            // What an interceptor raises is not taken for a server that is gone.
+            let transient = punctual::SystemException::new(Kind::Transient, 4711, punctual::Completion::No);
+            watch.plan("send_request", Act::Raise(transient));
+            assert_eq!(probe.twice(21), Err(transient));
+            journal.expect("raised", &["A.send_request twice"]);
+            away.poa.deactivate(&away.probe).unwrap();
+            assert_eq!(probe.twice(21), Ok(42));
+            journal.expect(
+                "gone",
+                &[
+                    "A.send_request twice",
+                    "A.receive_other TransportRetry",
+                    "A.send_request twice",
+                    "A.receive_reply",
+                ],
+            );
+        },
+    );
+}
+
 #[test]
 fn the_server_wants_another_form_of_target() {
     playing(

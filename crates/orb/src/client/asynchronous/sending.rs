@@ -11,7 +11,7 @@ use crate::{
     client::{
         Reference, Route,
         intercepted::{Point, forget_exception},
-        invoke::{Attempt, Attempts, Terms},
+        invoke::{Attempt, Before, Terms},
         shared::Outgoing,
         thread_state::CallFrame,
     },
@@ -31,7 +31,6 @@ pub(super) struct Sent {
     pub(super) ticket: Option<Ticket>,
     pub(super) shared: SharedConnection,
     pub(super) route: Arc<Route>,
-    pub(super) was_forwarded: bool,
     /// The one that interceptors know.
     pub(super) request_id: u32,
 }
@@ -47,13 +46,11 @@ impl Drop for Sent {
 /// What one attempt of a call leaves to the next.
 #[derive(Default)]
 pub(super) struct Course {
-    pub(super) attempts: Attempts,
+    pub(super) before: Before,
     /// Of the first request that left this process.
     origin: Option<Origin>,
     /// Those of the first request that was sent.
     arguments: Option<Arguments>,
-    /// They cannot be sent where the object is.
-    is_misfit: bool,
 }
 
 /// The thread that made the call.
@@ -82,32 +79,34 @@ impl Reference {
     ) -> Result<Option<Sent>, SystemException> {
         let interceptors = &self.core.interceptors;
         loop {
-            let forwarded = self.forwarded_to()?;
+            let forwarded = self.next_attempt(&mut course.before)?;
             let route = forwarded.as_ref().unwrap_or(&self.route);
-            let to = (route, forwarded.is_some());
             let mut raised = false;
             let attempt = if interceptors.client.is_empty() {
-                self.send_once(course, to, 0, frame, call, terms)
+                self.send_once(course, (route, 0), frame, call, terms)
             } else {
                 let id = interceptors.new_request_id();
-                let watch =
-                    self.watch_asynchronous(route, call.operation, terms, id, Point::Send, &mut raised);
+                let watch = self.watch_asynchronous(
+                    (route, id),
+                    call.operation,
+                    terms,
+                    Point::Send,
+                    course.before,
+                    &mut raised,
+                );
                 let send = |frame: &mut CallFrame, call: &mut Call<'_>| {
-                    self.send_once(course, to, id, frame, call, terms)
+                    self.send_once(course, (route, id), frame, call, terms)
                 };
-                self.watch(watch, frame, call, send, |sent, raised| match sent {
+                let watched = self.watch(watch, frame, call, send, |sent, raised| match sent {
                     Some(_) => ClientEnd::Sent,
                     None => ClientEnd::Replied { raised },
-                })
+                });
+                match watched {
+                    ControlFlow::Continue(attempt) => attempt,
+                    ControlFlow::Break(error) => return Err(error),
+                }
             };
-            if course.is_misfit
-                && let Err(error) = attempt
-            {
-                // That the object is elsewhere stays true.
-                return Err(error);
-            }
-            if let ControlFlow::Break(result) = self.judge(attempt, forwarded.is_some(), &mut course.attempts)
-            {
+            if let ControlFlow::Break(result) = self.judge(attempt, &mut course.before) {
                 return result;
             }
             if raised {
@@ -119,8 +118,7 @@ impl Reference {
     fn send_once(
         &self,
         course: &mut Course,
-        (route, was_forwarded): (&Arc<Route>, bool),
-        request_id: u32,
+        (route, request_id): (&Arc<Route>, u32),
         frame: &mut CallFrame,
         call: &mut Call<'_>,
         terms: Terms<'_>,
@@ -153,8 +151,7 @@ impl Reference {
             origin => origin.insert(self.origin(terms)?),
         };
         let sent = self.send_from(origin, route, frame, call, terms);
-        course.is_misfit = misfit.get();
-        if course.is_misfit {
+        if misfit.get() {
             let minor = Minor::MOVED_WHILE_ASYNCHRONOUS;
             return Err(SystemException::new(Kind::Transient, minor, Completion::No));
         }
@@ -162,7 +159,6 @@ impl Reference {
             ticket,
             shared,
             route: Arc::clone(route),
-            was_forwarded,
             request_id,
         });
         if let (Attempt::Done(_), Some((place, range))) = (&sent, written.take()) {
@@ -203,13 +199,12 @@ impl Reference {
         let CallFrame {
             request,
             shared: lent,
-            added,
             ..
         } = frame;
         let lent = lent.get_or_insert_default();
         let wanted = Some(MessageType::Reply);
         let sent = self.send_over(&outgoing, wanted, request, lent, |buffer, speech| {
-            self.encode(route, priority, terms, (buffer, added), call, speech)
+            self.encode(route, priority, terms, buffer, call, speech)
         })?;
         Ok(sent.map(|ticket| (ticket, shared)))
     }
