@@ -26,6 +26,7 @@ impl DoublerRef {
         Ok(result)
     }
 
+    #[allow(dead_code, reason = "not every example that includes this calls it")]
     pub fn twice_async(&self, value: i32) -> AsyncCall<i32, SystemException> {
         self.0.call_async("twice", &mut |encoder| value.encode(encoder), one_result)
     }
