@@ -4,7 +4,8 @@
 //! |---|---|---|
 //! | two-way | the head leaves with the request and returns with whatever ends it | it visits, from before the object is looked for to the reply |
 //! | oneway, asynchronous | goes on; a new thread is sent, with a new id and the implicit parameters | that thread begins and ends there |
-//! | two-way, same ORB | nothing moves | the servant runs as a part of the caller's thread |
+//! | two-way, same ORB | nothing moves; a scheduling point before and after | the servant runs as a part of the caller's thread |
+//! | coming for an asynchronous reply | lets others run until it has looked, or has waited | |
 //! | oneway, same ORB | waits while the new thread has its OS thread | as above |
 //!
 //! A request without a context runs outside of all distributable threads, also on an OS thread that waits for the reply to one.
@@ -58,44 +59,54 @@ impl ClientRequestInterceptor for Mover {
     }
 
     fn send_request(&self, info: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
-        if is_control(info.effective_target()) {
-            return Ok(());
-        }
-        let moves = info.kind() == CallKind::TwoWay;
-        if moves && info.is_collocated() {
-            here::check(&self.0)?;
-            return Ok(());
-        }
-        let sent = if moves {
-            here::send(&self.0, info.target()).map_err(unsent)?
-        } else {
-            here::check(&self.0).map_err(unsent)?;
+        let is_control = is_control(info.effective_target());
+        let is_two_way = info.kind() == CallKind::TwoWay;
+        let sent = if is_control {
+            None
+        } else if !is_two_way {
+            here::pass_if_any(&self.0).map_err(unsent)?;
             here::present(&self.0)
                 .ok()
                 .map(|present| self.spawned_by(present))
+        } else if info.is_collocated() {
+            here::pass_if_any(&self.0).map_err(unsent)?;
+            None
+        } else {
+            here::send(&self.0, info.target()).map_err(unsent)?
         };
+        if is_two_way {
+            here::begin_call(sent.as_ref());
+        }
         let Some(sent) = sent else {
             return Ok(());
         };
         let octets = context(&sent).encode(&clocks(), Endian::NATIVE);
         if let Err(refused) = info.add_request_service_context(CONTEXT, &octets) {
-            self.receive(Completion::No, false)?;
+            if is_two_way {
+                self.end_call(Completion::No)?;
+            }
             return Err(refused.into());
         }
         Ok(())
     }
 
+    fn send_poll(&self, _: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
+        Ok(here::poll(&self.0)?)
+    }
+
     fn receive_reply(&self, info: &ClientRequestInfo<'_>) -> Result<(), SystemException> {
         match info.kind() {
-            CallKind::TwoWay => self.receive(Completion::Yes, false),
-            CallKind::Oneway | CallKind::Asynchronous => Ok(()),
+            CallKind::TwoWay if info.is_collocated() => {
+                self.end_call(Completion::Yes)?;
+                self.pass(Completion::Yes)
+            }
+            CallKind::TwoWay => self.end_call(Completion::Yes),
+            CallKind::Oneway => Ok(()),
+            CallKind::Asynchronous => self.pass(Completion::Yes),
         }
     }
 
     fn receive_exception(&self, info: &ClientRequestInfo<'_>) -> Result<(), Interrupt> {
-        if info.kind() != CallKind::TwoWay {
-            return Ok(());
-        }
         let (cancelled, completed) = match info.exception() {
             Some(Raised::System(exception)) => (
                 exception.kind == SystemExceptionKind::ThreadCancelled,
@@ -103,16 +114,27 @@ impl ClientRequestInterceptor for Mover {
             ),
             Some(Raised::User(_)) | None => (false, Completion::Yes),
         };
-        match here::receive(&self.0, cancelled) {
-            // The call's own exception says more than that the operation's time is up as well.
-            Ok(()) | Err(Interrupted::LimitPassed) => Ok(()),
-            Err(interrupted) => Err(interrupted.exception_when(completed).into()),
+        match info.kind() {
+            CallKind::TwoWay => match here::end_call(&self.0, cancelled) {
+                // The call's own exception says more than that the operation's time is up as well.
+                Ok(()) | Err(Interrupted::LimitPassed) => Ok(()),
+                Err(interrupted) => Err(interrupted.exception_when(completed).into()),
+            },
+            CallKind::Oneway => Ok(()),
+            CallKind::Asynchronous => match self.pass(completed) {
+                Err(exception) if exception.kind == SystemExceptionKind::ThreadCancelled => {
+                    Err(exception.into())
+                }
+                Ok(()) | Err(_) => Ok(()),
+            },
         }
     }
 
     fn receive_other(&self, info: &ClientRequestInfo<'_>) -> Result<(), Interrupt> {
-        if info.kind() == CallKind::TwoWay {
-            self.receive(Completion::No, false)?;
+        match info.kind() {
+            CallKind::TwoWay => self.end_call(Completion::No)?,
+            CallKind::Oneway => {}
+            CallKind::Asynchronous => self.pass(Completion::Maybe)?,
         }
         Ok(())
     }
@@ -162,8 +184,16 @@ impl ServerRequestInterceptor for Mover {
 }
 
 impl Mover {
-    fn receive(&self, completed: Completion, cancelled: bool) -> Result<(), SystemException> {
-        here::receive(&self.0, cancelled).map_err(|interrupted| interrupted.exception_when(completed))
+    fn end_call(&self, completed: Completion) -> Result<(), SystemException> {
+        here::end_call(&self.0, false).map_err(|interrupted| interrupted.exception_when(completed))
+    }
+
+    /// A scheduling point of the caller, which has not been away.
+    fn pass(&self, completed: Completion) -> Result<(), SystemException> {
+        here::pass_if_any(&self.0).map_err(|exception| SystemException {
+            completed,
+            ..exception
+        })
     }
 
     /// The thread that a call without a waiting caller spawns.

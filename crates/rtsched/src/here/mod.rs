@@ -29,9 +29,9 @@ use crate::{
     wire::UnknownParameters,
 };
 
-pub(crate) use moves::{Arrival, begin_request, check, end_request, receive, send};
+pub(crate) use moves::{Arrival, begin_call, begin_request, end_call, end_request, poll, send};
 pub(crate) use segments::{begin, begin_thread, close, end, update};
-pub(crate) use waits::{limit, pass, present_limit, wait_until};
+pub(crate) use waits::{limit, pass, pass_if_any, present_limit, wait_until};
 
 thread_local! {
     static HERE: RefCell<Here> = const { RefCell::new(Here::new()) };
@@ -50,6 +50,8 @@ struct Here {
     limits: Vec<Time>,
     /// The requests that the OS thread serves, the innermost last.
     requests: Vec<Request>,
+    /// The two-way calls that the OS thread is in, the innermost last: which visit each has taken the head of.
+    calls: Vec<Option<u64>>,
 }
 
 /// What an OS thread carried when a request came.
@@ -81,6 +83,8 @@ struct Visit {
     cancelled: bool,
     /// It waits for another visit on this OS thread.
     paused: bool,
+    /// It looks for the reply to an asynchronous call, or waits for it.
+    polls: bool,
     /// The head, while a call has taken it elsewhere.
     absent: Option<Head>,
     /// What was attached before.
@@ -129,6 +133,7 @@ impl Here {
             depth: 0,
             limits: Vec::new(),
             requests: Vec::new(),
+            calls: Vec::new(),
         }
     }
 
@@ -136,13 +141,6 @@ impl Here {
     fn current(&mut self, endsystem: &Arc<Endsystem>) -> Option<&mut Visit> {
         let current = self.visits.last_mut();
         current.filter(|visit| visit.is_of(endsystem) && visit.absent.is_none())
-    }
-
-    /// The visit whose call ends, among those of the request that the OS thread serves.
-    fn calling(&self, endsystem: &Arc<Endsystem>) -> Option<usize> {
-        let first = self.in_sight();
-        let calls = |visit: &Visit| visit.is_of(endsystem) && visit.absent.is_some();
-        Some(first + self.visits[first..].iter().rposition(calls)?)
     }
 
     /// Which visits belong to the request that the OS thread serves, or to none.
@@ -176,6 +174,7 @@ impl Here {
             by_request: false,
             cancelled: false,
             paused: false,
+            polls: false,
             absent: None,
             storage_before,
         });
@@ -395,7 +394,9 @@ pub(crate) fn names(endsystem: &Arc<Endsystem>) -> Result<Vec<String>, SystemExc
 /// The current thread waits for the resource of the object that the innermost request is for, which the request then has to its end.
 /// Where it does not get it, the request ends.
 pub(crate) fn use_resource(endsystem: &Arc<Endsystem>, resource: ResourceId) -> Result<(), SystemException> {
-    let (visitor, id) = current_visitor(endsystem)?;
+    let (visitor, id) = current_visitor(endsystem).inspect_err(|_| {
+        let _ = end_request(endsystem);
+    })?;
     match endsystem.dispatcher.acquire(resource, visitor, Time::NEVER) {
         Ok(_) => {
             with(|here| {

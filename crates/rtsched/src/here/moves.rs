@@ -18,17 +18,41 @@ use crate::{
     error::{Interrupted, thread_cancelled},
 };
 
-/// Whether there is a current thread; THREAD_CANCELLED where it was cancelled.
-pub(crate) fn check(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
-    let visitor = with(|here| match here.current(endsystem) {
-        None => Ok(None),
-        Some(visit) if visit.cancelled => Err(thread_cancelled()),
-        Some(_) => innermost_of(here, endsystem, None).map(Some),
-    })?;
-    match visitor.and_then(|visitor| endsystem.dispatcher.interruption(visitor)) {
-        Some(interrupted) => Err(interrupted_at_point(interrupted)),
+/// A two-way call begins; `moved` is what [`send`] has said. [`end_call`] ends it: interceptors make calls of their own in between.
+pub(crate) fn begin_call(moved: Option<&Present>) {
+    with(|here| {
+        let takes = moved.and_then(|_| here.visits.last());
+        let visit = takes.map(|visit| visit.number);
+        here.calls.push(visit);
+    });
+}
+
+/// The innermost two-way call ends, and the head returns if it took one; `cancelled`: the reply says that it was.
+pub(crate) fn end_call(endsystem: &Arc<Endsystem>, cancelled: bool) -> Result<(), Interrupted> {
+    match with(|here| here.calls.pop()).flatten() {
+        Some(visit) => receive(endsystem, visit, cancelled),
         None => Ok(()),
     }
+}
+
+/// The current thread, if there is one, is about to look or wait for the reply to an asynchronous call: it is not ready until it
+/// [`pass`](super::pass)es.
+pub(crate) fn poll(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
+    let visitor = with(|here| {
+        if here.current(endsystem).is_none() {
+            return Ok(None);
+        }
+        let visitor = innermost_of(here, endsystem, None)?;
+        here.visits.last_mut().expect("there is a current one").polls = true;
+        Ok::<_, SystemException>(Some(visitor))
+    })?;
+    let Some(visitor) = visitor else {
+        return Ok(());
+    };
+    endsystem.dispatcher.wait(visitor).map_err(|interrupted| {
+        with(|here| here.visits.last_mut().expect("there is a current one").polls = false);
+        interrupted_at_point(interrupted)
+    })
 }
 
 /// The head of the current thread, if there is one, leaves by a call to `target`; gives what the other host is to know.
@@ -56,9 +80,9 @@ pub(crate) fn send(
     Ok(Some(present))
 }
 
-/// The head returns from a call, if one took it. `cancelled`: the reply says that it was.
-pub(crate) fn receive(endsystem: &Arc<Endsystem>, cancelled: bool) -> Result<(), Interrupted> {
-    let Some(there) = with(|here| here.calling(endsystem)) else {
+/// The head returns to its visit.
+fn receive(endsystem: &Arc<Endsystem>, visit: u64, cancelled: bool) -> Result<(), Interrupted> {
+    let Some(there) = with(|here| here.visits.iter().rposition(|open| open.number == visit)) else {
         return Ok(());
     };
     // What other interceptors have begun meanwhile and left open.
@@ -197,7 +221,7 @@ pub(crate) fn end_request(endsystem: &Arc<Endsystem>) -> Result<(), SystemExcept
 fn pause() {
     let paused = with(|here| {
         let visit = here.visits.last_mut()?;
-        if visit.absent.is_some() || visit.cancelled || visit.endsystem.is_none() {
+        if visit.absent.is_some() || visit.cancelled || visit.polls || visit.endsystem.is_none() {
             return None;
         }
         visit.paused = true;

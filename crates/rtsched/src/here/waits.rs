@@ -15,6 +15,20 @@ pub(crate) fn pass(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
     endsystem.dispatcher.pass(visitor).map_err(interrupted_at_point)
 }
 
+/// As [`pass`], where there is a current thread. One that [`poll`](super::poll)s does not any more.
+pub(crate) fn pass_if_any(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
+    let visitor = with(|here| match here.current(endsystem) {
+        None => Ok(None),
+        Some(visit) => {
+            visit.polls = false;
+            innermost_of(here, endsystem, None).map(Some)
+        }
+    })?;
+    visitor.map_or(Ok(()), |visitor| {
+        endsystem.dispatcher.pass(visitor).map_err(interrupted_at_point)
+    })
+}
+
 /// Waits, out of the ready ones, until `wake` or for ever; says whether something else opened the gate before. Comes back to the
 /// ready ones with [`pass`].
 pub(crate) fn wait_until(endsystem: &Arc<Endsystem>, wake: Time) -> Result<(), SystemException> {

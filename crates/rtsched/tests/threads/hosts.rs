@@ -12,7 +12,10 @@ use punctual_orb::{Orb, PriorityModel};
 use punctual_os::PiMutex;
 use punctual_rtsched::{Preemption, RtScheduling, SchedulingError, Standing};
 use punctual_sched::dynamic::SchedulingParameters;
-use punctual_stub::rt::{Decode, Encode, Interface, ObjectRef, Phase, Skeleton, SystemException, Upcall};
+use punctual_stub::rt::{
+    AsyncCall, Decode, Encode, Encoder, Interface, ObjectRef, Phase, Skeleton, SystemException, Upcall,
+    one_result,
+};
 use punctual_types::Priority;
 
 /// One with the default scheduler, which preempts nobody.
@@ -105,6 +108,12 @@ impl WorkerRef {
             Phase::Results(decoder) => result.decode_into(decoder),
         })?;
         Ok(result)
+    }
+
+    /// A two-way call that is not waited for.
+    pub fn work_later(&self, value: i32) -> AsyncCall<i32, SystemException> {
+        let arguments = &mut |encoder: &mut Encoder<'_>| value.encode(encoder);
+        self.0.call_async("work", arguments, one_result)
     }
 
     /// A oneway call.

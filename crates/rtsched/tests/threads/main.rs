@@ -6,6 +6,7 @@ mod cancellation;
 mod hosts;
 mod operations;
 mod order;
+mod points;
 mod schedulers;
 mod segments;
 mod stress;
