@@ -139,6 +139,12 @@ impl Entry {
         self.head_mut().filter(|head| head.visit == visit)
     }
 
+    /// The visit is in its call no more.
+    pub(crate) fn take_call(&mut self, visit: u64) -> Option<(u64, ObjectRef)> {
+        let at = self.calls.iter().rposition(|(calling, _)| *calling == visit)?;
+        Some(self.calls.remove(at))
+    }
+
     /// The object that the head has gone to; `None`: it is here.
     pub(crate) fn called_object(&self) -> Option<&ObjectRef> {
         match &self.place {

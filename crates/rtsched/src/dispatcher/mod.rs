@@ -138,12 +138,7 @@ impl Dispatcher {
 
     /// The head is back from the call that it left by, as [`arrive`](Self::arrive).
     pub(crate) fn come_back(&self, visitor: Visitor, head: Head) -> Result<(), Interrupted> {
-        let target = {
-            let mut state = self.state.lock();
-            let calls = &mut state.entry_mut(visitor.slot).calls;
-            let at = calls.iter().rposition(|(visit, _)| *visit == visitor.visit);
-            at.map(|at| calls.remove(at))
-        };
+        let target = self.state.lock().entry_mut(visitor.slot).take_call(visitor.visit);
         // Not under the lock: the reference may be the last one.
         drop(target);
         self.arrive(visitor, head)
@@ -189,10 +184,16 @@ impl Dispatcher {
         self.proceed(state, visitor, wakes, now)
     }
 
-    /// The head leaves by a call: whoever gets it can bring it back with [`arrive`](Self::arrive).
+    /// The head leaves by a call: whoever gets it can bring it back with [`arrive`](Self::arrive). One that was passed while it ran
+    /// waits for its turn first.
     pub(crate) fn leave(&self, visitor: Visitor, target: ObjectRef) -> Result<Head, Interrupted> {
         let mut state = self.state.lock();
-        let now = now();
+        let mut now = now();
+        if state.is_passed(visitor.slot) {
+            self.proceed(state, visitor, Wakes::default(), now)?;
+            state = self.state.lock();
+            now = entry::now();
+        }
         if let Some(interrupted) = interruption(&mut state, visitor, now) {
             return Err(self.interrupt(state, visitor, interrupted, Wakes::default(), now));
         }
@@ -228,8 +229,11 @@ impl Dispatcher {
         if state.entry(slot).visits == 1 {
             wakes.add(state.release_resources(slot, now));
         }
+        // One that ends in a call; dropped without the lock, as in `come_back`.
+        let target = state.entry_mut(slot).take_call(visit);
         let ended = state.release(slot);
         self.unlock(state, wakes);
+        drop(target);
         ended
     }
 
@@ -325,8 +329,8 @@ impl Dispatcher {
         }
     }
 
-    /// What an interruption means for the visit: a cancelled one is scheduled no more, one whose operation has taken too long not
-    /// until the end of that.
+    /// What an interruption means for the visit: a cancelled one is scheduled no more, one whose operation has taken too long goes on
+    /// to end that, its turn or not.
     fn interrupt(
         &self,
         mut state: PiMutexGuard<'_, State>,
@@ -337,7 +341,8 @@ impl Dispatcher {
     ) -> Interrupted {
         wakes.add(match interrupted {
             Interrupted::Cancelled => state.withdraw(visitor.slot, visitor.visit, now),
-            Interrupted::LimitPassed | Interrupted::Refused(_) => state.suspend(visitor.slot, now),
+            Interrupted::LimitPassed => state.go_on_late(visitor.slot, now),
+            Interrupted::Refused(_) => state.suspend(visitor.slot, now),
         });
         self.unlock(state, wakes);
         interrupted

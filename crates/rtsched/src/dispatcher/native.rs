@@ -75,9 +75,12 @@ pub(super) fn change(head: &mut Head, native: Native) -> Result<(), Denied> {
         return Ok(());
     }
     remember(head);
-    if let Native::At(priority) = native {
-        head.wanted.store(priority.0, Ordering::Relaxed);
-    }
+    let wanted = match native {
+        Native::Own => Lowering::OWN,
+        Native::At(priority) => priority.0,
+        Native::Deadline => Lowering::NONE,
+    };
+    head.wanted.store(wanted, Ordering::Relaxed);
     let changed = match native {
         Native::Own => scheduling::set_of(head.tid, head.before),
         Native::At(priority) => scheduling::set_of(head.tid, Scheduling::fifo(priority)),
@@ -96,6 +99,7 @@ pub(super) fn wish(head: &mut Head, native: NativePriority) -> Lowering {
     Lowering {
         tid: head.tid,
         wanted: Arc::clone(&head.wanted),
+        before: head.before,
     }
 }
 
@@ -103,14 +107,27 @@ pub(super) fn wish(head: &mut Head, native: NativePriority) -> Lowering {
 pub(super) struct Lowering {
     tid: TaskId,
     wanted: Arc<AtomicI16>,
+    /// What it has of its owner's.
+    before: Scheduling,
 }
 
 impl Lowering {
-    /// Others may have changed it since, under the lock: the last wish counts, however the system calls were ordered.
+    /// Instead of a priority: what the OS thread has of its owner's.
+    const OWN: i16 = 0;
+    /// Instead of a priority: a reservation, which nobody is to touch.
+    const NONE: i16 = -1;
+
+    /// Others may have changed it since, under the lock: the last wish counts, however the system calls were ordered. Only a
+    /// reservation that came in between is lost until the next segment.
     pub(super) fn carry_out(self) {
         let mut wanted = self.wanted.load(Ordering::Relaxed);
         loop {
-            let _ = scheduling::set_of(self.tid, Scheduling::fifo(NativePriority(wanted)));
+            let scheduling = match wanted {
+                Self::NONE => return,
+                Self::OWN => self.before,
+                priority => Scheduling::fifo(NativePriority(priority)),
+            };
+            let _ = scheduling::set_of(self.tid, scheduling);
             let now = self.wanted.load(Ordering::Relaxed);
             if now == wanted {
                 return;
@@ -161,8 +178,14 @@ pub(super) fn reserve(
     };
     remember(head);
     deadline_class::set_of(head.tid, reservation).map_err(|_| not_admitted())?;
+    head.wanted.store(Lowering::NONE, Ordering::Relaxed);
     head.native = Native::Deadline;
     Ok(())
+}
+
+/// Whether the kernel still schedules the OS thread by what it has admitted.
+pub(super) fn has_reservation(head: &Head) -> bool {
+    deadline_class::has(head.tid).unwrap_or(false)
 }
 
 fn not_admitted() -> SystemException {

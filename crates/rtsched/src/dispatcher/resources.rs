@@ -162,10 +162,11 @@ impl Dispatcher {
             return;
         }
         let now = entry::now();
-        let wakes = state.release_resource(resource, visitor.slot, now);
-        let goes_on = state.entry_mut(visitor.slot).head_of(visitor.visit).is_some()
-            && state.entry(visitor.slot).is_ready();
-        if goes_on {
+        // Its caller may have gone on without this visit: then the head is at no scheduling point.
+        let is_here = state.entry_mut(visitor.slot).head_of(visitor.visit).is_some();
+        let caller = is_here.then_some(visitor.slot);
+        let wakes = state.release_resource(resource, visitor.slot, caller, now);
+        if is_here && state.entry(visitor.slot).is_ready() {
             // Its cancellation is seen at the next point.
             let _ = self.proceed(state, visitor, wakes, now);
         } else {
@@ -197,7 +198,13 @@ impl State {
     }
 
     /// Hands it on. The next one is ready before what the owner had inherited is gone, so that nobody in between gets its turn.
-    fn release_resource(&mut self, resource: ResourceId, slot: Slot, now: Time) -> Wakes {
+    fn release_resource(
+        &mut self,
+        resource: ResourceId,
+        slot: Slot,
+        caller: Option<Slot>,
+        now: Time,
+    ) -> Wakes {
         let released = self.decide_only(now, |resources, by, changed| {
             resources.release(resource, slot, by, changed)
         });
@@ -205,7 +212,7 @@ impl State {
             Ok(Release::HandedTo(next)) => Some(next),
             Ok(Release::Kept | Release::Free) | Err(_) => None,
         };
-        let wakes = self.carry_out(next, Some(slot), now);
+        let wakes = self.carry_out(next, caller, now);
         self.forget_if_unconcerned(slot);
         wakes
     }
@@ -262,7 +269,7 @@ impl State {
         }
         wakes.add(self.stop_waiting(slot, now));
         while let Some(resource) = self.resources.resources.last_taken(slot) {
-            wakes.add(self.release_resource(resource, slot, now));
+            wakes.add(self.release_resource(resource, slot, Some(slot), now));
         }
         wakes
     }

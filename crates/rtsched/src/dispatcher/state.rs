@@ -193,11 +193,18 @@ impl State {
         let entry = self.entry_mut(slot);
         if mechanism == Mechanism::KernelDeadline {
             let head = entry.head_mut().expect("it is here");
-            // One that was away or asleep still has what the kernel has admitted.
-            if head.native != Native::Deadline {
+            // One that was away or asleep still has what the kernel has admitted, unless its OS thread served another one meanwhile.
+            if head.native != Native::Deadline || !native::has_reservation(head) {
                 native::reserve(head, &parameters, now).map_err(Interrupted::Refused)?;
             }
+        } else if mechanism == Mechanism::ReadyQueue
+            && !self.preempts()
+            && let Some(head) = self.entry_mut(slot).head_mut()
+        {
+            // What a mechanism before has made of its OS thread.
+            native::restore(head);
         }
+        let entry = self.entry_mut(slot);
         let Place::Idle(mut head) = std::mem::replace(&mut entry.place, Place::Elsewhere) else {
             unreachable!("it is here, and was not ready");
         };
@@ -257,6 +264,28 @@ impl State {
         self.reschedule(None, now)
     }
 
+    /// A thread that is told that its operation's time is up goes on with that, as one that was passed while it ran where it is not
+    /// its turn: not above those whose turn it is.
+    pub(super) fn go_on_late(&mut self, slot: Slot, now: Time) -> Wakes {
+        let mut wakes = Wakes::default();
+        if !self.entry(slot).is_ready() {
+            // What the kernel does not admit is told at its next scheduling point.
+            wakes.add(self.admit(slot, now).unwrap_or_default());
+        }
+        if self.is_passed(slot) {
+            self.entry_mut(slot).head_mut().expect("it is ready").parked = false;
+            if self.preempts() {
+                self.make_native(slot, Native::At(self.settings.native.inactive));
+            }
+        }
+        wakes
+    }
+
+    /// Whether it is ready, and it is not its turn.
+    pub(super) fn is_passed(&self, slot: Slot) -> bool {
+        matches!(&self.entry(slot).place, Place::Ready(head) if !head.runs)
+    }
+
     /// As [`unready`](Self::unready), and nothing where it was not.
     pub(super) fn suspend(&mut self, slot: Slot, now: Time) -> Wakes {
         if self.entry(slot).is_ready() {
@@ -307,12 +336,13 @@ impl State {
                 continue;
             }
             let parameters = self.parameters(slot, now);
+            let preempts = self.preempts();
             let head = self.entry_mut(slot).head_mut().expect("it is ready");
             head.level = None;
             if mechanism == Mechanism::KernelDeadline {
                 // Who is not admitted runs on as it is until its next segment, which says so.
                 let _ = native::reserve(head, &parameters, now);
-            } else {
+            } else if !preempts {
                 native::restore(head);
             }
             if mechanism != Mechanism::ReadyQueue {
@@ -332,10 +362,17 @@ impl State {
             }
         }
         wakes.add(self.reschedule(None, now));
-        if mechanism == Mechanism::ReadyQueue && self.preempts() {
-            for at in 0..self.running.len() {
-                self.make_native(self.running[at], Native::At(self.settings.native.active));
+        for number in 0..self.entries.len() {
+            if !self.preempts() {
+                break;
             }
+            // One that is not at its gate was passed while it ran, by this scheduler or the one before.
+            let native = match &self.entries[number].place {
+                Place::Ready(head) if head.runs => self.settings.native.active,
+                Place::Ready(head) if !head.parked => self.settings.native.inactive,
+                Place::Ready(_) | Place::Idle(_) | Place::Elsewhere => continue,
+            };
+            self.make_native(Slot(number as u32), Native::At(native));
         }
         (before, wakes)
     }

@@ -56,10 +56,10 @@ impl Dispatcher {
             let due = state.choice.reconsider_at.unwrap_or(Time::NEVER);
             if due <= now {
                 let wakes = state.reconsider(now);
-                // A scheduler that is never content must not keep a processor for itself.
-                let again = state.choice.reconsider_at.filter(|again| *again <= now);
-                if again.is_some() {
-                    state.choice.reconsider_at = Some(now + LEAST_INTERVAL);
+                // A scheduler that is never content must not keep a processor for itself, however long a decision takes.
+                let earliest = super::now() + LEAST_INTERVAL;
+                if let Some(again) = &mut state.choice.reconsider_at {
+                    *again = earliest.max(*again);
                 }
                 drop(state);
                 wakes.open();
