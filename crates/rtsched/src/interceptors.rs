@@ -16,6 +16,7 @@ use punctual_orb::interceptors::{
     CallKind, ClientRequestInfo, ClientRequestInterceptor, Interrupt, OrbInitInfo, OrbInitializer, Raised,
     ServerRequestInfo, ServerRequestInterceptor,
 };
+use punctual_sched::dynamic::{SchedulingParameters, Time};
 use punctual_transport::Peer;
 use punctual_types::{Completion, SystemException, SystemExceptionKind};
 
@@ -228,7 +229,10 @@ impl Mover {
         Arrival {
             id: context.id,
             operation: info.operation(),
-            parameters: known(&context.parameters).unwrap_or_else(|| self.0.default_parameters()),
+            parameters: known(&context.parameters).unwrap_or_else(|| {
+                let deadline = context.parameters.as_ref().and_then(CarriedParameters::deadline);
+                due(self.0.default_parameters(), deadline)
+            }),
             implicit: known(&context.implicit),
             foreign: Foreign {
                 own: unknown(&context.parameters),
@@ -269,6 +273,23 @@ fn unsent(exception: SystemException) -> SystemException {
         completed: Completion::No,
         ..exception
     }
+}
+
+/// The parameters with this deadline, where they have one.
+fn due(mut parameters: SchedulingParameters, end: Option<Time>) -> SchedulingParameters {
+    use SchedulingParameters::{Deadline, Laxity, RateOrLaxity, Urgency, Utility};
+    if let (
+        Deadline { deadline, .. }
+        | Laxity { deadline, .. }
+        | Urgency { deadline, .. }
+        | RateOrLaxity { deadline, .. }
+        | Utility { deadline, .. },
+        Some(end),
+    ) = (&mut parameters, end)
+    {
+        *deadline = end;
+    }
+    parameters
 }
 
 /// The same number for the same peer, for ids that are unique at one host only.
