@@ -10,15 +10,25 @@ use std::{
     time::{Duration, Instant},
 };
 
+use doubler::{Doubler, DoublerRef};
+use punctual_orb::Orb;
 use punctual_os::{
     CpuSet, Gate, Granted, PiMutex, Scheduling, SchedulingClass, TaskId, ThreadSpec, affinity,
     deadline_class, scheduling,
 };
-use punctual_rtsched::{BuildError, Mechanism, NativePriorities, RtScheduling, SchedulingError, Standing};
-use punctual_sched::dynamic::{
-    EarliestDeadlineFirst, MaximumUrgencyFirst, SchedulingParameters, ThreadPriority,
+use punctual_rtsched::{
+    BuildError, Mechanism, NativePriorities, Preemption, RetryPolicy, RtScheduling, SchedulingError, Standing,
 };
+use punctual_sched::dynamic::{
+    EarliestDeadlineFirst, MaximumUrgencyFirst, MostImportantFirst, SchedulingParameters, ThreadPriority,
+    Time,
+};
+use punctual_stub::Interface;
 use punctual_types::{Minor, NativePriority};
+
+mod doubler {
+    include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs"));
+}
 
 /// One test at a time has the CPU.
 static ALONE: PiMutex<()> = punctual_os::lock::mutex(());
@@ -393,4 +403,213 @@ fn the_kernels_deadline_class_is_used_or_refused_with_the_reason() {
         };
         assert_eq!(exception.minor, Minor::DEADLINE_NOT_ADMITTED);
     }
+}
+
+/// A less important thread that a more important one passes while it is away from the processor, and that then does `work`.
+struct Passed {
+    low: Option<punctual_os::Thread<()>>,
+    high: Option<punctual_os::Thread<()>>,
+    goes_on: Arc<Gate>,
+    high_ends: Arc<Gate>,
+}
+
+impl Passed {
+    fn start(
+        cpu: usize,
+        scheduling: &RtScheduling,
+        work: impl FnOnce(&punctual_rtsched::Segment<'_>) + Send + 'static,
+    ) -> Self {
+        let gates: [Arc<Gate>; 4] = std::array::from_fn(|_| Arc::new(Gate::new()));
+        let [entered, goes_on, high_entered, high_ends] = gates;
+        let (enters, waits, of_low) = (Arc::clone(&entered), Arc::clone(&goes_on), scheduling.clone());
+        let low = on(cpu, "low").spawn(move || {
+            let result = of_low.current().segment("low", importance(1), |segment| {
+                enters.open();
+                waits.pass(None);
+                work(segment);
+                Ok::<_, SchedulingError>(())
+            });
+            result.unwrap();
+        });
+        entered.pass(None);
+        let (enters, waits, of_high) = (
+            Arc::clone(&high_entered),
+            Arc::clone(&high_ends),
+            scheduling.clone(),
+        );
+        let high = on(cpu, "high").spawn(move || {
+            let result = of_high.current().segment("high", importance(9), |_| {
+                enters.open();
+                waits.pass(None);
+                Ok::<_, SchedulingError>(())
+            });
+            result.unwrap();
+        });
+        high_entered.pass(None);
+        Self {
+            low: Some(low.unwrap()),
+            high: Some(high.unwrap()),
+            goes_on,
+            high_ends,
+        }
+    }
+
+    /// What the passed one is natively.
+    fn native(&self) -> Scheduling {
+        scheduling::of(self.low.as_ref().unwrap().tid()).unwrap()
+    }
+
+    fn end(mut self) {
+        self.high_ends.open();
+        self.high.take().unwrap().join().unwrap();
+        self.low.take().unwrap().join().unwrap();
+    }
+}
+
+fn inactive() -> Scheduling {
+    Scheduling::fifo(NativePriorities::default().inactive)
+}
+
+#[test]
+fn one_that_was_passed_waits_for_its_turn_before_it_calls() {
+    let _alone = ALONE.lock();
+    let Some(cpu) = cpu_with_rights("one_that_was_passed_waits_for_its_turn_before_it_calls") else {
+        return;
+    };
+    let scheduling = RtScheduling::builder().build().unwrap();
+    let server = Orb::builder().listen("iiop://127.0.0.1").build().unwrap();
+    let doubler: DoublerRef = server.root_poa().activate(Doubler).unwrap();
+    let client = Orb::builder().initializer(&scheduling).build().unwrap();
+    let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior()).unwrap();
+    let calls = Arc::new(AtomicBool::new(false));
+    let says = Arc::clone(&calls);
+    let passed = Passed::start(cpu, &scheduling, move |_| {
+        says.store(true, Ordering::Relaxed);
+        assert_eq!(doubler.twice(4).unwrap(), 8);
+    });
+    passed.goes_on.open();
+    eventually("it waits", || {
+        calls.load(Ordering::Relaxed) && passed.low.as_ref().is_some_and(sleeps)
+    });
+    // Nobody serves yet: had it called, its head would be there.
+    let threads = scheduling.snapshot();
+    let low = threads.iter().find(|thread| thread.name == "low").unwrap();
+    assert_eq!(low.standing, Standing::Ready);
+    std::thread::scope(|scope| {
+        scope.spawn(|| server.run());
+        passed.end();
+        server.shutdown();
+    });
+}
+
+/// Whether the kernel says so.
+fn sleeps(thread: &punctual_os::Thread<()>) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/self/task/{}/stat", thread.tid().get())).unwrap();
+    status.rsplit(')').next().unwrap().trim_start().starts_with('S')
+}
+
+#[test]
+fn a_late_operation_does_not_pass_more_eligible_threads() {
+    let _alone = ALONE.lock();
+    let Some(cpu) = cpu_with_rights("a_late_operation_does_not_pass_more_eligible_threads") else {
+        return;
+    };
+    let scheduling = RtScheduling::builder().build().unwrap();
+    let (late, ends) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
+    let (is_late, waits, of_low) = (Arc::clone(&late), Arc::clone(&ends), scheduling.clone());
+    let passed = Passed::start(cpu, &scheduling, move |_| {
+        let current = of_low.current();
+        let limit = Duration::from_millis(1);
+        let ended = current.operation(limit, RetryPolicy::never(), |_| {
+            let ended = current.sleep_until(Time::NEVER);
+            is_late.open();
+            waits.pass(None);
+            Ok::<_, SchedulingError>(ended?)
+        });
+        assert!(ended.is_err());
+    });
+    passed.goes_on.open();
+    // It waits for its turn to begin it.
+    passed.high_ends.open();
+    late.pass(None);
+    let of_high = scheduling.clone();
+    let high_ends = Arc::new(Gate::new());
+    let waits = Arc::clone(&high_ends);
+    let again = on(cpu, "again").spawn(move || {
+        let result = of_high.current().segment("again", importance(9), |_| {
+            waits.pass(None);
+            Ok::<_, SchedulingError>(())
+        });
+        result.unwrap();
+    });
+    eventually("the more eligible one runs", || {
+        let threads = scheduling.snapshot();
+        threads
+            .iter()
+            .any(|thread| thread.name == "again" && thread.standing == Standing::Running)
+    });
+    assert_eq!(passed.native(), inactive());
+    ends.open();
+    high_ends.open();
+    again.unwrap().join().unwrap();
+    passed.end();
+}
+
+#[test]
+fn one_that_was_passed_stays_so_where_another_scheduler_is_installed() {
+    let _alone = ALONE.lock();
+    let Some(cpu) = cpu_with_rights("one_that_was_passed_stays_so_where_another_scheduler_is_installed")
+    else {
+        return;
+    };
+    let scheduling = RtScheduling::builder().build().unwrap();
+    let passed = Passed::start(cpu, &scheduling, |_| ());
+    assert_eq!(passed.native(), inactive());
+    let manager = scheduling.manager();
+    manager
+        .install(MostImportantFirst::new(), Mechanism::ReadyQueue)
+        .unwrap();
+    assert_eq!(passed.native(), inactive());
+    passed.goes_on.open();
+    passed.end();
+}
+
+#[test]
+fn what_a_mechanism_has_made_of_one_that_sleeps_is_gone_with_it() {
+    let _alone = ALONE.lock();
+    let Some(cpu) = cpu_with_rights("what_a_mechanism_has_made_of_one_that_sleeps_is_gone_with_it") else {
+        return;
+    };
+    let scheduling = RtScheduling::builder()
+        .scheduler(ThreadPriority::new())
+        .mechanism(Mechanism::OsPriorities)
+        .preemption(Preemption::Cooperative)
+        .build()
+        .unwrap();
+    let of_sleeper = scheduling.clone();
+    let sleeper = on(cpu, "sleeper").spawn(move || {
+        let current = of_sleeper.current();
+        let slept = current.segment("sleeper", importance(1), |_| {
+            assert_ne!(scheduling::current(), Scheduling::fifo(NativePriority(80)));
+            let cancelled = current.operation(Duration::from_millis(300), RetryPolicy::never(), |_| {
+                current.sleep_until(Time::NEVER)?;
+                Ok::<_, SchedulingError>(())
+            });
+            assert!(cancelled.is_err());
+            Ok::<_, SchedulingError>(scheduling::current())
+        });
+        slept.unwrap()
+    });
+    eventually("it sleeps", || {
+        let threads = scheduling.snapshot();
+        threads.iter().any(|thread| thread.standing == Standing::Waiting)
+    });
+    let manager = scheduling.manager();
+    manager
+        .install(ThreadPriority::new(), Mechanism::ReadyQueue)
+        .unwrap();
+    assert_eq!(
+        sleeper.unwrap().join().unwrap(),
+        Scheduling::fifo(NativePriority(80))
+    );
 }

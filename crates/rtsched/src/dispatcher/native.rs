@@ -195,3 +195,37 @@ fn not_admitted() -> SystemException {
         Completion::No,
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::entry::Carrier, *};
+
+    /// Between the lock and the system call somebody else has given the OS thread back.
+    #[test]
+    fn who_lowers_itself_does_not_undo_what_came_in_between() {
+        const OWN: Scheduling = Scheduling::fifo(NativePriority(30));
+        let thread = ThreadSpec::new("lowers").scheduling(OWN).spawn(|| {
+            if scheduling::current() != OWN {
+                return false;
+            }
+            let parameters = SchedulingParameters::Importance { importance: 1 };
+            let mut head = Head::new(1, &Carrier::of_this_thread(), parameters, None);
+            assert!(change(&mut head, Native::At(NativePriority(20))).is_ok());
+            let lowering = wish(&mut head, NativePriority(10));
+            restore(&mut head);
+            lowering.carry_out();
+            assert_eq!(scheduling::current(), OWN);
+            // And without anybody in between.
+            assert!(change(&mut head, Native::At(NativePriority(20))).is_ok());
+            wish(&mut head, NativePriority(10)).carry_out();
+            assert_eq!(scheduling::current(), Scheduling::fifo(NativePriority(10)));
+            true
+        });
+        if !thread.unwrap().join().unwrap() {
+            let _ = io::Write::write_all(
+                &mut io::stderr(),
+                b"skipped who_lowers_itself...: no real-time rights\n",
+            );
+        }
+    }
+}

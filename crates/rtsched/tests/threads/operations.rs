@@ -154,3 +154,23 @@ fn a_wait_for_ones_turn_ends_with_it() {
     other.join().unwrap().unwrap();
     assert_eq!(scheduling.threads(), 0);
 }
+
+#[test]
+fn a_late_operation_is_still_scheduled() {
+    let scheduling = cooperative();
+    let current = scheduling.current();
+    let standing = || scheduling.snapshot()[0].standing;
+    current
+        .segment("track", importance(1), |segment| {
+            let late = current.operation(SHORT, RetryPolicy::never(), |_| {
+                assert!(current.sleep_until(Time::NEVER).is_err());
+                assert_eq!(standing(), Standing::Running, "it has come back from its sleep");
+                assert!(current.scheduling_point().is_err());
+                assert_eq!(standing(), Standing::Running);
+                segment.update(importance(2))
+            });
+            assert!(late.is_err());
+            Ok::<_, SchedulingError>(())
+        })
+        .unwrap();
+}

@@ -1,6 +1,12 @@
 //! Other schedulers: installed while threads run, and broken ones.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
 use punctual_os::ThreadSpec;
 use punctual_rtsched::{Mechanism, Preemption, RtScheduling, SchedulingError, Standing};
@@ -216,4 +222,69 @@ fn a_scheduler_whose_decisions_change_with_time_gets_its_thread() {
     assert!(names() >= 1);
     // Waits until the thread has ended.
     drop(scheduling);
+}
+
+/// Chooses whoever is there, and wants to choose again at once; counts.
+struct Hasty {
+    ready: Option<Slot>,
+    decisions: Arc<AtomicU32>,
+}
+
+impl Scheduler for Hasty {
+    fn name(&self) -> &str {
+        "hasty"
+    }
+
+    fn kind(&self) -> ParameterKind {
+        ParameterKind::Importance
+    }
+
+    fn reserve(&mut self, _: usize) {}
+
+    fn ready(&mut self, thread: Slot, _: &SchedulingParameters, _: Duration, _: Time) {
+        self.ready = Some(thread);
+    }
+
+    fn update(&mut self, _: Slot, _: &SchedulingParameters, _: Duration, _: Time) {}
+
+    fn remove(&mut self, _: Slot, _: Time) {
+        self.ready = None;
+    }
+
+    fn choose(&mut self, _: usize, _: Time, _: &dyn Fn(Slot) -> Duration, chosen: &mut Vec<Slot>) {
+        self.decisions.fetch_add(1, Ordering::Relaxed);
+        chosen.extend(self.ready);
+    }
+
+    fn reconsider_at(&self, now: Time) -> Option<Time> {
+        Some(now + Duration::from_nanos(1))
+    }
+}
+
+#[test]
+fn a_scheduler_that_is_never_content_leaves_time_for_others() {
+    let decisions = Arc::new(AtomicU32::new(0));
+    let hasty = Hasty {
+        ready: None,
+        decisions: Arc::clone(&decisions),
+    };
+    let scheduling = RtScheduling::builder()
+        .scheduler(hasty)
+        .preemption(Preemption::Cooperative)
+        .build()
+        .unwrap();
+    let current = scheduling.current();
+    current
+        .segment("track", importance(1), |_| {
+            let began = Instant::now();
+            let before = decisions.load(Ordering::Relaxed);
+            std::thread::sleep(Duration::from_millis(100));
+            let taken = u128::from(decisions.load(Ordering::Relaxed) - before);
+            // At most one in 50 µs, whatever a decision costs.
+            assert!(taken <= began.elapsed().as_micros() / 50 + 1, "{taken}");
+            assert!(taken > 1, "{taken}");
+            Ok::<_, SchedulingError>(())
+        })
+        .unwrap();
+    assert_eq!(scheduling.manager().scheduler_failures(), 0);
 }
