@@ -41,14 +41,15 @@ impl<'s> SchedulerManager<'s> {
         self.endsystem.install(Box::new(scheduler), mechanism)
     }
 
-    /// `scheduling_discipline_name`. After a failure of the one installed it is `FIFO`.
+    /// `scheduling_discipline_name`: that of the one installed, also where it has failed; [`Self::scheduler_failures`] says so.
     pub fn scheduler_name(&self) -> String {
         self.endsystem
             .dispatcher
             .look(|state| state.scheduler_name().to_owned())
     }
 
-    /// How many schedulers have panicked or given senseless answers, and were replaced by first come, first served.
+    /// How many decisions, of all schedulers so far, were panics or made no sense. Threads run first come, first served instead: after a
+    /// panic until another scheduler is installed, else until the next decision that makes sense.
     pub fn scheduler_failures(&self) -> u64 {
         self.endsystem.dispatcher.look(|state| state.scheduler_failures())
     }

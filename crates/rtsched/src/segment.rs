@@ -1,10 +1,11 @@
-use std::sync::Arc;
+use std::{marker::PhantomData, sync::Arc};
 
 use punctual_sched::dynamic::SchedulingParameters;
 
 use crate::{SchedulingError, endsystem::Endsystem, here};
 
-/// A scheduling segment that ends with its scope; from [`Current::segment`](crate::Current::segment).
+/// A scheduling segment that ends with its scope; from [`Current::segment`](crate::Current::segment). It stays on the thread of the
+/// system that began it.
 ///
 /// ```
 /// use punctual_rtsched::{RtScheduling, Segment, SchedulingError};
@@ -21,6 +22,7 @@ use crate::{SchedulingError, endsystem::Endsystem, here};
 pub struct Segment<'s> {
     endsystem: &'s Arc<Endsystem>,
     name: &'s str,
+    on_this_thread: PhantomData<*const ()>,
 }
 
 impl Segment<'_> {
@@ -51,7 +53,11 @@ pub(crate) fn run<R, E: From<SchedulingError>>(
         endsystem,
         mark: Some(mark),
     };
-    let result = work(&Segment { endsystem, name });
+    let result = work(&Segment {
+        endsystem,
+        name,
+        on_this_thread: PhantomData,
+    });
     let ended = open.close();
     let value = result?;
     ended.map_err(SchedulingError::System)?;

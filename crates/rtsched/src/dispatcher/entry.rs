@@ -4,7 +4,7 @@ use std::{
 };
 
 use punctual_os::{Gate, Scheduling, TaskId, clock};
-use punctual_sched::dynamic::{SchedulingParameters, Time};
+use punctual_sched::dynamic::{SchedulingParameters, Time, resource::ResourceId};
 use punctual_stub::ObjectRef;
 use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, NativePriority};
@@ -62,6 +62,8 @@ pub(crate) struct Head {
     pub(crate) runs: bool,
     /// Whether its OS thread waits at the gate for its turn.
     pub(crate) parked: bool,
+    /// What it has waited for and been given, and has not seen yet.
+    pub(crate) handed: Option<ResourceId>,
     /// What the dispatcher has made of the OS thread natively, where that differs from `before`.
     pub(crate) native: Native,
     /// The last SCHED_FIFO priority that was decided for the OS thread.
@@ -177,6 +179,7 @@ impl Head {
             received_parked: Duration::ZERO,
             runs: false,
             parked: false,
+            handed: None,
             native: Native::Own,
             level: None,
             before: Scheduling::OTHER,

@@ -124,9 +124,25 @@ impl Dispatcher {
         let limit = visitor.limit.unwrap_or(Time::NEVER).min(until);
         loop {
             let Some(head) = state.entry_mut(slot).head_of(visitor.visit) else {
-                wakes.add(state.stop_waiting(slot, now));
+                // Another visit has taken it, with what it had been given: what the thread waits for now is that one's.
                 return Err(self.interrupt(state, visitor, Interrupted::Cancelled, wakes, now));
             };
+            if head.handed.take().is_some() {
+                let turn = self.proceed(state, visitor, wakes, now);
+                if turn.is_err() {
+                    self.release(resource, visitor, None);
+                }
+                return turn.map(|()| true);
+            }
+            let interrupted = interruption(&mut state, visitor, now);
+            if interrupted.is_some() || until <= now {
+                wakes.add(state.stop_waiting(slot, now));
+                return match interrupted {
+                    Some(interrupted) => Err(self.interrupt(state, visitor, interrupted, wakes, now)),
+                    None => self.proceed(state, visitor, wakes, now).map(|()| false),
+                };
+            }
+            let head = state.entry_mut(slot).head_mut().expect("it is here");
             // Whoever opens it does so after this: under the lock, or with what was decided under it.
             head.gate.close();
             let gate = Arc::clone(&head.gate);
@@ -135,22 +151,6 @@ impl Dispatcher {
             state = self.state.lock();
             now = entry::now();
             wakes = Wakes::default();
-            if state.resources.resources.owner(resource) == Some(slot) {
-                let turn = self.proceed(state, visitor, wakes, now);
-                if turn.is_err() {
-                    self.release(resource, visitor, None);
-                }
-                return turn.map(|()| true);
-            }
-            let interrupted = interruption(&mut state, visitor, now);
-            if interrupted.is_none() && until > now {
-                continue;
-            }
-            wakes.add(state.stop_waiting(slot, now));
-            return match interrupted {
-                Some(interrupted) => Err(self.interrupt(state, visitor, interrupted, wakes, now)),
-                None => self.proceed(state, visitor, wakes, now).map(|()| false),
-            };
         }
     }
 
@@ -198,7 +198,7 @@ impl State {
     }
 
     /// Hands it on. The next one is ready before what the owner had inherited is gone, so that nobody in between gets its turn.
-    fn release_resource(
+    pub(super) fn release_resource(
         &mut self,
         resource: ResourceId,
         slot: Slot,
@@ -209,7 +209,12 @@ impl State {
             resources.release(resource, slot, by, changed)
         });
         let next = match released {
-            Ok(Release::HandedTo(next)) => Some(next),
+            Ok(Release::HandedTo(next)) => {
+                if let Some(head) = self.entry_mut(next).head_mut() {
+                    head.handed = Some(resource);
+                }
+                Some(next)
+            }
             Ok(Release::Kept | Release::Free) | Err(_) => None,
         };
         let wakes = self.carry_out(next, caller, now);
@@ -444,6 +449,82 @@ fn exception(error: ResourceError) -> SystemException {
         | ResourceError::Owned(_)
         | ResourceError::Owns(_) => {
             SystemException::new(SystemExceptionKind::ObjectNotExist, Minor::NONE, Completion::No)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use punctual_os::ThreadSpec;
+    use punctual_sched::dynamic::MostImportantFirst;
+
+    use super::{
+        super::{Mechanism, NativePriorities, Preemption, Settings, entry::Carrier},
+        *,
+    };
+
+    fn visitor(slot: Slot, visit: u64) -> Visitor {
+        Visitor {
+            slot,
+            visit,
+            limit: None,
+        }
+    }
+
+    fn arrive(dispatcher: &Dispatcher, slot: Slot, visit: u64) -> Visitor {
+        let parameters = SchedulingParameters::Importance { importance: 1 };
+        let head = Head::new(visit, &Carrier::of_this_thread(), parameters, None);
+        let visitor = visitor(slot, visit);
+        dispatcher.arrive(visitor, head).unwrap();
+        visitor
+    }
+
+    fn eventually(mut holds: impl FnMut() -> bool) {
+        while !holds() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// A visit whose caller goes on without it waits for a resource that the caller then waits for itself.
+    #[test]
+    fn a_visit_that_is_left_behind_does_not_end_the_wait_of_the_next_one() {
+        let settings = Settings {
+            processors: 4,
+            preemption: Preemption::Cooperative,
+            native: NativePriorities::default(),
+            max_threads: 4,
+            decisions: 0,
+        };
+        let scheduler = Box::new(MostImportantFirst::new());
+        let dispatcher = Arc::new(Dispatcher::new(scheduler, Mechanism::ReadyQueue, settings).unwrap());
+        let [owner, slot] = [1, 2].map(|id| dispatcher.register(DistributableThreadId(id), "track").unwrap());
+        let resource = dispatcher.create_resource(None);
+        for round in 0..50 {
+            let owner = arrive(&dispatcher, owner, 3 * round);
+            assert!(dispatcher.acquire(resource, owner, Time::NEVER).unwrap());
+            let of_other = Arc::clone(&dispatcher);
+            let left_behind = ThreadSpec::new("left").spawn(move || {
+                let left = arrive(&of_other, slot, 3 * round + 1);
+                of_other.acquire(resource, left, Time::NEVER)
+            });
+            let waits = || dispatcher.look(|state| state.resources.resources.waits_for(slot).is_some());
+            eventually(waits);
+            let here = arrive(&dispatcher, slot, 3 * round + 2);
+            let (of_owner, left_behind) = (Arc::clone(&dispatcher), left_behind.unwrap());
+            let releases = ThreadSpec::new("owner").spawn(move || {
+                assert_eq!(left_behind.join().unwrap(), Err(Interrupted::Cancelled));
+                of_owner.release(resource, owner, None);
+            });
+            // With a time-out, so that a mistake is none for ever.
+            let until = entry::now() + Duration::from_secs(10);
+            assert_eq!(
+                dispatcher.acquire(resource, here, until),
+                Ok(true),
+                "round {round}"
+            );
+            releases.unwrap().join().unwrap();
+            dispatcher.release(resource, here, None);
+            assert_eq!(dispatcher.owner_of(resource), None);
         }
     }
 }

@@ -173,12 +173,15 @@ impl State {
         if let Some(other) = self
             .entry(slot)
             .head()
-            .map(|head| (head.visit, Arc::clone(&head.gate)))
+            .map(|head| (head.visit, Arc::clone(&head.gate), head.handed))
         {
-            let (visit, gate) = other;
-            // It does not wait for a resource any more either.
+            let (visit, gate, handed) = other;
+            // It does not wait for a resource any more either, nor has it one that it has not seen.
             wakes.add(self.stop_waiting(slot, now));
             wakes.add(self.withdraw(slot, visit, now));
+            if let Some(resource) = handed {
+                wakes.add(self.release_resource(resource, slot, None, now));
+            }
             wakes.push(&gate);
         }
         self.entry_mut(slot).place = Place::Idle(head);

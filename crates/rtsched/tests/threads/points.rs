@@ -14,7 +14,7 @@ use punctual_orb::{
 };
 use punctual_os::ThreadSpec;
 use punctual_rtsched::{SchedulingError, Standing};
-use punctual_types::Priority;
+use punctual_types::{Completion, Priority, SystemExceptionKind};
 
 use crate::hosts::{Host, Log, WorkerRef, await_standing, cooperative, eventually, importance};
 
@@ -115,7 +115,12 @@ fn cancelled_in_a_collocated_call_the_caller_is_told_when_it_returns() {
         Ok(value)
     });
     let called = host.scheduling.current().segment("track", importance(5), |_| {
-        Ok::<_, SchedulingError>(worker.work(3)?)
+        let told = worker.work(3).unwrap_err();
+        assert_eq!(
+            (told.kind, told.completed),
+            (SystemExceptionKind::ThreadCancelled, Completion::Yes)
+        );
+        Ok::<_, SchedulingError>(())
     });
     assert!(called.unwrap_err().is_cancellation());
     assert_eq!(host.scheduling.threads(), 0);
