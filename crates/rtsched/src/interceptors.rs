@@ -6,7 +6,7 @@
 //! | oneway, asynchronous | goes on; a new thread is sent, with a new id and the implicit parameters | that thread begins and ends there |
 //! | two-way, same ORB | nothing moves; a scheduling point before and after | the servant runs as a part of the caller's thread |
 //! | coming for an asynchronous reply | lets others run until it has looked, or has waited | |
-//! | oneway, same ORB | waits while the new thread has its OS thread | as above |
+//! | oneway, asynchronous, same ORB | waits while the new thread has its OS thread | as above |
 //!
 //! A request without a context runs outside of all distributable threads, also on an OS thread that waits for the reply to one.
 
@@ -269,14 +269,17 @@ impl Mover {
                 implicit: unknown(&context.implicit),
             },
             peer: info.peer(),
-            spawned: info.kind() != CallKind::TwoWay,
+            // Within an ORB, a thread that goes with its call brings no context.
+            spawned: info.kind() != CallKind::TwoWay || info.is_collocated(),
         }
     }
 }
 
-/// Whether it is the caller itself that serves it, as a part of its thread.
+/// Whether it is the caller itself that serves it, as a part of its thread: the call brings no other one.
 fn is_callers_own(info: &ServerRequestInfo<'_>) -> bool {
-    info.is_collocated() && info.kind() == CallKind::TwoWay
+    info.is_collocated()
+        && info.kind() == CallKind::TwoWay
+        && info.get_request_service_context(CONTEXT).is_none()
 }
 
 fn context(present: &Present) -> SchedulingContext {

@@ -87,6 +87,8 @@ struct Visit {
     polls: bool,
     /// The head, while a call has taken it elsewhere.
     absent: Option<Head>,
+    /// The OS thread's processor time when it left; `None`: nobody asks.
+    left_at: Option<Duration>,
     /// What was attached before.
     storage_before: Option<ThreadStorage>,
 }
@@ -176,6 +178,7 @@ impl Here {
             paused: false,
             polls: false,
             absent: None,
+            left_at: None,
             storage_before,
         });
         number
@@ -209,6 +212,32 @@ impl Here {
         segment.scoped = scoped;
         self.depth += 1;
         began_at
+    }
+
+    /// The OS thread's processor time, where a segment of the innermost visit counts by it.
+    fn processor_time(&self) -> Option<Duration> {
+        let first = self.visits.last()?.first_segment;
+        let counts = |segment: &OpenSegment| segment.began_at.is_some();
+        self.segments[first..self.depth]
+            .iter()
+            .any(counts)
+            .then(clock::thread_cpu_time)
+    }
+
+    /// The innermost visit has its head back: what the OS thread has done meanwhile, for whomever, was no work of its segments.
+    fn take_up(&mut self, visit: usize, head: &mut Head) {
+        let visit = &mut self.visits[visit];
+        let Some(left_at) = visit.left_at.take() else {
+            return;
+        };
+        let away = clock::thread_cpu_time().saturating_sub(left_at);
+        let segments = self.segments[visit.first_segment..self.depth].iter_mut();
+        for began_at in segments.filter_map(|segment| segment.began_at.as_mut()) {
+            *began_at += away;
+        }
+        if let Some(began_at) = &mut head.began_at {
+            *began_at += away;
+        }
     }
 
     fn innermost(&mut self) -> &mut OpenSegment {

@@ -55,7 +55,8 @@ pub(crate) fn poll(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
     })
 }
 
-/// The head of the current thread, if there is one, leaves by a call to `target`; gives what the other host is to know.
+/// The head of the current thread, if there is one, leaves by a call to `target`; gives what the other host is to know: the work that
+/// is left, not what the segment began with.
 pub(crate) fn send(
     endsystem: &Arc<Endsystem>,
     target: ObjectRef,
@@ -68,7 +69,7 @@ pub(crate) fn send(
         let visitor = innermost_of(here, endsystem, None)?;
         Ok(Some((visitor, here.innermost().present(id))))
     })?;
-    let Some((visitor, present)) = sent else {
+    let Some((visitor, mut present)) = sent else {
         return Ok(None);
     };
     let head = endsystem
@@ -76,7 +77,14 @@ pub(crate) fn send(
         .leave(visitor, target)
         .map_err(interrupted_at_point)?;
     note(Event::DistributableThreadSent, present.id);
-    with(|here| here.visits.last_mut().expect("it is calling").absent = Some(head));
+    with(|here| {
+        let left_at = here.processor_time();
+        if let (Some(left_at), Some(began_at)) = (left_at, here.innermost().began_at) {
+            present.parameters = present.parameters.after_work(left_at.saturating_sub(began_at));
+        }
+        let visit = here.visits.last_mut().expect("it is calling");
+        (visit.absent, visit.left_at) = (Some(head), left_at);
+    });
     Ok(Some(present))
 }
 
@@ -90,7 +98,8 @@ fn receive(endsystem: &Arc<Endsystem>, visit: u64, cancelled: bool) -> Result<()
         end_visit();
     }
     let returned = with(|here| {
-        let head = here.visits[there].absent.take()?;
+        let mut head = here.visits[there].absent.take()?;
+        here.take_up(there, &mut head);
         let visit = &here.visits[there];
         Some((here.visitor(visit), visit.id, head))
     });

@@ -64,11 +64,26 @@ pub(super) fn pursue(
     const LONGEST_PAUSE: Duration = Duration::from_millis(20);
     let until = in_time(within);
     let mut pause = FIRST_PAUSE;
+    let mut moving = None;
     loop {
-        let found = step(until.saturating_duration_since(Instant::now()))?;
+        let found = match (step(until.saturating_duration_since(Instant::now())), moving) {
+            // There was no time for the answer, which would have said no more than the one before.
+            (
+                Err(_)
+                | Ok(Whereabouts {
+                    place: Place::OutOfReach,
+                    ..
+                }),
+                Some(before),
+            ) if Instant::now() >= until => {
+                return Ok(before);
+            }
+            (found, _) => found?,
+        };
         if found.place != Place::Moving || Instant::now() + pause >= until {
             return Ok(found);
         }
+        moving = Some(found);
         clock::sleep_until(Instant::now() + pause);
         pause = (2 * pause).min(LONGEST_PAUSE);
     }

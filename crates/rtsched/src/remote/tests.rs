@@ -227,7 +227,7 @@ fn a_thread_on_its_way_is_asked_for_again() {
     assert!(second.is_cancelled());
     // It never comes.
     second.table.threads.lock().clear();
-    let never = search(&*first.table, ID, false, Duration::from_millis(30));
+    let never = search(&*first.table, ID, false, Duration::from_millis(500));
     assert_eq!(never, found(Place::Moving, 0, true));
 }
 

@@ -51,6 +51,14 @@ impl Host {
         Self { scheduling, orb }
     }
 
+    /// One that can make asynchronous calls.
+    pub fn with_replies(scheduling: RtScheduling) -> Self {
+        let host = Self::with(scheduling);
+        let pool = host.orb.threadpool().lane(Priority::MIN, 1).build().unwrap();
+        host.orb.set_reply_threadpool(&pool).unwrap();
+        host
+    }
+
     /// An object of this host whose operation is `work`.
     pub fn serve(
         &self,
@@ -166,6 +174,11 @@ impl Log {
 
     pub fn lines(&self) -> Vec<String> {
         self.0.lock().clone()
+    }
+
+    /// What has happened since this was asked.
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Distributable threads from outside: at one endsystem, and over calls between two ORBs.
 
+mod asynchronous;
 mod bad_input;
 mod calls;
 mod cancellation;
@@ -10,3 +11,5 @@ mod points;
 mod schedulers;
 mod segments;
 mod stress;
+mod what_schedulers_see;
+mod work_left;

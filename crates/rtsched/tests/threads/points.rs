@@ -14,7 +14,7 @@ use punctual_orb::{
 };
 use punctual_os::ThreadSpec;
 use punctual_rtsched::{SchedulingError, Standing};
-use punctual_types::{Completion, Priority, SystemExceptionKind};
+use punctual_types::{Completion, SystemExceptionKind};
 
 use crate::hosts::{Host, Log, WorkerRef, await_standing, cooperative, eventually, importance};
 
@@ -89,9 +89,10 @@ fn calls_of_other_interceptors_do_not_bring_the_head_back() {
 fn who_waits_for_an_asynchronous_reply_lets_others_run() {
     // One endsystem with one processor, and a less important thread that has to run before the reply can come.
     let scheduling = cooperative();
-    let (client, server) = (Host::with(scheduling.clone()), Host::with(scheduling.clone()));
-    let pool = client.orb.threadpool().lane(Priority::MIN, 1).build().unwrap();
-    client.orb.set_reply_threadpool(&pool).unwrap();
+    let (client, server) = (
+        Host::with_replies(scheduling.clone()),
+        Host::with(scheduling.clone()),
+    );
     let worker = client.resolve(&server.serve(|value| Ok(value + 1))).within(LONG);
     let current = scheduling.current();
     current

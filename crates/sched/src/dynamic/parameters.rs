@@ -177,6 +177,39 @@ impl SchedulingParameters {
         }
     }
 
+    /// The same with the work that is left once `received` of it is done, never below zero: what a thread takes along to another
+    /// host.
+    ///
+    /// The execution time of [`Self::Deadline`] is what the kernel reserves in each period, and stays.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use punctual_sched::dynamic::{SchedulingParameters, Time};
+    ///
+    /// let laxity = |milliseconds| SchedulingParameters::Laxity {
+    ///     deadline: Time(10_000_000),
+    ///     execution_time: Duration::from_millis(milliseconds),
+    ///     importance: 0,
+    /// };
+    /// assert_eq!(laxity(5).after_work(Duration::from_millis(2)), laxity(3));
+    /// assert_eq!(laxity(5).after_work(Duration::from_millis(7)), laxity(0));
+    /// ```
+    pub const fn after_work(mut self, received: Duration) -> Self {
+        match &mut self {
+            Self::FixedPriority { .. }
+            | Self::Importance { .. }
+            | Self::Rate { .. }
+            | Self::Deadline { .. } => {}
+            Self::Laxity { execution_time, .. }
+            | Self::Urgency { execution_time, .. }
+            | Self::RateOrLaxity { execution_time, .. }
+            | Self::Utility { execution_time, .. } => {
+                *execution_time = execution_time.saturating_sub(received);
+            }
+        }
+        self
+    }
+
     /// The importance, where they say it.
     pub const fn importance(&self) -> Option<i32> {
         match *self {
