@@ -60,7 +60,10 @@ impl DistributableThread {
     /// told THREAD_CANCELLED and scheduled no more. Its segments end, its locks are released and its storage is cleared, in the
     /// reverse order. Cancelling twice is cancelling once.
     ///
-    /// A thread that is calling out sees it when the call returns; [`Self::cancel_everywhere`] goes after it.
+    /// A thread that is in a two-way call goes on at the other host, which is not told: whatever ends the call tells it, the reply, an
+    /// exception, or a time-out, and the call then fails with THREAD_CANCELLED. So does one that waits for an asynchronous reply.
+    /// Without a time-out that may be never. [`Self::cancel_everywhere`] goes after the head instead: it is told where it is, and the
+    /// reply comes sooner.
     ///
     /// # Errors
     /// OBJECT_NOT_EXIST with DISTRIBUTABLE_THREAD_UNKNOWN: it has ended, or has left this endsystem for good (the IDL's

@@ -1,11 +1,11 @@
 //! Cancellation, at each scheduling point and in each wait.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use punctual_os::{Gate, PiMutex, ThreadSpec};
 use punctual_rtsched::{DistributableThreadState, RtScheduling, SchedulingError, SpawnSpec, Standing};
 use punctual_sched::dynamic::Time;
-use punctual_types::{Minor, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::hosts::{Host, await_standing, cooperative, eventually, importance, system};
 
@@ -225,6 +225,31 @@ fn cancelled_while_it_is_away_it_is_told_with_the_reply() {
     release.open();
     assert!(caller.join().unwrap());
     assert_eq!(client.scheduling.threads(), 0);
+}
+
+#[test]
+fn cancelled_while_it_is_away_it_is_told_with_the_time_out() {
+    let (client, server) = (Host::new(), Host::new());
+    let release = Arc::new(Gate::new());
+    let (released, at_client) = (Arc::clone(&release), client.scheduling.clone());
+    let worker = server.serve(move |value| {
+        let away = at_client.snapshot()[0].id;
+        at_client.lookup(away).unwrap().cancel().unwrap();
+        released.pass(None);
+        Ok(value)
+    });
+    let worker = client.resolve(&worker).within(Duration::from_secs(1));
+    let result = client.scheduling.current().segment("track", importance(1), |_| {
+        let told = worker.work(1).unwrap_err();
+        assert_eq!(
+            (told.kind, told.completed),
+            (SystemExceptionKind::ThreadCancelled, Completion::Maybe)
+        );
+        Ok::<_, SchedulingError>(())
+    });
+    assert!(result.unwrap_err().is_cancellation());
+    release.open();
+    eventually("it has left", || server.scheduling.threads() == 0);
 }
 
 #[test]
