@@ -385,6 +385,16 @@ fn the_kernels_deadline_class_is_used_or_refused_with_the_reason() {
         })
         .unwrap();
     assert!(!deadline_class::has(me).unwrap(), "its own class again");
+    // Another thread has its OS thread meanwhile, with a reservation of its own.
+    let orb = Orb::builder().initializer(&scheduling).build().unwrap();
+    let doubler: DoublerRef = orb.root_poa().activate(Doubler).unwrap();
+    current
+        .segment("track", parameters(5), |_| {
+            doubler.as_object().oneway("wake", |_| Ok(()))?;
+            assert!(deadline_class::has(me).unwrap(), "its own reservation again");
+            Ok::<_, SchedulingError>(())
+        })
+        .unwrap();
     let pinned =
         ThreadSpec::new("pinned").affinity(CpuSet::single(affinity::current().iter().next().unwrap()));
     if affinity::current().len() > 1 {
