@@ -19,6 +19,9 @@
 //! | 1 | bits 0-7 the event ([`Event`](crate::Event)), 16-31 the CORBA priority (-1: none), 32-63 the request id |
 //! | 2 | bits 0-15 the own port, 16-31 the peer's, 32-63 a number made of both addresses, or of the connection in its process |
 //! | 3 | the detail |
+//!
+//! A record [of a text](Record::of_text) has octets 0 to 7 of it in word 2, 8 to 15 in word 3 and 16 to 19 in bits 32-63 of word 1,
+//! the lowest bits first.
 
 use std::ffi::OsStr;
 use std::io;

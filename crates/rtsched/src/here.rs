@@ -314,7 +314,7 @@ pub(crate) fn begin_thread(
     implicit: Option<SchedulingParameters>,
     scoped: bool,
 ) -> Result<Mark, SystemException> {
-    note(Event::SegmentBegin, id);
+    note_segment(id, name);
     let storage = endsystem.dispatcher.storage(slot);
     let (visitor, head, mark) = with(|here| {
         let number = here.push_visit(Some(endsystem), slot, id, Some(storage));
@@ -355,7 +355,7 @@ fn begin_nested(
                 punctual_types::Completion::No,
             ));
         }
-        note(Event::SegmentBegin, visit.id);
+        note_segment(visit.id, name);
         let mark = Mark {
             visit: visit.number,
             depth: here.depth,
@@ -390,6 +390,7 @@ pub(crate) fn update(
         endsystem.check(implicit)?;
     }
     let (before, began_at) = with(|here| {
+        note(Event::SegmentUpdate, here.visits.last().expect("there is a current one").id);
         let segment = here.innermost();
         let before = (
             segment.parameters,
@@ -683,7 +684,7 @@ pub(crate) fn receive(endsystem: &Arc<Endsystem>, cancelled: bool) -> Result<(),
     let Some((visitor, id, head)) = returned else {
         return Ok(());
     };
-    note(Event::DistributableThreadReceived, id);
+    note(Event::DistributableThreadReturned, id);
     if cancelled {
         let _ = endsystem.dispatcher.cancel(id);
     }
@@ -738,6 +739,7 @@ pub(crate) fn begin_request(
     with(|here| here.push_request(apart));
     pause();
     note(Event::DistributableThreadReceived, arrival.id);
+    note_segment(arrival.id, arrival.operation);
     let storage = endsystem.dispatcher.storage(slot);
     let (visitor, head) = with(|here| {
         let number = here.push_visit(Some(endsystem), slot, arrival.id, Some(storage));
@@ -829,6 +831,17 @@ fn resume() {
     {
         interrupted_at_point(interrupted);
     }
+}
+
+/// A segment of that name begins.
+fn note_segment(id: DistributableThreadId, name: &str) {
+    note(Event::SegmentBegin, id);
+    record(|| Record::of_text(Event::SegmentName, name));
+}
+
+/// The current thread spawns that one.
+pub(crate) fn note_spawned(id: DistributableThreadId) {
+    note(Event::DistributableThreadSpawned, id);
 }
 
 fn note(event: Event, id: DistributableThreadId) {
