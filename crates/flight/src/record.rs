@@ -201,9 +201,7 @@ impl Record {
         octets[..8].copy_from_slice(&self.link.to_word().to_le_bytes());
         octets[8..16].copy_from_slice(&self.detail.to_le_bytes());
         octets[16..].copy_from_slice(&self.request.to_le_bytes());
-        String::from_utf8_lossy(&octets)
-            .trim_end_matches('\0')
-            .to_owned()
+        String::from_utf8_lossy(&octets).trim_end_matches('\0').to_owned()
     }
 
     pub(crate) fn to_words(self) -> [u64; Self::WORDS] {

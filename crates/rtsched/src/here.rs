@@ -390,7 +390,10 @@ pub(crate) fn update(
         endsystem.check(implicit)?;
     }
     let (before, began_at) = with(|here| {
-        note(Event::SegmentUpdate, here.visits.last().expect("there is a current one").id);
+        note(
+            Event::SegmentUpdate,
+            here.visits.last().expect("there is a current one").id,
+        );
         let segment = here.innermost();
         let before = (
             segment.parameters,
