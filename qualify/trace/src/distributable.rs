@@ -83,6 +83,8 @@ pub struct Hop {
     pub from: (Place, u64),
     /// It arrived there, then.
     pub to: (Place, u64),
+    /// Whether it returns from a call.
+    pub returns: bool,
 }
 
 /// All distributable threads that were recorded, in the order in which they began. Segments that were open when recording began,

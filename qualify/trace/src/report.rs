@@ -1,5 +1,6 @@
 //! What was found, as rows of the contract for machine reading.
 
+mod distributable;
 mod slow_calls;
 
 use std::collections::{BTreeMap, HashMap};
@@ -10,6 +11,7 @@ use punctual_harness::Row;
 use crate::event::{Level, ThreadId};
 use crate::inversion::{Analysis, Inversion, Waiting, Who};
 use crate::request::Request;
+pub use distributable::distributable_threads;
 pub use slow_calls::{blame, slow_calls};
 
 /// Knows what things are called.
@@ -32,8 +34,10 @@ impl Names {
 
     /// Lets operations of these names be shown by them instead of by number.
     #[must_use]
-    pub fn operations(mut self, names: &[&str]) -> Self {
-        let named = names.iter().map(|name| (operation_id(name), (*name).to_owned()));
+    pub fn operations<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
+        let named = names
+            .into_iter()
+            .map(|name| (operation_id(name), name.to_owned()));
         self.operations.extend(named);
         self
     }
@@ -258,7 +262,7 @@ mod tests {
     fn names() -> Names {
         let threads = [(50, "high"), (10, "low"), (11, "other")];
         let threads = threads.map(|(id, name)| (id, name.to_owned()));
-        Names::new(threads.into(), 1_000).operations(&["method"])
+        Names::new(threads.into(), 1_000).operations(["method"])
     }
 
     #[test]

@@ -84,7 +84,11 @@ impl History<'_> {
                     let to = (place, at_ns);
                     // What is still open in it was given up.
                     let left = self.open[at].left.filter(|_| at + 1 == self.open.len());
-                    self.hops.extend(left.map(|from| Hop { from, to }));
+                    self.hops.extend(left.map(|from| Hop {
+                        from,
+                        to,
+                        returns: true,
+                    }));
                     self.close(at, at_ns);
                 }
             }
@@ -110,7 +114,11 @@ impl History<'_> {
             call.arrived = true;
             let from = (call.place, call.from_ns);
             let to = (place, at_ns);
-            self.hops.push(Hop { from, to });
+            self.hops.push(Hop {
+                from,
+                to,
+                returns: false,
+            });
         }
         let name = name.to_owned();
         let what = Doing::Segment {

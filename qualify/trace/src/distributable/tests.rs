@@ -98,14 +98,9 @@ fn one_thread_is_one_history_across_hosts() {
         (88, 90, 100, "Suspended"),
     ];
     assert_eq!(brief(thread), spans(&expected));
-    let there = Hop {
-        from: (RADAR, 40),
-        to: (LANE, 45),
-    };
-    let back = Hop {
-        from: (LANE, 60),
-        to: (RADAR, 70),
-    };
+    let hop = |from, to, returns| Hop { from, to, returns };
+    let there = hop((RADAR, 40), (LANE, 45), false);
+    let back = hop((LANE, 60), (RADAR, 70), true);
     assert_eq!(thread.hops, [there, back]);
     assert_eq!(thread.total_ns(&Doing::Running), 18 + 8 + 8 + 8 + 8);
     let segments: Vec<_> = thread
