@@ -14,6 +14,7 @@ mod linear_mapping;
 mod network_priority;
 mod priority_mapping;
 mod priority_transform;
+pub mod simulator;
 mod standard_mapping;
 
 pub use continuous_mapping::ContinuousMapping;

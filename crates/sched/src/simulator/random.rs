@@ -1,0 +1,93 @@
+/// Random numbers that are the same on every machine: SplitMix64.
+///
+/// Source: Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Random(u64);
+
+impl Random {
+    /// A stream of its own for each combination of parts. What a thread draws does so not depend on when others run.
+    pub(super) fn of(parts: [u64; 4]) -> Self {
+        Self(parts.iter().fold(0, |state, part| Self(state ^ part).next()))
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// In [0, 1).
+    pub(super) fn share(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// In [`least`, `most`], in whole nanoseconds.
+    pub(super) fn between(&mut self, least: u64, most: u64) -> u64 {
+        let span = most.saturating_sub(least);
+        match span.checked_add(1) {
+            // The high half of the product: uniform up to 2^-64 of a nanosecond's share.
+            Some(count) => least + ((u128::from(self.next()) * u128::from(count)) >> 64) as u64,
+            None => self.next(),
+        }
+    }
+
+    /// Exponentially distributed with mean 1, by comparisons alone, for there is no logarithm without the standard library.
+    ///
+    /// Source: von Neumann: Various techniques used in connection with random digits, 1951.
+    pub(super) fn exponential(&mut self) -> f64 {
+        let mut whole = 0.0;
+        loop {
+            let first = self.share();
+            let (mut last, mut descents) = (first, 0u32);
+            loop {
+                let next = self.share();
+                if next >= last {
+                    break;
+                }
+                (last, descents) = (next, descents + 1);
+            }
+            if descents % 2 == 0 {
+                return whole + first;
+            }
+            whole += 1.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_numbers_are_those_of_the_published_algorithm() {
+        let mut random = Random(1_234_567);
+        assert_eq!(random.next(), 6_457_827_717_110_365_317);
+        assert_eq!(random.next(), 3_203_168_211_198_807_973);
+    }
+
+    #[test]
+    fn exponential_times_have_mean_and_variance_1() {
+        let mut random = Random::of([1, 2, 3, 4]);
+        let count = 20_000;
+        let drawn: alloc::vec::Vec<f64> = (0..count).map(|_| random.exponential()).collect();
+        let mean = drawn.iter().sum::<f64>() / f64::from(count);
+        let variance = drawn.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / f64::from(count);
+        assert!((mean - 1.0).abs() < 0.03, "{mean}");
+        assert!((variance - 1.0).abs() < 0.1, "{variance}");
+    }
+
+    #[test]
+    fn numbers_stay_between_their_limits() {
+        let mut random = Random::of([0; 4]);
+        let drawn = |random: &mut Random| {
+            (0..1000)
+                .map(|_| random.between(5, 8))
+                .collect::<alloc::vec::Vec<_>>()
+        };
+        let drawn = drawn(&mut random);
+        assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&5), Some(&8)));
+        assert_eq!(random.between(7, 7), 7);
+    }
+}

@@ -1,0 +1,264 @@
+use core::{mem, time::Duration};
+
+use crate::dynamic::Time;
+
+use super::{
+    Call, EventKind, Observer, Simulation, Start, Step, Work,
+    engine::What,
+    host::nanoseconds,
+    thread::{Frame, Segment, State},
+};
+
+/// What a thread does between two computations.
+impl<'m> Simulation<'m> {
+    /// Its next step. It runs, and has nothing to compute.
+    pub(super) fn step(&mut self, thread: usize, observer: &mut dyn Observer) {
+        if self.threads[thread].cancelled && self.threads[thread].unwinding_to.is_none() {
+            self.threads[thread].unwinding_to = Some(0);
+        }
+        if self.threads[thread].unwinding_to.is_some() {
+            let host = self.threads[thread].host;
+            let cost = self.model.hosts[host].costs.cancellation;
+            if let Some(processor) = self.threads[thread].processor {
+                self.hosts[host].overhead(processor, self.now, cost);
+            }
+            return self.unwind(thread, observer);
+        }
+        let frame = self.threads[thread].frames.last_mut().expect("it runs");
+        let delay = mem::take(&mut frame.delay);
+        if !delay.is_zero() {
+            return self.pause(thread, delay, observer);
+        }
+        let steps: &'m [Step] = frame.steps;
+        let Some(step) = steps.get(frame.next) else {
+            return self.frame_done(thread, observer);
+        };
+        frame.next += 1;
+        match step {
+            Step::Compute(work) => self.compute(thread, work),
+            Step::Begin(parameters) => {
+                let segment = Segment {
+                    parameters: *parameters,
+                    from: self.now,
+                    received: 0,
+                };
+                self.threads[thread].segments.push(segment);
+                self.say(thread, EventKind::SegmentBegun, observer);
+                self.parameters_changed(thread, observer);
+            }
+            Step::Update(parameters) => {
+                if let Some(segment) = self.threads[thread].segments.last_mut() {
+                    segment.parameters = *parameters;
+                }
+                self.say(thread, EventKind::SegmentUpdated, observer);
+                self.parameters_changed(thread, observer);
+            }
+            Step::End => {
+                let left = self.threads[thread].segments.len() - 1;
+                self.threads[thread].end_segments(left);
+                self.say(thread, EventKind::SegmentEnded, observer);
+                self.parameters_changed(thread, observer);
+            }
+            Step::Call(call) => self.call(thread, call, observer),
+            Step::Oneway(start) => self.post(thread, start, None, observer),
+            Step::Async(start) => self.post(thread, start, Some(start.reply_bytes), observer),
+            Step::Await if self.threads[thread].outstanding == 0 => {}
+            Step::Await => {
+                self.leave(thread, State::Awaiting);
+                self.say(thread, EventKind::Paused, observer);
+            }
+            Step::Spawn { task } => {
+                let spawned = self.start(*task, thread, true, self.now, None);
+                let id = self.threads[spawned].id;
+                self.say(thread, EventKind::Spawned { thread: id }, observer);
+                self.say(spawned, EventKind::Arrived, observer);
+                self.ready(spawned);
+            }
+            Step::Lock(resource) => self.lock(thread, *resource, observer),
+            Step::Unlock(resource) => self.unlock(thread, *resource, observer),
+            Step::Sleep(time) => self.pause(thread, *time, observer),
+            Step::Cancel { task } => self.cancel(*task, observer),
+        }
+    }
+
+    fn compute(&mut self, thread: usize, work: &Work) {
+        let state = &mut self.threads[thread];
+        let share = if work.least < work.most {
+            work.least + (work.most - work.least) * state.random.share()
+        } else {
+            work.least
+        };
+        let time = nanoseconds(work.time);
+        state.remaining = if share == 1.0 {
+            time
+        } else {
+            (time as f64 * share) as u64
+        };
+    }
+
+    fn parameters_changed(&mut self, thread: usize, observer: &mut dyn Observer) {
+        if !self.threads[thread].held.is_empty() {
+            self.lend(thread, observer);
+        }
+        self.update(thread);
+    }
+
+    pub(super) fn pause(&mut self, thread: usize, time: Duration, observer: &mut dyn Observer) {
+        self.leave(thread, State::Paused);
+        self.say(thread, EventKind::Paused, observer);
+        self.alarm(thread, time);
+    }
+
+    /// Wakes a paused thread later.
+    pub(super) fn alarm(&mut self, thread: usize, time: Duration) {
+        let state = &mut self.threads[thread];
+        state.pauses += 1;
+        let pauses = state.pauses;
+        self.at(self.now + time, What::Wake { thread, pauses });
+    }
+
+    fn call(&mut self, thread: usize, call: &'m Call, observer: &mut dyn Observer) {
+        let state = &mut self.threads[thread];
+        let (from, to) = (
+            state.host,
+            call.hosts[state.id.stream as usize % call.hosts.len()],
+        );
+        let mut frame = Frame::new(to, &call.steps, state.segments.len());
+        frame.deadline = call.deadline.map(|deadline| self.now + deadline);
+        frame.estimate = nanoseconds(Step::execution_time(&call.steps));
+        frame.reply_bytes = call.reply_bytes;
+        if from == to {
+            // Collocated: the calling thread serves it, and nobody is asked. It has a processor already.
+            frame.started = true;
+            state.frames.push(frame);
+            return;
+        }
+        let arrives = self
+            .links
+            .arrival((from, to), call.request_bytes, self.now, &mut state.random);
+        self.say(thread, EventKind::Sent { to: to as u32 }, observer);
+        self.leave(thread, State::Travelling);
+        self.threads[thread].frames.push(frame);
+        self.at(arrives, What::Request { thread, host: to });
+    }
+
+    fn post(&mut self, thread: usize, start: &Start, reply: Option<u64>, observer: &mut dyn Observer) {
+        let state = &mut self.threads[thread];
+        let hosts = &self.model.tasks[start.task].hosts;
+        let to = hosts[state.id.stream as usize % hosts.len()];
+        let way = (state.host, to);
+        let arrives = self
+            .links
+            .arrival(way, start.request_bytes, self.now, &mut state.random);
+        state.outstanding += u32::from(reply.is_some());
+        let kind = EventKind::Posted {
+            task: start.task as u32,
+            to: to as u32,
+        };
+        self.say(thread, kind, observer);
+        let started = self.start(start.task, thread, false, arrives, reply);
+        self.at(arrives, What::Start { thread: started });
+    }
+
+    /// The reply to an asynchronous call is here.
+    pub(super) fn answered(&mut self, thread: usize, life: u32, observer: &mut dyn Observer) {
+        let state = &mut self.threads[thread];
+        if state.life != life || state.state == State::Free {
+            return;
+        }
+        state.outstanding -= 1;
+        if state.state == State::Awaiting && state.outstanding == 0 {
+            self.say(thread, EventKind::Woken, observer);
+            self.ready(thread);
+        }
+    }
+
+    /// The steps of the innermost frame are done.
+    fn frame_done(&mut self, thread: usize, observer: &mut dyn Observer) {
+        self.give_back(thread, observer);
+        let state = &mut self.threads[thread];
+        if state.frames.len() == 1 {
+            return self.completed(thread, observer);
+        }
+        let late = state.frame().deadline.is_some_and(|deadline| deadline < self.now);
+        self.statistics.tasks[state.id.task as usize].calls_late += u64::from(late);
+        self.return_to_caller(thread, observer);
+        if let Some(caller) = self.threads[thread].frames.last_mut() {
+            caller.retries = 0;
+        }
+    }
+
+    /// Leaves the innermost frame, which is a call's; with the reply, if the caller is on another host.
+    pub(super) fn return_to_caller(&mut self, thread: usize, observer: &mut dyn Observer) {
+        let state = &mut self.threads[thread];
+        let segments = state.segments.len();
+        let (here, bytes) = (state.host, state.frame().reply_bytes);
+        state.leave_frame();
+        let to = state.frame().host;
+        if here == to {
+            if state.segments.len() != segments {
+                self.parameters_changed(thread, observer);
+            }
+            return;
+        }
+        let arrives = self.links.arrival((here, to), bytes, self.now, &mut state.random);
+        self.say(thread, EventKind::Replied { to: to as u32 }, observer);
+        self.leave(thread, State::Travelling);
+        self.at(arrives, What::Reply { thread });
+    }
+
+    fn completed(&mut self, thread: usize, observer: &mut dyn Observer) {
+        let state = &self.threads[thread];
+        let now = self.now;
+        let task = &mut self.statistics.tasks[state.id.task as usize];
+        let deadline = state.frames[0].deadline;
+        let in_time = deadline.is_none_or(|deadline| now <= deadline);
+        task.response.record(nanoseconds(now.since(state.arrived)));
+        if in_time {
+            task.made += 1;
+        } else {
+            task.late += 1;
+            task.dispatched_and_missed += 1;
+        }
+        let utility = state.segments[0].parameters.utility;
+        task.utility += worth(utility.value, utility.decay, deadline, now);
+        self.say(thread, EventKind::Completed, observer);
+        if deadline.is_some() {
+            let kind = if in_time {
+                EventKind::DeadlineMet
+            } else {
+                EventKind::DeadlineMissed
+            };
+            self.say(thread, kind, observer);
+        }
+        self.end(thread);
+    }
+
+    /// The thread is no more.
+    pub(super) fn end(&mut self, thread: usize) {
+        if self.threads[thread].state == State::Ready {
+            self.leave(thread, State::Travelling);
+        }
+        if let Some(parent) = self.threads[thread].parent.take() {
+            let way = (self.threads[thread].host, parent.host);
+            let random = &mut self.threads[thread].random;
+            let arrives = self.links.arrival(way, parent.reply_bytes, self.now, random);
+            let (thread, life) = (parent.thread, parent.life);
+            self.at(arrives, What::Answer { thread, life });
+        }
+        self.release(thread);
+    }
+}
+
+/// What it is worth to be done by now.
+fn worth(value: u32, decay: Duration, deadline: Option<Time>, now: Time) -> u64 {
+    let late = deadline.map_or(Duration::ZERO, |deadline| now.since(deadline));
+    if late.is_zero() {
+        return value.into();
+    }
+    let left = decay.saturating_sub(late);
+    if left.is_zero() {
+        return 0;
+    }
+    u64::try_from(u128::from(value) * left.as_nanos() / decay.as_nanos()).unwrap_or(0)
+}
