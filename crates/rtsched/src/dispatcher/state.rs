@@ -186,7 +186,10 @@ impl State {
         let entry = self.entry_mut(slot);
         if mechanism == Mechanism::KernelDeadline {
             let head = entry.head_mut().expect("it is here");
-            native::reserve(head, &parameters, now).map_err(Interrupted::Refused)?;
+            // One that was away or asleep still has what the kernel has admitted.
+            if head.native != Native::Deadline {
+                native::reserve(head, &parameters, now).map_err(Interrupted::Refused)?;
+            }
         }
         let Place::Idle(mut head) = std::mem::replace(&mut entry.place, Place::Elsewhere) else {
             unreachable!("it is here, and was not ready");
@@ -463,7 +466,7 @@ impl State {
             return false;
         }
         let head = self.entry_mut(slot).head_mut().expect("its head is here");
-        let made = native::change(head, native);
+        let made = native::change(head, native).is_ok();
         if !made {
             self.denied = true;
             crate::notice::COOPERATIVE.say();

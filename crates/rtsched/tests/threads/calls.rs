@@ -145,6 +145,79 @@ fn collocated_calls_stay_on_the_thread() {
 }
 
 #[test]
+fn a_servant_on_its_callers_thread_takes_the_thread_further() {
+    let (client, server) = (Host::new(), Host::new());
+    let at_server = server.scheduling.clone();
+    let last = server.serve(move |value| {
+        at_server.current().id()?;
+        Ok(value + 1)
+    });
+    let last = client.resolve(&last);
+    let collocated = client.serve(move |value| last.work(value));
+    let current = client.scheduling.current();
+    current
+        .segment("track", importance(5), |segment| {
+            assert_eq!(collocated.work(1)?, 2);
+            segment.update(importance(6))?;
+            assert_eq!(collocated.work(2)?, 3);
+            Ok::<_, SchedulingError>(())
+        })
+        .unwrap();
+    assert_eq!(client.scheduling.threads(), 0);
+}
+
+#[test]
+fn other_interceptors_may_have_threads_of_their_own() {
+    use punctual_orb::interceptors::{
+        ClientRequestInfo, ClientRequestInterceptor, Interrupt, OrbInitInfo, OrbInitializer,
+    };
+
+    /// Begins a segment in each call, and leaves it open.
+    #[derive(Clone)]
+    struct Careless(RtScheduling);
+    impl ClientRequestInterceptor for Careless {
+        fn name(&self) -> &str {
+            "careless"
+        }
+        fn send_request(&self, _: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
+            let current = self.0.current();
+            assert!(current.id().is_err(), "the caller's is on its way");
+            let begun = current.begin_scheduling_segment("left open", importance(1), None);
+            Ok(begun.map_err(crate::hosts::system)?)
+        }
+    }
+    impl OrbInitializer for Careless {
+        fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+            info.add_client_request_interceptor(Arc::new(self.clone()))
+                .unwrap();
+        }
+    }
+
+    let server = Host::new();
+    let worker = server.serve(Ok);
+    let scheduling = cooperative();
+    let orb = punctual_orb::Orb::builder()
+        .initializer(&scheduling)
+        .initializer(&Careless(scheduling.clone()))
+        .build()
+        .unwrap();
+    let client = Host {
+        scheduling: scheduling.clone(),
+        orb,
+    };
+    let worker = client.resolve(&worker);
+    let current = scheduling.current();
+    current
+        .segment("track", importance(5), |_| {
+            assert_eq!(worker.work(1)?, 1);
+            assert_eq!(current.current_scheduling_segment_names()?, ["track"]);
+            Ok::<_, SchedulingError>(())
+        })
+        .unwrap();
+    assert_eq!(scheduling.threads(), 0);
+}
+
+#[test]
 fn while_one_is_away_another_runs() {
     let (client, server) = (Host::new(), Host::new());
     let log = Log::default();
