@@ -105,7 +105,7 @@ pub mod prelude {
 /// ```
 pub mod rtscheduling {
     pub use punctual_rtsched::*;
-    pub use punctual_sched::dynamic::*;
+    pub use punctual_sched::{dynamic::*, simulator};
     pub use punctual_types::DistributableThreadId;
 }
 
