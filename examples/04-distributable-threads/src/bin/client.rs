@@ -15,7 +15,7 @@ use punctual::rtscheduling::{
 punctual::include_idl!("radar");
 use radar::{ConsoleRef, Sighting, TrackerRef};
 
-/// Nothing here takes longer.
+/// No call here takes longer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What the tracker calls back.
@@ -137,7 +137,7 @@ fn watch(scheduling: &RtScheduling, tracker: &TrackerRef) -> Result<(), Box<dyn 
     }
     println!("radar:   watch is at the tracker; cancelled from here");
     watch.cancel_everywhere(PATIENCE)?;
-    match told.recv_timeout(PATIENCE)? {
+    match told.recv_timeout(2 * PATIENCE)? {
         Err(exception) => println!("radar:   watch ends: {:?}", exception.kind),
         Ok(()) => println!("radar:   watch was not cancelled"),
     }
