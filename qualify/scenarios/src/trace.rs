@@ -226,7 +226,9 @@ fn judge(
         Ok(kernel) => kernel.begin_ns,
         Err(_) => recorded.begin_ns(),
     };
-    let names = Names::new(recorded.names(), begin).operations(recorded.segments());
+    let names = Names::new(recorded.names(), begin)
+        .processes(recorded.processes())
+        .operations(recorded.segments());
     let mut analysis = recorded.analyse();
     let asked = asked(options, recorded);
     let on_cpu = |cpu: u32| recorded.kernel.is_err() || options.cpu.is_none_or(|asked| asked == cpu as usize);

@@ -60,6 +60,7 @@ pub(crate) fn woken(time_ns: u64, at: u32, task: Task, cpu: u32) -> KernelEvent 
 pub(crate) fn carrier<const N: usize>(place: Place, name: &str, records: [Vec<Record>; N]) -> ThreadRecords {
     ThreadRecords {
         process: place.process,
+        process_name: format!("host-{}", place.process),
         thread: place.thread,
         name: name.to_owned(),
         records: records.concat(),

@@ -44,6 +44,9 @@ pub fn write_timeline(
     ] {
         events.metadata("process_name", process, 0, name)?;
     }
+    for (process, name) in recorded.processes() {
+        events.metadata("process_name", process.into(), 0, &name)?;
+    }
     for thread in &recorded.threads {
         let (process, id) = (thread.process.into(), thread.thread.into());
         events.metadata("thread_name", process, id, &thread.name)?;

@@ -18,6 +18,7 @@ pub use slow_calls::{blame, slow_calls};
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     threads: HashMap<ThreadId, String>,
+    processes: HashMap<i32, String>,
     operations: HashMap<u64, String>,
     begin_ns: u64,
 }
@@ -27,9 +28,17 @@ impl Names {
     pub fn new(threads: HashMap<ThreadId, String>, begin_ns: u64) -> Self {
         Self {
             threads,
+            processes: HashMap::new(),
             operations: HashMap::new(),
             begin_ns,
         }
+    }
+
+    /// With the names of processes.
+    #[must_use]
+    pub fn processes(mut self, names: HashMap<i32, String>) -> Self {
+        self.processes = names;
+        self
     }
 
     /// Lets operations of these names be shown by them instead of by number.
@@ -45,6 +54,14 @@ impl Names {
     /// The name of a thread.
     pub fn thread(&self, thread: ThreadId) -> &str {
         self.threads.get(&thread).map_or("?", String::as_str)
+    }
+
+    /// The name of a process and its number, as several may have the same name.
+    pub fn process(&self, process: i32) -> String {
+        match self.processes.get(&process) {
+            Some(name) => format!("{name} {process}"),
+            None => format!("process {process}"),
+        }
     }
 
     /// The name of an operation, or its number.

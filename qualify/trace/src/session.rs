@@ -131,6 +131,17 @@ impl Recorded {
         names
     }
 
+    /// What processes of ORBs are called.
+    pub fn processes(&self) -> HashMap<i32, String> {
+        let named = self
+            .threads
+            .iter()
+            .filter(|thread| !thread.process_name.is_empty());
+        named
+            .map(|thread| (thread.process, thread.process_name.clone()))
+            .collect()
+    }
+
     /// When the first thing happened that ORBs recorded; 0 where nothing did.
     pub fn begin_ns(&self) -> u64 {
         let first = self.threads.iter().filter_map(|thread| thread.records.first());

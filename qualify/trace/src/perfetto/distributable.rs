@@ -71,13 +71,13 @@ fn slice(
     events: &mut Events<'_, impl Write>,
 ) -> io::Result<()> {
     let Place { process, thread } = span.place;
-    let carrier = names.thread(thread);
+    let (host, carrier) = (names.process(process), names.thread(thread));
     let (kind, name) = match &span.what {
         Doing::Segment { name, .. } => ("segment", name.clone()),
         Doing::Call => ("call", "calls".to_owned()),
-        Doing::Running => ("running", format!("runs on {carrier} ({process})")),
-        Doing::Suspended => ("suspended", format!("waits at {process}")),
-        Doing::Present => ("present", format!("on {carrier} ({process})")),
+        Doing::Running => ("running", format!("runs at {host}: {carrier}")),
+        Doing::Suspended => ("suspended", format!("waits at {host}")),
+        Doing::Present => ("present", format!("at {host}: {carrier}")),
     };
     let detail = json!({ "kind": kind, "process": process, "thread": thread, "carrier": carrier });
     events.slice(DISTRIBUTABLE, track, &name, span.from_ns, span.until_ns, detail)?;

@@ -49,7 +49,7 @@ fn timeline() -> Vec<Value> {
         requests: Vec::new(),
         threads,
     };
-    let names = Names::new(recorded.names(), 0);
+    let names = Names::new(recorded.names(), 0).processes(recorded.processes());
     let mut text = Vec::new();
     write_timeline(&recorded, &Analysis::default(), &names, &mut text).unwrap();
     let timeline: Value = serde_json::from_slice(&text).unwrap();
@@ -85,13 +85,21 @@ fn a_track_for_each_across_processes() {
         .collect();
     let expected = [
         ("track", 1.0, 8.0),
-        ("runs on radar (100)", 1.0, 3.0),
+        ("runs at host-100 100: radar", 1.0, 3.0),
         ("calls", 4.0, 3.0),
         ("plot", 5.0, 1.0),
-        ("on lane (200)", 5.0, 1.0),
-        ("waits at 100", 7.0, 2.0),
+        ("at host-200 200: lane", 5.0, 1.0),
+        ("waits at host-100 100", 7.0, 2.0),
     ];
     assert_eq!(slices, expected);
+    let carriers: Vec<_> = of_tracks()
+        .filter(|event| event["ph"] == "X" && event["args"]["kind"] != "call")
+        .map(|event| event["args"]["carrier"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        carriers,
+        ["radar", "radar", "lane", "lane", "radar", "lane", "lane"]
+    );
     let updates: Vec<_> = events
         .iter()
         .filter(|event| event["ph"] == "i")
