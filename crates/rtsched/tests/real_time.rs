@@ -92,11 +92,10 @@ impl Spinner {
         self.turns.load(Ordering::Relaxed)
     }
 
-    /// Whether it gets the CPU.
-    fn gets_on(&self) -> bool {
+    /// Waits until it has had the CPU once more: the kernel takes it from all real-time threads now and then.
+    fn gets_on(&self) {
         let before = self.turns();
-        std::thread::sleep(Duration::from_millis(10));
-        self.turns() > before
+        eventually("it gets on", || self.turns() > before);
     }
 }
 
@@ -128,7 +127,7 @@ fn a_running_thread_is_passed_by_a_more_eligible_one_without_its_help() {
     let high_thread = start("high", 9, &high);
     eventually("the more important one runs", || high.turns() > 0);
     let frozen = low.turns();
-    assert!(high.gets_on());
+    high.gets_on();
     assert_eq!(low.turns(), frozen, "it has no processor");
     let native = scheduling::of(low_thread.tid()).unwrap();
     assert_eq!(native, Scheduling::fifo(NativePriorities::default().inactive));
