@@ -158,6 +158,29 @@ impl Minor {
     /// Punctual: the priority lies outside the band that its connection is bound to; send it over another connection.
     pub const PRIORITY_OUTSIDE_BOUND_BAND: Self = Self(PUNCTUAL_VMCID | 83);
 
+    /// Punctual: the calling thread carries no distributable thread; begin a scheduling segment first.
+    pub const NO_DISTRIBUTABLE_THREAD: Self = Self(PUNCTUAL_VMCID | 120);
+    /// Punctual: the innermost scheduling segment has another name; it is still open.
+    pub const SEGMENT_NAME_WRONG: Self = Self(PUNCTUAL_VMCID | 121);
+    /// Punctual: the innermost scheduling segment belongs to a scope or to a request, and ends with it.
+    pub const SEGMENT_IS_SCOPED: Self = Self(PUNCTUAL_VMCID | 122);
+    /// Punctual: no distributable thread of this id is known here: it has ended, or was never here.
+    pub const DISTRIBUTABLE_THREAD_UNKNOWN: Self = Self(PUNCTUAL_VMCID | 123);
+    /// Punctual: the distributable thread was cancelled.
+    pub const DISTRIBUTABLE_THREAD_CANCELLED: Self = Self(PUNCTUAL_VMCID | 124);
+    /// Punctual: the distributable thread is active at this host already: an earlier call of it that timed out still runs, or its context was forged.
+    pub const DISTRIBUTABLE_THREAD_ACTIVE: Self = Self(PUNCTUAL_VMCID | 125);
+    /// Punctual: the deadline of the operation passed, and the operation was cancelled; the distributable thread goes on.
+    pub const OPERATION_CANCELLED: Self = Self(PUNCTUAL_VMCID | 126);
+    /// Punctual: as many distributable threads are at this host as may be; raise `max_threads` of the scheduling's builder.
+    pub const TOO_MANY_DISTRIBUTABLE_THREADS: Self = Self(PUNCTUAL_VMCID | 127);
+    /// Punctual: the system made no thread for the distributable thread; look at its limits on threads and memory.
+    pub const SPAWN_FAILED: Self = Self(PUNCTUAL_VMCID | 128);
+    /// Punctual: the kernel does not admit the deadline: SCHED_DEADLINE wants a period and an execution time that fit beside those admitted, and a thread that no affinity binds.
+    pub const DEADLINE_NOT_ADMITTED: Self = Self(PUNCTUAL_VMCID | 129);
+    /// Punctual: scheduling segments are nested deeper than the limit; raise `max_segments` of the scheduling's builder.
+    pub const SEGMENTS_NESTED_TOO_DEEP: Self = Self(PUNCTUAL_VMCID | 130);
+
     /// What the code means and what to try next, for the codes of this ORB.
     ///
     /// ```
@@ -312,6 +335,37 @@ impl Minor {
                 "the priority lies outside the band that its connection is bound to; send it over another connection",
             ),
             Self::PRIORITY_NOT_TRANSFORMED => Some("the server's priority transform refused the priority"),
+            Self::NO_DISTRIBUTABLE_THREAD => {
+                Some("the calling thread carries no distributable thread; begin a scheduling segment first")
+            }
+            Self::SEGMENT_NAME_WRONG => {
+                Some("the innermost scheduling segment has another name; it is still open")
+            }
+            Self::SEGMENT_IS_SCOPED => {
+                Some("the innermost scheduling segment belongs to a scope or to a request, and ends with it")
+            }
+            Self::DISTRIBUTABLE_THREAD_UNKNOWN => {
+                Some("no distributable thread of this id is known here: it has ended, or was never here")
+            }
+            Self::DISTRIBUTABLE_THREAD_CANCELLED => Some("the distributable thread was cancelled"),
+            Self::DISTRIBUTABLE_THREAD_ACTIVE => Some(
+                "the distributable thread is active at this host already: an earlier call of it that timed out still runs, or its context was forged",
+            ),
+            Self::OPERATION_CANCELLED => Some(
+                "the deadline of the operation passed, and the operation was cancelled; the distributable thread goes on",
+            ),
+            Self::TOO_MANY_DISTRIBUTABLE_THREADS => Some(
+                "as many distributable threads are at this host as may be; raise `max_threads` of the scheduling's builder",
+            ),
+            Self::SPAWN_FAILED => Some(
+                "the system made no thread for the distributable thread; look at its limits on threads and memory",
+            ),
+            Self::DEADLINE_NOT_ADMITTED => Some(
+                "the kernel does not admit the deadline: SCHED_DEADLINE wants a period and an execution time that fit beside those admitted, and a thread that no affinity binds",
+            ),
+            Self::SEGMENTS_NESTED_TOO_DEEP => Some(
+                "scheduling segments are nested deeper than the limit; raise `max_segments` of the scheduling's builder",
+            ),
             _ => None,
         }
     }

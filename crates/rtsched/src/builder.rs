@@ -1,0 +1,130 @@
+use punctual_sched::dynamic::{MostImportantFirst, Scheduler, SchedulingParameters};
+
+use crate::{BuildError, Mechanism, NativePriorities, Preemption, RtScheduling};
+
+/// Makes an [`RtScheduling`].
+///
+/// ```
+/// use punctual_rtsched::{Mechanism, RtScheduling};
+/// use punctual_sched::dynamic::EarliestDeadlineFirst;
+///
+/// let scheduling = RtScheduling::builder()
+///     .scheduler(EarliestDeadlineFirst::new())
+///     .mechanism(Mechanism::ReadyQueue)
+///     .processors(1)
+///     .max_threads(200)
+///     .build()?;
+/// assert_eq!(scheduling.manager().scheduler_name(), "EDF");
+/// # Ok::<(), punctual_rtsched::BuildError>(())
+/// ```
+pub struct RtSchedulingBuilder {
+    pub(crate) scheduler: Box<dyn Scheduler>,
+    pub(crate) mechanism: Mechanism,
+    pub(crate) preemption: Preemption,
+    pub(crate) native: NativePriorities,
+    pub(crate) processors: usize,
+    pub(crate) max_threads: usize,
+    pub(crate) max_segments: usize,
+    pub(crate) decisions: usize,
+    pub(crate) default_parameters: SchedulingParameters,
+}
+
+impl RtSchedulingBuilder {
+    pub(crate) fn new() -> Self {
+        Self {
+            scheduler: Box::new(MostImportantFirst::new()),
+            mechanism: Mechanism::default(),
+            preemption: Preemption::default(),
+            native: NativePriorities::default(),
+            processors: 1,
+            max_threads: 1024,
+            max_segments: 32,
+            decisions: 0,
+            default_parameters: SchedulingParameters::Importance { importance: 0 },
+        }
+    }
+
+    /// Who decides. Default: [`MostImportantFirst`].
+    pub fn scheduler(mut self, scheduler: impl Scheduler + 'static) -> Self {
+        self.scheduler = Box::new(scheduler);
+        self
+    }
+
+    /// How decisions are carried out. Default: [`Mechanism::ReadyQueue`].
+    pub fn mechanism(mut self, mechanism: Mechanism) -> Self {
+        self.mechanism = mechanism;
+        self
+    }
+
+    /// What becomes of a running thread that others pass. Default: [`Preemption::Native`].
+    pub fn preemption(mut self, preemption: Preemption) -> Self {
+        self.preemption = preemption;
+        self
+    }
+
+    /// Which native priorities threads get. Default: those of [`NativePriorities`].
+    pub fn native_priorities(mut self, native: NativePriorities) -> Self {
+        self.native = native;
+        self
+    }
+
+    /// How many threads run at a time. Default 1, at least 1.
+    ///
+    /// It is the application that keeps the threads to these processors: pin the process, or the lanes and the threads that begin
+    /// segments, to as many CPUs. With fewer CPUs than processors the kernel chooses among those that were let run; with more, CPUs
+    /// stay free, and a thread that was passed over may go on there.
+    pub fn processors(mut self, processors: usize) -> Self {
+        self.processors = processors;
+        self
+    }
+
+    /// How many distributable threads may be here at a time; memory for them is taken at the start. Default 1024. Over it a begin, a
+    /// spawn or a request fails with IMP_LIMIT.
+    ///
+    /// ```
+    /// use punctual_rtsched::RtScheduling;
+    /// use punctual_sched::dynamic::SchedulingParameters;
+    ///
+    /// let scheduling = RtScheduling::builder().max_threads(1).build()?;
+    /// let parameters = SchedulingParameters::Importance { importance: 1 };
+    /// let current = scheduling.current();
+    /// current.begin_scheduling_segment("one", parameters, None)?;
+    /// assert!(current.spawn("two", None, None, Default::default(), || ()).is_err());
+    /// # current.end_scheduling_segment("one")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn max_threads(mut self, max_threads: usize) -> Self {
+        self.max_threads = max_threads;
+        self
+    }
+
+    /// How deep the segments of a thread may be nested at this host. Default 32. Over it a begin fails with IMP_LIMIT.
+    pub fn max_segments(mut self, max_segments: usize) -> Self {
+        self.max_segments = max_segments;
+        self
+    }
+
+    /// Keeps so many decisions, for tests and measurements; see [`RtScheduling::decisions`]. Default 0.
+    ///
+    /// With mechanisms that leave the choice to the kernel, these are the decisions that the scheduler would take; they cost a
+    /// choice at each scheduling point.
+    pub fn record_decisions(mut self, decisions: usize) -> Self {
+        self.decisions = decisions;
+        self
+    }
+
+    /// What threads are scheduled by that bring no parameters, or none that are known here. Default: importance 0; translated to
+    /// the scheduler's kind.
+    pub fn default_parameters(mut self, parameters: SchedulingParameters) -> Self {
+        self.default_parameters = parameters;
+        self
+    }
+
+    /// Takes the memory, tries the mechanism, and starts the thread `rt-dispatch` where the scheduler's decisions change with time.
+    ///
+    /// # Errors
+    /// [`BuildError`].
+    pub fn build(self) -> Result<RtScheduling, BuildError> {
+        RtScheduling::new(self)
+    }
+}

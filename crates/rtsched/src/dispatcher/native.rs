@@ -1,0 +1,125 @@
+//! What the dispatcher does to OS threads.
+
+use std::{io, time::Duration};
+
+use punctual_os::{
+    Scheduling, TaskId, ThreadSpec,
+    deadline_class::{self, Reservation},
+    scheduling,
+};
+use punctual_sched::dynamic::{ParameterKind, Scheduler, SchedulingParameters, Time, TranslationDefaults};
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+use super::{
+    Mechanism,
+    entry::{Head, Native},
+};
+use crate::error::BuildError;
+
+/// Whether the mechanism can do what such a scheduler decides.
+pub(super) fn check(scheduler: &dyn Scheduler, mechanism: Mechanism) -> Result<(), BuildError> {
+    let unsuitable = |reason| BuildError::MechanismUnsuitable {
+        mechanism: mechanism.name(),
+        scheduler: scheduler.name().to_owned(),
+        reason,
+    };
+    match mechanism {
+        Mechanism::ReadyQueue => Ok(()),
+        Mechanism::OsPriorities if depends_on_time(scheduler) => Err(unsuitable(
+            "its eligibility changes with time, and native priorities do not; use Mechanism::ReadyQueue",
+        )),
+        Mechanism::OsPriorities => Ok(()),
+        Mechanism::KernelDeadline if scheduler.kind() != ParameterKind::Deadline => Err(unsuitable(
+            "the kernel schedules by deadlines only; use EarliestDeadlineFirst, or Mechanism::ReadyQueue",
+        )),
+        Mechanism::KernelDeadline => try_deadline_class(),
+    }
+}
+
+/// Whether its decisions change although nothing happens.
+pub(super) fn depends_on_time(scheduler: &dyn Scheduler) -> bool {
+    let any = SchedulingParameters::Importance { importance: 0 }
+        .translated(scheduler.kind(), &TranslationDefaults::default());
+    scheduler.fixed_eligibility(&any).is_none()
+}
+
+/// On a thread of its own, which has the affinity of this one.
+fn try_deadline_class() -> Result<(), BuildError> {
+    const PERIOD: Duration = Duration::from_millis(100);
+    let little = Reservation {
+        runtime: Duration::from_micros(100),
+        deadline: PERIOD,
+        period: PERIOD,
+    };
+    let attempt = move || deadline_class::set_of(TaskId::current_thread(), little);
+    let thread = ThreadSpec::new("rt-probe").spawn(attempt)?;
+    match thread.join() {
+        Ok(outcome) => outcome.map_err(BuildError::KernelDeadlineRefused),
+        Err(_) => Err(BuildError::System(io::ErrorKind::Other.into())),
+    }
+}
+
+/// Says whether the OS thread is like that now. One system call, or none; two more the first time.
+pub(super) fn change(head: &mut Head, native: Native) -> bool {
+    if head.native == native {
+        return true;
+    }
+    remember(head);
+    let changed = match native {
+        Native::Own => scheduling::set_of(head.tid, head.before),
+        Native::At(priority) => scheduling::set_of(head.tid, Scheduling::fifo(priority)),
+        Native::Deadline => Ok(()),
+    };
+    if changed.is_ok() {
+        head.native = native;
+    }
+    changed.is_ok()
+}
+
+/// Keeps what the OS thread has of its owner's, before the first change.
+fn remember(head: &mut Head) {
+    if head.native == Native::Own {
+        head.before = scheduling::of(head.tid).unwrap_or(Scheduling::OTHER);
+    }
+}
+
+/// Gives the OS thread back what it had.
+pub(super) fn restore(head: &mut Head) {
+    change(head, Native::Own);
+}
+
+/// Asks the kernel for what the parameters say.
+pub(super) fn reserve(
+    head: &mut Head,
+    parameters: &SchedulingParameters,
+    now: Time,
+) -> Result<(), SystemException> {
+    let &SchedulingParameters::Deadline {
+        deadline,
+        period,
+        execution_time,
+        ..
+    } = parameters
+    else {
+        return Err(not_admitted());
+    };
+    let left = deadline.since(now);
+    let period = if period.is_zero() { left } else { period };
+    let reservation = Reservation {
+        runtime: execution_time,
+        deadline: left.min(period),
+        period,
+    };
+    remember(head);
+    deadline_class::set_of(head.tid, reservation).map_err(|_| not_admitted())?;
+    head.native = Native::Deadline;
+    Ok(())
+}
+
+fn not_admitted() -> SystemException {
+    SystemException::new(
+        SystemExceptionKind::NoResources,
+        Minor::DEADLINE_NOT_ADMITTED,
+        Completion::No,
+    )
+}

@@ -1,0 +1,696 @@
+//! What an OS thread carries: visits of distributable threads, the innermost last, and their segments.
+//!
+//! Nobody else looks at it, and it is never borrowed while the dispatcher makes the thread wait or code of the application's runs.
+
+use std::{
+    cell::RefCell,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use punctual_flight::{Event, Record, record};
+use punctual_os::{Gate, TaskId, clock};
+use punctual_sched::dynamic::{SchedulingParameters, Slot, Time};
+use punctual_types::{DistributableThreadId, Minor, SystemException};
+
+use crate::{
+    SchedulingError,
+    dispatcher::{Head, Visitor},
+    endsystem::Endsystem,
+    error::{Interrupted, bad_order, no_current, thread_cancelled},
+};
+
+thread_local! {
+    static HERE: RefCell<Here> = const { RefCell::new(Here::new()) };
+}
+
+static VISITS: AtomicU64 = AtomicU64::new(1);
+
+/// What an OS thread carries.
+struct Here {
+    carrier: Option<(TaskId, Arc<Gate>)>,
+    visits: Vec<Visit>,
+    /// Those of all visits; only the first `depth` are open. The others keep the memory of their names.
+    segments: Vec<OpenSegment>,
+    depth: usize,
+    /// Until when operations may take; each no later than the one around it.
+    limits: Vec<Time>,
+}
+
+/// One stay of a distributable thread on this OS thread.
+struct Visit {
+    /// `None`: a request without a distributable thread, which hides those that the OS thread waits for.
+    endsystem: Option<Arc<Endsystem>>,
+    slot: Slot,
+    id: DistributableThreadId,
+    number: u64,
+    /// Where its segments and limits begin.
+    first_segment: usize,
+    first_limit: usize,
+    /// How many scopes will end it: scoped segments, and the request that brought it.
+    scopes: u32,
+    /// Whether a request brought it.
+    by_request: bool,
+    /// Cancellation was seen: nothing of it is scheduled any more.
+    cancelled: bool,
+    /// It waits for another visit on this OS thread.
+    paused: bool,
+    /// The head, while a call has taken it elsewhere.
+    absent: Option<Head>,
+}
+
+struct OpenSegment {
+    name: String,
+    parameters: SchedulingParameters,
+    implicit: Option<SchedulingParameters>,
+    /// The OS thread's processor time at its beginning; `None`: nobody asks.
+    began_at: Option<Duration>,
+    scoped: bool,
+}
+
+/// Which scope a segment belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    visit: u64,
+    depth: usize,
+}
+
+/// What is known of the current thread.
+pub(crate) struct Present {
+    pub(crate) id: DistributableThreadId,
+    pub(crate) parameters: SchedulingParameters,
+    pub(crate) implicit: Option<SchedulingParameters>,
+}
+
+impl Here {
+    const fn new() -> Self {
+        Self {
+            carrier: None,
+            visits: Vec::new(),
+            segments: Vec::new(),
+            depth: 0,
+            limits: Vec::new(),
+        }
+    }
+
+    /// The innermost visit, where it is one of this endsystem's threads.
+    fn current(&mut self, endsystem: &Arc<Endsystem>) -> Option<&mut Visit> {
+        self.visits.last_mut().filter(|visit| visit.is_of(endsystem))
+    }
+
+    fn carrier(&mut self) -> (TaskId, Arc<Gate>) {
+        let (tid, gate) = self
+            .carrier
+            .get_or_insert_with(|| (TaskId::current_thread(), Arc::new(Gate::new())));
+        (*tid, Arc::clone(gate))
+    }
+
+    fn push_visit(
+        &mut self,
+        endsystem: Option<&Arc<Endsystem>>,
+        slot: Slot,
+        id: DistributableThreadId,
+    ) -> u64 {
+        let number = VISITS.fetch_add(1, Ordering::Relaxed);
+        self.visits.push(Visit {
+            endsystem: endsystem.cloned(),
+            slot,
+            id,
+            number,
+            first_segment: self.depth,
+            first_limit: self.limits.len(),
+            scopes: 0,
+            by_request: false,
+            cancelled: false,
+            paused: false,
+            absent: None,
+        });
+        number
+    }
+
+    fn push_segment(
+        &mut self,
+        name: &str,
+        parameters: SchedulingParameters,
+        implicit: Option<SchedulingParameters>,
+        scoped: bool,
+    ) -> Option<Duration> {
+        let began_at = needs_processor_time(&parameters).then(clock::thread_cpu_time);
+        if self.depth == self.segments.len() {
+            self.segments.push(OpenSegment {
+                name: String::with_capacity(64),
+                parameters,
+                implicit,
+                began_at,
+                scoped,
+            });
+        }
+        let segment = &mut self.segments[self.depth];
+        segment.name.clear();
+        segment.name.push_str(name);
+        segment.parameters = parameters;
+        segment.implicit = implicit;
+        segment.began_at = began_at;
+        segment.scoped = scoped;
+        self.depth += 1;
+        began_at
+    }
+
+    fn innermost(&mut self) -> &mut OpenSegment {
+        &mut self.segments[self.depth - 1]
+    }
+
+    fn visitor(&self, visit: &Visit) -> Visitor {
+        Visitor {
+            slot: visit.slot,
+            visit: visit.number,
+            limit: self.limits.last().copied().filter(|limit| *limit != Time::NEVER),
+        }
+    }
+
+    /// The innermost visit with its endsystem, as a visitor.
+    fn visiting(&self) -> Option<(Arc<Endsystem>, Visitor)> {
+        let visit = self.visits.last()?;
+        Some((visit.endsystem.clone()?, self.visitor(visit)))
+    }
+}
+
+/// An OS thread that ends with segments open ends them.
+impl Drop for Here {
+    fn drop(&mut self) {
+        while let Some(visit) = self.visits.pop() {
+            visit.end();
+        }
+    }
+}
+
+impl Visit {
+    fn is_of(&self, endsystem: &Arc<Endsystem>) -> bool {
+        self.endsystem
+            .as_ref()
+            .is_some_and(|own| Arc::ptr_eq(own, endsystem))
+    }
+
+    fn end(self) {
+        if let Some(endsystem) = self.endsystem {
+            endsystem.dispatcher.end(self.slot, self.number);
+        }
+    }
+}
+
+fn with<R>(look: impl FnOnce(&mut Here) -> R) -> R {
+    HERE.with_borrow_mut(look)
+}
+
+fn needs_processor_time(parameters: &SchedulingParameters) -> bool {
+    parameters.execution_time().is_some()
+}
+
+/// `begin_scheduling_segment`: a new thread where there is none, else a segment within the one that is open.
+pub(crate) fn begin(
+    endsystem: &Arc<Endsystem>,
+    name: &str,
+    parameters: SchedulingParameters,
+    implicit: Option<SchedulingParameters>,
+    scoped: bool,
+) -> Result<Mark, SchedulingError> {
+    endsystem.check(&parameters)?;
+    if let Some(implicit) = &implicit {
+        endsystem.check(implicit)?;
+    }
+    match with(|here| here.current(endsystem).map(|visit| visit.cancelled)) {
+        None => {
+            let id = endsystem.ids.next();
+            let slot = endsystem.dispatcher.register(id, name)?;
+            Ok(begin_thread(
+                endsystem, id, slot, name, parameters, implicit, scoped,
+            )?)
+        }
+        Some(true) => Err(thread_cancelled().into()),
+        Some(false) => Ok(begin_nested(endsystem, name, parameters, implicit, scoped)?),
+    }
+}
+
+/// The first segment of a thread that is registered already.
+pub(crate) fn begin_thread(
+    endsystem: &Arc<Endsystem>,
+    id: DistributableThreadId,
+    slot: Slot,
+    name: &str,
+    parameters: SchedulingParameters,
+    implicit: Option<SchedulingParameters>,
+    scoped: bool,
+) -> Result<Mark, SystemException> {
+    note(Event::SegmentBegin, id);
+    let (visitor, head, mark) = with(|here| {
+        let number = here.push_visit(Some(endsystem), slot, id);
+        let mark = Mark {
+            visit: number,
+            depth: here.depth,
+        };
+        let began_at = here.push_segment(name, parameters, implicit, scoped);
+        let (tid, gate) = here.carrier();
+        let visit = here.visits.last_mut().expect("just pushed");
+        visit.scopes = scoped.into();
+        let head = Head::new(number, tid, gate, parameters, began_at);
+        (here.visitor(&here.visits[here.visits.len() - 1]), head, mark)
+    });
+    endsystem
+        .dispatcher
+        .arrive(visitor, head)
+        .map_err(|interrupted| {
+            end_visit();
+            interrupted.exception()
+        })?;
+    Ok(mark)
+}
+
+fn begin_nested(
+    endsystem: &Arc<Endsystem>,
+    name: &str,
+    parameters: SchedulingParameters,
+    implicit: Option<SchedulingParameters>,
+    scoped: bool,
+) -> Result<Mark, SystemException> {
+    let (visitor, began_at, mark) = with(|here| {
+        let visit = here.visits.last().expect("there is a current one");
+        if here.depth - visit.first_segment >= endsystem.max_segments {
+            return Err(SystemException::new(
+                punctual_types::SystemExceptionKind::ImpLimit,
+                Minor::SEGMENTS_NESTED_TOO_DEEP,
+                punctual_types::Completion::No,
+            ));
+        }
+        note(Event::SegmentBegin, visit.id);
+        let mark = Mark {
+            visit: visit.number,
+            depth: here.depth,
+        };
+        let visitor = here.visitor(visit);
+        let began_at = here.push_segment(name, parameters, implicit, scoped);
+        here.visits.last_mut().expect("there is a current one").scopes += u32::from(scoped);
+        Ok((visitor, began_at, mark))
+    })?;
+    if let Err(interrupted) = endsystem.dispatcher.change(visitor, parameters, began_at) {
+        with(|here| {
+            here.depth -= 1;
+            let visit = here.visits.last_mut().expect("there is a current one");
+            visit.scopes -= u32::from(scoped);
+            note(Event::SegmentEnd, visit.id);
+        });
+        return Err(interrupted_at_point(interrupted));
+    }
+    Ok(mark)
+}
+
+/// `update_scheduling_segment`: of the innermost one. `None`: its implicit parameters stay.
+pub(crate) fn update(
+    endsystem: &Arc<Endsystem>,
+    name: Option<&str>,
+    parameters: SchedulingParameters,
+    implicit: Option<SchedulingParameters>,
+) -> Result<(), SchedulingError> {
+    let visitor = with(|here| innermost_of(here, endsystem, name))?;
+    endsystem.check(&parameters)?;
+    if let Some(implicit) = &implicit {
+        endsystem.check(implicit)?;
+    }
+    let (before, began_at) = with(|here| {
+        let segment = here.innermost();
+        let before = (segment.parameters, segment.implicit, segment.began_at);
+        segment.parameters = parameters;
+        segment.implicit = implicit.or(segment.implicit);
+        if segment.began_at.is_none() && needs_processor_time(&parameters) {
+            segment.began_at = Some(clock::thread_cpu_time());
+        }
+        (before, segment.began_at)
+    });
+    endsystem
+        .dispatcher
+        .change(visitor, parameters, began_at)
+        .map_err(|interrupted| {
+            if let Interrupted::Refused(_) = interrupted {
+                with(|here| {
+                    let segment = here.innermost();
+                    (segment.parameters, segment.implicit, segment.began_at) = before;
+                });
+            }
+            interrupted_at_point(interrupted).into()
+        })
+}
+
+/// `end_scheduling_segment`: of the innermost one, which no scope ends.
+pub(crate) fn end(endsystem: &Arc<Endsystem>, name: &str) -> Result<(), SystemException> {
+    let mark = with(|here| {
+        innermost_of(here, endsystem, Some(name))?;
+        let depth = here.depth - 1;
+        let visit = here.visits.last().expect("there is a current one");
+        if here.segments[depth].scoped || visit.by_request && depth == visit.first_segment {
+            return Err(bad_order(Minor::SEGMENT_IS_SCOPED));
+        }
+        Ok(Mark {
+            visit: visit.number,
+            depth,
+        })
+    })?;
+    end_segments(endsystem, mark)
+}
+
+/// Ends a scoped segment, and what was left open inside.
+pub(crate) fn close(endsystem: &Arc<Endsystem>, mark: Mark) -> Result<(), SystemException> {
+    let there = with(|here| here.visits.iter().rposition(|visit| visit.number == mark.visit));
+    let Some(there) = there else {
+        return Err(thread_cancelled());
+    };
+    // What another endsystem's explicit segments have left above it.
+    while with(|here| here.visits.len()) > there + 1 {
+        end_visit();
+    }
+    with(|here| here.visits[there].scopes -= 1);
+    end_segments(endsystem, mark)
+}
+
+/// Ends all segments from the mark on.
+fn end_segments(endsystem: &Arc<Endsystem>, mark: Mark) -> Result<(), SystemException> {
+    let (visitor, outer, cancelled) = with(|here| {
+        let visit = here.visits.last().expect("there is a current one");
+        let (id, cancelled, first) = (visit.id, visit.cancelled, visit.first_segment);
+        let visitor = here.visitor(visit);
+        for _ in mark.depth..here.depth {
+            note(Event::SegmentEnd, id);
+        }
+        here.depth = here.depth.min(mark.depth);
+        let outer = (here.depth > first).then(|| {
+            let segment = here.innermost();
+            (segment.parameters, segment.began_at)
+        });
+        (visitor, outer, cancelled)
+    });
+    if cancelled {
+        drop_if_unscoped();
+        return Err(thread_cancelled());
+    }
+    let Some((parameters, began_at)) = outer else {
+        let interrupted = endsystem.dispatcher.interruption(visitor);
+        end_visit();
+        return interrupted.map_or(Ok(()), |interrupted| Err(interrupted.exception()));
+    };
+    endsystem
+        .dispatcher
+        .change(visitor, parameters, began_at)
+        .map_err(interrupted_at_point)
+}
+
+/// The current visit as a visitor, where its innermost segment has that name.
+fn innermost_of(
+    here: &mut Here,
+    endsystem: &Arc<Endsystem>,
+    name: Option<&str>,
+) -> Result<Visitor, SystemException> {
+    let visit = here.current(endsystem).ok_or_else(no_current)?;
+    if visit.cancelled {
+        return Err(thread_cancelled());
+    }
+    let visit = here.visits.last().expect("there is a current one");
+    let visitor = here.visitor(visit);
+    if name.is_some_and(|name| here.segments[here.depth - 1].name != name) {
+        return Err(SystemException::new(
+            punctual_types::SystemExceptionKind::BadParam,
+            Minor::SEGMENT_NAME_WRONG,
+            punctual_types::Completion::No,
+        ));
+    }
+    Ok(visitor)
+}
+
+/// What an interruption at a scheduling point means for the current visit, and how it is told.
+pub(crate) fn interrupted_at_point(interrupted: Interrupted) -> SystemException {
+    if interrupted == Interrupted::Cancelled {
+        with(|here| {
+            if let Some(visit) = here.visits.last_mut() {
+                visit.cancelled = true;
+            }
+        });
+        drop_if_unscoped();
+    }
+    interrupted.exception()
+}
+
+/// A cancelled visit goes at once where no scope is going to end it.
+fn drop_if_unscoped() {
+    let goes = with(|here| {
+        here.visits
+            .last()
+            .is_some_and(|visit| visit.scopes == 0 && visit.cancelled)
+    });
+    if goes {
+        end_visit();
+    }
+}
+
+/// Ends the innermost visit, with its segments and limits.
+fn end_visit() {
+    let visit = with(|here| {
+        let visit = here.visits.pop()?;
+        for _ in visit.first_segment..here.depth {
+            note(Event::SegmentEnd, visit.id);
+        }
+        here.depth = visit.first_segment;
+        here.limits.truncate(visit.first_limit);
+        Some(visit)
+    });
+    if let Some(visit) = visit {
+        visit.end();
+    }
+}
+
+/// What the current thread is, or BAD_INV_ORDER, or THREAD_CANCELLED where that was seen.
+pub(crate) fn present(endsystem: &Arc<Endsystem>) -> Result<Present, SystemException> {
+    with(|here| {
+        let visit = here.current(endsystem).ok_or_else(no_current)?;
+        let id = visit.id;
+        let segment = here.innermost();
+        Ok(Present {
+            id,
+            parameters: segment.parameters,
+            implicit: segment.implicit,
+        })
+    })
+}
+
+/// The names of the open segments, the innermost first.
+pub(crate) fn names(endsystem: &Arc<Endsystem>) -> Result<Vec<String>, SystemException> {
+    with(|here| {
+        let first = here.current(endsystem).ok_or_else(no_current)?.first_segment;
+        let open = here.segments[first..here.depth].iter().rev();
+        Ok(open.map(|segment| segment.name.clone()).collect())
+    })
+}
+
+/// A scheduling point of the current thread without news.
+pub(crate) fn pass(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
+    let visitor = with(|here| innermost_of(here, endsystem, None))?;
+    endsystem.dispatcher.pass(visitor).map_err(interrupted_at_point)
+}
+
+/// Waits, out of the ready ones, until `wake` or for ever; says whether something else opened the gate before. Comes back to the
+/// ready ones with [`pass`].
+pub(crate) fn wait_until(endsystem: &Arc<Endsystem>, wake: Time) -> Result<(), SystemException> {
+    let (visitor, gate) = with(|here| {
+        let visitor = innermost_of(here, endsystem, None)?;
+        Ok::<_, SystemException>((visitor, here.carrier().1))
+    })?;
+    let dispatcher = &endsystem.dispatcher;
+    gate.close();
+    dispatcher.wait(visitor).map_err(interrupted_at_point)?;
+    let until = visitor.limit.map_or(wake, |limit| limit.min(wake));
+    while crate::dispatcher::now() < until && dispatcher.interruption(visitor).is_none() {
+        gate.pass((until != Time::NEVER).then(|| crate::dispatcher::instant(until)));
+    }
+    dispatcher.pass(visitor).map_err(interrupted_at_point)
+}
+
+/// From here on nothing waits longer than until then; the result restores what was before.
+pub(crate) fn limit(until: Time) -> Limited {
+    with(|here| {
+        let before = here.limits.len();
+        let outer = here.limits.last().copied().unwrap_or(Time::NEVER);
+        here.limits.push(until.min(outer));
+        Limited { before }
+    })
+}
+
+/// Until when the current operation may take.
+pub(crate) fn present_limit() -> Time {
+    with(|here| here.limits.last().copied().unwrap_or(Time::NEVER))
+}
+
+/// Restores the limit before.
+pub(crate) struct Limited {
+    before: usize,
+}
+
+impl Drop for Limited {
+    fn drop(&mut self) {
+        with(|here| here.limits.truncate(self.before));
+    }
+}
+
+/// The head of the current thread, if there is one, leaves by a call; gives what the other host is to know. `None`: there is none.
+pub(crate) fn send(endsystem: &Arc<Endsystem>) -> Result<Option<Present>, SystemException> {
+    let sent = with(|here| {
+        let Some(visit) = here.current(endsystem) else {
+            return Ok(None);
+        };
+        if visit.cancelled {
+            return Err(thread_cancelled());
+        }
+        let visit = here.visits.last().expect("there is a current one");
+        let (id, visitor) = (visit.id, here.visitor(visit));
+        let segment = here.innermost();
+        let present = Present {
+            id,
+            parameters: segment.parameters,
+            implicit: segment.implicit,
+        };
+        Ok(Some((visitor, present)))
+    })?;
+    let Some((visitor, present)) = sent else {
+        return Ok(None);
+    };
+    let head = endsystem
+        .dispatcher
+        .leave(visitor)
+        .map_err(interrupted_at_point)?;
+    note(Event::DistributableThreadSent, present.id);
+    with(|here| here.visits.last_mut().expect("it is calling").absent = Some(head));
+    Ok(Some(present))
+}
+
+/// The head returns from a call, if one took it. `cancelled`: the reply says that it was.
+pub(crate) fn receive(endsystem: &Arc<Endsystem>, cancelled: bool) -> Result<(), SystemException> {
+    let returned = with(|here| {
+        let visit = here.current(endsystem)?;
+        let head = visit.absent.take()?;
+        let visit = here.visits.last().expect("there is a current one");
+        Some((here.visitor(visit), visit.id, head))
+    });
+    let Some((visitor, id, head)) = returned else {
+        return Ok(());
+    };
+    note(Event::DistributableThreadReceived, id);
+    if cancelled {
+        let _ = endsystem.dispatcher.cancel(id);
+    }
+    endsystem
+        .dispatcher
+        .arrive(visitor, head)
+        .map_err(interrupted_at_point)
+}
+
+/// A thread comes with a request, in a segment with the operation's name. Ended by [`end_request`].
+pub(crate) fn begin_request(
+    endsystem: &Arc<Endsystem>,
+    id: DistributableThreadId,
+    operation: &str,
+    parameters: SchedulingParameters,
+    implicit: Option<SchedulingParameters>,
+) -> Result<u64, SystemException> {
+    let slot = endsystem.dispatcher.register_visitor(id, operation)?;
+    pause();
+    note(Event::DistributableThreadReceived, id);
+    let (visitor, head) = with(|here| {
+        let number = here.push_visit(Some(endsystem), slot, id);
+        // The limits of operations that this OS thread is in belong to another thread.
+        here.limits.push(Time::NEVER);
+        let began_at = here.push_segment(operation, parameters, implicit, true);
+        let (tid, gate) = here.carrier();
+        let visit = here.visits.last_mut().expect("just pushed");
+        (visit.scopes, visit.by_request) = (1, true);
+        let head = Head::new(number, tid, gate, parameters, began_at);
+        (here.visitor(&here.visits[here.visits.len() - 1]), head)
+    });
+    if let Err(interrupted) = endsystem.dispatcher.arrive(visitor, head) {
+        end_visit();
+        resume();
+        return Err(interrupted.exception());
+    }
+    Ok(visitor.visit)
+}
+
+/// A request without a distributable thread: it must not be taken for a part of one that this OS thread waits for. `None`: there is
+/// nothing to hide.
+pub(crate) fn begin_hidden_request() -> Option<u64> {
+    if with(|here| here.visits.is_empty()) {
+        return None;
+    }
+    pause();
+    Some(with(|here| {
+        let number = here.push_visit(None, Slot(0), DistributableThreadId(0));
+        here.limits.push(Time::NEVER);
+        let visit = here.visits.last_mut().expect("just pushed");
+        (visit.scopes, visit.by_request) = (1, true);
+        number
+    }))
+}
+
+/// The request of that visit ends, and the one before it is the current one again. Says whether the thread was cancelled.
+pub(crate) fn end_request(visit: u64) -> Result<(), SystemException> {
+    let there = with(|here| here.visits.iter().rposition(|own| own.number == visit));
+    let Some(there) = there else {
+        return Ok(());
+    };
+    while with(|here| here.visits.len()) > there + 1 {
+        end_visit();
+    }
+    let cancelled = with(|here| {
+        let visit = here.visits.last().expect("it is there");
+        visit.endsystem.is_some() && visit.cancelled
+    });
+    let interrupted = with(|here| here.visiting())
+        .and_then(|(endsystem, visitor)| endsystem.dispatcher.interruption(visitor));
+    end_visit();
+    resume();
+    if cancelled || interrupted == Some(Interrupted::Cancelled) {
+        return Err(thread_cancelled());
+    }
+    Ok(())
+}
+
+/// The current visit, whose OS thread another one takes, is not ready meanwhile.
+fn pause() {
+    let paused = with(|here| {
+        let visit = here.visits.last_mut()?;
+        if visit.absent.is_some() || visit.cancelled || visit.endsystem.is_none() {
+            return None;
+        }
+        visit.paused = true;
+        here.visiting()
+    });
+    if let Some((endsystem, mut visitor)) = paused {
+        visitor.limit = None;
+        // Cancelled: it sees that when it goes on.
+        let _ = endsystem.dispatcher.wait(visitor);
+    }
+}
+
+/// The opposite of [`pause`].
+fn resume() {
+    let resumed = with(|here| {
+        let visit = here.visits.last_mut()?;
+        std::mem::take(&mut visit.paused).then_some(())?;
+        here.visiting()
+    });
+    if let Some((endsystem, visitor)) = resumed
+        && let Err(interrupted) = endsystem.dispatcher.pass(visitor)
+    {
+        interrupted_at_point(interrupted);
+    }
+}
+
+fn note(event: Event, id: DistributableThreadId) {
+    record(|| Record::new(event).detail(id.0 as u64));
+}
