@@ -8,6 +8,7 @@ mod benchmark;
 mod cubit;
 pub mod demo;
 mod distribution;
+mod dynamic;
 mod explain;
 mod inversion;
 mod judge;
@@ -30,13 +31,16 @@ mod idl {
     pub(crate) mod cubit {
         punctual::include_idl!("cubit");
     }
+    pub(crate) mod dynamic {
+        punctual::include_idl!("dynamic");
+    }
     pub(crate) mod load {
         punctual::include_idl!("load");
     }
 }
 
 /// What a child process does, by the first word of its command line.
-const ROLES: &[&[(&str, Role)]] = &[cubit::ROLES, load::ROLES, orb::ROLES, os::ROLES];
+const ROLES: &[&[(&str, Role)]] = &[cubit::ROLES, dynamic::ROLES, load::ROLES, orb::ROLES, os::ROLES];
 
 /// Gets the rest of the command line.
 type Role = fn(&[String]) -> Result<(), Error>;

@@ -6,13 +6,13 @@
 
 mod clock_tick;
 mod context_switch;
-mod disturbance;
+pub(crate) mod disturbance;
 mod mutex;
 mod mutex_contention;
 mod mutex_inheritance;
-mod samples;
+pub(crate) mod samples;
 mod semaphore;
-mod subject;
+pub(crate) mod subject;
 mod sustained_timers;
 mod thread_switch;
 mod tick_clock;
@@ -20,7 +20,7 @@ mod timer;
 mod timer_latency;
 mod tracing_overhead;
 mod wake_up;
-mod worker;
+pub(crate) mod worker;
 
 pub(crate) use context_switch::yield_to_each_other;
 
