@@ -18,8 +18,6 @@ use crate::{
     },
 };
 
-/// Decisions that are timed together: reading the clock costs as much as some of them.
-pub(super) const BATCH: usize = 100;
 /// Above whatever else the child has, below what watches it.
 const PRIORITY: i16 = 60;
 /// As much of the future as threads have their deadlines in.
@@ -33,19 +31,19 @@ pub(super) struct Decided {
     pub(super) allocations: u64,
 }
 
-/// Makes decisions with so many ready threads: the one that runs changes its parameters, and the scheduler chooses.
-pub(super) fn decide(named: Named, ready: usize, batches: usize) -> Result<Decided, Error> {
+/// Makes batches of decisions with so many ready threads: the one that runs changes its parameters, and the scheduler chooses.
+pub(super) fn decide(named: Named, ready: usize, batches: usize, batch: usize) -> Result<Decided, Error> {
     run(fifo("decides", PRIORITY), move || {
-        measure(named.scheduler(), ready, batches)
+        measure(named.scheduler(), ready, batches, batch)
     })
 }
 
-fn measure(mut scheduler: Box<dyn Scheduler>, ready: usize, batches: usize) -> Decided {
+fn measure(mut scheduler: Box<dyn Scheduler>, ready: usize, batches: usize, batch: usize) -> Decided {
     let mut random = Random::new(ready as u64);
     let kind = scheduler.kind();
     let mut parameters = || random_parameters(&mut random).at(kind, Time(0));
     // Drawn before time counts.
-    let drawn: Vec<SchedulingParameters> = (0..BATCH).map(|_| parameters()).collect();
+    let drawn: Vec<SchedulingParameters> = (0..batch).map(|_| parameters()).collect();
     scheduler.reserve(ready);
     for slot in 0..ready as u32 {
         scheduler.ready(Slot(slot), &parameters(), Duration::ZERO, Time(0));
@@ -53,7 +51,7 @@ fn measure(mut scheduler: Box<dyn Scheduler>, ready: usize, batches: usize) -> D
     let mut chosen = Vec::with_capacity(1);
     let mut batches_ns = Vec::with_capacity(batches);
     let mut now = 0;
-    let mut batch = || {
+    let mut decide = || {
         let began = now_ns();
         for parameters in &drawn {
             now += 1;
@@ -61,11 +59,11 @@ fn measure(mut scheduler: Box<dyn Scheduler>, ready: usize, batches: usize) -> D
             scheduler.choose(1, Time(now), &|_| Duration::ZERO, &mut chosen);
             scheduler.update(chosen[0], parameters, Duration::ZERO, Time(now));
         }
-        batches_ns.push((now_ns() - began) as f64 / BATCH as f64);
+        batches_ns.push((now_ns() - began) as f64 / batch as f64);
     };
     // The first one finds the caches cold.
-    batch();
-    let ((), allocations) = alloc_counter::count_allocations(|| (1..batches).for_each(|_| batch()));
+    decide();
+    let ((), allocations) = alloc_counter::count_allocations(|| (1..batches).for_each(|_| decide()));
     Decided {
         batches_ns,
         allocations,
@@ -98,7 +96,7 @@ mod tests {
     fn every_scheduler_decides_among_few_and_many() {
         for named in Named::ALL {
             for ready in [1, 2, 500] {
-                let decided = measure(named.scheduler(), ready, 3);
+                let decided = measure(named.scheduler(), ready, 3, 10);
                 assert_eq!(decided.batches_ns.len(), 3, "{named:?}");
                 assert!(decided.batches_ns.iter().all(|time| *time > 0.0));
             }

@@ -40,7 +40,7 @@ const DECISIONS: &[(&str, &str)] = &[
     ("scheduler", "scheduler"),
     ("ready", "ready threads"),
     ("decision_ns", "decision (ns)"),
-    ("decisions", "decisions"),
+    ("batches", "batches"),
     ("allocations", "heap allocations"),
 ];
 
@@ -72,8 +72,9 @@ fn growth(outcome: &Outcome) -> Figure {
     let figure = Figure::new("One decision by number of ready threads")
         .caption(format!(
             "The running thread gets new parameters and the scheduler chooses: the mean of {} decisions, the median of many such \
-             batches. From 100 to 10,000 threads it may grow {LARGEST_GROWTH}-fold, not hundredfold.",
-            super::decision::BATCH
+             batches. From 100 to 10,000 threads it may grow {LARGEST_GROWTH}-fold, not hundredfold. MAU looks at every thread: it is for tens or \
+             hundreds.",
+            super::BATCH
         ))
         .x("ready threads")
         .x_log()
