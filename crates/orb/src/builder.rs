@@ -9,8 +9,11 @@ use punctual_transport::{ProtocolPolicy, Transport};
 use punctual_types::{Priority, PriorityBand};
 
 use crate::{
-    Inspection, Limits, OnExcess, Orb, OrbError, Peers, PriorityModel, WaitStrategy, notice,
-    orb_core::OrbCore, poa_defaults::PoaDefaults,
+    Inspection, Limits, OnExcess, Orb, OrbError, Peers, PriorityModel, WaitStrategy,
+    interceptors::{Interceptors, OrbInitInfo, OrbInitializer},
+    notice,
+    orb_core::OrbCore,
+    poa_defaults::PoaDefaults,
 };
 
 /// Makes an [`Orb`].
@@ -46,6 +49,8 @@ pub struct OrbBuilder {
     pub(crate) lock_memory: bool,
     pub(crate) policies: PolicyOverrides,
     pub(crate) inspection: Option<Inspection>,
+    pub(crate) interceptors: Interceptors,
+    initializers: Vec<Box<dyn OrbInitializer>>,
 }
 
 impl OrbBuilder {
@@ -64,6 +69,8 @@ impl OrbBuilder {
             lock_memory: true,
             policies: PolicyOverrides::new(),
             inspection: None,
+            interceptors: Interceptors::default(),
+            initializers: Vec::new(),
         }
     }
 
@@ -428,6 +435,15 @@ impl OrbBuilder {
         self
     }
 
+    /// Lets the initializer register interceptors with the ORB, behind those of initializers named before;
+    /// [`OrbInitializer`] has an example.
+    ///
+    /// A clone of it is called in [`Self::build`], and dropped then.
+    pub fn initializer(mut self, initializer: &(impl OrbInitializer + Clone + 'static)) -> Self {
+        self.initializers.push(Box::new(initializer.clone()));
+        self
+    }
+
     /// Makes the ORB. Fails where the endpoint is malformed or taken.
     ///
     /// Where the environment names a folder with `PUNCTUAL_FLIGHT_RECORDER`, the threads of this process leave records of all
@@ -438,8 +454,16 @@ impl OrbBuilder {
     /// let error = Orb::builder().listen("localhost:2809").build().err().expect("it has no scheme");
     /// assert!(error.to_string().contains("write `iiop://HOST:PORT`"));
     /// ```
-    pub fn build(self) -> Result<Orb, OrbError> {
+    pub fn build(mut self) -> Result<Orb, OrbError> {
         notice::start_flight_recorder();
-        Ok(Orb::of(OrbCore::new(self)?))
+        let initializers = std::mem::take(&mut self.initializers);
+        for initializer in &initializers {
+            initializer.pre_init(&mut OrbInitInfo::new(&mut self.interceptors));
+        }
+        let orb = Orb::of(OrbCore::new(self)?);
+        initializers
+            .iter()
+            .for_each(|initializer| initializer.post_init(&orb));
+        Ok(orb)
     }
 }

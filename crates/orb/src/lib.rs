@@ -11,6 +11,7 @@ mod config;
 mod current;
 mod error;
 mod inspection;
+pub mod interceptors;
 mod invalid_policy;
 mod lane;
 mod lane_endpoints;

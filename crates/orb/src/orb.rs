@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use punctual_cdr::{Endian, Ior};
+use punctual_cdr::{Endian, Ior, TaggedComponent};
 use punctual_giop::{IiopAddress, ObjectUrl, Profile, UrlAddress, UrlError, Version};
 use punctual_stub::{Interface, ObjectRef, PolicyOverrides};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
@@ -9,7 +9,9 @@ use crate::{
     Current, InspectedAt, OrbBuilder, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder,
     ThreadPoolId,
     client::{Located, Reference},
-    current, lane,
+    current,
+    interceptors::PiCurrent,
+    lane,
     orb_core::OrbCore,
 };
 
@@ -246,6 +248,39 @@ impl Orb {
         Current::new(self.core())
     }
 
+    /// The slots that the calling thread has for this ORB's interceptors.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use punctual_orb::{Orb, interceptors::*};
+    ///
+    /// /// Asks for a slot.
+    /// #[derive(Clone, Default)]
+    /// struct OneSlot(Arc<Mutex<Option<SlotId>>>);
+    ///
+    /// impl OrbInitializer for OneSlot {
+    ///     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+    ///         *self.0.lock().unwrap() = Some(info.allocate_slot_id());
+    ///     }
+    /// }
+    ///
+    /// let one_slot = OneSlot::default();
+    /// let orb = Orb::builder().initializer(&one_slot).build()?;
+    /// let slot = one_slot.0.lock().unwrap().expect("the initializer has run");
+    /// let current = orb.pi_current();
+    /// assert!(current.get_slot(slot)?.is_none());
+    /// current.set_slot(slot, Some(Arc::new(7_u32)))?;
+    /// assert_eq!(current.get_slot(slot)?.unwrap().downcast_ref(), Some(&7_u32));
+    ///
+    /// let other = Orb::builder().build()?;
+    /// assert!(other.pi_current().get_slot(slot).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn pi_current(&self) -> PiCurrent<'_> {
+        PiCurrent::new(&self.core().interceptors.slots)
+    }
+
     /// Makes the object reachable as `corbaloc:iiop:1.2@HOST:PORT/NAME`, HOST and PORT being those the ORB listens at, and
     /// returns that text. Of an ORB that does not listen over IIOP it names the other protocols.
     ///
@@ -284,6 +319,33 @@ impl Orb {
         }
         let key = name.as_bytes().to_vec();
         Ok(ObjectUrl::Corbaloc { addresses, key }.to_string())
+    }
+
+    /// Adds a component to every profile of the references that the ORB makes from now on, in place of one with this tag that was
+    /// added before. Clients that do not know it pass over it.
+    ///
+    /// As `PortableInterceptor::IORInfo::add_ior_component`; the ORB's own components are not touched.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// # use punctual_stub::Interface;
+    /// use punctual_cdr::TaggedComponent;
+    /// use punctual_giop::IiopProfile;
+    ///
+    /// let orb = Orb::builder().listen("iiop://127.0.0.1").build()?;
+    /// let rack = TaggedComponent { tag: 0x5241_434b, data: vec![0, 7] };
+    /// orb.add_ior_component(rack.clone());
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// let profile = IiopProfile::decode(&doubler.as_object().ior().profiles[0])?;
+    /// assert!(profile.components.contains(&rack));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn add_ior_component(&self, component: TaggedComponent) {
+        let mut components = self.core().components.lock();
+        components.retain(|other| other.tag != component.tag);
+        components.push(component);
     }
 
     /// Turns `IOR:` or `corbaloc:` text into a reference, asking the object where it is and what it supports.
@@ -346,11 +408,11 @@ impl Orb {
         }
         let reference = Reference::new(self.core(), ior)?;
         if complete {
-            return Ok(ObjectRef::new(Arc::new(reference)));
+            return Ok(ObjectRef::new(reference));
         }
         match reference.locate_once()? {
-            Located::Here => Ok(ObjectRef::new(Arc::new(reference))),
-            Located::There(ior) => Ok(ObjectRef::new(Arc::new(Reference::new(self.core(), ior)?))),
+            Located::Here => Ok(ObjectRef::new(reference)),
+            Located::There(ior) => Ok(ObjectRef::new(Reference::new(self.core(), ior)?)),
             Located::Nowhere => {
                 let (kind, minor) = (SystemExceptionKind::ObjectNotExist, Minor::TARGET_KEY_UNKNOWN);
                 Err(SystemException::new(kind, minor, Completion::No).into())

@@ -159,7 +159,7 @@ impl Poa {
 
     fn bind(&self, ior: Ior) -> Result<ObjectRef, OrbError> {
         let reference = Reference::new(&self.orb, ior).map_err(OrbError::Reference)?;
-        Ok(ObjectRef::new(Arc::new(reference)))
+        Ok(ObjectRef::new(reference))
     }
 }
 

@@ -7,7 +7,7 @@
 //! | Start a thread with a name, a class, a priority, CPUs and a stack | [`thread`] |
 //! | Change or read a scheduling class, a priority, CPUs | [`scheduling`], [`deadline_class`], [`affinity`] |
 //! | Exclude other threads, or wait for them, without priority inversion | [`lock`], [`inheriting_lock`], [`ceiling`], [`condvar`], [`gate`] |
-//! | Measure what the system itself offers for that | [`posix_mutex`], [`semaphore`] |
+//! | Measure what the system itself offers for that | [`posix_mutex`], [`semaphore`], [`posix_key`] |
 //! | Wait for sockets and doorbells | [`poller`], [`doorbell`], [`wait`] |
 //! | Talk to another process through shared memory | [`shm`] |
 //! | Set what sockets have no safe way for | [`socket_option`] |
@@ -44,6 +44,7 @@ pub mod memory;
 pub mod namespace;
 pub mod perf;
 pub mod poller;
+pub mod posix_key;
 pub mod posix_mutex;
 pub mod process;
 pub mod random;
@@ -70,6 +71,7 @@ pub use gate::Gate;
 pub use inheriting_lock::InheritingLock;
 pub use lock::{PiMutex, PiMutexGuard};
 pub use poller::{Events, Interest, Poller, Trigger};
+pub use posix_key::PosixKey;
 pub use posix_mutex::PosixMutex;
 pub use scheduling::{Scheduling, SchedulingClass};
 pub use semaphore::Semaphore;

@@ -96,6 +96,58 @@ pub mod transport {
     pub use punctual_transport::*;
 }
 
+/// Portable interceptors: code of one's own that sees every request on its way out and in, and may add service contexts to it.
+///
+/// [`OrbBuilder::initializer`] registers them. Source: CORBA 3.3 Part 1, clause 16.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use punctual::{Completion, Orb, OrbError, SystemException, SystemExceptionKind, interceptors::*};
+///
+/// const BADGE: u32 = 0x5a5a_0001;
+///
+/// /// Shows a badge with every request, and serves nobody without one.
+/// #[derive(Clone)]
+/// struct Badge(&'static [u8]);
+///
+/// impl ClientRequestInterceptor for Badge {
+///     fn name(&self) -> &str {
+///         "badge"
+///     }
+///
+///     fn send_request(&self, info: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
+///         Ok(info.add_request_service_context(BADGE, self.0)?)
+///     }
+/// }
+///
+/// impl ServerRequestInterceptor for Badge {
+///     fn name(&self) -> &str {
+///         "badge"
+///     }
+///
+///     fn receive_request(&self, info: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
+///         match info.get_request_service_context(BADGE) {
+///             Some(badge) if badge == self.0 => Ok(()),
+///             _ => Err(SystemException::new(SystemExceptionKind::NoPermission, 0, Completion::No).into()),
+///         }
+///     }
+/// }
+///
+/// impl OrbInitializer for Badge {
+///     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+///         info.add_client_request_interceptor(Arc::new(self.clone())).expect("the name is free");
+///         info.add_server_request_interceptor(Arc::new(self.clone())).expect("the name is free");
+///     }
+/// }
+///
+/// let orb = Orb::builder().initializer(&Badge(b"radar")).build()?;
+/// # Ok::<(), OrbError>(())
+/// ```
+pub mod interceptors {
+    pub use punctual_orb::interceptors::*;
+}
+
 /// What generated code names; nothing here is for use by hand.
 ///
 /// ```

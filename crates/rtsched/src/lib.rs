@@ -50,9 +50,12 @@ mod ids;
 mod manager;
 mod notice;
 mod operation;
+pub mod remote;
 mod scheduling;
 mod segment;
 mod spawn;
+pub mod storage;
+pub mod wire;
 
 pub use builder::RtSchedulingBuilder;
 pub use current::Current;

@@ -30,6 +30,10 @@ impl Minor {
     pub const OMG_WOULD_DEADLOCK: Self = Self(OMG_VMCID | 3);
     /// OMG: the ORB has shut down (BAD_INV_ORDER).
     pub const OMG_ORB_SHUT_DOWN: Self = Self(OMG_VMCID | 4);
+    /// OMG: the operation of a portable interceptor's request info is not valid at this point (BAD_INV_ORDER).
+    pub const OMG_INVALID_PI_CALL: Self = Self(OMG_VMCID | 14);
+    /// OMG: the message has a service context with this id already (BAD_INV_ORDER).
+    pub const OMG_SERVICE_CONTEXT_EXISTS: Self = Self(OMG_VMCID | 15);
     /// Punctual: no object is known under this object key; get a fresh reference.
     pub const TARGET_KEY_UNKNOWN: Self = Self(PUNCTUAL_VMCID | 1);
     /// Punctual: the object has been deactivated.
@@ -157,6 +161,10 @@ impl Minor {
     pub const CONNECTION_BOUND_ALREADY: Self = Self(PUNCTUAL_VMCID | 82);
     /// Punctual: the priority lies outside the band that its connection is bound to; send it over another connection.
     pub const PRIORITY_OUTSIDE_BOUND_BAND: Self = Self(PUNCTUAL_VMCID | 83);
+    /// Punctual: an interceptor panicked.
+    pub const INTERCEPTOR_PANICKED: Self = Self(PUNCTUAL_VMCID | 110);
+    /// Punctual: interceptors have added as many service contexts to one message as they may.
+    pub const TOO_MANY_SERVICE_CONTEXTS: Self = Self(PUNCTUAL_VMCID | 111);
 
     /// Punctual: the calling thread carries no distributable thread; begin a scheduling segment first.
     pub const NO_DISTRIBUTABLE_THREAD: Self = Self(PUNCTUAL_VMCID | 120);
@@ -180,6 +188,9 @@ impl Minor {
     pub const DEADLINE_NOT_ADMITTED: Self = Self(PUNCTUAL_VMCID | 129);
     /// Punctual: scheduling segments are nested deeper than the limit; raise `max_segments` of the scheduling's builder.
     pub const SEGMENTS_NESTED_TOO_DEEP: Self = Self(PUNCTUAL_VMCID | 130);
+
+    /// Punctual: the control of distributable threads there does not answer this peer; allow it by its `CancellationPolicy`.
+    pub const CONTROL_REFUSED: Self = Self(PUNCTUAL_VMCID | 140);
 
     /// What the code means and what to try next, for the codes of this ORB.
     ///
@@ -335,6 +346,9 @@ impl Minor {
                 "the priority lies outside the band that its connection is bound to; send it over another connection",
             ),
             Self::PRIORITY_NOT_TRANSFORMED => Some("the server's priority transform refused the priority"),
+            Self::CONTROL_REFUSED => Some(
+                "the control of distributable threads there does not answer this peer; allow it by its `CancellationPolicy`",
+            ),
             Self::NO_DISTRIBUTABLE_THREAD => {
                 Some("the calling thread carries no distributable thread; begin a scheduling segment first")
             }
@@ -366,6 +380,12 @@ impl Minor {
             Self::SEGMENTS_NESTED_TOO_DEEP => Some(
                 "scheduling segments are nested deeper than the limit; raise `max_segments` of the scheduling's builder",
             ),
+            Self::INTERCEPTOR_PANICKED => {
+                Some("an interceptor panicked; the standard error of the process it runs in says where")
+            }
+            Self::TOO_MANY_SERVICE_CONTEXTS => {
+                Some("interceptors have added 16 service contexts to one message, and no more are sent")
+            }
             _ => None,
         }
     }

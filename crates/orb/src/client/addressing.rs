@@ -28,6 +28,11 @@ impl Addressing {
         }
     }
 
+    /// The reference.
+    pub(crate) fn ior(&self) -> &Ior {
+        &self.ior
+    }
+
     pub(crate) fn target<'r>(&'r self, object_key: &'r [u8]) -> TargetAddress<'r> {
         match self.form() {
             KEY => TargetAddress::Key(object_key),

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use punctual_stub::PoliciesInForce;
+use punctual_stub::{PoliciesInForce, Response};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 /// Until when a call's request must have been sent and its reply be back.
@@ -43,6 +43,15 @@ impl Deadlines {
             (None, _) => reply,
         };
         Self { request, reply }
+    }
+
+    /// When a call ends at the latest.
+    pub(super) fn of(&self, response: Response) -> Option<Instant> {
+        let deadline = match response {
+            Response::None => self.request,
+            Response::WithTarget => self.reply,
+        };
+        deadline.map(|deadline| deadline.at)
     }
 
     /// Fails with TIMEOUT where nobody wants the request any more, of which nothing has been sent.

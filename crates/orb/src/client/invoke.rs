@@ -1,7 +1,7 @@
 use std::{
     ops::ControlFlow,
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
     time::{SystemTime, UNIX_EPOCH},
@@ -16,7 +16,7 @@ use punctual_giop::{
     decode_system_exception, encode_request, end_body,
 };
 use punctual_stub::{
-    Call, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response, Target,
+    Call, ObjectRef, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response, Target,
 };
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
@@ -30,12 +30,15 @@ use super::{
 };
 use crate::{
     ConnectionMode, WaitStrategy,
+    interceptors::{AddedContexts, with_contexts},
     lane::serving::{self, BlockedInOwnLane},
     orb_core::{OrbCore, context_of},
 };
 
 /// A reference bound to an ORB: what is behind every `ObjectRef`.
 pub(crate) struct Reference {
+    /// For interceptors, who may ask for the reference that is called.
+    own: Weak<Reference>,
     pub(super) core: Arc<OrbCore>,
     orb: OrbContext,
     ior: Arc<Ior>,
@@ -90,7 +93,7 @@ pub(super) enum Attempt<R> {
 
 impl Reference {
     /// Fails where the reference cannot be used: see [`Route::new`].
-    pub(crate) fn new(core: &Arc<OrbCore>, ior: Ior) -> Result<Self, SystemException> {
+    pub(crate) fn new(core: &Arc<OrbCore>, ior: Ior) -> Result<Arc<Self>, SystemException> {
         let ior = Arc::new(ior);
         let route = Arc::new(Route::new(&ior, core)?);
         let overrides = PolicyOverrides::new();
@@ -103,8 +106,9 @@ impl Reference {
         route: Arc<Route>,
         forwarded: Option<Arc<Route>>,
         overrides: PolicyOverrides,
-    ) -> Self {
-        Self {
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|own| Self {
+            own: Weak::clone(own),
             core: Arc::clone(core),
             orb: context_of(core),
             ior,
@@ -112,7 +116,18 @@ impl Reference {
             was_forwarded: AtomicBool::new(forwarded.is_some()),
             forwarded: ArcSwapOption::new(forwarded),
             policies: ReferencePolicies::new(overrides, &core.policies),
-        }
+        })
+    }
+
+    /// The reference itself, for whoever has been lent it.
+    pub(crate) fn to_object(&self) -> ObjectRef {
+        let own = self.own.upgrade();
+        ObjectRef::new(own.expect("a reference is lent by one that keeps it"))
+    }
+
+    /// Its ORB, for decoders.
+    pub(crate) fn context(&self) -> &OrbContext {
+        &self.orb
     }
 
     /// Tries, and follows forwards and orderly closes, until `attempt` is done or a limit is reached.
@@ -160,6 +175,22 @@ impl Reference {
         }
     }
 
+    /// One attempt at a call, along this route.
+    #[inline]
+    pub(super) fn attempt(
+        &self,
+        route: &Route,
+        frame: &mut CallFrame,
+        call: &mut Call<'_>,
+        terms: Terms<'_>,
+    ) -> Result<Attempt<()>, SystemException> {
+        if route.is_local {
+            self.call_locally(route, frame, call, terms)
+        } else {
+            self.call_remotely(route, frame, call, terms)
+        }
+    }
+
     fn call_remotely(
         &self,
         route: &Route,
@@ -192,10 +223,16 @@ impl Reference {
         };
         let speech = connection.speech();
         let request_id = speech.request_id;
-        let encoded = terms
-            .deadlines
-            .check_unsent()
-            .and_then(|()| self.encode(route, priority, terms, &mut frame.request, call, speech));
+        let encoded = terms.deadlines.check_unsent().and_then(|()| {
+            self.encode(
+                route,
+                priority,
+                terms,
+                (&mut frame.request, &frame.added),
+                call,
+                speech,
+            )
+        });
         if let Err(error) = encoded {
             self.keep(connection);
             return Err(error);
@@ -217,7 +254,9 @@ impl Reference {
             return Ok(Attempt::Again(closed()));
         };
         record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));
-        let attempt = self.decode_reply(connection.answer(&arrived), arrived.reply, route, call);
+        let (answer, body) = (connection.answer(&arrived), arrived.reply.map(|(_, body)| body));
+        self.let_see(&mut frame.seen, &answer, body);
+        let attempt = self.decode_reply(answer, arrived.reply, route, call);
         connection.consume(&arrived.header);
         self.keep(connection);
         attempt
@@ -241,7 +280,7 @@ impl Reference {
         route: &Route,
         priority: Priority,
         terms: Terms<'_>,
-        buffer: &mut RequestBuffer,
+        (buffer, added): (&mut RequestBuffer, &AddedContexts),
         call: &mut Call<'_>,
         speech: Speech,
     ) -> Result<(), SystemException> {
@@ -269,16 +308,25 @@ impl Reference {
                 contexts[count] = ServiceContext::InvocationPolicies(terms.invocation_policies());
                 count += 1;
             }
-            let request = OutgoingRequest {
-                request_id,
-                response,
-                target: route.addressing.target(&route.object_key),
-                operation,
-                contexts: &contexts[..count],
+            let own = &contexts[..count];
+            let mut write = |contexts: &[ServiceContext<'_>]| {
+                let request = OutgoingRequest {
+                    request_id,
+                    response,
+                    target: route.addressing.target(&route.object_key),
+                    operation,
+                    contexts,
+                };
+                encode_request(encoder, route.version, &request)
             };
-            encode_request(encoder, route.version, &request)
+            if added.is_empty() {
+                write(own)
+            } else {
+                with_contexts(own, added, write)
+            }
         };
-        let repeats = route.version == Version::V1_2 && !announces_code_sets && !sends_deadlines;
+        let as_before = added.is_empty() && !announces_code_sets && !sends_deadlines;
+        let repeats = route.version == Version::V1_2 && as_before;
         let writer = if repeats {
             let kind = HeaderKind {
                 route: (route.number, route.addressing.form()),
@@ -457,11 +505,11 @@ impl Reference {
         call: &mut Call<'_>,
         terms: Terms<'_>,
     ) -> Result<Attempt<()>, SystemException> {
-        collocated::call(&self.core, &self.orb, route, frame, call)?;
+        let attempt = collocated::call(&self.core, &self.orb, route, frame, call)?;
         if call.response == Response::WithTarget {
             terms.deadlines.check_completed()?;
         }
-        Ok(Attempt::Done(()))
+        Ok(attempt)
     }
 }
 
@@ -500,13 +548,11 @@ impl Target for Reference {
                 .detail(operation_id(call.operation))
         });
         let result = self.under_terms(|terms, frame| {
-            self.deliver(|route| {
-                if route.is_local {
-                    self.call_locally(route, frame, call, terms)
-                } else {
-                    self.call_remotely(route, frame, call, terms)
-                }
-            })
+            if self.core.interceptors.client.is_empty() {
+                self.deliver(|route| self.attempt(route, frame, call, terms))
+            } else {
+                self.invoke_intercepted(frame, call, terms)
+            }
         });
         record(|| Record::new(Event::CallEnd).detail(result.is_err().into()));
         result
@@ -517,13 +563,13 @@ impl Target for Reference {
     }
 
     fn with_policies(&self, overrides: PolicyOverrides) -> Arc<dyn Target> {
-        Arc::new(Self::of_route(
+        Self::of_route(
             &self.core,
             Arc::clone(&self.ior),
             Arc::clone(&self.route),
             self.forwarded.load_full(),
             overrides.within(&self.policies.overrides),
-        ))
+        )
     }
 
     fn policies_in_force(&self) -> PoliciesInForce {

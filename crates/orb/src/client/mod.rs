@@ -9,6 +9,7 @@ mod connection;
 mod connection_cache;
 mod deadline;
 mod endpoint;
+mod intercepted;
 mod invoke;
 mod locate;
 mod policies;

@@ -221,6 +221,11 @@ impl Route {
         Ok(endpoints)
     }
 
+    /// The reference that it was read from.
+    pub(crate) fn ior(&self) -> &Ior {
+        self.addressing.ior()
+    }
+
     /// Whether the caller's priority chooses the endpoint, and travels with the request.
     pub(crate) fn propagates_priority(&self) -> bool {
         matches!(self.model, Some((PriorityModel::ClientPropagated, _)))

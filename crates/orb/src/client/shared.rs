@@ -91,11 +91,17 @@ impl Reference {
             priority,
             terms,
         };
-        let CallFrame { request, shared, .. } = frame;
+        let CallFrame {
+            request,
+            shared,
+            added,
+            seen,
+            ..
+        } = frame;
         let lent = shared.get_or_insert_default();
         let wanted = (call.response == Response::WithTarget).then_some(MessageType::Reply);
         let answer = self.exchange(&outgoing, wanted, request, lent, |buffer, speech| {
-            self.encode(route, priority, terms, buffer, call, speech)
+            self.encode(route, priority, terms, (buffer, &*added), call, speech)
         })?;
         match answer {
             Attempt::Done(Some(Reply { header, reply })) => {
@@ -105,6 +111,7 @@ impl Reference {
                     fragment_starts: &lent.fragment_starts,
                     char_set: connection.opened.char_set,
                 };
+                self.let_see(seen, &answer, reply.map(|(_, body)| body));
                 self.decode_reply(answer, reply, route, call)
             }
             Attempt::Done(None) => Ok(Attempt::Done(())),

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     client,
+    interceptors::SeenRequest,
     orb_core::{OrbCore, context_of},
     server::{self, Answer, Arrival, Buffers},
 };
@@ -85,6 +86,7 @@ impl Desk {
                 orb: context_of(core),
                 link: Link::NONE,
                 served_at: None,
+                seen: SeenRequest::default(),
             },
             replies: None,
             bell: None,

@@ -10,10 +10,11 @@ use super::{
 
 /// MAU: as much utility as possible. RT-CORBA 1.2, `MAU_Scheduling`.
 ///
-/// As long as everything can be in time it is EDF. When not, it goes through what is ready in the order of deadlines and, wherever
+/// As long as everything can be in time it is EDF (among equal deadlines the greater value goes first). When not, it goes through what is ready in the order of deadlines and, wherever
 /// the work up to a deadline no longer fits, sheds what is worth least for its remaining execution time (utility density). What
 /// remains goes first, in the order of deadlines; what was shed follows by density, what is worth nothing any more at last. If
-/// EDF's order would bring more after all (it may, where late work keeps some of its utility), that is taken. All of this holds
+/// EDF's order or that of the last decision would bring more after all (they may, where late work keeps some of its utility), that is
+/// taken. All of this holds
 /// for what is known at the decision: with what gets ready later, no scheduler can be the best one. On several processors, ends are
 /// estimated as if work could be divided between them.
 ///
@@ -40,6 +41,8 @@ struct Ready {
     utility: Utility,
     arrival: u64,
     runs: bool,
+    /// Its place in the order of the last decision.
+    planned: usize,
 }
 
 impl MaximumAccruedUtility {
@@ -107,6 +110,7 @@ impl Scheduler for MaximumAccruedUtility {
             utility,
             arrival: self.arrivals,
             runs: false,
+            planned: usize::MAX,
         });
     }
 
@@ -138,7 +142,6 @@ impl Scheduler for MaximumAccruedUtility {
         for ready in &mut self.ready {
             ready.claim.received = received(ready.thread);
             self.plan.push(Candidate::of(ready, now));
-            ready.runs = false;
         }
         let capacity = Capacity {
             now,
@@ -146,11 +149,14 @@ impl Scheduler for MaximumAccruedUtility {
         };
         let slack = self.plan(capacity);
         self.reconsider = None;
+        for (planned, candidate) in self.plan.iter().enumerate() {
+            if let Some(Some(place)) = self.places.get(candidate.thread.index()) {
+                self.ready[*place].planned = planned;
+                self.ready[*place].runs = planned < processors;
+            }
+        }
         for candidate in self.plan.iter().take(processors) {
             chosen.push(candidate.thread);
-            if let Some(Some(place)) = self.places.get(candidate.thread.index()) {
-                self.ready[*place].runs = true;
-            }
             let at = candidate.reconsider_at(now, slack);
             self.reconsider = [self.reconsider, at].into_iter().flatten().min();
         }
@@ -171,6 +177,7 @@ impl Scheduler for MaximumAccruedUtility {
                     utility,
                     arrival: 0,
                     runs: false,
+                    planned: 0,
                 },
                 now,
             );
@@ -192,7 +199,11 @@ impl MaximumAccruedUtility {
             self.shed(capacity);
             self.plan.sort_unstable_by(Candidate::shed_last);
             let (_, shedding) = capacity.outcome(&self.plan);
-            if shedding < by_deadlines {
+            self.plan.sort_unstable_by_key(Candidate::as_planned);
+            let (_, as_planned) = capacity.outcome(&self.plan);
+            if shedding >= by_deadlines.max(as_planned) {
+                self.plan.sort_unstable_by(Candidate::shed_last);
+            } else if by_deadlines > as_planned {
                 self.plan.sort_unstable_by_key(Candidate::by_deadline);
             }
         }
@@ -270,6 +281,7 @@ struct Candidate {
     thread: Slot,
     arrival: u64,
     runs: bool,
+    planned: usize,
     deadline: Time,
     utility: Utility,
     remaining: Duration,
@@ -290,6 +302,7 @@ impl Candidate {
             thread: ready.thread,
             arrival: ready.arrival,
             runs: ready.runs,
+            planned: ready.planned,
             deadline,
             utility,
             remaining,
@@ -302,12 +315,21 @@ impl Candidate {
         }
     }
 
-    fn by_deadline(&self) -> (Time, bool, u64) {
-        (self.deadline, !self.runs, self.arrival)
+    fn by_deadline(&self) -> impl Ord + use<> {
+        (self.deadline, self.among_equals())
     }
 
-    fn by_end(&self) -> (Time, bool, u64) {
-        (self.end, !self.runs, self.arrival)
+    fn by_end(&self) -> impl Ord + use<> {
+        (self.end, self.among_equals())
+    }
+
+    fn as_planned(&self) -> impl Ord + use<> {
+        (self.planned, self.arrival)
+    }
+
+    /// As with EDF, where a utility's value becomes an importance.
+    fn among_equals(&self) -> impl Ord + use<> {
+        (Reverse(self.utility.value), !self.runs, self.arrival)
     }
 
     fn shed_last(&self, other: &Self) -> Ordering {

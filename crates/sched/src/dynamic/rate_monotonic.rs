@@ -30,7 +30,7 @@ impl Discipline for Rms {
         )
     }
 
-    /// Periods from 18 minutes on are equal to each other, importances beyond 4 million too.
+    /// Periods from 18 minutes on are equal to each other, importances beyond 2 million too.
     fn fixed_eligibility(&self, parameters: &SchedulingParameters) -> Option<i64> {
         let (Reverse(period), importance) = self.rank(&Claim::new(*parameters, Duration::ZERO));
         let longest = 1 << PERIOD_BITS;
@@ -45,4 +45,4 @@ impl Discipline for Rms {
 }
 
 const PERIOD_BITS: u32 = 40;
-const IMPORTANCE_BITS: u32 = 23;
+const IMPORTANCE_BITS: u32 = 22;

@@ -6,3 +6,4 @@ mod oracle;
 mod properties;
 mod textbook;
 mod translation;
+mod utility;

@@ -9,7 +9,7 @@ use super::disciplines::Named;
 use crate::{
     Error,
     idl::dynamic::dynamic::{Host, HostRef},
-    os::worker::{self, fifo},
+    os::{self, fifo},
 };
 
 /// Above all that the runtime gives to threads: who wakes up to begin a segment begins it at once, and waits there.
@@ -96,5 +96,5 @@ pub(super) fn spawn<T: Send + 'static>(
 
 /// What it has made.
 pub(super) fn joined<T>(thread: Thread<Result<T, String>>) -> Result<T, Error> {
-    Ok(worker::joined(thread)??)
+    Ok(os::joined(thread)??)
 }

@@ -1,13 +1,14 @@
-//! `dyn.*`: dynamic scheduling of distributable threads, as \[S4\] measured it.
+//! `dyn.*`: Real-time CORBA 1.2, as \[S4\] measured it.
 //!
 //! | Benchmark | Question |
 //! |---|---|
+//! | [`tss`] | What the storage of distributable threads costs |
 //! | [`dispatch`] | Who of five threads runs on which of two hosts, under each scheduler, live and simulated |
 //! | [`switch`] | What a decision and a hand-over take |
 //! | [`cancellation`] | What cancelling hopeless operations does under overload |
 //!
-//! What they share: the schedulers by name (`disciplines.rs`), the runtime on one host (`endsystem.rs`), and a processor whose work
-//! tells when it runs (`processor.rs`, `schedule.rs`).
+//! What the last three share: the schedulers by name (`disciplines.rs`), the runtime on one host (`endsystem.rs`), and a processor
+//! whose work tells when it runs (`processor.rs`, `schedule.rs`).
 
 mod cancellation;
 mod disciplines;
@@ -17,15 +18,21 @@ mod processor;
 mod random;
 mod schedule;
 mod switch;
+mod tss;
 
 use crate::{Benchmark, Role};
 
 /// In the order of the paper.
-pub(crate) const BENCHMARKS: &[Benchmark] =
-    &[dispatch::BENCHMARK, switch::BENCHMARK, cancellation::BENCHMARK];
+pub(crate) const BENCHMARKS: &[Benchmark] = &[
+    tss::BENCHMARK,
+    dispatch::BENCHMARK,
+    switch::BENCHMARK,
+    cancellation::BENCHMARK,
+];
 
 /// What their child processes do.
 pub(crate) const ROLES: &[(&str, Role)] = &[
+    (tss::ROLE, tss::child),
     (dispatch::ROLE, dispatch::child),
     (switch::ROLE, switch::child),
     (cancellation::ROLE, cancellation::child),

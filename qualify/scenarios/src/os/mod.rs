@@ -6,13 +6,13 @@
 
 mod clock_tick;
 mod context_switch;
-pub(crate) mod disturbance;
+mod disturbance;
 mod mutex;
 mod mutex_contention;
 mod mutex_inheritance;
-pub(crate) mod samples;
+mod samples;
 mod semaphore;
-pub(crate) mod subject;
+mod subject;
 mod sustained_timers;
 mod thread_switch;
 mod tick_clock;
@@ -20,9 +20,13 @@ mod timer;
 mod timer_latency;
 mod tracing_overhead;
 mod wake_up;
-pub(crate) mod worker;
+mod worker;
 
 pub(crate) use context_switch::yield_to_each_other;
+pub(crate) use disturbance::{Disturbances, columns};
+pub(crate) use samples::{Log, Sample, now_ns};
+pub(crate) use subject::{Interrupts, Subject, lacks_rights, shortened};
+pub(crate) use worker::{fifo, joined, run, serve};
 
 use crate::{Benchmark, Role};
 

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Error,
-    os::subject::{Interrupts, Subject},
+    os::{Interrupts, Subject},
     testbed::Testbed,
 };
 

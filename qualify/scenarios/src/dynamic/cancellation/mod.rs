@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use self::counts::{Counts, Sample};
 use super::disciplines::Named;
-use crate::{Benchmark, Error, Findings, Length, os::subject::lacks_rights, testbed::Testbed};
+use crate::{Benchmark, Error, Findings, Length, os::lacks_rights, testbed::Testbed};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "dyn.cancellation",

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     Error,
-    os::{samples::now_ns, worker::serve},
+    os::{now_ns, serve},
 };
 
 pub(crate) const ROLE: &str = "__dyn-operations";

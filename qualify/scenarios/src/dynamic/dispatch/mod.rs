@@ -14,7 +14,7 @@ use std::time::Duration;
 use punctual_harness::{Claim, Outcome, Row};
 
 use super::{disciplines::Named, schedule::Schedule};
-use crate::{Benchmark, Error, Findings, Length, os::subject::lacks_rights, testbed::Testbed};
+use crate::{Benchmark, Error, Findings, Length, os::lacks_rights, testbed::Testbed};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "dyn.dispatch",

@@ -12,10 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::super::{disciplines::Named, random::Random};
 use crate::{
     Error,
-    os::{
-        samples::now_ns,
-        worker::{fifo, run},
-    },
+    os::{fifo, now_ns, run},
 };
 
 /// Above whatever else the child has, below what watches it.

@@ -13,10 +13,7 @@ use punctual_sched::dynamic::SchedulingParameters;
 use super::{super::disciplines::Named, Way};
 use crate::{
     Error,
-    os::{
-        samples::{Log, Sample, now_ns},
-        worker::{fifo, joined},
-    },
+    os::{Log, Sample, fifo, joined, now_ns},
 };
 
 /// Above all that the runtime gives to threads: who has begun no segment yet goes before those who have.

@@ -16,12 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::disciplines::Named;
 use crate::{
     Benchmark, Error, Findings, Length,
-    os::{
-        disturbance::Disturbances,
-        samples::Sample,
-        subject::{Interrupts, Subject, lacks_rights, shortened},
-        worker::serve,
-    },
+    os::{Disturbances, Interrupts, Sample, Subject, lacks_rights, serve, shortened},
     testbed::Testbed,
 };
 

@@ -4,7 +4,7 @@ use punctual_harness::{Latencies, Outcome, Row};
 use punctual_report::{Chapter, Figure, Table};
 
 use super::{HEADING, LARGEST_GROWTH, LARGEST_RATIO, Named, Switched};
-use crate::{os::disturbance::columns, trace::is_kind};
+use crate::{os::columns, trace::is_kind};
 
 pub(super) fn chapter(outcome: &Outcome, switched: &[Switched], stamp_ns: u64) -> Chapter {
     let holds = |id: &str| {

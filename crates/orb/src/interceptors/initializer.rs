@@ -1,0 +1,101 @@
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::{ClientRequestInterceptor, Interceptors, ServerRequestInterceptor, SlotId};
+use crate::Orb;
+
+/// Registers interceptors with an ORB that is being made, `PortableInterceptor::ORBInitializer`.
+///
+/// A panic of an initializer is one of [`OrbBuilder::build`](crate::OrbBuilder::build).
+///
+/// ```
+/// use std::sync::{Arc, atomic::{AtomicU32, Ordering}};
+///
+/// use punctual_orb::{Orb, interceptors::*};
+///
+/// #[derive(Clone, Default)]
+/// struct Counter(Arc<AtomicU32>);
+///
+/// impl ClientRequestInterceptor for Counter {
+///     fn name(&self) -> &str {
+///         "counter"
+///     }
+///
+///     fn send_request(&self, _: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
+///         self.0.fetch_add(1, Ordering::Relaxed);
+///         Ok(())
+///     }
+/// }
+///
+/// impl OrbInitializer for Counter {
+///     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+///         info.add_client_request_interceptor(Arc::new(self.clone())).expect("the name is free");
+///     }
+/// }
+///
+/// let counter = Counter::default();
+/// let orb = Orb::builder().initializer(&counter).build()?;
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
+pub trait OrbInitializer: Send + Sync {
+    /// Called before the ORB is there.
+    fn pre_init(&self, info: &mut OrbInitInfo<'_>);
+
+    /// Called with the ORB, after all initializers' [`Self::pre_init`]; it cannot register anything any more.
+    fn post_init(&self, _orb: &Orb) {}
+}
+
+/// The ORB that is being made, `PortableInterceptor::ORBInitInfo`.
+pub struct OrbInitInfo<'i> {
+    interceptors: &'i mut Interceptors,
+}
+
+/// An interceptor of this name is registered already.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[error("an interceptor with the name `{0}` is registered already; choose another name, or an empty one")]
+pub struct DuplicateName(pub String);
+
+impl<'i> OrbInitInfo<'i> {
+    pub(crate) fn new(interceptors: &'i mut Interceptors) -> Self {
+        Self { interceptors }
+    }
+
+    /// Registers an interceptor of outgoing requests, behind those registered before.
+    ///
+    /// Fails where another one has its name, unless that is empty.
+    pub fn add_client_request_interceptor(
+        &mut self,
+        interceptor: Arc<dyn ClientRequestInterceptor>,
+    ) -> Result<(), DuplicateName> {
+        let interceptors = &mut self.interceptors.client;
+        check_name(interceptor.name(), interceptors.iter().map(|other| other.name()))?;
+        interceptors.push(interceptor);
+        Ok(())
+    }
+
+    /// Registers an interceptor of incoming requests, behind those registered before.
+    ///
+    /// Fails where another one has its name, unless that is empty.
+    pub fn add_server_request_interceptor(
+        &mut self,
+        interceptor: Arc<dyn ServerRequestInterceptor>,
+    ) -> Result<(), DuplicateName> {
+        let interceptors = &mut self.interceptors.server;
+        check_name(interceptor.name(), interceptors.iter().map(|other| other.name()))?;
+        interceptors.push(interceptor);
+        Ok(())
+    }
+
+    /// A new slot of the ORB's [`PiCurrent`](super::PiCurrent).
+    pub fn allocate_slot_id(&mut self) -> SlotId {
+        self.interceptors.slots.allocate()
+    }
+}
+
+fn check_name<'n>(name: &str, mut others: impl Iterator<Item = &'n str>) -> Result<(), DuplicateName> {
+    if !name.is_empty() && others.any(|other| other == name) {
+        return Err(DuplicateName(name.to_owned()));
+    }
+    Ok(())
+}
