@@ -2,131 +2,17 @@
 
 mod threads;
 
-use std::fmt;
-
 use punctual::{Priority, PriorityMapping};
-use toml::de::{DeTable, DeValue};
 
 use crate::{
     AdapterModel, Class, Schedule, ScheduleError, Step,
     error::list,
+    location::{self, Key, Problem, distinct},
     schedule::{Activity, Adapter, Object, Pool},
 };
 
 pub(crate) fn parse(file: &str, text: &str) -> Result<Schedule, ScheduleError> {
-    let schedule: Schedule = toml::from_str(text).map_err(|error| {
-        let offset = error.span().map_or(0, |span| span.start);
-        let key = key_at(text, offset);
-        ScheduleError::at(file, text, offset, key, error.message().trim().to_owned())
-    })?;
-    check(&schedule).map_err(|Problem { key, text: problem }| {
-        ScheduleError::at(file, text, offset_of(text, &key), key.to_string(), problem)
-    })?;
-    Ok(schedule)
-}
-
-/// What is wrong at a key.
-struct Problem {
-    key: Key,
-    text: String,
-}
-
-/// The way to a key: names, each with the place in its list from 0 if it is one.
-#[derive(Clone, Debug, Default)]
-struct Key(Vec<(&'static str, Option<usize>)>);
-
-impl Key {
-    fn item(&self, name: &'static str, place: usize) -> Self {
-        self.with(name, Some(place))
-    }
-
-    fn name(&self, name: &'static str) -> Self {
-        self.with(name, None)
-    }
-
-    fn with(&self, name: &'static str, place: Option<usize>) -> Self {
-        let mut way = self.0.clone();
-        way.push((name, place));
-        Self(way)
-    }
-
-    fn problem<T>(self, text: impl Into<String>) -> Result<T, Problem> {
-        Err(Problem {
-            key: self,
-            text: text.into(),
-        })
-    }
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, (name, place)) in self.0.iter().enumerate() {
-            let dot = if number > 0 { "." } else { "" };
-            write!(f, "{dot}{name}")?;
-            if let Some(place) = place {
-                write!(f, "[{}]", place + 1)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The octet at which a key's value stands, or what contains it where it is missing.
-fn offset_of(text: &str, key: &Key) -> usize {
-    let Ok(document) = DeTable::parse(text) else {
-        return 0;
-    };
-    let mut table = document.get_ref();
-    let mut offset = 0;
-    for (name, place) in &key.0 {
-        let Some(value) = table
-            .iter()
-            .find(|(key, _)| key.get_ref() == name)
-            .map(|(_, value)| value)
-        else {
-            break;
-        };
-        let value = match (place, value.get_ref()) {
-            (Some(place), DeValue::Array(items)) => match items.get(*place) {
-                Some(item) => item,
-                None => break,
-            },
-            _ => value,
-        };
-        offset = value.span().start;
-        match value.get_ref() {
-            DeValue::Table(inner) => table = inner,
-            _ => break,
-        }
-    }
-    offset
-}
-
-/// The names on the way to what stands at an octet, without places in lists.
-fn key_at(text: &str, offset: usize) -> String {
-    fn find(table: &DeTable<'_>, offset: usize, way: &mut Vec<String>) -> bool {
-        table.iter().any(|(key, value)| {
-            way.push(key.get_ref().to_string());
-            let inside = key.span().contains(&offset)
-                || match value.get_ref() {
-                    DeValue::Table(inner) => find(inner, offset, way),
-                    DeValue::Array(items) => items.iter().any(|item| match item.get_ref() {
-                        DeValue::Table(inner) => find(inner, offset, way) || item.span().contains(&offset),
-                        _ => item.span().contains(&offset),
-                    }),
-                    _ => value.span().contains(&offset),
-                };
-            if !inside {
-                way.pop();
-            }
-            inside
-        })
-    }
-    let mut way = Vec::new();
-    if let Ok(document) = DeTable::parse(text) {
-        find(document.get_ref(), offset, &mut way);
-    }
-    way.join(".")
+    location::read(file, text, check)
 }
 
 fn check(schedule: &Schedule) -> Result<(), Problem> {
@@ -169,23 +55,6 @@ fn check(schedule: &Schedule) -> Result<(), Problem> {
     }
     for (place, activity) in schedule.activities.iter().enumerate() {
         checks.activity(activity, &root.item("activity", place))?;
-    }
-    Ok(())
-}
-
-fn distinct<'a>(
-    names: impl IntoIterator<Item = &'a String>,
-    key: impl Fn(usize) -> Key,
-) -> Result<(), Problem> {
-    let mut seen: Vec<&String> = Vec::new();
-    for (place, name) in names.into_iter().enumerate() {
-        if name.is_empty() {
-            return key(place).problem("a name must not be empty");
-        }
-        if seen.contains(&name) {
-            return key(place).problem(format!("`{name}` is there twice; names must differ"));
-        }
-        seen.push(name);
     }
     Ok(())
 }

@@ -9,6 +9,7 @@
 //! | A client gives its thread the priority of an activity | [`ClientScheduler`] |
 //! | A server makes pools, adapters and objects as the file says | [`ServerScheduler`] |
 //! | Does it meet its deadlines, and what would | [`Model`], [`Refusal`], [`Advice`] |
+//! | What do distributable threads under dynamic schedulers, in virtual time | [`Scenario`] |
 //!
 //! # The file
 //! Complete, with every key there is:
@@ -20,8 +21,10 @@ mod advice;
 mod check;
 mod client_scheduler;
 mod error;
+mod location;
 mod model;
 mod refusal;
+mod scenario;
 mod schedule;
 mod server_scheduler;
 mod span;
@@ -32,6 +35,10 @@ pub use client_scheduler::ClientScheduler;
 pub use error::{ScheduleError, SchedulingError, UnknownName};
 pub use model::Model;
 pub use refusal::Refusal;
+pub use scenario::{
+    Arrivals, CancelEntry, CorbaPriority, HostEntry, LinkEntry, Network, Overruns, ResourceEntry, ResourceProtocol, Scenario,
+    ScenarioStep, SegmentParameters, Sheds, TaskEntry,
+};
 pub use schedule::{Activity, Adapter, AdapterModel, Lane, Object, Place, Pool, Schedule, Step};
 pub use server_scheduler::ServerScheduler;
 pub use span::{BadSpan, Span};

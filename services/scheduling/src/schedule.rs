@@ -364,7 +364,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 /// Priorities as plain numbers.
-mod priority {
+pub(crate) mod priority {
     use punctual::Priority;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
@@ -372,7 +372,7 @@ mod priority {
         serializer.serialize_i16(priority.value())
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Priority, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Priority, D::Error> {
         let number = i64::deserialize(deserializer)?;
         let priority = i16::try_from(number)
             .ok()

@@ -5,11 +5,21 @@ use super::{Arrival, Model, Protocol, Resource, Step, Task};
 
 /// What is wrong with a model.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct ModelError(String);
+pub struct ModelError {
+    text: String,
+    task: Option<usize>,
+}
+
+impl ModelError {
+    /// The task that it is in, as a place in the model; `None`: it is elsewhere.
+    pub fn task(&self) -> Option<usize> {
+        self.task
+    }
+}
 
 impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -35,8 +45,11 @@ impl Model {
                 return wrong(format!("a cancellation names task {}, which is not there", cancellation.task));
             }
         }
-        for task in &self.tasks {
-            self.task(task)?;
+        for (place, task) in self.tasks.iter().enumerate() {
+            self.task(task).map_err(|error| ModelError {
+                task: Some(place),
+                ..error
+            })?;
         }
         self.cycles()
     }
@@ -138,7 +151,11 @@ impl Model {
             0 => {}
             1 => {
                 let name = &self.tasks[task].name;
-                return wrong(format!("task `{name}` starts itself, at once or over others: threads without end"));
+                let text = format!("task `{name}` starts itself, at once or over others: threads without end");
+                return Err(ModelError {
+                    text,
+                    task: Some(task),
+                });
             }
             _ => return Ok(()),
         }
@@ -165,7 +182,7 @@ fn starts(steps: &[Step], found: &mut Vec<usize>) {
 }
 
 fn wrong<T>(text: String) -> Result<T, ModelError> {
-    Err(ModelError(text))
+    Err(ModelError { text, task: None })
 }
 
 impl Resource {

@@ -4,9 +4,9 @@ use crate::support::simulate;
 
 #[test]
 fn look() {
-    for load in [1.05, 1.1, 1.15, 1.2, 1.25, 1.3,] {
-        for scheduler in ["MUF", "RMS"] {
-          for seed in [1,2] {
+    for load in [1.18, 1.2, 1.22] {
+        for scheduler in ["RMS"] {
+          for seed in [1,2,3,4,5] {
             for shedding in [Shedding::None, Shedding::NonCritical] {
                 let model = operational_flight_program(load, shedding);
                 let (_, s) = simulate(&model, scheduler, seed, Duration::from_secs(20));

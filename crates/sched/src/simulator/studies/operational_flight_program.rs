@@ -91,7 +91,7 @@ fn operation(group: OperationGroup, number: u32, critical: bool, load: f64) -> T
     let kind = if critical { "critical" } else { "other" };
     let mut task = Task::new(format!("{} Hz {kind} {number}", group.hertz));
     task.arrival = Arrival::Periodic {
-        offset: Time(0) + period * (number - 1) / (group.critical + group.other),
+        offset: Time(0),
         period,
         jitter: Duration::ZERO,
     };
