@@ -32,7 +32,7 @@ pub(super) use operations::{ROLE, child};
 const HEADING: &str = "Cancelling operations under overload";
 
 /// What the operations need of the CPU: 1 is all of it.
-const LOAD: f64 = 1.3;
+const LOAD: f64 = 1.2;
 /// In virtual time, which is cheap.
 const SIMULATED_SECONDS: u64 = 30;
 

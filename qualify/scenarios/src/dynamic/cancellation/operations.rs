@@ -104,10 +104,10 @@ impl Program {
         let operation =
             Operation::of(number, task).ok_or_else(|| format!("{} is not played here", task.name))?;
         let mut random = Random::new(u64::from(number));
-        let count = self.seconds * 1_000_000_000 / operation.period_ns;
+        let count = (self.seconds * 1_000_000_000).saturating_sub(operation.offset_ns) / operation.period_ns;
         let mut arrivals = Vec::with_capacity(count as usize);
         let mut ended = 0;
-        for release in (0..count).map(|job| job * operation.period_ns) {
+        for release in (0..count).map(|job| operation.offset_ns + job * operation.period_ns) {
             let share = 0.001 * random.below(1001) as f64;
             // As in the model: what arrives before the one before has ended is dropped.
             let fate = if release < ended {
@@ -157,6 +157,7 @@ impl Program {
 /// What the model says of an operation.
 struct Operation {
     name: u8,
+    offset_ns: u64,
     period_ns: u64,
     /// What it is said to take.
     stated_ns: u64,
@@ -167,12 +168,7 @@ struct Operation {
 impl Operation {
     /// `None` for what is no periodic operation that only computes.
     fn of(number: u32, task: &Task) -> Option<Self> {
-        let Arrives::Periodic {
-            period,
-            offset: Time(0),
-            ..
-        } = task.arrival
-        else {
+        let Arrives::Periodic { offset, period, .. } = task.arrival else {
             return None;
         };
         let [Step::Compute(work)] = task.steps[..] else {
@@ -180,6 +176,7 @@ impl Operation {
         };
         Some(Self {
             name: u8::try_from(number + 1).ok()?,
+            offset_ns: offset.0,
             period_ns: period.as_nanos() as u64,
             stated_ns: work.time.as_nanos() as u64,
             shares: (work.least, work.most),
