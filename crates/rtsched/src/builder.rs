@@ -1,6 +1,12 @@
+use std::time::Duration;
+
 use punctual_sched::dynamic::{MostImportantFirst, Scheduler, SchedulingParameters};
 
-use crate::{BuildError, Mechanism, NativePriorities, Preemption, RtScheduling};
+use crate::{
+    BuildError, Mechanism, NativePriorities, Preemption, RtScheduling,
+    storage::VisitorLimits,
+    wire::{PeerLayout, Reader},
+};
 
 /// Makes an [`RtScheduling`].
 ///
@@ -27,6 +33,9 @@ pub struct RtSchedulingBuilder {
     pub(crate) max_segments: usize,
     pub(crate) decisions: usize,
     pub(crate) default_parameters: SchedulingParameters,
+    pub(crate) visitors: VisitorLimits,
+    pub(crate) max_clock_skew: Duration,
+    pub(crate) peer_layout: PeerLayout,
 }
 
 impl RtSchedulingBuilder {
@@ -41,6 +50,9 @@ impl RtSchedulingBuilder {
             max_segments: 32,
             decisions: 0,
             default_parameters: SchedulingParameters::Importance { importance: 0 },
+            visitors: VisitorLimits::default(),
+            max_clock_skew: Reader::DEFAULT_MAX_CLOCK_SKEW,
+            peer_layout: PeerLayout::OwnOnly,
         }
     }
 
@@ -117,6 +129,27 @@ impl RtSchedulingBuilder {
     /// the scheduler's kind.
     pub fn default_parameters(mut self, parameters: SchedulingParameters) -> Self {
         self.default_parameters = parameters;
+        self
+    }
+
+    /// For how long, and of how many, what threads of other hosts have stored here is kept after they have left.
+    ///
+    /// Nothing is destroyed by a thread of a lane while there is room: start a
+    /// [`Housekeeper`](crate::storage::Housekeeper) with [`RtScheduling::visitors`].
+    pub fn visitor_limits(mut self, limits: VisitorLimits) -> Self {
+        self.visitors = limits;
+        self
+    }
+
+    /// How far the calendars of hosts may be apart: no deadline comes nearer by more than this because they are. Default 10 ms.
+    pub fn max_clock_skew(mut self, skew: Duration) -> Self {
+        self.max_clock_skew = skew;
+        self
+    }
+
+    /// Which contexts of other ORBs are understood beside our own. Default: none.
+    pub fn peer_layout(mut self, layout: PeerLayout) -> Self {
+        self.peer_layout = layout;
         self
     }
 

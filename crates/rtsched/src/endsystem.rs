@@ -1,12 +1,15 @@
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use punctual_os::{PiMutex, Scheduling};
 use punctual_sched::dynamic::{ParameterKind, Scheduler, SchedulingParameters, TranslationDefaults};
+use punctual_types::DistributableThreadId;
 
 use crate::{
     BuildError, Mechanism, RtSchedulingBuilder, SchedulingError,
-    dispatcher::{Dispatcher, NativePriorities, Settings, Timer},
+    dispatcher::{Dispatcher, Ended, NativePriorities, Settings, Timer, now},
     ids::Ids,
+    storage::{ThreadStorage, VisitorStorage},
+    wire::PeerLayout,
 };
 
 /// What all that belongs to one endsystem share.
@@ -18,6 +21,9 @@ pub(crate) struct Endsystem {
     native: NativePriorities,
     default_parameters: SchedulingParameters,
     timer: PiMutex<Option<Timer>>,
+    pub(crate) visitors: Arc<VisitorStorage>,
+    pub(crate) max_clock_skew: Duration,
+    pub(crate) peer_layout: PeerLayout,
 }
 
 impl Endsystem {
@@ -45,6 +51,9 @@ impl Endsystem {
             native: builder.native,
             default_parameters: builder.default_parameters,
             timer: PiMutex::new(None),
+            visitors: Arc::new(VisitorStorage::new(builder.visitors)),
+            max_clock_skew: builder.max_clock_skew,
+            peer_layout: builder.peer_layout,
         };
         endsystem.start_timer(wants_timer)?;
         Ok(endsystem)
@@ -77,10 +86,24 @@ impl Endsystem {
     /// For threads that nobody gave any.
     pub(crate) fn default_parameters(&self) -> SchedulingParameters {
         let defaults = TranslationDefaults {
-            now: crate::dispatcher::now(),
+            now: now(),
             ..TranslationDefaults::default()
         };
         self.default_parameters.translated(self.kind(), &defaults)
+    }
+
+    /// What becomes of the storage of a thread that has no visit here any more: given back where the thread has ended.
+    pub(crate) fn keep_storage(
+        &self,
+        id: DistributableThreadId,
+        ended: Option<Ended>,
+    ) -> Option<ThreadStorage> {
+        let Ended { storage, is_native } = ended?;
+        if is_native {
+            return Some(storage);
+        }
+        self.visitors.leaves(id, storage, now());
+        None
     }
 
     fn start_timer(&self, wanted: bool) -> std::io::Result<()> {

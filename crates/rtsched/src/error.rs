@@ -97,26 +97,27 @@ pub(crate) enum Interrupted {
 }
 
 impl Interrupted {
-    /// As the application sees it.
+    /// As the application sees it at a scheduling point of its own: it may have done part of its work.
     pub(crate) fn exception(self) -> SystemException {
-        match self {
-            Self::Cancelled => thread_cancelled(),
-            Self::LimitPassed => SystemException::new(
-                SystemExceptionKind::Timeout,
-                Minor::OPERATION_CANCELLED,
-                Completion::No,
+        self.exception_when(Completion::Maybe)
+    }
+
+    /// As the application sees it of a call that has got so far.
+    pub(crate) fn exception_when(self, completed: Completion) -> SystemException {
+        let (kind, minor) = match self {
+            Self::Cancelled => (
+                SystemExceptionKind::ThreadCancelled,
+                Minor::DISTRIBUTABLE_THREAD_CANCELLED,
             ),
-            Self::Refused(exception) => exception,
-        }
+            Self::LimitPassed => (SystemExceptionKind::Timeout, Minor::OPERATION_CANCELLED),
+            Self::Refused(exception) => return exception,
+        };
+        SystemException::new(kind, minor, completed)
     }
 }
 
 pub(crate) fn thread_cancelled() -> SystemException {
-    SystemException::new(
-        SystemExceptionKind::ThreadCancelled,
-        Minor::DISTRIBUTABLE_THREAD_CANCELLED,
-        Completion::No,
-    )
+    Interrupted::Cancelled.exception()
 }
 
 pub(crate) fn no_current() -> SystemException {

@@ -8,19 +8,24 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use punctual_flight::{Event, Record, record};
+use punctual_orb::swap_call_limit;
 use punctual_os::{Gate, TaskId, clock};
 use punctual_sched::dynamic::{SchedulingParameters, Slot, Time};
+use punctual_stub::ObjectRef;
+use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, Minor, SystemException};
 
 use crate::{
     SchedulingError,
-    dispatcher::{Head, Visitor},
+    dispatcher::{self, Head, Visitor},
     endsystem::Endsystem,
     error::{Interrupted, bad_order, no_current, thread_cancelled},
+    storage::{self, ThreadStorage},
+    wire::UnknownParameters,
 };
 
 thread_local! {
@@ -38,18 +43,27 @@ struct Here {
     depth: usize,
     /// Until when operations may take; each no later than the one around it.
     limits: Vec<Time>,
+    /// The requests that the OS thread serves, the innermost last.
+    requests: Vec<Request>,
+}
+
+/// What an OS thread carried when a request came.
+struct Request {
+    visits: usize,
+    depth: usize,
+    limits: usize,
+    call_limit: Option<Instant>,
 }
 
 /// One stay of a distributable thread on this OS thread.
 struct Visit {
-    /// `None`: a request without a distributable thread, which hides those that the OS thread waits for.
+    /// `None`: a request without a distributable thread, which hides those that the OS thread has.
     endsystem: Option<Arc<Endsystem>>,
     slot: Slot,
     id: DistributableThreadId,
     number: u64,
     /// Where its segments and limits begin.
     first_segment: usize,
-    first_limit: usize,
     /// How many scopes will end it: scoped segments, and the request that brought it.
     scopes: u32,
     /// Whether a request brought it.
@@ -60,15 +74,26 @@ struct Visit {
     paused: bool,
     /// The head, while a call has taken it elsewhere.
     absent: Option<Head>,
+    /// What was attached before.
+    storage_before: Option<ThreadStorage>,
 }
 
 struct OpenSegment {
     name: String,
     parameters: SchedulingParameters,
     implicit: Option<SchedulingParameters>,
+    /// Parameters that came with the thread and are not known here: they travel on.
+    foreign: Foreign,
     /// The OS thread's processor time at its beginning; `None`: nobody asks.
     began_at: Option<Duration>,
     scoped: bool,
+}
+
+/// Parameters of disciplines that are not known here.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Foreign {
+    pub(crate) own: Option<UnknownParameters>,
+    pub(crate) implicit: Option<UnknownParameters>,
 }
 
 /// Which scope a segment belongs to.
@@ -83,6 +108,7 @@ pub(crate) struct Present {
     pub(crate) id: DistributableThreadId,
     pub(crate) parameters: SchedulingParameters,
     pub(crate) implicit: Option<SchedulingParameters>,
+    pub(crate) foreign: Foreign,
 }
 
 impl Here {
@@ -93,6 +119,7 @@ impl Here {
             segments: Vec::new(),
             depth: 0,
             limits: Vec::new(),
+            requests: Vec::new(),
         }
     }
 
@@ -113,20 +140,25 @@ impl Here {
         endsystem: Option<&Arc<Endsystem>>,
         slot: Slot,
         id: DistributableThreadId,
+        storage: Option<ThreadStorage>,
     ) -> u64 {
         let number = VISITS.fetch_add(1, Ordering::Relaxed);
+        let storage_before = match storage {
+            Some(storage) => storage::attach(storage),
+            None => storage::detach(),
+        };
         self.visits.push(Visit {
             endsystem: endsystem.cloned(),
             slot,
             id,
             number,
             first_segment: self.depth,
-            first_limit: self.limits.len(),
             scopes: 0,
             by_request: false,
             cancelled: false,
             paused: false,
             absent: None,
+            storage_before,
         });
         number
     }
@@ -144,6 +176,7 @@ impl Here {
                 name: String::with_capacity(64),
                 parameters,
                 implicit,
+                foreign: Foreign::default(),
                 began_at,
                 scoped,
             });
@@ -153,6 +186,7 @@ impl Here {
         segment.name.push_str(name);
         segment.parameters = parameters;
         segment.implicit = implicit;
+        segment.foreign = Foreign::default();
         segment.began_at = began_at;
         segment.scoped = scoped;
         self.depth += 1;
@@ -168,6 +202,21 @@ impl Here {
             slot: visit.slot,
             visit: visit.number,
             limit: self.limits.last().copied().filter(|limit| *limit != Time::NEVER),
+        }
+    }
+
+    /// The limits of operations that this OS thread is in are those of another thread where the request is `apart`.
+    fn push_request(&mut self, apart: bool) {
+        self.requests.push(Request {
+            visits: self.visits.len(),
+            depth: self.depth,
+            limits: self.limits.len(),
+            call_limit: swap_call_limit(None),
+        });
+        if apart {
+            self.limits.push(Time::NEVER);
+        } else {
+            swap_call_limit(self.requests[self.requests.len() - 1].call_limit);
         }
     }
 
@@ -187,6 +236,17 @@ impl Drop for Here {
     }
 }
 
+impl OpenSegment {
+    fn present(&self, id: DistributableThreadId) -> Present {
+        Present {
+            id,
+            parameters: self.parameters,
+            implicit: self.implicit,
+            foreign: self.foreign,
+        }
+    }
+}
+
 impl Visit {
     fn is_of(&self, endsystem: &Arc<Endsystem>) -> bool {
         self.endsystem
@@ -194,10 +254,20 @@ impl Visit {
             .is_some_and(|own| Arc::ptr_eq(own, endsystem))
     }
 
-    fn end(self) {
-        if let Some(endsystem) = self.endsystem {
-            endsystem.dispatcher.end(self.slot, self.number);
+    /// Destructors of what the thread has stored run here, where it ends, with nothing borrowed or locked.
+    fn end(mut self) {
+        if let Some(endsystem) = self.endsystem.take() {
+            let end = endsystem.dispatcher.end(self.slot, self.number);
+            if let Some(kept) = endsystem.keep_storage(self.id, end) {
+                // Still attached: destructors find the other values.
+                kept.clear();
+            }
         }
+        let own = match self.storage_before.take() {
+            Some(before) => storage::attach(before),
+            None => storage::detach(),
+        };
+        drop(own);
     }
 }
 
@@ -245,8 +315,9 @@ pub(crate) fn begin_thread(
     scoped: bool,
 ) -> Result<Mark, SystemException> {
     note(Event::SegmentBegin, id);
+    let storage = endsystem.dispatcher.storage(slot);
     let (visitor, head, mark) = with(|here| {
-        let number = here.push_visit(Some(endsystem), slot, id);
+        let number = here.push_visit(Some(endsystem), slot, id, Some(storage));
         let mark = Mark {
             visit: number,
             depth: here.depth,
@@ -320,9 +391,18 @@ pub(crate) fn update(
     }
     let (before, began_at) = with(|here| {
         let segment = here.innermost();
-        let before = (segment.parameters, segment.implicit, segment.began_at);
+        let before = (
+            segment.parameters,
+            segment.implicit,
+            segment.foreign,
+            segment.began_at,
+        );
         segment.parameters = parameters;
-        segment.implicit = implicit.or(segment.implicit);
+        segment.foreign.own = None;
+        if implicit.is_some() {
+            segment.implicit = implicit;
+            segment.foreign.implicit = None;
+        }
         if segment.began_at.is_none() && needs_processor_time(&parameters) {
             segment.began_at = Some(clock::thread_cpu_time());
         }
@@ -335,7 +415,12 @@ pub(crate) fn update(
             if let Interrupted::Refused(_) = interrupted {
                 with(|here| {
                     let segment = here.innermost();
-                    (segment.parameters, segment.implicit, segment.began_at) = before;
+                    (
+                        segment.parameters,
+                        segment.implicit,
+                        segment.foreign,
+                        segment.began_at,
+                    ) = before;
                 });
             }
             interrupted_at_point(interrupted).into()
@@ -459,7 +544,6 @@ fn end_visit() {
             note(Event::SegmentEnd, visit.id);
         }
         here.depth = visit.first_segment;
-        here.limits.truncate(visit.first_limit);
         Some(visit)
     });
     if let Some(visit) = visit {
@@ -472,12 +556,7 @@ pub(crate) fn present(endsystem: &Arc<Endsystem>) -> Result<Present, SystemExcep
     with(|here| {
         let visit = here.current(endsystem).ok_or_else(no_current)?;
         let id = visit.id;
-        let segment = here.innermost();
-        Ok(Present {
-            id,
-            parameters: segment.parameters,
-            implicit: segment.implicit,
-        })
+        Ok(here.innermost().present(id))
     })
 }
 
@@ -507,19 +586,23 @@ pub(crate) fn wait_until(endsystem: &Arc<Endsystem>, wake: Time) -> Result<(), S
     gate.close();
     dispatcher.wait(visitor).map_err(interrupted_at_point)?;
     let until = visitor.limit.map_or(wake, |limit| limit.min(wake));
-    while crate::dispatcher::now() < until && dispatcher.interruption(visitor).is_none() {
-        gate.pass((until != Time::NEVER).then(|| crate::dispatcher::instant(until)));
+    while dispatcher::now() < until && dispatcher.interruption(visitor).is_none() {
+        gate.pass((until != Time::NEVER).then(|| dispatcher::instant(until)));
     }
     dispatcher.pass(visitor).map_err(interrupted_at_point)
 }
 
-/// From here on nothing waits longer than until then; the result restores what was before.
+/// From here on no wait and no call takes longer than until then; the result restores what was before.
 pub(crate) fn limit(until: Time) -> Limited {
     with(|here| {
         let before = here.limits.len();
         let outer = here.limits.last().copied().unwrap_or(Time::NEVER);
-        here.limits.push(until.min(outer));
-        Limited { before }
+        let until = until.min(outer);
+        here.limits.push(until);
+        Limited {
+            before,
+            call_limit: swap_call_limit(Some(dispatcher::instant(until))),
+        }
     })
 }
 
@@ -531,39 +614,48 @@ pub(crate) fn present_limit() -> Time {
 /// Restores the limit before.
 pub(crate) struct Limited {
     before: usize,
+    call_limit: Option<Instant>,
 }
 
 impl Drop for Limited {
     fn drop(&mut self) {
         with(|here| here.limits.truncate(self.before));
+        swap_call_limit(self.call_limit);
     }
 }
 
-/// The head of the current thread, if there is one, leaves by a call; gives what the other host is to know. `None`: there is none.
-pub(crate) fn send(endsystem: &Arc<Endsystem>) -> Result<Option<Present>, SystemException> {
+/// Whether there is a current thread; THREAD_CANCELLED where it was cancelled.
+pub(crate) fn check(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
+    let visitor = with(|here| match here.current(endsystem) {
+        None => Ok(None),
+        Some(visit) if visit.cancelled => Err(thread_cancelled()),
+        Some(_) => innermost_of(here, endsystem, None).map(Some),
+    })?;
+    match visitor.and_then(|visitor| endsystem.dispatcher.interruption(visitor)) {
+        Some(interrupted) => Err(interrupted_at_point(interrupted)),
+        None => Ok(()),
+    }
+}
+
+/// The head of the current thread, if there is one, leaves by a call to `target`; gives what the other host is to know.
+pub(crate) fn send(
+    endsystem: &Arc<Endsystem>,
+    target: ObjectRef,
+) -> Result<Option<Present>, SystemException> {
     let sent = with(|here| {
-        let Some(visit) = here.current(endsystem) else {
-            return Ok(None);
+        let id = match here.current(endsystem) {
+            None => return Ok::<_, SystemException>(None),
+            Some(visit) => visit.id,
         };
-        if visit.cancelled {
-            return Err(thread_cancelled());
-        }
-        let visit = here.visits.last().expect("there is a current one");
-        let (id, visitor) = (visit.id, here.visitor(visit));
-        let segment = here.innermost();
-        let present = Present {
-            id,
-            parameters: segment.parameters,
-            implicit: segment.implicit,
-        };
-        Ok(Some((visitor, present)))
+        let visitor = innermost_of(here, endsystem, None)?;
+        Ok(Some((visitor, here.innermost().present(id))))
     })?;
     let Some((visitor, present)) = sent else {
         return Ok(None);
     };
     let head = endsystem
         .dispatcher
-        .leave(visitor)
+        .leave(visitor, target)
         .map_err(interrupted_at_point)?;
     note(Event::DistributableThreadSent, present.id);
     with(|here| here.visits.last_mut().expect("it is calling").absent = Some(head));
@@ -571,10 +663,9 @@ pub(crate) fn send(endsystem: &Arc<Endsystem>) -> Result<Option<Present>, System
 }
 
 /// The head returns from a call, if one took it. `cancelled`: the reply says that it was.
-pub(crate) fn receive(endsystem: &Arc<Endsystem>, cancelled: bool) -> Result<(), SystemException> {
+pub(crate) fn receive(endsystem: &Arc<Endsystem>, cancelled: bool) -> Result<(), Interrupted> {
     let returned = with(|here| {
-        let visit = here.current(endsystem)?;
-        let head = visit.absent.take()?;
+        let head = here.current(endsystem)?.absent.take()?;
         let visit = here.visits.last().expect("there is a current one");
         Some((here.visitor(visit), visit.id, head))
     });
@@ -585,79 +676,112 @@ pub(crate) fn receive(endsystem: &Arc<Endsystem>, cancelled: bool) -> Result<(),
     if cancelled {
         let _ = endsystem.dispatcher.cancel(id);
     }
-    endsystem
-        .dispatcher
-        .arrive(visitor, head)
-        .map_err(interrupted_at_point)
+    let arrived = endsystem.dispatcher.come_back(visitor, head);
+    if let Err(interrupted) = arrived {
+        interrupted_at_point(interrupted);
+    }
+    arrived
 }
 
-/// A thread comes with a request, in a segment with the operation's name. Ended by [`end_request`].
+/// What comes with a request.
+pub(crate) struct Arrival<'a> {
+    pub(crate) id: DistributableThreadId,
+    pub(crate) operation: &'a str,
+    pub(crate) parameters: SchedulingParameters,
+    pub(crate) implicit: Option<SchedulingParameters>,
+    pub(crate) foreign: Foreign,
+    pub(crate) peer: Option<Peer>,
+}
+
+/// A request begins on this OS thread; [`end_request`] ends it. What the OS thread has is kept, and out of sight if `apart`: the
+/// request is not the current thread's own.
+///
+/// A thread that comes with it is in a segment with the operation's name.
 pub(crate) fn begin_request(
     endsystem: &Arc<Endsystem>,
-    id: DistributableThreadId,
-    operation: &str,
-    parameters: SchedulingParameters,
-    implicit: Option<SchedulingParameters>,
-) -> Result<u64, SystemException> {
-    let slot = endsystem.dispatcher.register_visitor(id, operation)?;
+    apart: bool,
+    arrival: Option<Arrival<'_>>,
+) -> Result<(), SystemException> {
+    let Some(arrival) = arrival else {
+        let hides = with(|here| {
+            here.push_request(apart);
+            apart && !here.visits.is_empty()
+        });
+        if hides {
+            pause();
+            with(|here| here.push_visit(None, Slot(0), DistributableThreadId(0), None));
+        }
+        return Ok(());
+    };
+    let slot = endsystem
+        .dispatcher
+        .register_visitor(arrival.id, arrival.operation, arrival.peer)?;
+    if let Some(stored) = endsystem.visitors.returns(arrival.id, dispatcher::now()) {
+        endsystem.dispatcher.restore_storage(slot, stored);
+    }
+    with(|here| here.push_request(apart));
     pause();
-    note(Event::DistributableThreadReceived, id);
+    note(Event::DistributableThreadReceived, arrival.id);
+    let storage = endsystem.dispatcher.storage(slot);
     let (visitor, head) = with(|here| {
-        let number = here.push_visit(Some(endsystem), slot, id);
-        // The limits of operations that this OS thread is in belong to another thread.
-        here.limits.push(Time::NEVER);
-        let began_at = here.push_segment(operation, parameters, implicit, true);
+        let number = here.push_visit(Some(endsystem), slot, arrival.id, Some(storage));
+        let began_at = here.push_segment(arrival.operation, arrival.parameters, arrival.implicit, true);
+        here.innermost().foreign = arrival.foreign;
         let (tid, gate) = here.carrier();
         let visit = here.visits.last_mut().expect("just pushed");
         (visit.scopes, visit.by_request) = (1, true);
-        let head = Head::new(number, tid, gate, parameters, began_at);
+        let head = Head::new(number, tid, gate, arrival.parameters, began_at);
         (here.visitor(&here.visits[here.visits.len() - 1]), head)
     });
-    if let Err(interrupted) = endsystem.dispatcher.arrive(visitor, head) {
-        end_visit();
-        resume();
-        return Err(interrupted.exception());
-    }
-    Ok(visitor.visit)
+    endsystem.dispatcher.arrive(visitor, head).map_err(|interrupted| {
+        let _ = end_request(endsystem);
+        interrupted.exception()
+    })
 }
 
-/// A request without a distributable thread: it must not be taken for a part of one that this OS thread waits for. `None`: there is
-/// nothing to hide.
-pub(crate) fn begin_hidden_request() -> Option<u64> {
-    if with(|here| here.visits.is_empty()) {
-        return None;
-    }
-    pause();
-    Some(with(|here| {
-        let number = here.push_visit(None, Slot(0), DistributableThreadId(0));
-        here.limits.push(Time::NEVER);
-        let visit = here.visits.last_mut().expect("just pushed");
-        (visit.scopes, visit.by_request) = (1, true);
-        number
-    }))
-}
-
-/// The request of that visit ends, and the one before it is the current one again. Says whether the thread was cancelled.
-pub(crate) fn end_request(visit: u64) -> Result<(), SystemException> {
-    let there = with(|here| here.visits.iter().rposition(|own| own.number == visit));
-    let Some(there) = there else {
+/// The innermost request ends, with everything that was begun in it; what was before it goes on. THREAD_CANCELLED where that was seen,
+/// or is now, of the thread that came with it.
+pub(crate) fn end_request(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
+    let Some(request) = with(|here| here.requests.pop()) else {
         return Ok(());
     };
-    while with(|here| here.visits.len()) > there + 1 {
+    while with(|here| here.visits.len()) > request.visits + 1 {
         end_visit();
     }
-    let cancelled = with(|here| {
-        let visit = here.visits.last().expect("it is there");
-        visit.endsystem.is_some() && visit.cancelled
-    });
-    let interrupted = with(|here| here.visiting())
-        .and_then(|(endsystem, visitor)| endsystem.dispatcher.interruption(visitor));
-    end_visit();
-    resume();
-    if cancelled || interrupted == Some(Interrupted::Cancelled) {
-        return Err(thread_cancelled());
+    let mut ended = Ok(());
+    if with(|here| here.visits.len()) > request.visits {
+        let visitor = with(|here| {
+            let visit = here.visits.last()?;
+            let cancelled = visit.cancelled;
+            let endsystem = visit.endsystem.clone()?;
+            Some((endsystem, cancelled, here.visitor(visit)))
+        });
+        if let Some((endsystem, cancelled, visitor)) = visitor
+            && (cancelled || endsystem.dispatcher.interruption(visitor) == Some(Interrupted::Cancelled))
+        {
+            ended = Err(thread_cancelled());
+        }
+        end_visit();
     }
-    Ok(())
+    with(|here| {
+        here.limits.truncate(request.limits);
+        swap_call_limit(request.call_limit);
+    });
+    resume();
+    let left_open = with(|here| here.depth > request.depth);
+    if left_open {
+        // Segments that a servant on its caller's thread has left open.
+        let mark = with(|here| {
+            here.visits.last().map(|visit| Mark {
+                visit: visit.number,
+                depth: request.depth,
+            })
+        });
+        if let Some(mark) = mark {
+            ended = ended.and(end_segments(endsystem, mark));
+        }
+    }
+    ended
 }
 
 /// The current visit, whose OS thread another one takes, is not ready meanwhile.

@@ -47,6 +47,7 @@ mod endsystem;
 mod error;
 mod here;
 mod ids;
+mod interceptors;
 mod manager;
 mod notice;
 mod operation;

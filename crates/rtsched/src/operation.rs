@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, SystemException, SystemExceptionKind};
 
 use crate::{SchedulingError, dispatcher, endsystem::Endsystem, error::Interrupted, here};
 
@@ -107,7 +107,7 @@ pub(crate) fn run<R, E: From<SchedulingError> + Failure>(
         here::pass(endsystem).map_err(SchedulingError::System)?;
         let late = dispatcher::now() >= until;
         let error = match result {
-            Ok(_) if late => E::from(Interrupted::LimitPassed.exception_after().into()),
+            Ok(_) if late => E::from(Interrupted::LimitPassed.exception_when(Completion::Yes).into()),
             result @ Ok(_) => return result,
             Err(error) => error,
         };
@@ -137,15 +137,4 @@ fn has_time(endsystem: &Arc<Endsystem>) -> bool {
         .ok()
         .and_then(|present| present.parameters.deadline());
     now < here::present_limit() && segment.is_none_or(|deadline| now < deadline)
-}
-
-impl Interrupted {
-    /// For an operation that ran to its end, too late.
-    fn exception_after(self) -> SystemException {
-        SystemException::new(
-            SystemExceptionKind::Timeout,
-            Minor::OPERATION_CANCELLED,
-            Completion::Yes,
-        )
-    }
 }

@@ -5,7 +5,7 @@ use punctual_types::DistributableThreadId;
 
 use crate::{
     BuildError, Current, Decision, DistributableThread, RtSchedulingBuilder, SchedulerManager, dispatcher,
-    endsystem::Endsystem,
+    endsystem::Endsystem, storage::VisitorStorage,
 };
 
 /// Real-time CORBA 1.2 at one endsystem: its scheduler, and the distributable threads that are here. Cheap to clone; clones are the
@@ -107,6 +107,17 @@ impl RtScheduling {
     /// ```
     pub fn threads(&self) -> usize {
         self.endsystem.dispatcher.look(|state| state.threads())
+    }
+
+    /// What threads of other hosts have stored here and may come back for.
+    ///
+    /// ```
+    /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
+    /// assert!(scheduling.visitors().is_empty());
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
+    pub fn visitors(&self) -> &Arc<VisitorStorage> {
+        &self.endsystem.visitors
     }
 
     /// Now, by the clock that deadlines are points of: CLOCK_MONOTONIC.

@@ -18,6 +18,8 @@ mod route;
 mod shared;
 mod thread_state;
 
+pub use deadline::swap_call_limit;
+
 pub(crate) use connection_cache::{ConnectionCache, ConnectionKey, Permit, Purpose};
 pub(crate) use endpoint::{Endpoint, Endpoints};
 pub(crate) use invoke::Reference;

@@ -2,9 +2,12 @@ use std::{sync::Arc, time::Duration};
 
 use punctual_os::{Gate, Scheduling, TaskId, clock};
 use punctual_sched::dynamic::{SchedulingParameters, Time};
+use punctual_stub::ObjectRef;
+use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, NativePriority};
 
 use super::decisions::ThreadName;
+use crate::storage::ThreadStorage;
 
 /// What an endsystem knows of one distributable thread. Under the dispatcher's lock.
 pub(crate) struct Entry {
@@ -16,6 +19,13 @@ pub(crate) struct Entry {
     pub(crate) cancelled: bool,
     /// Where its head is.
     pub(crate) place: Place,
+    /// Whether it began here.
+    pub(crate) is_native: bool,
+    pub(crate) storage: ThreadStorage,
+    /// The calls that its visits here are in, the last one last.
+    pub(crate) calls: Vec<(u64, ObjectRef)>,
+    /// Who has brought it here by a request that is under way.
+    pub(crate) peers: Vec<Option<Peer>>,
 }
 
 /// Where the head of a distributable thread is, as this endsystem knows it.
@@ -64,6 +74,23 @@ pub(crate) enum Native {
     At(NativePriority),
     /// SCHED_DEADLINE.
     Deadline,
+}
+
+/// A free one.
+impl Default for Entry {
+    fn default() -> Self {
+        Self {
+            id: DistributableThreadId(0),
+            name: ThreadName::new(""),
+            visits: 0,
+            cancelled: false,
+            place: Place::Elsewhere,
+            is_native: true,
+            storage: ThreadStorage::new(),
+            calls: Vec::new(),
+            peers: Vec::new(),
+        }
+    }
 }
 
 impl Entry {

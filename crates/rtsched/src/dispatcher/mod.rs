@@ -21,18 +21,24 @@ use std::{
 
 use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
 use punctual_sched::dynamic::{Scheduler, SchedulingParameters, Slot, Time};
+use punctual_stub::ObjectRef;
+use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, Minor, SystemException};
 
 pub use decisions::{Decision, Switch};
 pub(crate) use entry::{Head, now};
 pub use mechanism::{Mechanism, NativePriorities, Preemption};
+pub(crate) use state::Ended;
 pub(crate) use timer::Timer;
 
 use self::{
     entry::Place,
     state::{State, Wakes},
 };
-use crate::error::{BuildError, Interrupted, bad_order, unknown_thread};
+use crate::{
+    error::{BuildError, Interrupted, bad_order, unknown_thread},
+    storage::ThreadStorage,
+};
 
 /// The dispatcher of one endsystem.
 pub(crate) struct Dispatcher {
@@ -79,25 +85,42 @@ impl Dispatcher {
         self.state.lock().register(id, name)
     }
 
-    /// A visit of a thread that came with a request; says whether it was here already. It must have left by a call then.
+    /// A visit of a thread that came with a request of this peer's. If the thread was here already, it must have left by a call.
     pub(crate) fn register_visitor(
         &self,
         id: DistributableThreadId,
         name: &str,
+        peer: Option<Peer>,
     ) -> Result<Slot, SystemException> {
         let mut state = self.state.lock();
         let Some(slot) = state.find(id) else {
-            return state.register(id, name);
+            let slot = state.register(id, name)?;
+            let entry = state.entry_mut(slot);
+            entry.is_native = false;
+            entry.peers.push(peer);
+            return Ok(slot);
         };
         let entry = state.entry_mut(slot);
-        if !matches!(entry.place, Place::Elsewhere) {
+        if !matches!(entry.place, Place::Elsewhere) || entry.calls.is_empty() {
             return Err(bad_order(Minor::DISTRIBUTABLE_THREAD_ACTIVE));
         }
         if entry.cancelled {
             return Err(Interrupted::Cancelled.exception());
         }
         entry.visits += 1;
+        entry.peers.push(peer);
         Ok(slot)
+    }
+
+    /// What it has stored at this host.
+    pub(crate) fn storage(&self, slot: Slot) -> ThreadStorage {
+        self.state.lock().entry(slot).storage.clone()
+    }
+
+    /// Gives a visitor back what it stored when it was here before.
+    pub(crate) fn restore_storage(&self, slot: Slot, storage: ThreadStorage) {
+        let before = std::mem::replace(&mut self.state.lock().entry_mut(slot).storage, storage);
+        drop(before);
     }
 
     /// The head comes to a visit: a thread begins, arrives with a request, or returns from a call. Waits for its turn.
@@ -108,6 +131,19 @@ impl Dispatcher {
         let now = now();
         let wakes = state.place_head(visitor.slot, head, now);
         self.proceed(state, visitor, wakes, now)
+    }
+
+    /// The head is back from the call that it left by, as [`arrive`](Self::arrive).
+    pub(crate) fn come_back(&self, visitor: Visitor, head: Head) -> Result<(), Interrupted> {
+        let target = {
+            let mut state = self.state.lock();
+            let calls = &mut state.entry_mut(visitor.slot).calls;
+            let at = calls.iter().rposition(|(visit, _)| *visit == visitor.visit);
+            at.map(|at| calls.swap_remove(at))
+        };
+        // Not under the lock: the reference may be the last one.
+        drop(target);
+        self.arrive(visitor, head)
     }
 
     /// The present segment is another one, or has other parameters. Waits for its turn.
@@ -143,14 +179,16 @@ impl Dispatcher {
     }
 
     /// The head leaves by a call: whoever gets it can bring it back with [`arrive`](Self::arrive).
-    pub(crate) fn leave(&self, visitor: Visitor) -> Result<Head, Interrupted> {
+    pub(crate) fn leave(&self, visitor: Visitor, target: ObjectRef) -> Result<Head, Interrupted> {
         let mut state = self.state.lock();
         let now = now();
         if let Some(interrupted) = interruption(&mut state, visitor, now) {
             return Err(self.interrupt(state, visitor, interrupted, Wakes::default(), now));
         }
         let wakes = state.suspend(visitor.slot, now);
-        let place = std::mem::replace(&mut state.entry_mut(visitor.slot).place, Place::Elsewhere);
+        let entry = state.entry_mut(visitor.slot);
+        let place = std::mem::replace(&mut entry.place, Place::Elsewhere);
+        entry.calls.push((visitor.visit, target));
         self.unlock(state, wakes);
         match place {
             Place::Idle(head) => Ok(head),
@@ -170,13 +208,14 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// The visit ends: its OS thread gets its own priority back. Says whether it was the last of the thread here.
-    pub(crate) fn end(&self, slot: Slot, visit: u64) -> bool {
+    /// The visit ends: its OS thread gets its own priority back. Of the last one of the thread here, gives what is
+    /// left of that.
+    pub(crate) fn end(&self, slot: Slot, visit: u64) -> Option<Ended> {
         let mut state = self.state.lock();
         let wakes = state.withdraw(slot, visit, now());
-        let last = state.release(slot);
+        let ended = state.release(slot);
         self.unlock(state, wakes);
-        last
+        ended
     }
 
     /// `DistributableThread::cancel`: wakes the thread where it waits here.

@@ -13,7 +13,7 @@ use super::{
     levels::Levels,
     native,
 };
-use crate::error::Interrupted;
+use crate::{error::Interrupted, storage::ThreadStorage};
 
 /// Everything under the dispatcher's lock.
 pub(crate) struct State {
@@ -23,8 +23,6 @@ pub(crate) struct State {
     entries: Vec<Entry>,
     free: Vec<Slot>,
     by_id: HashMap<DistributableThreadId, Slot>,
-    /// How many are ready.
-    ready: usize,
     /// Those that run: with the ready queue those that were let run, else those that the scheduler would.
     running: Vec<Slot>,
     levels: Levels,
@@ -50,7 +48,6 @@ impl State {
             free: Vec::with_capacity(room),
             // Twice the room: with as many free places a table cleans up in place and does not grow.
             by_id: HashMap::with_capacity(2 * room),
-            ready: 0,
             running: Vec::with_capacity(room),
             levels: Levels::new(settings.native.levels.clone()),
             decisions: Decisions::new(settings.decisions),
@@ -87,7 +84,7 @@ impl State {
     }
 
     pub(crate) fn scheduler_failures(&self) -> u64 {
-        self.choice.failures
+        self.choice.failures()
     }
 
     pub(crate) fn kind(&self) -> punctual_sched::dynamic::ParameterKind {
@@ -111,36 +108,44 @@ impl State {
                 Completion::No,
             ));
         }
-        let entry = Entry {
-            id,
-            name: ThreadName::new(name),
-            visits: 1,
-            cancelled: false,
-            place: Place::Elsewhere,
-        };
         let slot = if let Some(slot) = self.free.pop() {
-            *self.entry_mut(slot) = entry;
             slot
         } else {
-            self.entries.push(entry);
+            self.entries.push(Entry::default());
             Slot(self.entries.len() as u32 - 1)
         };
+        // What is in its vectors has been removed; their memory stays.
+        let entry = self.entry_mut(slot);
+        entry.id = id;
+        entry.name = ThreadName::new(name);
+        entry.visits = 1;
+        entry.is_native = true;
+        entry.cancelled = false;
         self.by_id.insert(id, slot);
         Ok(slot)
     }
 
-    /// A visit less; says whether it was the last.
-    pub(super) fn release(&mut self, slot: Slot) -> bool {
+    /// A visit less; of the last one, gives what is left of the thread.
+    pub(super) fn release(&mut self, slot: Slot) -> Option<Ended> {
         let entry = self.entry_mut(slot);
         entry.visits -= 1;
+        if !entry.is_native || entry.visits > 0 {
+            entry.peers.pop();
+        }
         if entry.visits > 0 {
-            return false;
+            return None;
         }
         let id = entry.id;
+        let ended = Ended {
+            storage: std::mem::take(&mut entry.storage),
+            is_native: entry.is_native,
+        };
         entry.place = Place::Elsewhere;
+        entry.calls.clear();
+        entry.peers.clear();
         self.by_id.remove(&id);
         self.free.push(slot);
-        true
+        Some(ended)
     }
 
     /// The head is here from now on, at this visit. One that another visit had is taken from it: the caller does not wait for
@@ -176,9 +181,8 @@ impl State {
         head.parked = false;
         let received = head.received();
         entry.place = Place::Ready(head);
-        self.ready += 1;
-        self.choice.ready(&self.entries, slot, &parameters, received, now);
-        self.find_level(slot, &parameters, now);
+        self.choice.ready(slot, &parameters, received, now);
+        self.find_level(slot, &parameters);
         Ok(self.reschedule(Some(slot), now))
     }
 
@@ -194,9 +198,8 @@ impl State {
             native::reserve(head, &parameters, now).map_err(Interrupted::Refused)?;
         }
         let received = head.received();
-        self.choice
-            .update(&self.entries, slot, &parameters, received, now);
-        self.find_level(slot, &parameters, now);
+        self.choice.update(slot, &parameters, received, now);
+        self.find_level(slot, &parameters);
         Ok(self.reschedule(Some(slot), now))
     }
 
@@ -211,11 +214,10 @@ impl State {
         let level = head.level.take();
         let is_managed = head.native != Native::Own;
         entry.place = Place::Idle(head);
-        self.ready -= 1;
         if let Some(level) = level {
             self.levels.leave(level);
         }
-        self.choice.remove(&self.entries, slot, now);
+        self.choice.remove(slot, now);
         if let Some(at) = self.running.iter().position(|running| *running == slot) {
             self.running.swap_remove(at);
             self.note(slot, Switch::Suspended, now);
@@ -263,9 +265,8 @@ impl State {
 
     /// Another scheduler. Gives back the one before, to be dropped without the lock.
     pub(super) fn install(&mut self, choice: Choice, mechanism: Mechanism, now: Time) -> (Choice, Wakes) {
-        let failures = self.choice.failures;
         let before = std::mem::replace(&mut self.choice, choice);
-        self.choice.failures = failures;
+        self.choice.add_failures(before.failures());
         self.mechanism = mechanism;
         self.levels.clear();
         self.denied = false;
@@ -293,8 +294,8 @@ impl State {
             }
             let received = head.received();
             let runs = head.runs;
-            self.choice.ready(&self.entries, slot, &parameters, received, now);
-            self.find_level(slot, &parameters, now);
+            self.choice.ready(slot, &parameters, received, now);
+            self.find_level(slot, &parameters);
             if runs && !self.running.contains(&slot) {
                 self.running.push(slot);
                 self.note(slot, Switch::Resumed, now);
@@ -362,8 +363,7 @@ impl State {
         if self.mechanism != Mechanism::ReadyQueue && self.settings.decisions == 0 {
             return Wakes::default();
         }
-        self.choice
-            .choose(&self.entries, self.ready, self.settings.processors, now);
+        self.choice.choose(&self.entries, self.settings.processors, now);
         let mut wakes = Wakes::default();
         let mut at = 0;
         while let Some(&slot) = self.running.get(at) {
@@ -418,14 +418,11 @@ impl State {
     }
 
     /// With native priorities: the one for these parameters.
-    fn find_level(&mut self, slot: Slot, parameters: &SchedulingParameters, now: Time) {
+    fn find_level(&mut self, slot: Slot, parameters: &SchedulingParameters) {
         if self.mechanism != Mechanism::OsPriorities {
             return;
         }
-        let eligibility = self
-            .choice
-            .fixed_eligibility(&self.entries, parameters, now)
-            .unwrap_or(0);
+        let eligibility = self.choice.fixed_eligibility(parameters).unwrap_or(0);
         let head = self.entries[slot.0 as usize].head_mut().expect("it is ready");
         if let Some(level) = head.level.take() {
             self.levels.leave(level);
@@ -475,6 +472,13 @@ impl State {
         });
         self.decisions.push(decision);
     }
+}
+
+/// What is left of a thread that ends here, or leaves for good.
+pub(crate) struct Ended {
+    pub(crate) storage: ThreadStorage,
+    /// It began here, so it ends.
+    pub(crate) is_native: bool,
 }
 
 /// Whom to wake, once the lock is free.
