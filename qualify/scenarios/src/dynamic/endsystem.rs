@@ -9,6 +9,7 @@ use super::disciplines::Named;
 use crate::{
     Error,
     idl::dynamic::dynamic::{Host, HostRef},
+    load::priority,
     os::{self, fifo},
 };
 
@@ -31,7 +32,7 @@ impl Endsystem {
             .mechanism(mechanism(named))
             .processors(1)
             .build()?;
-        let orb = Orb::builder();
+        let orb = Orb::builder().initializer(&scheduling);
         let orb = match address {
             Some(address) => orb.listen(&format!("iiop://{address}:0")),
             None => orb,
@@ -57,7 +58,8 @@ impl Endsystem {
 
     /// Serves, and gives the reference to call it by.
     pub(super) fn activate(&self, host: impl Host) -> Result<String, Error> {
-        let pool = self.orb.threadpool().lane(Priority::MAX, self.threads).build()?;
+        let pool = self.orb.threadpool().threads(self.threads);
+        let pool = pool.default_priority(Priority::new(priority::HIGH)?).build()?;
         let poa = self.orb.root_poa().child("hosts").threadpool(&pool).build()?;
         let reference: HostRef = poa.activate(host)?;
         Ok(reference.to_ior())
