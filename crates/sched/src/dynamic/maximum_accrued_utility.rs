@@ -16,7 +16,8 @@ use super::{
 /// EDF's order or that of the last decision would bring more after all (they may, where late work keeps some of its utility), that is
 /// taken. All of this holds
 /// for what is known at the decision: with what gets ready later, no scheduler can be the best one. On several processors, ends are
-/// estimated as if work could be divided between them.
+/// estimated as if work could be divided between them. A thread that takes longer than it said counts as one that is about to end,
+/// until it is late.
 ///
 /// A decision takes O(n log n) for n ready threads: this is for tens or hundreds, not for tens of thousands.
 ///
@@ -46,9 +47,6 @@ struct Ready {
 }
 
 impl MaximumAccruedUtility {
-    /// After a thread has run for longer than it said, decisions are at least so far apart.
-    pub const LEAST_INTERVAL: Duration = Duration::from_micros(100);
-
     /// Without threads.
     pub fn new() -> Self {
         Self::default()
@@ -147,7 +145,7 @@ impl Scheduler for MaximumAccruedUtility {
             now,
             processors: processors.max(1),
         };
-        let slack = self.plan(capacity);
+        self.plan(capacity);
         self.reconsider = None;
         for (planned, candidate) in self.plan.iter().enumerate() {
             if let Some(Some(place)) = self.places.get(candidate.thread.index()) {
@@ -157,7 +155,7 @@ impl Scheduler for MaximumAccruedUtility {
         }
         for candidate in self.plan.iter().take(processors) {
             chosen.push(candidate.thread);
-            let at = candidate.reconsider_at(now, slack);
+            let at = candidate.reconsider_at();
             self.reconsider = [self.reconsider, at].into_iter().flatten().min();
         }
     }
@@ -188,9 +186,8 @@ impl Scheduler for MaximumAccruedUtility {
 }
 
 impl MaximumAccruedUtility {
-    /// Puts the candidates in the order in which they should run. Says how much longer than planned the first ones may take
-    /// before another one that is to be in time is late.
-    fn plan(&mut self, capacity: Capacity) -> Duration {
+    /// Puts the candidates in the order in which they should run.
+    fn plan(&mut self, capacity: Capacity) {
         self.plan.sort_unstable_by_key(Candidate::by_deadline);
         let (fits, by_deadlines) = capacity.outcome(&self.plan);
         if !fits {
@@ -207,7 +204,6 @@ impl MaximumAccruedUtility {
                 self.plan.sort_unstable_by_key(Candidate::by_deadline);
             }
         }
-        capacity.slack(&self.plan)
     }
 
     fn shed(&mut self, capacity: Capacity) {
@@ -215,10 +211,6 @@ impl MaximumAccruedUtility {
         let mut work = Duration::ZERO;
         for place in 0..self.plan.len() {
             let candidate = self.plan[place];
-            if candidate.worth == 0 {
-                self.plan[place].is_shed = true;
-                continue;
-            }
             work = work.saturating_add(candidate.remaining);
             let entry = (candidate.density(), Reverse(candidate.arrival), place);
             self.least_dense.push(Reverse(entry));
@@ -259,19 +251,6 @@ impl Capacity {
             worth = worth.saturating_add(candidate.utility.worth(end.since(candidate.deadline)).into());
         }
         (fits, worth)
-    }
-
-    fn slack(self, plan: &[Candidate]) -> Duration {
-        let mut work = Duration::ZERO;
-        let mut slack = Duration::MAX;
-        for candidate in plan.iter().filter(|candidate| !candidate.is_shed) {
-            work = work.saturating_add(candidate.remaining);
-            let end = self.end_of(work);
-            if end <= candidate.end && candidate.end != Time::NEVER {
-                slack = slack.min(candidate.end.since(end));
-            }
-        }
-        slack
     }
 }
 
@@ -352,15 +331,10 @@ impl Candidate {
         }
     }
 
-    /// When this one should perhaps no longer run.
-    fn reconsider_at(&self, now: Time, slack: Duration) -> Option<Time> {
-        if self.worth == 0 {
-            return None;
-        }
-        let too_late = self.end + Duration::from_nanos(1);
-        let too_long = now + self.remaining.saturating_add(slack) + Duration::from_nanos(1);
-        let at = too_late.min(too_long);
-        (at != Time::NEVER).then(|| at.max(now + MaximumAccruedUtility::LEAST_INTERVAL))
+    /// When this one should perhaps no longer run: it should have ended.
+    fn reconsider_at(&self) -> Option<Time> {
+        let is_late_at = self.end + Duration::from_nanos(1);
+        (self.worth > 0 && is_late_at != Time::NEVER).then_some(is_late_at)
     }
 }
 

@@ -127,26 +127,30 @@ impl<D: Discipline> Scheduler for Ranked<D> {
     ) {
         self.let_ranks_fall(received);
         while self.running.len() > processors {
-            self.stop_last(received);
+            self.stop_last();
         }
         while self.running.len() < processors {
-            let Some(first) = self.pop_waiting(received) else {
-                break;
-            };
-            self.start(first, received);
-        }
-        while let Some(last) = self.running.last() {
-            let last = last.ranking.rank;
             self.let_first_fall(received);
-            if self.waiting.first().is_none_or(|first| first.rank <= last) {
-                break;
-            }
-            // Out before in: among the waiting ones it must not be taken for the first.
             let Some(first) = self.waiting.pop() else {
                 break;
             };
-            self.stop_last(received);
             self.start(first, received);
+        }
+        // More than so many can change only where ranks do not make sense, and then nothing ever would be right.
+        for _ in 0..=processors {
+            self.let_first_fall(received);
+            let (Some(first), Some(last)) = (self.waiting.first(), self.running.last()) else {
+                break;
+            };
+            if first.rank <= last.ranking.rank {
+                break;
+            }
+            // Out before in: among the waiting ones it must not be taken for the first.
+            let first = self.waiting.pop();
+            self.stop_last();
+            if let Some(first) = first {
+                self.start(first, received);
+            }
         }
         self.reconsider = self.overtaking(now, received);
         chosen.extend(self.running.iter().map(|running| running.ranking.thread));
@@ -211,19 +215,11 @@ impl<D: Discipline> Ranked<D> {
         self.insert_running(Running { ranking, since });
     }
 
-    fn stop_last(&mut self, received: &dyn Fn(Slot) -> Duration) {
-        let Some(mut last) = self.running.pop() else {
-            return;
-        };
-        if let Some(rank) = self.fallen(last.ranking.thread, received) {
-            last.ranking.rank = rank;
+    /// Its rank may have fallen: it is looked at when it is the first that waits.
+    fn stop_last(&mut self) {
+        if let Some(last) = self.running.pop() {
+            self.waiting.insert(last.ranking);
         }
-        self.waiting.insert(last.ranking);
-    }
-
-    fn pop_waiting(&mut self, received: &dyn Fn(Slot) -> Duration) -> Option<Ranking<D::Rank>> {
-        self.let_first_fall(received);
-        self.waiting.pop()
     }
 
     /// The rank after what a thread has received; `None` where ranks do not fall.
@@ -255,10 +251,13 @@ impl<D: Discipline> Ranked<D> {
             });
     }
 
-    /// One that was told to wait may have run a little longer: then it is not as urgent as the queue has it. No other can be
-    /// more urgent than the queue has it, so looking at the first is enough.
+    /// One that has run, perhaps a little longer than it was told to, is not as urgent as the queue has it. No thread is more
+    /// urgent than the queue has it, so looking at the first is enough.
     fn let_first_fall(&mut self, received: &dyn Fn(Slot) -> Duration) {
-        while let Some(&Ranking { thread, rank, .. }) = self.waiting.first() {
+        for _ in 0..self.waiting.len() {
+            let Some(&Ranking { thread, rank, .. }) = self.waiting.first() else {
+                return;
+            };
             match self.fallen(thread, received) {
                 Some(fallen) if fallen < rank => self.waiting.set_rank(thread, fallen),
                 _ => return,

@@ -74,7 +74,7 @@ pub enum Protocol {
     /// By its own parameters, or those of the most eligible waiter.
     Inheritance,
     /// At least by these from the moment it owns it: those of the most eligible thread that uses the resource. (And by those of
-    /// a waiter that is still more eligible.)
+    /// a waiter that is still more eligible.) Deadlines are points in time here too: `Time(0)` is before all others.
     Ceiling(SchedulingParameters),
 }
 

@@ -32,19 +32,46 @@ fn important(importance: i32) -> SchedulingParameters {
     SchedulingParameters::Importance { importance }
 }
 
-/// The most comparisons that anything costs which happens to one of `threads` threads, with the decision that follows.
-fn worst(threads: u32) -> u64 {
-    let mut scheduler = Ranked::by("counted", ParameterKind::Importance, |claim| {
+/// Importance that shrinks as a thread runs: what changes with laxities.
+struct Tiring;
+
+impl Discipline for Tiring {
+    type Rank = Counted;
+
+    fn name(&self) -> &str {
+        "tiring"
+    }
+
+    fn kind(&self) -> ParameterKind {
+        ParameterKind::Importance
+    }
+
+    fn rank(&self, claim: &Claim) -> Counted {
+        let received = claim.received.as_micros() as i32;
+        Counted(claim.parameters.importance().unwrap() - received)
+    }
+
+    fn quantum(&self) -> Option<Duration> {
+        Some(Duration::from_micros(2))
+    }
+}
+
+fn by_importance() -> Box<dyn Scheduler> {
+    Box::new(Ranked::by("counted", ParameterKind::Importance, |claim| {
         Counted(claim.parameters.importance().unwrap())
-    });
-    let none = Duration::ZERO;
+    }))
+}
+
+/// The most comparisons that anything costs which happens to one of `threads` threads, with the decision that follows.
+fn worst(mut scheduler: Box<dyn Scheduler>, threads: u32) -> u64 {
     let mut random = 1u32;
     let mut next = || {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         random >> 8
     };
+    let mut received = vec![Duration::ZERO; threads as usize];
     for slot in 0..threads {
-        scheduler.ready(Slot(slot), &important(next() as i32), none, Time(0));
+        scheduler.ready(Slot(slot), &important(next() as i32), Duration::ZERO, Time(0));
     }
     let mut chosen = Vec::new();
     let mut worst = 0;
@@ -54,17 +81,23 @@ fn worst(threads: u32) -> u64 {
             // What runs, and so what is most expensive to replace.
             _ => *chosen.first().unwrap_or(&Slot(0)),
         };
+        for running in &chosen {
+            received[running.0 as usize] += Duration::from_micros(u64::from(next() % 100_000));
+        }
+        let had = received[slot.0 as usize];
         let importance = next() as i32;
         COMPARISONS.set(0);
-        match round % 2 {
-            0 => scheduler.update(slot, &important(importance), none, Time(0)),
+        match round % 4 {
+            0 => scheduler.update(slot, &important(importance), had, Time(0)),
+            1 => {}
             _ => {
                 scheduler.remove(slot, Time(0));
-                scheduler.ready(slot, &important(importance), none, Time(0));
+                scheduler.ready(slot, &important(importance), had, Time(0));
             }
         }
         chosen.clear();
-        scheduler.choose(1, Time(0), &|_| none, &mut chosen);
+        let received = |slot: Slot| received[slot.0 as usize];
+        scheduler.choose(1, Time(0), &received, &mut chosen);
         worst = worst.max(COMPARISONS.get());
     }
     worst
@@ -72,15 +105,18 @@ fn worst(threads: u32) -> u64 {
 
 #[test]
 fn a_decision_grows_with_the_logarithm_of_the_ready_threads() {
-    for threads in [10, 100, 1_000, 10_000] {
-        let comparisons = worst(threads);
+    for threads in [10u32, 100, 1_000, 10_000] {
         // An arrival rises, one that leaves lets another sink, and the decision swaps: each goes through the heap once, and
         // sinking takes two comparisons at each level.
         let limit = u64::from(5 * (threads.ilog2() + 1) + 8);
-        assert!(
-            comparisons <= limit,
-            "{comparisons} comparisons with {threads} threads; not more than {limit} expected"
-        );
+        for scheduler in [by_importance(), Box::new(Ranked::of(Tiring))] {
+            let name = scheduler.name().to_owned();
+            let comparisons = worst(scheduler, threads);
+            assert!(
+                comparisons <= limit,
+                "{name}: {comparisons} comparisons with {threads} threads; not more than {limit} expected"
+            );
+        }
     }
 }
 

@@ -46,6 +46,16 @@ fn the_less_dense_is_shed() {
     assert_eq!(accrued(&by_deadline, &jobs), 1);
 }
 
+/// As much is shed as it takes, and of that what is densest runs first once there is time.
+#[test]
+fn several_are_shed_for_one_that_is_worth_it() {
+    let small = |value| job(0, 4, 12, value, 0);
+    let jobs = [small(1), small(2), small(3), job(0, 12, 13, 100, 0)];
+    let (by_utility, by_deadline) = both(1, &jobs);
+    assert_eq!(accrued(&by_utility, &jobs), 100);
+    assert_eq!(accrued(&by_deadline, &jobs), 6);
+}
+
 /// What cannot be in time runs when nothing else does.
 #[test]
 fn what_is_worth_nothing_any_more_goes_last() {
@@ -71,6 +81,22 @@ fn slow_decay_is_worth_being_late() {
     let (by_utility, by_deadline) = both(1, &jobs);
     assert!(accrued(&by_utility, &jobs) >= accrued(&by_deadline, &jobs));
     assert!(accrued(&by_utility, &jobs) >= 91);
+}
+
+/// What a decision plans the next one does not give up for less.
+#[test]
+fn the_order_of_the_last_decision_stays_where_it_brings_more() {
+    let jobs = [
+        job(0, 4, 17, 1, 0),
+        job(0, 5, 5, 5, 0),
+        job(0, 3, 21, 3, 0),
+        job(0, 5, 26, 5, 0),
+        job(0, 8, 34, 8, 0),
+        job(0, 10, 39, 19, 14),
+        job(0, 9, 20, 8, 27),
+    ];
+    let (by_utility, by_deadline) = both(1, &jobs);
+    assert!(accrued(&by_utility, &jobs) >= accrued(&by_deadline, &jobs));
 }
 
 /// One that takes longer than it said does not run on for ever before others that can still be in time.
