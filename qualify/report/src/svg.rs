@@ -62,6 +62,8 @@ enum Kind {
     Line,
     Samples,
     Bars,
+    /// Pairs of points: from and to in a row.
+    Spans,
 }
 
 /// A figure of nothing but curves over linear axes; becomes a [`Figure`] where one is wanted.
@@ -220,6 +222,48 @@ impl Figure {
     #[must_use]
     pub fn published_bars(self, name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {
         self.layer(name, Kind::Bars, true, at_names(values))
+    }
+
+    /// Puts names at rows, the first one at the top, for [`spans`](Self::spans).
+    #[must_use]
+    pub fn rows<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        let mut names: Vec<String> = names.into_iter().map(Into::into).collect();
+        names.reverse();
+        Self {
+            y_scale: Scale::Names(names),
+            ..self
+        }
+    }
+
+    /// Bars along the [`rows`](Self::rows), which are named by their places: row, from, to. What is in no row is left out.
+    ///
+    /// ```
+    /// use punctual_report::Figure;
+    /// let figure = Figure::new("Who runs where")
+    ///     .x("time (s)")
+    ///     .rows(["DT1", "DT2"])
+    ///     .spans("host 1", [(0, 0.0, 3.0), (1, 3.0, 6.0)])
+    ///     .spans("host 2", [(0, 3.0, 6.0)]);
+    /// assert!(figure.to_svg()?.contains("DT2"));
+    /// # Ok::<(), punctual_report::svg::FigureError>(())
+    /// ```
+    #[must_use]
+    pub fn spans(self, name: impl Into<String>, spans: impl IntoIterator<Item = (usize, f64, f64)>) -> Self {
+        let rows = match &self.y_scale {
+            Scale::Names(names) => names.len(),
+            _ => 0,
+        };
+        let spans = spans.into_iter().filter(|(row, from, to)| {
+            let is_there = *row < rows;
+            is_there && from.is_finite() && to.is_finite()
+        });
+        let points: Vec<_> = spans
+            .flat_map(|(row, from, to)| {
+                let height = (rows - 1 - row) as f64;
+                [(from, height), (to, height)]
+            })
+            .collect();
+        self.layer(name, Kind::Spans, false, points)
     }
 
     /// A horizontal line with a text at it.

@@ -260,9 +260,30 @@ thread meanwhile, so give such a lane a thread for each activity, or count the w
 The rate-monotonic and the hyperbolic bound are shown for hosts where they apply: every activity has one step, without
 blocking, jitter and delay, its deadline is its period, and shorter periods have higher priorities.
 
+A scenario for --simulate, in short (docs/simulation.md has every key):
+  scheduler = \"MUF\"
+  until = \"10 s\"
+  network = { latency = \"100 us\" }
+
+  [[host]]
+  name = \"radar\"
+
+  [[host]]
+  name = \"console\"
+  hand_over = \"5 us\"
+
+  [[task]]
+  name = \"track\"
+  host = \"console\"
+  period = \"10 ms\"
+  parameters = { criticality = 3, deadline = \"8 ms\" }
+  steps = [{ compute = \"500 us\" }, { call = \"radar\", steps = [{ compute = \"1.5 ms\" }] }]
+
 Examples:
   punctual plan radar.toml
   punctual plan radar.toml --lanes radar-lanes.toml --json plan.json
+  punctual plan --simulate docs/simulation/figure-6.toml --html figure-6.html
+  punctual plan --simulate fleet.toml --scheduler EDF --seed 7 --until \"60 s\" --trace events.jsonl
 
 --lanes writes the same kind of file, with what makes an infeasible one feasible; the ORB reads it (ServerScheduler).
 

@@ -1,5 +1,7 @@
 //! `punctual plan`: whether the activities of a schedule meet their deadlines, and what would make them.
 
+mod simulate;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -11,26 +13,50 @@ use punctual_harness::{Claim, MachineFacts, Outcome, Row};
 use punctual_os::affinity;
 use punctual_report::Table;
 use punctual_sched::analysis::{self, Analysis};
-use punctual_scheduling::{Activity, Advice, Model, Place, Refusal, Schedule, Step};
+use punctual_scheduling::{Activity, Advice, Model, Place, Refusal, Schedule, Span, Step};
 use serde_json::{Map, Value};
 
 /// What to look at, and where results go.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// The schedule: hosts, pools, adapters, objects and activities with their periods and steps
+    /// The schedule: hosts, pools, adapters, objects and activities with their periods and steps; with --simulate the scenario:
+    /// hosts, network, resources and tasks
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Write the schedule with the lanes and priorities that meet all deadlines to this file, for the ORB
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "simulate")]
     pub lanes: Option<PathBuf>,
     /// Also write everything as JSON to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Simulate distributable threads under dynamic schedulers, in virtual time
+    #[arg(long)]
+    pub simulate: bool,
+    /// Simulate with this scheduler on all hosts: FP, TP, MIF, RMS, EDF, MLF, MUF, RMS+MLF or MAU
+    #[arg(long, value_name = "NAME", requires = "simulate", value_parser = simulate::scheduler_name)]
+    pub scheduler: Option<String>,
+    /// Simulate with random numbers from this seed instead of the file's; the same seed gives the same run
+    #[arg(long, value_name = "NUMBER", requires = "simulate")]
+    pub seed: Option<u64>,
+    /// Simulate so much virtual time instead of the file's, such as "10 s"
+    #[arg(long, value_name = "SPAN", requires = "simulate", value_parser = simulate::span)]
+    pub until: Option<Span>,
+    /// Also write every event of the simulation to this file, a line of JSON each
+    #[arg(long, value_name = "FILE", requires = "simulate")]
+    pub trace: Option<PathBuf>,
+    /// Also write one self-contained HTML page with the dispatch graph to this file
+    #[arg(long, value_name = "FILE", requires = "simulate")]
+    pub html: Option<PathBuf>,
 }
 
 /// Runs the command.
 pub fn run(options: &Options) -> ExitCode {
-    match plan(options) {
+    let done = if options.simulate {
+        simulate::simulate(options)
+    } else {
+        plan(options)
+    };
+    match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(text) => {

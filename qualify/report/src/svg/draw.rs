@@ -4,7 +4,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::axis::Axis;
+use super::axis::{Axis, Scale};
 use super::mark::Mark;
 use super::{Figure, FigureError, Kind, Layer, legend, mark, thin};
 
@@ -41,9 +41,14 @@ pub(super) fn to_svg(figure: &Figure) -> Result<String, FigureError> {
 fn shown(figure: &Figure, layer: &Layer) -> Layer {
     let visible = |point: &&(f64, f64)| figure.x_scale.shows(point.0) && figure.y_scale.shows(point.1);
     let points: Vec<_> = layer.points.iter().filter(visible).copied().collect();
+    let points = match layer.kind {
+        // Both ends of each, or none.
+        Kind::Spans => points,
+        Kind::Line | Kind::Samples | Kind::Bars => thin::thinned(&points, MOST_POINTS),
+    };
     Layer {
         name: layer.name.clone(),
-        points: thin::thinned(&points, MOST_POINTS),
+        points,
         ..*layer
     }
 }
@@ -65,7 +70,7 @@ fn draw(figure: &Figure, svg: &mut String, layers: &[Layer], x: &Axis, y: &Axis)
         .margin_right(40)
         .margin_bottom(8)
         .x_label_area_size(92)
-        .y_label_area_size(LEFT - MARGIN)
+        .y_label_area_size(room_for_rows(figure))
         .build_cartesian_2d(x.clone(), y.clone())?;
     grid(&mut chart, figure, x, y)?;
     let groups = layers.iter().filter(|layer| layer.kind == Kind::Bars).count();
@@ -99,11 +104,32 @@ fn draw(figure: &Figure, svg: &mut String, layers: &[Layer], x: &Axis, y: &Axis)
                 }
                 group += 1;
             }
+            Kind::Spans => {
+                for ends in layer.points.chunks_exact(2) {
+                    let (from, to, row) = (ends[0].0, ends[1].0, ends[0].1);
+                    let [(left, top), (right, bottom)] = [at(&(from, row + 0.38)), at(&(to, row - 0.38))];
+                    // Also what takes next to no time is seen.
+                    bar(&root, layer, style, [(left, top), (right.max(left + 2), bottom)])?;
+                }
+            }
         }
     }
     limits(&root, &chart, figure, x)?;
     root.present()?;
     Ok(())
+}
+
+/// To the left of the plot: numbers, or the names of rows.
+fn room_for_rows(figure: &Figure) -> i32 {
+    let longest = match &figure.y_scale {
+        Scale::Names(names) => names.iter().map(|name| name.chars().count()).max(),
+        _ => None,
+    };
+    let letters = i32::try_from(longest.unwrap_or(0)).unwrap_or(i32::MAX);
+    letters
+        .saturating_mul(LETTER)
+        .saturating_add(2 * MARGIN)
+        .clamp(LEFT - MARGIN, WIDTH / 3)
 }
 
 fn entry_of_legend(
@@ -123,7 +149,7 @@ fn entry_of_legend(
             y,
         )?,
         Kind::Samples => root.draw(&Circle::new(middle, 6, style.color.filled()))?,
-        Kind::Bars => {
+        Kind::Bars | Kind::Spans => {
             let corners = [(middle.0 - 22, y - 14), (middle.0 + 22, y + 14)];
             bar(root, layer, style, corners)?;
         }
@@ -212,6 +238,8 @@ const TITLE_HEIGHT: i32 = 76;
 /// Where the plot begins.
 pub(super) const LEFT: i32 = 140;
 const MARGIN: i32 = 14;
+/// About the width of a letter.
+const LETTER: i32 = 18;
 const TITLE_SIZE: f64 = 40.0;
 pub(super) const TEXT_SIZE: f64 = 32.0;
 /// Replaced by the colour of the surrounding text.

@@ -1,0 +1,334 @@
+//! `punctual plan --simulate`: distributable threads in virtual time.
+
+mod figure;
+mod trace;
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use punctual_harness::{Claim, MachineFacts, Outcome, Progress, Row};
+use punctual_os::affinity;
+use punctual_report::{Page, Table, Tone};
+use punctual_sched::{
+    dynamic::{Time, standard},
+    simulator::{HostStatistics, Model, Simulation, Statistics, TaskStatistics},
+};
+use punctual_scheduling::{Scenario, Span};
+use serde_json::{Map, Value};
+
+use super::{Options, milliseconds};
+use trace::Watcher;
+
+/// Whether every deadline was met.
+pub(super) fn simulate(options: &Options) -> Result<bool, String> {
+    let mut scenario = Scenario::read(&options.file).map_err(|error| error.to_string())?;
+    scenario.seed = options.seed.unwrap_or(scenario.seed);
+    scenario.until = options.until.unwrap_or(scenario.until);
+    if scenario.until.is_zero() {
+        return Err("--until: say how long to go on, such as \"10 s\"".into());
+    }
+    let instead = options.scheduler.as_deref();
+    let model = scenario.model();
+    let mut watcher = Watcher::new(&model, options)?;
+    let statistics = run(&scenario, &model, instead, &mut watcher)?;
+    watcher.finish()?;
+    let simulated = Simulated {
+        scenario: &scenario,
+        model: &model,
+        instead,
+        statistics,
+    };
+    simulated.print();
+    let outcome = simulated.outcome(&options.file);
+    if let Some(file) = &options.json {
+        outcome.write(file).map_err(|error| cannot_write(file, &error))?;
+        println!("JSON: {}", file.display());
+    }
+    if let Some(file) = &options.html {
+        let page = simulated.page(&options.file, &outcome, &watcher)?;
+        std::fs::write(file, page).map_err(|error| cannot_write(file, &error))?;
+        println!("HTML: {}", file.display());
+    }
+    if let Some(file) = &options.trace {
+        println!("Trace: {}", file.display());
+    }
+    Ok(simulated.missed() == 0)
+}
+
+fn cannot_write(file: &Path, error: &std::io::Error) -> String {
+    format!("cannot write {}: {error}; does its folder exist?", file.display())
+}
+
+/// Command line: a scheduler's name.
+pub(super) fn scheduler_name(name: &str) -> Result<String, String> {
+    match standard(name) {
+        Some(_) => Ok(name.to_owned()),
+        None => Err(format!("there are {}", punctual_sched::dynamic::STANDARD.join(", "))),
+    }
+}
+
+/// Progress is shown where it takes longer than that.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The virtual time is cut into so many pieces, to look at the clock in between.
+const PIECES: u32 = 500;
+
+fn run(
+    scenario: &Scenario,
+    model: &Model,
+    instead: Option<&str>,
+    watcher: &mut Watcher<'_>,
+) -> Result<Statistics, String> {
+    let scheduler = |host| scenario.scheduler_of(host, instead);
+    let mut simulation =
+        Simulation::new(model, scenario.seed, scheduler).map_err(|error| error.to_string())?;
+    let (began, mut progress) = (Instant::now(), None);
+    for piece in 1..=PIECES {
+        let until = scenario.until.0.mul_f64(f64::from(piece) / f64::from(PIECES));
+        let until = if piece == PIECES { scenario.until.0 } else { until };
+        simulation.run_until(Time(0) + until, watcher);
+        let so_far = began.elapsed();
+        if progress.is_none() && so_far > PATIENCE && piece < PIECES {
+            let left = so_far.mul_f64(f64::from(PIECES - piece) / f64::from(piece));
+            let shown = Progress::start("simulate", left);
+            shown.stage(format!("virtual time up to {}", scenario.until), left);
+            progress = Some(shown);
+        }
+    }
+    Ok(simulation.finish())
+}
+
+struct Simulated<'s> {
+    scenario: &'s Scenario,
+    model: &'s Model,
+    instead: Option<&'s str>,
+    statistics: Statistics,
+}
+
+/// Columns on the terminal.
+const TASKS: [(&str, &str); 14] = [
+    ("task", "task"),
+    ("arrived", "arrived"),
+    ("made", "made"),
+    ("missed", "missed"),
+    ("late", "late"),
+    ("shed", "shed"),
+    ("skipped", "skipped"),
+    ("cancelled", "cancelled"),
+    ("dispatched_and_missed", "wasted"),
+    ("p50_ms", "p50 (ms)"),
+    ("p99_ms", "p99 (ms)"),
+    ("max_ms", "max (ms)"),
+    ("preemptions", "preempted"),
+    ("utility_percent", "utility (%)"),
+];
+const HOSTS: [(&str, &str); 7] = [
+    ("host", "host"),
+    ("scheduler", "scheduler"),
+    ("utilization_percent", "utilisation (%)"),
+    ("overhead_percent", "scheduling (%)"),
+    ("decisions", "decisions"),
+    ("switches", "switches"),
+    ("preemptions", "preemptions"),
+];
+/// Longer tables are cut on the terminal and the page: the JSON has them all.
+const MOST_ROWS: usize = 30;
+
+impl Simulated<'_> {
+    fn tasks(&self) -> impl Iterator<Item = (&str, &TaskStatistics)> {
+        let tasks = self.model.tasks.iter().zip(&self.statistics.tasks);
+        tasks.map(|(task, statistics)| (task.name.as_str(), statistics))
+    }
+
+    fn missed(&self) -> u64 {
+        self.tasks().map(|(_, task)| task.missed()).sum()
+    }
+
+    fn print(&self) {
+        for (table, note) in self.tables() {
+            println!("{}", table.to_text());
+            note.iter().for_each(|note| println!("{note}"));
+            println!();
+        }
+        println!("{}", self.verdict());
+    }
+
+    fn verdict(&self) -> String {
+        let (missed, arrived): (u64, u64) = self
+            .tasks()
+            .fold((0, 0), |(missed, arrived), (_, task)| {
+                (missed + task.missed(), arrived + task.arrived)
+            });
+        let until = self.scenario.until;
+        if missed == 0 {
+            return format!("Every deadline is met: {arrived} distributable threads in {until} of virtual time.");
+        }
+        let mut worst: Vec<_> = self.tasks().filter(|(_, task)| task.missed() > 0).collect();
+        worst.sort_by_key(|(_, task)| std::cmp::Reverse(task.missed()));
+        let named: Vec<_> = worst
+            .iter()
+            .take(3)
+            .map(|(name, task)| format!("`{name}` {} of {}", task.missed(), task.arrived))
+            .collect();
+        let more = if worst.len() > 3 { ", …" } else { "" };
+        format!(
+            "Not every deadline is met: {missed} of {arrived} distributable threads missed theirs in {until} of virtual time ({}{more}).",
+            named.join(", ")
+        )
+    }
+
+    /// Tasks and hosts, each with what to say below it.
+    fn tables(&self) -> [(Table, Option<String>); 2] {
+        // Those that miss the most, or are used the most, are of interest.
+        let tasks = cut(self.task_rows(), "tasks", |row| row.number("missed").unwrap_or(0.0));
+        let hosts = cut(self.host_rows(), "hosts", |row| {
+            row.number("utilization_percent").unwrap_or(0.0)
+        });
+        [
+            (table(tasks.0, &TASKS), tasks.1),
+            (table(hosts.0, &HOSTS), hosts.1),
+        ]
+    }
+
+    fn task_rows(&self) -> Vec<Row> {
+        let row = |(name, task): (&str, &TaskStatistics)| {
+            let response = &task.response;
+            let offered = task.utility_offered as f64;
+            Row::new()
+                .with("kind", "task")
+                .with("task", name)
+                .with("arrived", task.arrived)
+                .with("made", task.made)
+                .with("missed", task.missed())
+                .with("late", task.late)
+                .with("shed", task.shed)
+                .with("skipped", task.skipped)
+                .with("overdue", task.overdue)
+                .with("cancelled", task.cancelled)
+                .with("unfinished", task.unfinished)
+                .with("dispatched_and_missed", task.dispatched_and_missed)
+                .with("calls_shed", task.calls_shed)
+                .with("calls_late", task.calls_late)
+                .with("retries", task.retries)
+                .with("preemptions", task.preemptions)
+                .with("min_ms", response.min().map(milliseconds))
+                .with("p50_ms", response.percentile(50.0).map(milliseconds))
+                .with("p99_ms", response.percentile(99.0).map(milliseconds))
+                .with("max_ms", response.max().map(milliseconds))
+                .with("utility", task.utility)
+                .with(
+                    "utility_percent",
+                    (offered > 0.0).then_some(task.utility as f64 / offered * 100.0),
+                )
+                .with("processor_ms", task.processor_time.as_secs_f64() * 1e3)
+        };
+        self.tasks().map(row).collect()
+    }
+
+    fn host_rows(&self) -> Vec<Row> {
+        let until = self.statistics.until;
+        let row = |(place, statistics): (usize, &HostStatistics)| {
+            let host = &self.model.hosts[place];
+            let all = until.0 as f64 * host.processors as f64;
+            Row::new()
+                .with("kind", "host")
+                .with("host", host.name.as_str())
+                .with("scheduler", self.instead.unwrap_or(self.scenario.scheduler_name(place)))
+                .with(
+                    "utilization_percent",
+                    statistics.utilization(host.processors, until) * 100.0,
+                )
+                .with(
+                    "overhead_percent",
+                    statistics.overhead.as_nanos() as f64 / all * 100.0,
+                )
+                .with("decisions", statistics.decisions)
+                .with("switches", statistics.switches)
+                .with("preemptions", statistics.preemptions)
+        };
+        self.statistics.hosts.iter().enumerate().map(row).collect()
+    }
+
+    fn outcome(&self, file: &Path) -> Outcome {
+        let mut outcome = Outcome::new("simulate", MachineFacts::read(&affinity::current()));
+        let source = file.display().to_string();
+        outcome.parameter("file", source.as_str());
+        outcome.parameter("seed", self.scenario.seed);
+        outcome.parameter("until", self.scenario.until.to_string());
+        outcome.parameter("scheduler", self.instead.unwrap_or(&self.scenario.scheduler));
+        outcome.parameter("events", self.statistics.events);
+        outcome.parameter("most_threads", self.statistics.most_threads);
+        let rows = self.task_rows().into_iter().chain(self.host_rows());
+        rows.for_each(|row| outcome.row(row));
+        for (name, task) in self.tasks() {
+            outcome.claim(Claim::new(
+                format!("deadlines.{name}"),
+                format!("no thread of `{name}` misses its deadline"),
+                source.as_str(),
+                task.missed(),
+                0,
+                task.missed() == 0,
+            ));
+        }
+        outcome
+    }
+
+    fn page(&self, file: &Path, outcome: &Outcome, watcher: &Watcher<'_>) -> Result<String, String> {
+        let tone = if self.missed() == 0 { Tone::Good } else { Tone::Bad };
+        let facts = [
+            ("model", file.display().to_string()),
+            ("scheduler", self.instead.unwrap_or(&self.scenario.scheduler).to_owned()),
+            ("seed", self.scenario.seed.to_string()),
+            ("virtual time", self.scenario.until.to_string()),
+            ("hosts", self.model.hosts.len().to_string()),
+            (
+                "distributable threads at the same time, at most",
+                self.statistics.most_threads.to_string(),
+            ),
+        ];
+        let mut page = Page::new("Simulation")
+            .verdict(self.verdict(), tone)
+            .facts(facts)
+            .section("Dispatch graph");
+        page = match figure::dispatch_graph(self.model, watcher.events(), self.statistics.until) {
+            Some(figure) => page.figure(figure).map_err(|error| error.to_string())?,
+            None => page.paragraph("No thread ran."),
+        };
+        for (heading, (table, note)) in ["Tasks", "Hosts"].into_iter().zip(self.tables()) {
+            page = page.section(heading).table(&table);
+            if let Some(note) = note {
+                page = page.note(note);
+            }
+        }
+        let data = serde_json::to_value(outcome).map_err(|error| error.to_string())?;
+        let page = page
+            .command(format!("punctual plan --simulate {}", file.display()))
+            .data("simulate.json", &data);
+        Ok(page.to_html())
+    }
+}
+
+/// The rows of most weight, in their order, and what is said of the others.
+fn cut(rows: Vec<Row>, what: &str, weight: impl Fn(&Row) -> f64) -> (Vec<Row>, Option<String>) {
+    if rows.len() <= MOST_ROWS {
+        return (rows, None);
+    }
+    let left_out = rows.len() - MOST_ROWS;
+    let mut order: Vec<_> = rows.into_iter().enumerate().collect();
+    order.sort_by(|(_, one), (_, other)| weight(other).total_cmp(&weight(one)));
+    order.truncate(MOST_ROWS);
+    order.sort_by_key(|(place, _)| *place);
+    let note = format!("And {left_out} more {what}, with less; --json has them all.");
+    (order.into_iter().map(|(_, row)| row).collect(), Some(note))
+}
+
+fn table(rows: Vec<Row>, columns: &[(&str, &str)]) -> Table {
+    let rows: Vec<Map<String, Value>> = rows.iter().map(|row| row.as_map().clone()).collect();
+    Table::of(&rows).columns(columns)
+}
+
+/// Command line: a span of time.
+pub(super) fn span(text: &str) -> Result<Span, String> {
+    text.parse().map_err(|error: punctual_scheduling::BadSpan| error.to_string())
+}

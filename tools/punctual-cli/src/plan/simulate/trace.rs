@@ -1,0 +1,110 @@
+//! Events as they happen: into a file, and the first ones for the figure.
+
+use std::{
+    fs::File,
+    io::{self, BufWriter, Write},
+    path::PathBuf,
+};
+
+use punctual_sched::simulator::{Arrival, Event, EventKind, Model, Observer, ThreadId};
+use serde_json::json;
+
+use crate::plan::Options;
+
+pub(super) struct Watcher<'m> {
+    model: &'m Model,
+    file: Option<(PathBuf, BufWriter<File>)>,
+    failed: Option<io::Error>,
+    /// For the figure; as many as can be told apart, and some more.
+    first: Vec<Event>,
+    most: usize,
+}
+
+/// The figure shows what these say.
+const MOST_EVENTS: usize = 20_000;
+
+impl<'m> Watcher<'m> {
+    pub(super) fn new(model: &'m Model, options: &Options) -> Result<Self, String> {
+        let file = options.trace.as_ref().map(|path| match File::create(path) {
+            Ok(file) => Ok((path.clone(), BufWriter::new(file))),
+            Err(error) => Err(super::cannot_write(path, &error)),
+        });
+        Ok(Self {
+            model,
+            file: file.transpose()?,
+            failed: None,
+            first: Vec::new(),
+            most: if options.html.is_some() { MOST_EVENTS } else { 0 },
+        })
+    }
+
+    pub(super) fn events(&self) -> &[Event] {
+        &self.first
+    }
+
+    /// Whether all is in the file.
+    pub(super) fn finish(&mut self) -> Result<(), String> {
+        let Some((path, file)) = &mut self.file else {
+            return Ok(());
+        };
+        match self.failed.take().map_or_else(|| file.flush(), Err) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(format!("cannot write all of {}: {error}; is there room?", path.display())),
+        }
+    }
+}
+
+impl Observer for Watcher<'_> {
+    fn event(&mut self, event: Event) {
+        if self.first.len() < self.most {
+            self.first.push(event);
+        }
+        if let Some((_, file)) = &mut self.file
+            && self.failed.is_none()
+        {
+            self.failed = writeln!(file, "{}", line(self.model, &event)).err();
+        }
+    }
+}
+
+/// One event as a line of JSON.
+fn line(model: &Model, event: &Event) -> serde_json::Value {
+    let mut line = json!({
+        "time_ns": event.time.0,
+        "host": model.hosts[event.host as usize].name,
+        "thread": thread_name(model, event.thread),
+        "event": event.kind.name(),
+    });
+    let host = |to: u32| json!(model.hosts[to as usize].name);
+    let resource = |resource: u32| json!(model.resources[resource as usize].name);
+    let more = match event.kind {
+        EventKind::Started { processor } | EventKind::Resumed { processor } => Some(("processor", json!(processor))),
+        EventKind::Sent { to } | EventKind::Replied { to } => Some(("to", host(to))),
+        EventKind::Posted { task, to } => {
+            line["task"] = json!(model.tasks[task as usize].name);
+            Some(("to", host(to)))
+        }
+        EventKind::Spawned { thread } => Some(("spawned", json!(thread_name(model, thread)))),
+        EventKind::Waiting { resource: r } | EventKind::Locked { resource: r } | EventKind::Unlocked { resource: r } => {
+            Some(("resource", resource(r)))
+        }
+        _ => None,
+    };
+    if let Some((name, value)) = more {
+        line[name] = value;
+    }
+    line
+}
+
+/// The task's name; with the stream and the number of the thread where there is more than one.
+pub(super) fn thread_name(model: &Model, thread: ThreadId) -> String {
+    let task = &model.tasks[thread.task as usize];
+    let mut name = task.name.clone();
+    if task.hosts.len() > 1 {
+        name += &format!("/{}", thread.stream + 1);
+    }
+    if !matches!(task.arrival, Arrival::Once { .. }) {
+        name += &format!(".{}", thread.job + 1);
+    }
+    name
+}
