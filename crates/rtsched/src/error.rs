@@ -49,6 +49,21 @@ impl SchedulingError {
     }
 }
 
+/// UNSUPPORTED_SCHEDULING_DISCIPLINE, which is a user exception in the IDL, becomes INV_POLICY: for servants whose operations do not
+/// declare it.
+impl From<SchedulingError> for SystemException {
+    fn from(error: SchedulingError) -> Self {
+        match error {
+            SchedulingError::System(exception) => exception,
+            SchedulingError::UnsupportedSchedulingDiscipline { .. } => Self::new(
+                SystemExceptionKind::InvPolicy,
+                Minor::SCHEDULING_DISCIPLINE_UNSUPPORTED,
+                Completion::No,
+            ),
+        }
+    }
+}
+
 /// Why there is no such scheduling.
 ///
 /// ```

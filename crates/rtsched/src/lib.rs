@@ -60,7 +60,7 @@ pub mod wire;
 
 pub use builder::RtSchedulingBuilder;
 pub use current::Current;
-pub use dispatcher::{Decision, Mechanism, NativePriorities, Preemption, Switch};
+pub use dispatcher::{Decision, Mechanism, NativePriorities, Preemption, Standing, Switch, ThreadSnapshot};
 pub use distributable_thread::{DistributableThread, DistributableThreadState};
 pub use error::{BuildError, SchedulingError};
 pub use manager::SchedulerManager;

@@ -4,7 +4,8 @@ use punctual_sched::dynamic::Time;
 use punctual_types::DistributableThreadId;
 
 use crate::{
-    BuildError, Current, Decision, DistributableThread, RtSchedulingBuilder, SchedulerManager, dispatcher,
+    BuildError, Current, Decision, DistributableThread, RtSchedulingBuilder, SchedulerManager,
+    ThreadSnapshot, dispatcher,
     endsystem::Endsystem, storage::VisitorStorage,
 };
 
@@ -96,6 +97,24 @@ impl RtScheduling {
     pub fn lookup(&self, id: DistributableThreadId) -> Option<DistributableThread> {
         self.endsystem.dispatcher.is_cancelled(id)?;
         Some(DistributableThread::new(&self.endsystem, id))
+    }
+
+    /// The distributable threads that are known here, in no order: to look at, not to schedule by. Allocates.
+    ///
+    /// ```
+    /// use punctual_rtsched::{RtScheduling, Standing};
+    /// use punctual_sched::dynamic::SchedulingParameters;
+    ///
+    /// let scheduling = RtScheduling::builder().build()?;
+    /// let current = scheduling.current();
+    /// current.begin_scheduling_segment("track", SchedulingParameters::Importance { importance: 1 }, None)?;
+    /// let threads = scheduling.snapshot();
+    /// assert_eq!((threads[0].name.as_str(), threads[0].standing), ("track", Standing::Running));
+    /// current.end_scheduling_segment("track")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn snapshot(&self) -> Vec<ThreadSnapshot> {
+        self.endsystem.dispatcher.look(|state| state.snapshot())
     }
 
     /// How many distributable threads are known here.

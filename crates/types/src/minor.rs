@@ -186,6 +186,8 @@ impl Minor {
     pub const SPAWN_FAILED: Self = Self(PUNCTUAL_VMCID | 128);
     /// Punctual: the kernel does not admit the deadline: SCHED_DEADLINE wants a period and an execution time that fit beside those admitted, and a thread that no affinity binds.
     pub const DEADLINE_NOT_ADMITTED: Self = Self(PUNCTUAL_VMCID | 129);
+    /// Punctual: the scheduling parameters are for another scheduler than the one of this endsystem.
+    pub const SCHEDULING_DISCIPLINE_UNSUPPORTED: Self = Self(PUNCTUAL_VMCID | 131);
     /// Punctual: scheduling segments are nested deeper than the limit; raise `max_segments` of the scheduling's builder.
     pub const SEGMENTS_NESTED_TOO_DEEP: Self = Self(PUNCTUAL_VMCID | 130);
 
@@ -376,6 +378,9 @@ impl Minor {
             ),
             Self::DEADLINE_NOT_ADMITTED => Some(
                 "the kernel does not admit the deadline: SCHED_DEADLINE wants a period and an execution time that fit beside those admitted, and a thread that no affinity binds",
+            ),
+            Self::SCHEDULING_DISCIPLINE_UNSUPPORTED => Some(
+                "the scheduling parameters are for another scheduler than the one of this endsystem; use its own, or install another one",
             ),
             Self::SEGMENTS_NESTED_TOO_DEEP => Some(
                 "scheduling segments are nested deeper than the limit; raise `max_segments` of the scheduling's builder",

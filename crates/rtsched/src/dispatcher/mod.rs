@@ -9,6 +9,7 @@ mod entry;
 mod levels;
 mod mechanism;
 mod native;
+mod snapshot;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ use punctual_types::{DistributableThreadId, Minor, SystemException};
 pub use decisions::{Decision, Switch};
 pub(crate) use entry::{Head, now};
 pub use mechanism::{Mechanism, NativePriorities, Preemption};
+pub use snapshot::{Standing, ThreadSnapshot};
 pub(crate) use state::Ended;
 pub(crate) use timer::Timer;
 
@@ -174,8 +176,10 @@ impl Dispatcher {
     /// A scheduling point without news: sees whether the thread was cancelled, its limit has passed, or others go first. Ends a
     /// [`wait`](Self::wait).
     pub(crate) fn pass(&self, visitor: Visitor) -> Result<(), Interrupted> {
-        let state = self.state.lock();
-        self.proceed(state, visitor, Wakes::default(), now())
+        let mut state = self.state.lock();
+        let now = now();
+        let wakes = state.reconsider_at_point(visitor.slot, now);
+        self.proceed(state, visitor, wakes, now)
     }
 
     /// The head leaves by a call: whoever gets it can bring it back with [`arrive`](Self::arrive).

@@ -70,6 +70,11 @@ impl State {
         self.by_id.get(&id).copied()
     }
 
+    /// All that are known here.
+    pub(super) fn known(&self) -> impl Iterator<Item = &Entry> {
+        self.by_id.values().map(|slot| self.entry(*slot))
+    }
+
     /// How many threads are known here.
     pub(crate) fn threads(&self) -> usize {
         self.by_id.len()
@@ -312,7 +317,7 @@ impl State {
 
     /// What a resource makes of a thread's parameters; `None`: nothing.
     #[expect(dead_code, reason = "for the resource manager")]
-    pub(crate) fn inherit(
+    pub(super) fn inherit(
         &mut self,
         slot: Slot,
         inherited: Option<SchedulingParameters>,
@@ -322,6 +327,16 @@ impl State {
             head.inherited = inherited;
         }
         self.changed(slot, now).unwrap_or_default()
+    }
+
+    /// A thread comes to a scheduling point: where others go first that could not preempt it, it gives way here.
+    pub(super) fn reconsider_at_point(&mut self, slot: Slot, now: Time) -> Wakes {
+        let runs = self.entry(slot).head().is_some_and(|head| head.runs);
+        if runs && self.mechanism == Mechanism::ReadyQueue {
+            self.reschedule(Some(slot), now)
+        } else {
+            Wakes::default()
+        }
     }
 
     /// `rt-dispatch` chooses again, because it is time.
