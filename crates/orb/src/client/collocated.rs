@@ -17,6 +17,7 @@ use crate::{
     server::{ActiveObject, Demultiplexed, Placement, run_servant},
 };
 
+#[inline(always)]
 pub(super) fn call(
     core: &OrbCore,
     orb: &OrbContext,
@@ -29,11 +30,10 @@ pub(super) fn call(
         reply,
         arena,
         pool,
-        added,
         seen,
         ..
     } = frame;
-    let request = request.clear();
+    let (request, added) = request.clear();
     let limit = core.limits.max_message_size;
     let mut encoder = Encoder::new(request, Endian::NATIVE)
         .with_char_set(CharSet::Utf8)
@@ -50,21 +50,23 @@ pub(super) fn call(
         two_way,
     };
     let arguments = local.reader(request).with_arena(arena);
-    let end = if core.interceptors.server.is_empty() {
+    let outcome = if core.interceptors.server.is_empty() {
         local.serve(arguments, reply, pool)?
     } else {
         let seen = &mut seen.get_or_insert_default().served;
-        local.serve_intercepted(arguments, (reply, pool), (added, seen))?
+        match local.serve_intercepted(arguments, (reply, pool), (added, seen))? {
+            ServerEnd::Replied => Ok(Outcome::NoException),
+            ServerEnd::Raised => Ok(Outcome::UserException),
+            ServerEnd::Failed(exception) => Err(exception),
+            ServerEnd::Forward(ior) => return Ok(Attempt::Forward(ior)),
+            // No lane has it.
+            ServerEnd::Elsewhere(..) => return Err(not_exist()),
+        }
     };
-    let decoder = local.reader(reply);
-    match end {
-        ServerEnd::Forward(ior) => return Ok(Attempt::Forward(ior)),
+    match outcome {
         _ if !two_way => {}
-        ServerEnd::Failed(exception) => return Err(exception),
-        ServerEnd::Replied => decode_results(Outcome::NoException, decoder, call)?,
-        ServerEnd::Raised => decode_results(Outcome::UserException, decoder, call)?,
-        // No lane has it.
-        ServerEnd::Elsewhere(..) => return Err(not_exist()),
+        Err(exception) => return Err(exception),
+        Ok(outcome) => decode_results(outcome, local.reader(reply), call)?,
     }
     Ok(Attempt::Done(()))
 }
@@ -80,12 +82,13 @@ struct Local<'c> {
 
 impl<'c> Local<'c> {
     /// Fails where the object is not there to be called, which the callers of oneway operations are told, too.
+    #[inline(always)]
     fn serve(
         &self,
         arguments: Decoder<'_>,
         reply: &mut Vec<u8>,
         pool: &mut ReusePool,
-    ) -> Result<ServerEnd, SystemException> {
+    ) -> Result<Result<Outcome, SystemException>, SystemException> {
         reply.clear();
         let (object, placement) = self.find()?;
         let _native = placement.enter();
@@ -93,6 +96,7 @@ impl<'c> Local<'c> {
         Ok(self.run(&object, arguments, reply, pool))
     }
 
+    #[inline(always)]
     fn reader<'d>(&self, octets: &'d [u8]) -> Decoder<'d>
     where
         'c: 'd,
@@ -103,6 +107,7 @@ impl<'c> Local<'c> {
             .with_context(self.orb)
     }
 
+    #[inline(always)]
     fn find(&self) -> Result<(InFlight<'c, ActiveObject>, Placement), SystemException> {
         let Demultiplexed::Object(object) = self.core.demultiplex(self.key) else {
             return Err(not_exist());
@@ -156,31 +161,26 @@ impl<'c> Local<'c> {
         let _current = current::during_upcall(placement.current, object.transform.as_ref());
         let (flow, ready) = flow.receive_request(object.servant.repository_id(), arguments.clone());
         let end = match ready {
-            Ok(()) => self.run(&object, arguments, reply, pool),
             Err(end) => end,
+            Ok(()) => self.run(&object, arguments, reply, pool).into(),
         };
         let results = self.two_way.then(|| self.reader(reply));
         Ok(flow.end(end, results.as_ref()))
     }
 
+    #[inline(always)]
     fn run(
         &self,
         object: &ActiveObject,
         arguments: Decoder<'_>,
         reply: &mut Vec<u8>,
         pool: &mut ReusePool,
-    ) -> ServerEnd {
+    ) -> Result<Outcome, SystemException> {
         let results = Encoder::new(reply, Endian::NATIVE)
             .with_char_set(CharSet::Utf8)
             .with_limit(self.core.limits.max_message_size);
         let mut upcall = Upcall::new(self.operation, arguments, results, 1, self.two_way, pool);
-        match run_servant(&*object.servant, &mut upcall) {
-            Err(exception) => ServerEnd::Failed(exception),
-            Ok(()) => match upcall.outcome() {
-                Outcome::NoException => ServerEnd::Replied,
-                Outcome::UserException => ServerEnd::Raised,
-            },
-        }
+        run_servant(&*object.servant, &mut upcall).map(|()| upcall.outcome())
     }
 }
 
@@ -188,6 +188,7 @@ pub(super) fn locate(core: &OrbCore, route: &Route) -> bool {
     matches!(core.demultiplex(&route.object_key), Demultiplexed::Object(_))
 }
 
+#[inline(always)]
 fn decode_results(
     outcome: Outcome,
     mut decoder: Decoder<'_>,

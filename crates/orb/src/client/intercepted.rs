@@ -8,10 +8,19 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
     Reference, Route,
-    invoke::{Answer, Attempt, Terms},
+    invoke::{Answer, Attempt, Before, Terms, too_many_forwards},
     thread_state::CallFrame,
 };
 use crate::interceptors::{Arguments, ClientEnd, ClientEnding, ClientRequest, ClientRequestInfo, SeenCall};
+
+/// What attempts at a call have come to.
+#[derive(Default)]
+struct Seen {
+    /// The last one, to a user exception.
+    raised: bool,
+    /// It is over with this one.
+    failure: Option<SystemException>,
+}
 
 impl Reference {
     #[inline(never)]
@@ -23,29 +32,29 @@ impl Reference {
     ) -> Result<(), SystemException> {
         let slots = &self.core.interceptors.slots;
         slots.copy_into(&mut frame.seen.get_or_insert_default().slots);
-        let mut raised = false;
-        let result = self.deliver(|route| {
-            if raised {
+        let mut seen = Seen::default();
+        let result = self.deliver(|route, before| {
+            if seen.raised {
                 // It was that of an attempt that has been made anew: no operation declares it.
                 let _ = (call.raised)("", &mut Decoder::new(&[], Endian::NATIVE));
             }
-            self.attempt_intercepted(route, frame, call, terms, &mut raised)
+            self.attempt_intercepted((route, before), frame, call, terms, &mut seen)
         });
-        frame.added.clear();
+        frame.request.added.clear();
         if let Some(seen) = &mut frame.seen {
             seen.slots.clear();
         }
-        result
+        seen.failure.map_or(result, Err)
     }
 
-    /// As [`Self::attempt`]; `raised`: it came to a user exception.
+    /// As [`Self::attempt`], through the interceptors.
     fn attempt_intercepted(
         &self,
-        route: &Route,
+        (route, before): (&Route, Before),
         frame: &mut CallFrame,
         call: &mut Call<'_>,
         terms: Terms<'_>,
-        raised: &mut bool,
+        Seen { raised, failure }: &mut Seen,
     ) -> Result<Attempt<()>, SystemException> {
         let interceptors = &self.core.interceptors;
         let request = ClientRequest {
@@ -57,7 +66,7 @@ impl Reference {
             deadline: terms.deadlines.of(call.response),
             slot_table: &interceptors.slots,
         };
-        frame.added.clear();
+        frame.request.added.clear();
         let seen = frame.seen.get_or_insert_default();
         seen.forget_reply();
         *raised = false;
@@ -65,7 +74,7 @@ impl Reference {
         let mut info = ClientRequestInfo {
             request,
             slots,
-            added: &mut frame.added,
+            added: &mut frame.request.added,
             arguments: Some(Arguments {
                 perform: &mut *call.perform,
                 octets: arguments,
@@ -83,8 +92,9 @@ impl Reference {
                     Ok(Ok(Attempt::Done(()))) if call.response == Response::None => ClientEnd::Sent,
                     Ok(Ok(Attempt::Done(()))) => ClientEnd::Replied { raised: *raised },
                     Ok(Ok(Attempt::Forward(ior))) => ClientEnd::Forward(ior),
-                    Ok(Ok(Attempt::Again(error))) => ClientEnd::Again(error),
-                    Ok(Err(error)) => ClientEnd::Failed(error),
+                    Ok(Ok(Attempt::Again(error))) if before.may_repeat() => ClientEnd::Again(error),
+                    Ok(Err(error)) if before.may_go_home(&self.core, &error) => ClientEnd::AgainAtHome(error),
+                    Ok(Ok(Attempt::Again(error)) | Err(error)) => ClientEnd::Failed(error),
                     Err(payload) => {
                         panic = Some(payload);
                         let (kind, minor) = (SystemExceptionKind::Unknown, Minor::NONE);
@@ -93,7 +103,18 @@ impl Reference {
                 }
             }
         };
-        let CallFrame { added, seen, .. } = frame;
+        let end = match end {
+            ClientEnd::Forward(_) if !before.may_forward(&self.core) => {
+                ClientEnd::Failed(too_many_forwards())
+            }
+            end => end,
+        };
+        let CallFrame {
+            request: buffer,
+            seen,
+            ..
+        } = frame;
+        let added = &mut buffer.added;
         let end = interceptors.end_request(started, request, added, seen.get_or_insert_default(), end);
         if let Some(payload) = panic {
             // User code in a stub, a servant or a transform: the caller's, whatever interceptors say.
@@ -103,7 +124,12 @@ impl Reference {
             ClientEnd::Replied { .. } | ClientEnd::Sent => Ok(Attempt::Done(())),
             ClientEnd::Forward(ior) => Ok(Attempt::Forward(ior)),
             ClientEnd::Again(error) => Ok(Attempt::Again(error)),
-            ClientEnd::Failed(error) => Err(error),
+            ClientEnd::AgainAtHome(error) => Err(error),
+            ClientEnd::Failed(error) => {
+                // That it is made anew, interceptors would have been told.
+                *failure = Some(error);
+                Ok(Attempt::Done(()))
+            }
         }
     }
 

@@ -82,6 +82,31 @@ pub(super) struct Answer<'m> {
     pub(super) char_set: CharSet,
 }
 
+/// What has come of a call before this attempt.
+#[derive(Clone, Copy)]
+pub(super) struct Before {
+    again: usize,
+    forwards: usize,
+    is_forwarded: bool,
+}
+
+impl Before {
+    /// Whether another attempt follows on [`Attempt::Again`].
+    pub(super) fn may_repeat(self) -> bool {
+        self.again < MAX_AGAIN
+    }
+
+    /// Whether another attempt follows on [`Attempt::Forward`].
+    pub(super) fn may_forward(self, core: &OrbCore) -> bool {
+        self.forwards < core.limits.max_forwards
+    }
+
+    /// Whether another attempt follows on this error, where the reference itself leads.
+    pub(super) fn may_go_home(self, core: &OrbCore, error: &SystemException) -> bool {
+        self.is_forwarded && is_unreachable(error) && self.may_forward(core)
+    }
+}
+
 /// What one attempt to deliver a request came to.
 pub(super) enum Attempt<R> {
     Done(R),
@@ -133,7 +158,7 @@ impl Reference {
     /// Tries, and follows forwards and orderly closes, until `attempt` is done or a limit is reached.
     pub(super) fn deliver<R>(
         &self,
-        mut attempt: impl FnMut(&Route) -> Result<Attempt<R>, SystemException>,
+        mut attempt: impl FnMut(&Route, Before) -> Result<Attempt<R>, SystemException>,
     ) -> Result<R, SystemException> {
         let mut forwards = 0;
         let mut again = 0;
@@ -146,27 +171,25 @@ impl Reference {
                 true => self.forwarded.load_full(),
                 false => None,
             };
-            let result = attempt(forwarded.as_ref().unwrap_or(&self.route));
+            let before = Before {
+                again,
+                forwards,
+                is_forwarded: forwarded.is_some(),
+            };
+            let result = attempt(forwarded.as_ref().unwrap_or(&self.route), before);
             match result {
                 Ok(Attempt::Done(result)) => return Ok(result),
-                Ok(Attempt::Forward(ior)) if forwards < self.core.limits.max_forwards => {
+                Ok(Attempt::Forward(ior)) if before.may_forward(&self.core) => {
                     forwards += 1;
                     let route = Route::new(&Arc::new(ior), &self.core)?;
                     self.forwarded.store(Some(Arc::new(route)));
                     self.was_forwarded.store(true, Ordering::Release);
                 }
-                Ok(Attempt::Forward(_)) => {
-                    let (kind, minor) = (SystemExceptionKind::Transient, Minor::TOO_MANY_FORWARDS);
-                    return Err(SystemException::new(kind, minor, Completion::No));
-                }
-                Ok(Attempt::Again(_)) if again < MAX_AGAIN => again += 1,
+                Ok(Attempt::Forward(_)) => return Err(too_many_forwards()),
+                Ok(Attempt::Again(_)) if before.may_repeat() => again += 1,
                 Ok(Attempt::Again(error)) => return Err(error),
                 // The place it was forwarded to is gone: ask again where the reference itself leads.
-                Err(error)
-                    if forwarded.is_some()
-                        && is_unreachable(&error)
-                        && forwards < self.core.limits.max_forwards =>
-                {
+                Err(error) if before.may_go_home(&self.core, &error) => {
                     forwards += 1;
                     self.forwarded.store(None);
                 }
@@ -176,7 +199,8 @@ impl Reference {
     }
 
     /// One attempt at a call, along this route.
-    #[inline]
+    // Where there are interceptors it is there once more: that keeps the calls of all others as short as without.
+    #[inline(always)]
     pub(super) fn attempt(
         &self,
         route: &Route,
@@ -191,6 +215,7 @@ impl Reference {
         }
     }
 
+    #[inline(always)]
     fn call_remotely(
         &self,
         route: &Route,
@@ -223,16 +248,10 @@ impl Reference {
         };
         let speech = connection.speech();
         let request_id = speech.request_id;
-        let encoded = terms.deadlines.check_unsent().and_then(|()| {
-            self.encode(
-                route,
-                priority,
-                terms,
-                (&mut frame.request, &frame.added),
-                call,
-                speech,
-            )
-        });
+        let encoded = terms
+            .deadlines
+            .check_unsent()
+            .and_then(|()| self.encode(route, priority, terms, &mut frame.request, call, speech));
         if let Err(error) = encoded {
             self.keep(connection);
             return Err(error);
@@ -280,7 +299,7 @@ impl Reference {
         route: &Route,
         priority: Priority,
         terms: Terms<'_>,
-        (buffer, added): (&mut RequestBuffer, &AddedContexts),
+        buffer: &mut RequestBuffer,
         call: &mut Call<'_>,
         speech: Speech,
     ) -> Result<(), SystemException> {
@@ -296,7 +315,7 @@ impl Reference {
         let sends_deadlines = terms.policies.sends_deadlines && terms.deadlines.request.is_some();
         let limits = (char_set, self.core.limits.max_message_size);
         let operation = call.operation;
-        let header = |encoder: &mut Encoder<'_>| {
+        let header = |encoder: &mut Encoder<'_>, added: Option<&AddedContexts>| {
             let priority = ServiceContext::Priority(priority.value());
             let mut contexts = [priority; 3];
             let mut count = usize::from(route.propagates_priority());
@@ -308,8 +327,7 @@ impl Reference {
                 contexts[count] = ServiceContext::InvocationPolicies(terms.invocation_policies());
                 count += 1;
             }
-            let own = &contexts[..count];
-            let mut write = |contexts: &[ServiceContext<'_>]| {
+            let write = |contexts: &[ServiceContext<'_>]| {
                 let request = OutgoingRequest {
                     request_id,
                     response,
@@ -319,13 +337,9 @@ impl Reference {
                 };
                 encode_request(encoder, route.version, &request)
             };
-            if added.is_empty() {
-                write(own)
-            } else {
-                with_contexts(own, added, write)
-            }
+            with_contexts(&contexts[..count], added, write)
         };
-        let as_before = added.is_empty() && !announces_code_sets && !sends_deadlines;
+        let as_before = buffer.added.is_empty() && !announces_code_sets && !sends_deadlines;
         let repeats = route.version == Version::V1_2 && as_before;
         let writer = if repeats {
             let kind = HeaderKind {
@@ -333,9 +347,13 @@ impl Reference {
                 response,
                 priority: route.propagates_priority().then_some(priority),
             };
-            buffer.repeat(kind, operation, request_id, limits, header)
+            buffer.repeat(kind, operation, request_id, limits, |encoder| {
+                header(encoder, None)
+            })
         } else {
-            buffer.begin(route.version, limits, header)
+            buffer.begin(route.version, limits, |encoder, added| {
+                header(encoder, Some(added))
+            })
         };
         let written = writer.and_then(|mut writer| {
             let encoder = writer.encoder();
@@ -498,6 +516,7 @@ impl Reference {
         with_frame(self.core.limits.max_nested_calls, |frame| call(terms, frame))
     }
 
+    #[inline(always)]
     fn call_locally(
         &self,
         route: &Route,
@@ -549,7 +568,7 @@ impl Target for Reference {
         });
         let result = self.under_terms(|terms, frame| {
             if self.core.interceptors.client.is_empty() {
-                self.deliver(|route| self.attempt(route, frame, call, terms))
+                self.deliver(|route, _| self.attempt(route, frame, call, terms))
             } else {
                 self.invoke_intercepted(frame, call, terms)
             }
@@ -559,7 +578,7 @@ impl Target for Reference {
     }
 
     fn locate(&self) -> Result<bool, SystemException> {
-        self.under_terms(|terms, frame| self.deliver(|route| self.locate_anywhere(route, frame, terms)))
+        self.under_terms(|terms, frame| self.deliver(|route, _| self.locate_anywhere(route, frame, terms)))
     }
 
     fn with_policies(&self, overrides: PolicyOverrides) -> Arc<dyn Target> {
@@ -605,6 +624,11 @@ pub(super) fn readdress<R>(
     } else {
         Err(refused)
     }
+}
+
+pub(super) fn too_many_forwards() -> SystemException {
+    let (kind, minor) = (SystemExceptionKind::Transient, Minor::TOO_MANY_FORWARDS);
+    SystemException::new(kind, minor, Completion::No)
 }
 
 fn is_unreachable(error: &SystemException) -> bool {

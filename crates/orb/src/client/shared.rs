@@ -94,14 +94,13 @@ impl Reference {
         let CallFrame {
             request,
             shared,
-            added,
             seen,
             ..
         } = frame;
         let lent = shared.get_or_insert_default();
         let wanted = (call.response == Response::WithTarget).then_some(MessageType::Reply);
         let answer = self.exchange(&outgoing, wanted, request, lent, |buffer, speech| {
-            self.encode(route, priority, terms, (buffer, &*added), call, speech)
+            self.encode(route, priority, terms, buffer, call, speech)
         })?;
         match answer {
             Attempt::Done(Some(Reply { header, reply })) => {

@@ -10,10 +10,7 @@ use super::{
     connection_cache::{Band, ConnectionCache, ConnectionKey, Permit, Unused},
     request_buffer::RequestBuffer,
 };
-use crate::{
-    interceptors::{AddedContexts, SeenCall},
-    lane::replies::ReplyBuffer,
-};
+use crate::{interceptors::SeenCall, lane::replies::ReplyBuffer};
 
 /// The buffers of one call; a thread has one for each call it is inside of.
 #[derive(Default)]
@@ -26,8 +23,6 @@ pub(crate) struct CallFrame {
     pub(super) shared: Option<Box<ReplyBuffer>>,
     pub(super) arena: Arena,
     pub(super) pool: ReusePool,
-    /// The service contexts that interceptors add to the request.
-    pub(super) added: AddedContexts,
     /// For calls of ORBs with interceptors; boxed because others need not carry it around.
     pub(super) seen: Option<Box<SeenCall>>,
 }

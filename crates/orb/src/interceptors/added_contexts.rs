@@ -75,9 +75,12 @@ impl AddedContexts {
 /// Lends the ORB's own contexts, 3 at most, and those that were added, in this order.
 pub(crate) fn with_contexts<R>(
     own: &[ServiceContext<'_>],
-    added: &AddedContexts,
+    added: Option<&AddedContexts>,
     look: impl FnOnce(&[ServiceContext<'_>]) -> R,
 ) -> R {
+    let Some(added) = added.filter(|added| !added.is_empty()) else {
+        return look(own);
+    };
     let mut contexts = [ServiceContext::Raw { id: 0, data: &[] }; OWN + MOST];
     let mut count = 0;
     for context in own.iter().copied().chain(added.iter()) {

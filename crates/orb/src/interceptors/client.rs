@@ -56,6 +56,49 @@ pub trait ClientRequestInterceptor: Send + Sync {
 }
 
 /// A request on its way out, `PortableInterceptor::ClientRequestInfo`.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use std::{sync::Arc, time::{Duration, Instant}};
+///
+/// use punctual_orb::{Orb, interceptors::*};
+/// # use punctual_stub::Interface;
+/// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+///
+/// /// Does not even try what has no time left for an answer.
+/// #[derive(Clone)]
+/// struct InTime(Duration);
+///
+/// impl ClientRequestInterceptor for InTime {
+///     fn name(&self) -> &str {
+///         "in time"
+///     }
+///
+///     fn send_request(&self, info: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
+///         let Some(deadline) = info.deadline().filter(|_| info.kind().has_reply()) else {
+///             return Ok(());
+///         };
+///         if deadline.saturating_duration_since(Instant::now()) < self.0 {
+///             return Err(SystemException::new(SystemExceptionKind::Timeout, 0, Completion::No).into());
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// impl OrbInitializer for InTime {
+///     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+///         info.add_client_request_interceptor(Arc::new(self.clone())).expect("the name is free");
+///     }
+/// }
+///
+/// let orb = Orb::builder().initializer(&InTime(Duration::from_secs(1))).build()?;
+/// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+/// assert_eq!(doubler.twice(4), Ok(8), "it has no deadline");
+/// let prompt: DoublerRef = doubler.as_object().with_timeout(Duration::from_millis(500)).unchecked();
+/// assert_eq!(prompt.twice(4).unwrap_err().kind, SystemExceptionKind::Timeout);
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
 pub struct ClientRequestInfo<'a> {
     pub(crate) request: ClientRequest<'a>,
     pub(crate) slots: &'a [SlotValue],

@@ -36,6 +36,8 @@ pub(crate) enum ClientEnd {
     Forward(Ior),
     /// To be sent again; if it cannot be, this is why.
     Again(SystemException),
+    /// The same, where the reference itself leads: what it was forwarded to is gone.
+    AgainAtHome(SystemException),
     /// With a system exception.
     Failed(SystemException),
 }
@@ -85,7 +87,7 @@ impl ClientEnd {
                 (ReplyStatus::UserException, Some(Raised::User(&seen.raised)), None)
             }
             Self::Forward(ior) => (ReplyStatus::LocationForward, None, Some(ior)),
-            Self::Again(_) => (ReplyStatus::TransportRetry, None, None),
+            Self::Again(_) | Self::AgainAtHome(_) => (ReplyStatus::TransportRetry, None, None),
             Self::Failed(exception) => (
                 ReplyStatus::SystemException,
                 Some(Raised::System(*exception)),
@@ -135,7 +137,7 @@ impl Interceptors {
                 ClientEnd::Replied { raised: true } | ClientEnd::Failed(_) => {
                     interceptor.receive_exception(&info)
                 }
-                ClientEnd::Sent | ClientEnd::Forward(_) | ClientEnd::Again(_) => {
+                ClientEnd::Sent | ClientEnd::Forward(_) | ClientEnd::Again(_) | ClientEnd::AgainAtHome(_) => {
                     interceptor.receive_other(&info)
                 }
             });

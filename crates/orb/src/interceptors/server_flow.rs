@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use punctual_cdr::{Decoder, Ior};
+use punctual_stub::Outcome;
 use punctual_types::{Completion, SystemException};
 
 use super::{
@@ -43,6 +44,16 @@ pub(crate) struct ServerFlow<'a> {
     repository_id: Option<&'a str>,
     arguments: Option<Decoder<'a>>,
     started: usize,
+}
+
+impl From<Result<Outcome, SystemException>> for ServerEnd {
+    fn from(result: Result<Outcome, SystemException>) -> Self {
+        match result {
+            Ok(Outcome::NoException) => Self::Replied,
+            Ok(Outcome::UserException) => Self::Raised,
+            Err(exception) => Self::Failed(exception),
+        }
+    }
 }
 
 impl From<Interrupt> for ServerEnd {

@@ -2,7 +2,7 @@
 
 use punctual_cdr::{Decoder, Encoder, Endian};
 use punctual_giop::{ReplyStatus, ResponseFlags};
-use punctual_stub::{OrbContext, Outcome, ReusePool};
+use punctual_stub::{OrbContext, ReusePool};
 use punctual_types::{Completion, Priority};
 
 use super::{
@@ -76,11 +76,7 @@ impl Serving<'_> {
                             Err(end) => end,
                             Ok(()) => {
                                 called = true;
-                                match self.run(servant, arguments, self.go_on(reply), pool).0 {
-                                    Ok(Outcome::NoException) => ServerEnd::Replied,
-                                    Ok(Outcome::UserException) => ServerEnd::Raised,
-                                    Err(exception) => ServerEnd::Failed(exception),
-                                }
+                                self.run(servant, arguments, self.go_on(reply), pool).0.into()
                             }
                         };
                         flow.end(end, self.body(reply_header, reply, orb).as_ref())

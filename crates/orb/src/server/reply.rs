@@ -11,6 +11,7 @@ use super::{Answer, Unintelligible};
 use crate::{lane::Lane, orb_core::OrbCore};
 
 /// Starts a reply with the header that it has where all goes well.
+#[inline(always)]
 pub(super) fn begin_reply<'b>(
     core: &OrbCore,
     lane: &Lane,

@@ -35,14 +35,14 @@ pub(super) fn insert(
             serving.core.limits.max_message_size,
         );
         let encoder = writer.encoder();
-        with_contexts(own, added, |contexts| {
+        with_contexts(own, Some(added), |contexts| {
             let status = ReplyStatus::NoException;
             encode_reply_header(encoder, header.version, request.request_id, status, contexts)
         })?;
         Ok::<_, CdrError>(encoder.position())
     };
     let mut end = write(echo.as_slice())?;
-    if header.version < Version::V1_2 && (end - header.end) % 8 != 0 {
+    if header.version < Version::V1_2 && !(end - header.end).is_multiple_of(8) {
         // Before GIOP 1.2 the body is not padded: an entry of 12 octets that nobody knows puts it where it has to be.
         let filler = ServiceContext::Raw {
             id: FILLER,

@@ -59,7 +59,7 @@ pub(crate) fn answer_request(
         arrival,
         char_set,
         header,
-        incoming,
+        incoming: &incoming,
     };
     if expiry::has_expired(lane.expired_requests, request.contexts, arrival.read_at) {
         lane.count_expired();
@@ -126,7 +126,7 @@ pub(super) struct Serving<'r> {
     pub(super) arrival: Arrival,
     pub(super) char_set: CharSet,
     pub(super) header: &'r MessageHeader,
-    pub(super) incoming: IncomingRequest<'r>,
+    pub(super) incoming: &'r IncomingRequest<'r>,
 }
 
 /// What a request leads to.
@@ -220,6 +220,7 @@ impl<'r> Serving<'r> {
     }
 
     /// Starts a reply with the header that it has where all goes well.
+    #[inline(always)]
     pub(super) fn begin_reply<'b>(
         &self,
         reply: &'b mut Vec<u8>,
