@@ -6,7 +6,7 @@ use punctual_types::DistributableThreadId;
 
 use crate::{
     BuildError, Mechanism, RtSchedulingBuilder, SchedulingError,
-    dispatcher::{Dispatcher, Ended, NativePriorities, Settings, Timer, now},
+    dispatcher::{Dispatcher, Ended, Fate, NativePriorities, Settings, Timer, now},
     ids::Ids,
     storage::{ThreadStorage, VisitorStorage},
     wire::PeerLayout,
@@ -92,17 +92,19 @@ impl Endsystem {
         self.default_parameters.translated(self.kind(), &defaults)
     }
 
-    /// What becomes of the storage of a thread that has no visit here any more: given back where the thread has ended.
+    /// What becomes of the storage of a thread that has no visit here any more: given back where the thread has ended
+    /// and its destructors may run.
     pub(crate) fn keep_storage(
         &self,
         id: DistributableThreadId,
         ended: Option<Ended>,
     ) -> Option<ThreadStorage> {
-        let Ended { storage, is_native } = ended?;
-        if is_native {
-            return Some(storage);
+        let Ended { storage, fate } = ended?;
+        match fate {
+            Fate::Ended => return Some(storage),
+            Fate::EndedOnLane => self.visitors.ends(storage),
+            Fate::MayReturn => self.visitors.leaves(id, storage, now()),
         }
-        self.visitors.leaves(id, storage, now());
         None
     }
 

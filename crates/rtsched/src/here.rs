@@ -50,6 +50,8 @@ struct Here {
 /// What an OS thread carried when a request came.
 struct Request {
     visits: usize,
+    /// From where on visits are in sight.
+    in_sight: usize,
     depth: usize,
     limits: usize,
     call_limit: Option<Instant>,
@@ -123,9 +125,22 @@ impl Here {
         }
     }
 
-    /// The innermost visit, where it is one of this endsystem's threads.
+    /// The innermost visit, where it is one of this endsystem's threads, and not just on its way by a call.
     fn current(&mut self, endsystem: &Arc<Endsystem>) -> Option<&mut Visit> {
-        self.visits.last_mut().filter(|visit| visit.is_of(endsystem))
+        let current = self.visits.last_mut();
+        current.filter(|visit| visit.is_of(endsystem) && visit.absent.is_none())
+    }
+
+    /// The visit whose call ends, among those of the request that the OS thread serves.
+    fn calling(&self, endsystem: &Arc<Endsystem>) -> Option<usize> {
+        let first = self.in_sight();
+        let calls = |visit: &Visit| visit.is_of(endsystem) && visit.absent.is_some();
+        Some(first + self.visits[first..].iter().rposition(calls)?)
+    }
+
+    /// Which visits belong to the request that the OS thread serves, or to none.
+    fn in_sight(&self) -> usize {
+        self.requests.last().map_or(0, |request| request.in_sight)
     }
 
     fn carrier(&mut self) -> (TaskId, Arc<Gate>) {
@@ -207,8 +222,10 @@ impl Here {
 
     /// The limits of operations that this OS thread is in are those of another thread where the request is `apart`.
     fn push_request(&mut self, apart: bool) {
+        let in_sight = if apart { self.visits.len() } else { self.in_sight() };
         self.requests.push(Request {
             visits: self.visits.len(),
+            in_sight,
             depth: self.depth,
             limits: self.limits.len(),
             call_limit: swap_call_limit(None),
@@ -511,6 +528,17 @@ fn innermost_of(
     Ok(visitor)
 }
 
+/// The current thread at a scheduling point, and its id.
+pub(crate) fn current_visitor(
+    endsystem: &Arc<Endsystem>,
+) -> Result<(Visitor, DistributableThreadId), SystemException> {
+    with(|here| {
+        let visitor = innermost_of(here, endsystem, None)?;
+        let visit = here.current(endsystem).ok_or_else(no_current)?;
+        Ok((visitor, visit.id))
+    })
+}
+
 /// What an interruption at a scheduling point means for the current visit, and how it is told.
 pub(crate) fn interrupted_at_point(interrupted: Interrupted) -> SystemException {
     if interrupted == Interrupted::Cancelled {
@@ -664,9 +692,16 @@ pub(crate) fn send(
 
 /// The head returns from a call, if one took it. `cancelled`: the reply says that it was.
 pub(crate) fn receive(endsystem: &Arc<Endsystem>, cancelled: bool) -> Result<(), Interrupted> {
+    let Some(there) = with(|here| here.calling(endsystem)) else {
+        return Ok(());
+    };
+    // What other interceptors have begun meanwhile and left open.
+    while with(|here| here.visits.len()) > there + 1 {
+        end_visit();
+    }
     let returned = with(|here| {
-        let head = here.current(endsystem)?.absent.take()?;
-        let visit = here.visits.last().expect("there is a current one");
+        let head = here.visits[there].absent.take()?;
+        let visit = &here.visits[there];
         Some((here.visitor(visit), visit.id, head))
     });
     let Some((visitor, id, head)) = returned else {
@@ -691,6 +726,8 @@ pub(crate) struct Arrival<'a> {
     pub(crate) implicit: Option<SchedulingParameters>,
     pub(crate) foreign: Foreign,
     pub(crate) peer: Option<Peer>,
+    /// Whether nobody waits for its request, so that it begins here.
+    pub(crate) spawned: bool,
 }
 
 /// A request begins on this OS thread; [`end_request`] ends it. What the OS thread has is kept, and out of sight if `apart`: the
@@ -713,9 +750,12 @@ pub(crate) fn begin_request(
         }
         return Ok(());
     };
-    let slot = endsystem
-        .dispatcher
-        .register_visitor(arrival.id, arrival.operation, arrival.peer)?;
+    let slot = endsystem.dispatcher.register_visitor(
+        arrival.id,
+        arrival.operation,
+        arrival.peer,
+        arrival.spawned,
+    )?;
     if let Some(stored) = endsystem.visitors.returns(arrival.id, dispatcher::now()) {
         endsystem.dispatcher.restore_storage(slot, stored);
     }

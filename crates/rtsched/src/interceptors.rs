@@ -25,6 +25,7 @@ use crate::{
     endsystem::Endsystem,
     error::Interrupted,
     here::{self, Arrival, Foreign, Present},
+    remote::is_control,
     wire::{CarriedParameters, Clocks, Reader, Reading, SchedulingContext, UtcTime},
 };
 
@@ -56,6 +57,9 @@ impl ClientRequestInterceptor for Mover {
     }
 
     fn send_request(&self, info: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
+        if is_control(info.effective_target()) {
+            return Ok(());
+        }
         let moves = info.kind() == CallKind::TwoWay;
         if moves && info.is_collocated() {
             here::check(&self.0)?;
@@ -121,7 +125,7 @@ impl ServerRequestInterceptor for Mover {
     fn receive_request_service_contexts(&self, info: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
         let apart = !is_callers_own(info);
         let context = match info.get_request_service_context(CONTEXT) {
-            Some(data) if apart => self.read(data, info.peer())?,
+            Some(data) if apart => self.read(data, info)?,
             _ => None,
         };
         let arrival = context.map(|context| self.arrival(&context, info));
@@ -169,10 +173,15 @@ impl Mover {
         }
     }
 
-    fn read(&self, data: &[u8], peer: Option<Peer>) -> Result<Option<SchedulingContext>, SystemException> {
+    fn read(
+        &self,
+        data: &[u8],
+        info: &ServerRequestInfo<'_>,
+    ) -> Result<Option<SchedulingContext>, SystemException> {
         let reader = Reader {
             max_clock_skew: self.0.max_clock_skew,
-            peer: peer.map_or(0, number),
+            endian: info.endian(),
+            peer: info.peer().map_or(0, number),
             ..Reader::new(clocks(), self.0.peer_layout)
         };
         match reader.read(data) {
@@ -199,6 +208,7 @@ impl Mover {
                 implicit: unknown(&context.implicit),
             },
             peer: info.peer(),
+            spawned: info.kind() != CallKind::TwoWay,
         }
     }
 }

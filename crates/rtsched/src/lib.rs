@@ -11,6 +11,8 @@
 //! | Operations with a deadline of their own | [`Current::operation`], [`RetryPolicy`] |
 //! | Change the scheduler while everything runs | [`SchedulerManager`] |
 //! | Which threads run, and how others are kept from it | `dispatcher/`: [`Mechanism`], [`Preemption`] |
+//! | One distributable thread at a time | [`ResourceManager`] |
+//! | Values bound to the distributable thread | [`storage`] |
 //! | Over the wire | `interceptors/` |
 //!
 //! # How it is kept
@@ -52,6 +54,7 @@ mod manager;
 mod notice;
 mod operation;
 pub mod remote;
+mod resource_manager;
 mod scheduling;
 mod segment;
 mod spawn;
@@ -65,6 +68,7 @@ pub use distributable_thread::{DistributableThread, DistributableThreadState};
 pub use error::{BuildError, SchedulingError};
 pub use manager::SchedulerManager;
 pub use operation::{Failure, RetryPolicy};
+pub use resource_manager::{ResourceGuard, ResourceManager};
 pub use scheduling::{InitialReference, RtScheduling};
 pub use segment::Segment;
 pub use spawn::SpawnSpec;

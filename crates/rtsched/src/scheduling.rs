@@ -1,12 +1,15 @@
 use std::sync::Arc;
 
+use punctual_orb::{Orb, OrbError};
 use punctual_sched::dynamic::Time;
 use punctual_types::DistributableThreadId;
 
 use crate::{
     BuildError, Current, Decision, DistributableThread, RtSchedulingBuilder, SchedulerManager,
     ThreadSnapshot, dispatcher,
-    endsystem::Endsystem, storage::VisitorStorage,
+    endsystem::Endsystem,
+    remote::{ThreadControl, ThreadControlSpec},
+    storage::VisitorStorage,
 };
 
 /// Real-time CORBA 1.2 at one endsystem: its scheduler, and the distributable threads that are here. Cheap to clone; clones are the
@@ -115,6 +118,40 @@ impl RtScheduling {
     /// ```
     pub fn snapshot(&self) -> Vec<ThreadSnapshot> {
         self.endsystem.dispatcher.look(|state| state.snapshot())
+    }
+
+    /// Lets other hosts look for the distributable threads that are here, and cancel them: see [`remote`](crate::remote). It is for
+    /// the threads of all ORBs of this endsystem, and is reached through this one.
+    ///
+    /// To be opened before the ORB makes the references that other hosts call: only those lead to it.
+    ///
+    /// # Errors
+    /// As making a thread pool and publishing an object; an ORB has one control.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use punctual_orb::Orb;
+    /// use punctual_rtsched::{RtScheduling, remote::{RemoteThread, ThreadControlRef, ThreadControlSpec}};
+    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// use punctual_stub::Interface;
+    ///
+    /// let scheduling = RtScheduling::builder().build()?;
+    /// let orb = Orb::builder().listen("iiop://127.0.0.1").build()?;
+    /// let control = scheduling.open_control(&orb, ThreadControlSpec::default())?;
+    /// let current = scheduling.current();
+    /// current.begin_scheduling_segment("track", SchedulingParameters::Importance { importance: 1 }, None)?;
+    ///
+    /// // At another host, which got the id and the reference somehow:
+    /// let (id, reference) = (current.id()?, control.reference().as_object().to_ior());
+    /// let other = Orb::builder().build()?;
+    /// let control: ThreadControlRef = other.resolve(&reference)?;
+    /// let thread = RemoteThread::find(id, &[control], Duration::from_secs(1))?;
+    /// assert!(thread.cancel(Duration::from_secs(1))?.cancelled);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open_control(&self, orb: &Orb, spec: ThreadControlSpec) -> Result<ThreadControl, OrbError> {
+        ThreadControl::open(orb, self.endsystem.clone(), spec)
     }
 
     /// How many distributable threads are known here.

@@ -9,8 +9,8 @@ use std::thread;
 
 use punctual_os::{CountingAllocator, PiMutex, alloc_counter::count_allocations};
 use punctual_rtsched::storage::{
-    ObjectKey, StorageError, StorageKey, ThreadStorage, VisitorLimits, VisitorStorage, WordKey, attach,
-    detach, is_attached, panicked_destructors,
+    ObjectKey, StorageError, StorageKey, ThreadStorage, VisitorLimits, VisitorStorage, WordKey,
+    panicked_destructors,
 };
 use punctual_sched::dynamic::Time;
 use punctual_types::DistributableThreadId;
@@ -121,21 +121,7 @@ fn nested_threads_get_their_storage_back_also_after_a_panic() {
         assert!(panicked.is_err());
         assert_eq!(key.get(), Ok(Some(1)));
     });
-    assert!(!is_attached());
-}
-
-#[test]
-fn attaching_gives_back_what_was_there() {
-    let key = StorageKey::new().unwrap();
-    let outer = ThreadStorage::new();
-    assert!(attach(outer.clone()).is_none());
-    key.set(1).unwrap();
-    let before = attach(ThreadStorage::new()).unwrap();
-    assert_eq!(key.get(), Ok(None));
-    drop(attach(before));
-    assert_eq!(key.get(), Ok(Some(1)));
-    assert!(detach().is_some() && detach().is_none());
-    assert!(!outer.is_empty());
+    assert_eq!(key.get(), Err(StorageError::NoDistributableThread));
 }
 
 #[test]

@@ -321,6 +321,20 @@ impl ObjectRef {
         Self::new(self.target.with_policies(overrides))
     }
 
+    /// Where the object has said that it is now, if anywhere else than the reference says: where the next call goes first.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// assert_eq!(doubler.as_object().forwarded(), None);
+    /// ```
+    pub fn forwarded(&self) -> Option<Ior> {
+        self.target.forwarded()
+    }
+
     /// The policies that a call of this thread would be under, `_get_client_policy`.
     ///
     /// ```

@@ -23,6 +23,11 @@ pub trait Target: Send + Sync {
     /// `false`: the object does not exist.
     fn locate(&self) -> Result<bool, SystemException>;
 
+    /// Where the object has said that it is now, if anywhere else than the reference says.
+    fn forwarded(&self) -> Option<Ior> {
+        None
+    }
+
     /// The same object, called under these policies; where they say nothing, under those that this one has.
     fn with_policies(&self, overrides: PolicyOverrides) -> Arc<dyn Target>;
 

@@ -581,6 +581,10 @@ impl Target for Reference {
         self.under_terms(|terms, frame| self.deliver(|route, _| self.locate_anywhere(route, frame, terms)))
     }
 
+    fn forwarded(&self) -> Option<Ior> {
+        self.forwarded.load_full().map(|route| route.ior().clone())
+    }
+
     fn with_policies(&self, overrides: PolicyOverrides) -> Arc<dyn Target> {
         Self::of_route(
             &self.core,

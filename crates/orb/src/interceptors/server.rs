@@ -1,4 +1,4 @@
-use punctual_cdr::{Decoder, Ior};
+use punctual_cdr::{Decoder, Endian, Ior};
 use punctual_transport::Peer;
 use punctual_types::SystemException;
 
@@ -112,6 +112,7 @@ pub(crate) struct ServerRequest<'a> {
     pub(crate) object_key: Option<&'a [u8]>,
     pub(crate) contexts: Contexts<'a>,
     pub(crate) peer: Option<Peer>,
+    pub(crate) endian: Endian,
     pub(crate) is_collocated: bool,
     pub(crate) slot_table: &'a SlotTable,
 }
@@ -164,6 +165,11 @@ impl ServerRequestInfo<'_> {
     /// Who sends it, as the connection says; `None`: this thread does.
     pub fn peer(&self) -> Option<Peer> {
         self.request.peer
+    }
+
+    /// The byte order of the message: for service contexts of other ORBs that do not say their own.
+    pub fn endian(&self) -> Endian {
+        self.request.endian
     }
 
     /// Whether the caller is this thread.

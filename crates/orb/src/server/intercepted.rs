@@ -59,6 +59,7 @@ impl Serving<'_> {
                 object_key: request.target.object_key(),
                 contexts: Contexts::Received(request.contexts),
                 peer: Some(self.origin.peer),
+                endian: self.header.endian,
                 is_collocated: false,
                 slot_table: &interceptors.slots,
             };

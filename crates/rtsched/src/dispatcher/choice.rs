@@ -41,6 +41,11 @@ impl Choice {
         self.kind
     }
 
+    /// The one in force, to compare by.
+    pub(super) fn scheduler(&mut self) -> &mut dyn Scheduler {
+        self.scheduler.as_mut().expect("there until the end")
+    }
+
     pub(super) fn name(&self) -> &str {
         self.checked().scheduler().name()
     }

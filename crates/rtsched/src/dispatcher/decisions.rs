@@ -123,7 +123,8 @@ impl ThreadName {
 
     /// As much of it as there is room for.
     pub(crate) fn new(name: &str) -> Self {
-        let length = name.floor_char_boundary(Self::SIZE.min(name.len()));
+        let fits = |length: &usize| name.is_char_boundary(*length);
+        let length = (0..=Self::SIZE.min(name.len())).rev().find(fits).unwrap_or(0);
         let mut octets = [0; Self::SIZE];
         octets[..length].copy_from_slice(&name.as_bytes()[..length]);
         Self {

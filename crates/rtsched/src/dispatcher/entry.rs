@@ -21,6 +21,8 @@ pub(crate) struct Entry {
     pub(crate) place: Place,
     /// Whether it began here.
     pub(crate) is_native: bool,
+    /// Whether it came with a request that nobody waits for: it ends with that.
+    pub(crate) is_spawned: bool,
     pub(crate) storage: ThreadStorage,
     /// The calls that its visits here are in, the last one last.
     pub(crate) calls: Vec<(u64, ObjectRef)>,
@@ -86,6 +88,7 @@ impl Default for Entry {
             cancelled: false,
             place: Place::Elsewhere,
             is_native: true,
+            is_spawned: false,
             storage: ThreadStorage::new(),
             calls: Vec::new(),
             peers: Vec::new(),
@@ -111,6 +114,14 @@ impl Entry {
     /// The head, where this visit has it.
     pub(crate) fn head_of(&mut self, visit: u64) -> Option<&mut Head> {
         self.head_mut().filter(|head| head.visit == visit)
+    }
+
+    /// The object that the head has gone to; `None`: it is here.
+    pub(crate) fn called_object(&self) -> Option<&ObjectRef> {
+        match &self.place {
+            Place::Elsewhere => self.calls.last().map(|(_, object)| object),
+            Place::Idle(_) | Place::Ready(_) => None,
+        }
     }
 
     pub(crate) fn is_ready(&self) -> bool {

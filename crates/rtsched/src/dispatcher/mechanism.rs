@@ -14,13 +14,16 @@ use punctual_types::NativePriority;
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Mechanism {
     /// Each thread runs at a native priority of its own, in the order of eligibility, and the kernel does the rest: one system call
-    /// for each change. Only for schedulers whose eligibility does not change with time (FP, TP, RMS, MIF, EDF). \[S4\]: TP.
+    /// for each change. Only for schedulers whose eligibility does not change with time (FP, TP, RMS, MIF). \[S4\]: TP.
     ///
     /// There are as many levels as [`NativePriorities::levels`] holds; where more are needed at a time, neighbours share one and
     /// run in order of arrival. Without the right to real-time scheduling threads run as the kernel likes; that is said once.
     OsPriorities,
     /// As many threads run as there are processors; the others wait, each for itself, until it is their turn. For all schedulers.
     /// \[S4\]: MIF, MUF. What becomes of a running thread that others pass is [`Preemption`].
+    ///
+    /// A thread that calls another host, sleeps by [`Current::sleep_until`](crate::Current::sleep_until) or waits for a resource of
+    /// ours lets others run meanwhile. One that waits by other means keeps its processor.
     #[default]
     ReadyQueue,
     /// The kernel's SCHED_DEADLINE, with what the segment's parameters reserve: `execution_time` in each `period`. Only for EDF. The
@@ -80,7 +83,8 @@ pub enum Preemption {
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NativePriorities {
-    /// The thread `rt-dispatch`, for schedulers whose decisions change with time. Default 90. Above `blocked`.
+    /// The thread `rt-dispatch`, which is there for schedulers without a fixed eligibility: decisions that are due although nothing
+    /// happens. Default 90. Above `blocked`.
     pub executive: NativePriority,
     /// Threads that [`Mechanism::ReadyQueue`] has let run and that have left the queue since, by a call or to sleep: what they wait
     /// for ends at a scheduling point, which must not wait for a processor. Default 80. Above `active`, as lanes should be whose

@@ -9,6 +9,7 @@ mod entry;
 mod levels;
 mod mechanism;
 mod native;
+mod resources;
 mod snapshot;
 mod state;
 #[cfg(test)]
@@ -30,11 +31,11 @@ pub use decisions::{Decision, Switch};
 pub(crate) use entry::{Head, now};
 pub use mechanism::{Mechanism, NativePriorities, Preemption};
 pub use snapshot::{Standing, ThreadSnapshot};
-pub(crate) use state::Ended;
+pub(crate) use state::{Ended, Fate};
 pub(crate) use timer::Timer;
 
 use self::{
-    entry::Place,
+    entry::{Entry, Place},
     state::{State, Wakes},
 };
 use crate::{
@@ -87,23 +88,25 @@ impl Dispatcher {
         self.state.lock().register(id, name)
     }
 
-    /// A visit of a thread that came with a request of this peer's. If the thread was here already, it must have left by a call.
+    /// A visit of a thread that came with a request of this peer's. If the thread was here already, it must have left by a call, and
+    /// the request cannot have spawned it.
     pub(crate) fn register_visitor(
         &self,
         id: DistributableThreadId,
         name: &str,
         peer: Option<Peer>,
+        spawned: bool,
     ) -> Result<Slot, SystemException> {
         let mut state = self.state.lock();
         let Some(slot) = state.find(id) else {
             let slot = state.register(id, name)?;
             let entry = state.entry_mut(slot);
-            entry.is_native = false;
+            (entry.is_native, entry.is_spawned) = (false, spawned);
             entry.peers.push(peer);
             return Ok(slot);
         };
         let entry = state.entry_mut(slot);
-        if !matches!(entry.place, Place::Elsewhere) || entry.calls.is_empty() {
+        if spawned || !matches!(entry.place, Place::Elsewhere) || entry.calls.is_empty() {
             return Err(bad_order(Minor::DISTRIBUTABLE_THREAD_ACTIVE));
         }
         if entry.cancelled {
@@ -141,7 +144,7 @@ impl Dispatcher {
             let mut state = self.state.lock();
             let calls = &mut state.entry_mut(visitor.slot).calls;
             let at = calls.iter().rposition(|(visit, _)| *visit == visitor.visit);
-            at.map(|at| calls.swap_remove(at))
+            at.map(|at| calls.remove(at))
         };
         // Not under the lock: the reference may be the last one.
         drop(target);
@@ -162,12 +165,18 @@ impl Dispatcher {
         };
         let before = (head.own, head.began_at);
         (head.own, head.began_at) = (parameters, began_at);
-        match state.changed(visitor.slot, now) {
-            Ok(wakes) => self.proceed(state, visitor, wakes, now),
+        let mut wakes = state.rebase(visitor.slot, now);
+        match state.changed(visitor.slot, Some(visitor.slot), now) {
+            Ok(more) => {
+                wakes.add(more);
+                self.proceed(state, visitor, wakes, now)
+            }
             Err(refused) => {
                 if let Some(head) = state.entry_mut(visitor.slot).head_mut() {
                     (head.own, head.began_at) = before;
                 }
+                wakes.add(state.rebase(visitor.slot, now));
+                self.unlock(state, wakes);
                 Err(refused)
             }
         }
@@ -178,7 +187,7 @@ impl Dispatcher {
     pub(crate) fn pass(&self, visitor: Visitor) -> Result<(), Interrupted> {
         let mut state = self.state.lock();
         let now = now();
-        let wakes = state.reconsider_at_point(visitor.slot, now);
+        let wakes = state.give_way(visitor, now);
         self.proceed(state, visitor, wakes, now)
     }
 
@@ -216,7 +225,11 @@ impl Dispatcher {
     /// left of that.
     pub(crate) fn end(&self, slot: Slot, visit: u64) -> Option<Ended> {
         let mut state = self.state.lock();
-        let wakes = state.withdraw(slot, visit, now());
+        let now = now();
+        let mut wakes = state.withdraw(slot, visit, now);
+        if state.entry(slot).visits == 1 {
+            wakes.add(state.release_resources(slot, now));
+        }
         let ended = state.release(slot);
         self.unlock(state, wakes);
         ended
@@ -233,9 +246,14 @@ impl Dispatcher {
 
     /// Whether it was cancelled; `None`: it is not known here.
     pub(crate) fn is_cancelled(&self, id: DistributableThreadId) -> Option<bool> {
+        self.look_at(id, |entry| entry.cancelled)
+    }
+
+    /// Looks at what is known of a thread; `None`: it is not known here.
+    pub(crate) fn look_at<R>(&self, id: DistributableThreadId, look: impl FnOnce(&Entry) -> R) -> Option<R> {
         let state = self.state.lock();
         let slot = state.find(id)?;
-        Some(state.entry(slot).cancelled)
+        Some(look(state.entry(slot)))
     }
 
     /// Why the visit should not go on, if so.

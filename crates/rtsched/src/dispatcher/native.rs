@@ -59,10 +59,13 @@ fn try_deadline_class() -> Result<(), BuildError> {
     }
 }
 
-/// Says whether the OS thread is like that now. One system call, or none; two more the first time.
-pub(super) fn change(head: &mut Head, native: Native) -> bool {
+/// Makes the OS thread like that. One system call, or none; two more the first time.
+///
+/// # Errors
+/// `PermissionDenied`: the process has no right to it. An OS thread that has ended is as good as changed.
+pub(super) fn change(head: &mut Head, native: Native) -> Result<(), Denied> {
     if head.native == native {
-        return true;
+        return Ok(());
     }
     remember(head);
     let changed = match native {
@@ -70,11 +73,15 @@ pub(super) fn change(head: &mut Head, native: Native) -> bool {
         Native::At(priority) => scheduling::set_of(head.tid, Scheduling::fifo(priority)),
         Native::Deadline => Ok(()),
     };
-    if changed.is_ok() {
-        head.native = native;
+    if changed.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied) {
+        return Err(Denied);
     }
-    changed.is_ok()
+    head.native = native;
+    Ok(())
 }
+
+/// The process has no right to a native priority.
+pub(super) struct Denied;
 
 /// Keeps what the OS thread has of its owner's, before the first change.
 fn remember(head: &mut Head) {
@@ -85,10 +92,12 @@ fn remember(head: &mut Head) {
 
 /// Gives the OS thread back what it had.
 pub(super) fn restore(head: &mut Head) {
-    change(head, Native::Own);
+    // Giving up needs no right.
+    let _ = change(head, Native::Own);
 }
 
-/// Asks the kernel for what the parameters say.
+/// Asks the kernel for what the parameters say. Work that is late already gets the shortest deadline that the kernel takes: it is no
+/// reason to refuse what is still to be done.
 pub(super) fn reserve(
     head: &mut Head,
     parameters: &SchedulingParameters,
@@ -103,7 +112,7 @@ pub(super) fn reserve(
     else {
         return Err(not_admitted());
     };
-    let left = deadline.since(now);
+    let left = deadline.since(now).max(execution_time);
     let period = if period.is_zero() { left } else { period };
     let reservation = Reservation {
         runtime: execution_time,

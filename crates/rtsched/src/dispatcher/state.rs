@@ -6,12 +6,13 @@ use punctual_sched::dynamic::{SchedulingParameters, Slot, Time, TranslationDefau
 use punctual_types::{Completion, DistributableThreadId, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    Mechanism, Preemption, Settings,
+    Mechanism, Preemption, Settings, Visitor,
     choice::Choice,
     decisions::{Decision, Decisions, Switch, ThreadName},
     entry::{Entry, Head, Native, Place},
     levels::Levels,
     native,
+    resources::ResourceTable,
 };
 use crate::{error::Interrupted, storage::ThreadStorage};
 
@@ -20,13 +21,14 @@ pub(crate) struct State {
     pub(super) choice: Choice,
     pub(super) mechanism: Mechanism,
     pub(super) settings: Settings,
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
     free: Vec<Slot>,
     by_id: HashMap<DistributableThreadId, Slot>,
     /// Those that run: with the ready queue those that were let run, else those that the scheduler would.
     running: Vec<Slot>,
     levels: Levels,
     decisions: Decisions,
+    pub(super) resources: ResourceTable,
     /// The kernel has refused a native priority.
     denied: bool,
     /// Until when `rt-dispatch` sleeps; `None`: there is no such thread, or it is awake.
@@ -51,6 +53,7 @@ impl State {
             running: Vec::with_capacity(room),
             levels: Levels::new(settings.native.levels.clone()),
             decisions: Decisions::new(settings.decisions),
+            resources: ResourceTable::new(room),
             denied: false,
             timer_until: None,
             ends: false,
@@ -125,6 +128,7 @@ impl State {
         entry.name = ThreadName::new(name);
         entry.visits = 1;
         entry.is_native = true;
+        entry.is_spawned = false;
         entry.cancelled = false;
         self.by_id.insert(id, slot);
         Ok(slot)
@@ -143,7 +147,11 @@ impl State {
         let id = entry.id;
         let ended = Ended {
             storage: std::mem::take(&mut entry.storage),
-            is_native: entry.is_native,
+            fate: match entry {
+                Entry { is_native: true, .. } => Fate::Ended,
+                Entry { is_spawned: true, .. } | Entry { cancelled: true, .. } => Fate::EndedOnLane,
+                _ => Fate::MayReturn,
+            },
         };
         entry.place = Place::Elsewhere;
         entry.calls.clear();
@@ -167,6 +175,7 @@ impl State {
             wakes.push(&gate);
         }
         self.entry_mut(slot).place = Place::Idle(head);
+        wakes.add(self.rebase(slot, now));
         wakes
     }
 
@@ -177,7 +186,10 @@ impl State {
         let entry = self.entry_mut(slot);
         if mechanism == Mechanism::KernelDeadline {
             let head = entry.head_mut().expect("it is here");
-            native::reserve(head, &parameters, now).map_err(Interrupted::Refused)?;
+            // One that was away or asleep still has what the kernel has admitted.
+            if head.native != Native::Deadline {
+                native::reserve(head, &parameters, now).map_err(Interrupted::Refused)?;
+            }
         }
         let Place::Idle(mut head) = std::mem::replace(&mut entry.place, Place::Elsewhere) else {
             unreachable!("it is here, and was not ready");
@@ -191,8 +203,13 @@ impl State {
         Ok(self.reschedule(Some(slot), now))
     }
 
-    /// The parameters of a head have changed.
-    pub(super) fn changed(&mut self, slot: Slot, now: Time) -> Result<Wakes, Interrupted> {
+    /// The parameters of a head have changed. `caller`: who is at a scheduling point.
+    pub(super) fn changed(
+        &mut self,
+        slot: Slot,
+        caller: Option<Slot>,
+        now: Time,
+    ) -> Result<Wakes, Interrupted> {
         if !self.entry(slot).is_ready() {
             return Ok(Wakes::default());
         }
@@ -205,7 +222,7 @@ impl State {
         let received = head.received();
         self.choice.update(slot, &parameters, received, now);
         self.find_level(slot, &parameters);
-        Ok(self.reschedule(Some(slot), now))
+        Ok(self.reschedule(caller, now))
     }
 
     /// The head waits here, or is about to leave: it is not ready any more.
@@ -275,6 +292,7 @@ impl State {
         self.mechanism = mechanism;
         self.levels.clear();
         self.denied = false;
+        self.translate_resources(now);
         let mut wakes = Wakes::default();
         for number in 0..self.entries.len() {
             let slot = Slot(number as u32);
@@ -315,25 +333,11 @@ impl State {
         (before, wakes)
     }
 
-    /// What a resource makes of a thread's parameters; `None`: nothing.
-    #[expect(dead_code, reason = "for the resource manager")]
-    pub(super) fn inherit(
-        &mut self,
-        slot: Slot,
-        inherited: Option<SchedulingParameters>,
-        now: Time,
-    ) -> Wakes {
-        if let Some(head) = self.entry_mut(slot).head_mut() {
-            head.inherited = inherited;
-        }
-        self.changed(slot, now).unwrap_or_default()
-    }
-
-    /// A thread comes to a scheduling point: where others go first that could not preempt it, it gives way here.
-    pub(super) fn reconsider_at_point(&mut self, slot: Slot, now: Time) -> Wakes {
-        let runs = self.entry(slot).head().is_some_and(|head| head.runs);
-        if runs && self.mechanism == Mechanism::ReadyQueue {
-            self.reschedule(Some(slot), now)
+    /// A thread that runs on although others go first, because it could not be kept from it, is at a scheduling point.
+    pub(super) fn give_way(&mut self, visitor: Visitor, now: Time) -> Wakes {
+        let is_here = self.entry_mut(visitor.slot).head_of(visitor.visit).is_some();
+        if is_here && self.entry(visitor.slot).is_ready() && !self.preempts() {
+            self.reschedule(Some(visitor.slot), now)
         } else {
             Wakes::default()
         }
@@ -462,7 +466,7 @@ impl State {
             return false;
         }
         let head = self.entry_mut(slot).head_mut().expect("its head is here");
-        let made = native::change(head, native);
+        let made = native::change(head, native).is_ok();
         if !made {
             self.denied = true;
             crate::notice::COOPERATIVE.say();
@@ -492,8 +496,18 @@ impl State {
 /// What is left of a thread that ends here, or leaves for good.
 pub(crate) struct Ended {
     pub(crate) storage: ThreadStorage,
-    /// It began here, so it ends.
-    pub(crate) is_native: bool,
+    pub(crate) fate: Fate,
+}
+
+/// What has become of a thread that has no visit here any more.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Fate {
+    /// It began here, so it has ended; on an OS thread of the application's.
+    Ended,
+    /// It came with a oneway request, or was cancelled: it has ended, on an OS thread that serves others, too.
+    EndedOnLane,
+    /// It is elsewhere.
+    MayReturn,
 }
 
 /// Whom to wake, once the lock is free.
@@ -503,7 +517,7 @@ pub(super) struct Wakes {
 }
 
 impl Wakes {
-    fn push(&mut self, gate: &Arc<Gate>) {
+    pub(super) fn push(&mut self, gate: &Arc<Gate>) {
         match self.gates.iter_mut().find(|place| place.is_none()) {
             Some(place) => *place = Some(Arc::clone(gate)),
             // Woken now, it waits for the lock once more.

@@ -11,6 +11,20 @@ use super::{
 };
 
 /// How an endsystem answers others that look for its distributable threads or cancel them.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use punctual_orb::{LaneSpec, Peers};
+/// use punctual_rtsched::remote::{CancellationPolicy, ThreadControlSpec};
+/// use punctual_types::Priority;
+///
+/// let spec = ThreadControlSpec::default()
+///     .lane(LaneSpec::new(Priority::new(30_000)?).threads(4))
+///     .longest(Duration::from_millis(200))
+///     .policy(CancellationPolicy::default().allow(Peers::network("10.1.0.0".parse()?, 16)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ThreadControlSpec {
     lane: LaneSpec,
@@ -53,6 +67,18 @@ impl ThreadControlSpec {
 }
 
 /// The control of an endsystem at one of its ORBs. It answers until the ORB is shut down.
+///
+/// ```
+/// use punctual_orb::Orb;
+/// use punctual_rtsched::{RtScheduling, remote::ThreadControlSpec};
+/// use punctual_stub::Interface;
+///
+/// let orb = Orb::builder().listen("iiop://127.0.0.1").build()?;
+/// let control = RtScheduling::builder().build()?.open_control(&orb, ThreadControlSpec::default())?;
+/// assert!(control.url().ends_with("/RTScheduling"));
+/// assert!(control.reference().as_object().to_ior().starts_with("IOR:"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ThreadControl {
     reference: ThreadControlRef,

@@ -26,9 +26,11 @@ pub(super) fn component(control: &ThreadControlRef) -> TaggedComponent {
     }
 }
 
-/// The control of the endsystem that an object is at, where its reference says it. Nothing is asked.
+/// See [`ThreadControlRef::of`].
 pub(super) fn of(object: &ObjectRef) -> Option<ThreadControlRef> {
-    let components = object.ior().profiles.iter().filter_map(components).flatten();
+    let forwarded = object.forwarded();
+    let profiles = &forwarded.as_ref().unwrap_or(object.ior()).profiles;
+    let components = profiles.iter().filter_map(components).flatten();
     let component = components
         .into_iter()
         .find(|component| component.tag == TAG_THREAD_CONTROL)?;

@@ -13,6 +13,7 @@
 mod cancellation_policy;
 mod control;
 mod control_reference;
+mod local;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -21,9 +22,11 @@ mod thread_control;
 pub use cancellation_policy::CancellationPolicy;
 pub use control::{ThreadControl, ThreadControlSpec};
 pub use search::RemoteThread;
+pub(crate) use search::search;
 pub use thread_control::{Place, ThreadControlRef, Whereabouts};
 
-use punctual_stub::ObjectRef;
+use punctual_cdr::Ior;
+use punctual_stub::{Interface, ObjectRef};
 use punctual_transport::Peer;
 use punctual_types::DistributableThreadId;
 
@@ -44,4 +47,9 @@ pub(crate) struct Local {
     pub(crate) cancelled: bool,
     /// The object that it waits for in a two-way call; `None`: its head is here.
     pub(crate) calls: Option<ObjectRef>,
+}
+
+/// Whether a request goes to a control: it carries no thread, waits for no scheduler, and is no scheduling point of its caller.
+pub(crate) fn is_control(target: &Ior) -> bool {
+    target.type_id == ThreadControlRef::REPOSITORY_ID
 }

@@ -1,11 +1,10 @@
 use std::time::{Duration, Instant};
 
 use punctual_os::clock;
-use punctual_types::{Completion, DistributableThreadId, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{DistributableThreadId, Minor, SystemException};
 
-use super::{
-    LocalThreads, Place, ThreadControlRef, Whereabouts, control_reference, thread_control::Question,
-};
+use super::{LocalThreads, Place, ThreadControlRef, Whereabouts, thread_control::Question};
+use crate::error::unknown_thread;
 
 /// How many hosts a search goes on to.
 pub(super) const MOST_HOSTS: u8 = 16;
@@ -32,7 +31,7 @@ pub(super) fn follow(
     let Some(next) = here.calls else {
         return Ok(known(Place::AtHead));
     };
-    let (Some(control), Some(hosts)) = (control_reference::of(&next), question.hosts.checked_sub(1)) else {
+    let (Some(control), Some(hosts)) = (ThreadControlRef::of(&next), question.hosts.checked_sub(1)) else {
         return Ok(known(Place::OutOfReach));
     };
     let within = until.saturating_duration_since(Instant::now());
@@ -97,6 +96,26 @@ pub(crate) fn search(
 }
 
 /// A distributable thread that need not have been at this host: found through the control of one where it is known.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+/// # use doubler::DoublerRef;
+/// use std::time::Duration;
+///
+/// use punctual_rtsched::remote::{Place, RemoteThread, ThreadControlRef};
+/// use punctual_stub::Interface;
+/// use punctual_types::{DistributableThreadId, SystemException};
+///
+/// /// Ends a thread that is believed to be at the host of an object, or behind it.
+/// fn stop(id: DistributableThreadId, somewhere: &DoublerRef) -> Result<bool, SystemException> {
+///     let Some(control) = ThreadControlRef::of(somewhere.as_object()) else {
+///         return Ok(false);
+///     };
+///     let patience = Duration::from_millis(200);
+///     let thread = RemoteThread::find(id, &[control], patience)?;
+///     Ok(thread.cancel(patience)?.place == Place::AtHead)
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct RemoteThread {
     id: DistributableThreadId,
@@ -160,12 +179,4 @@ impl RemoteThread {
             within,
         })
     }
-}
-
-fn unknown_thread() -> SystemException {
-    SystemException::new(
-        SystemExceptionKind::ObjectNotExist,
-        Minor::DISTRIBUTABLE_THREAD_UNKNOWN,
-        Completion::No,
-    )
 }

@@ -6,6 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use punctual_cdr::Ior;
+use punctual_giop::{IiopProfile, Version, ior_to_string};
 use punctual_orb::{Orb, Peers};
 use punctual_os::PiMutex;
 use punctual_stub::{Interface, ObjectRef, rt};
@@ -248,6 +250,44 @@ fn what_is_out_of_reach_ends_the_search_and_is_marked_up_to_there() {
         search(&*first.table, ID, true, WITHIN),
         found(Place::OutOfReach, 0, true)
     );
+}
+
+#[test]
+fn an_object_that_is_elsewhere_by_now_is_followed_there() {
+    let [first, second] = [Host::new(), Host::new()];
+    second.has(None);
+    let middle = Orb::builder().listen("iiop://127.0.0.1").build().unwrap();
+    let url = middle
+        .publish("moved", &AnythingRef(second.object.clone()))
+        .unwrap();
+    let address = url
+        .trim_start_matches("corbaloc:iiop:1.2@")
+        .trim_end_matches("/moved");
+    let (host, port) = address.rsplit_once(':').unwrap();
+    let profile = IiopProfile {
+        version: Version::V1_2,
+        host: host.into(),
+        port: port.parse().unwrap(),
+        object_key: b"moved".to_vec(),
+        components: vec![],
+    };
+    let ior = Ior {
+        type_id: AnythingRef::REPOSITORY_ID.into(),
+        profiles: vec![profile.encode().unwrap()],
+    };
+    let moved = first.orb.resolve_object(&ior_to_string(&ior)).unwrap();
+    assert_eq!(moved.forwarded(), None);
+    std::thread::scope(|scope| {
+        scope.spawn(|| second.orb.run());
+        scope.spawn(|| middle.run());
+        assert_eq!(moved.non_existent(), Ok(false));
+        middle.shutdown();
+        second.orb.shutdown();
+    });
+    assert_eq!(moved.forwarded().as_ref(), Some(second.object.ior()));
+    let control = ThreadControlRef::of(&moved).unwrap();
+    let its_control = second.control.reference().as_object();
+    assert_eq!(control.as_object().ior().profiles, its_control.ior().profiles);
 }
 
 #[test]

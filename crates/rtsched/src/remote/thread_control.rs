@@ -23,11 +23,47 @@ use punctual_stub::rt::{
 use punctual_transport::Peer;
 use punctual_types::DistributableThreadId;
 
+use super::control_reference;
+
 /// A reference to the control of another endsystem: what `corbaloc:…/RTScheduling` names.
+///
+/// ```
+/// use punctual_orb::Orb;
+/// use punctual_rtsched::{RtScheduling, remote::{RemoteThread, ThreadControlRef, ThreadControlSpec}};
+/// use punctual_types::{DistributableThreadId, SystemExceptionKind};
+/// use std::time::Duration;
+///
+/// let server = Orb::builder().listen("iiop://127.0.0.1").build()?;
+/// let control = RtScheduling::builder().build()?.open_control(&server, ThreadControlSpec::default())?;
+/// let client = Orb::builder().build()?;
+/// let found = std::thread::scope(|scope| {
+///     scope.spawn(|| server.run());
+///     let control = client.resolve::<ThreadControlRef>(control.url());
+///     server.shutdown();
+///     control.map(|control| RemoteThread::find(DistributableThreadId(7), &[control], Duration::from_secs(1)))
+/// });
+/// assert!(found?.is_err(), "there is no such thread");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadControlRef(ObjectRef);
 
 /// Where a distributable thread was found.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use punctual_rtsched::{RtScheduling, remote::Place};
+/// use punctual_sched::dynamic::SchedulingParameters;
+///
+/// let scheduling = RtScheduling::builder().build()?;
+/// let current = scheduling.current();
+/// current.begin_scheduling_segment("track", SchedulingParameters::Importance { importance: 1 }, None)?;
+/// let found = current.distributable_thread()?.whereabouts(Duration::from_secs(1))?;
+/// assert_eq!((found.place, found.hosts, found.cancelled), (Place::AtHead, 0, false));
+/// # current.end_scheduling_segment("track")?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Whereabouts {
     /// How far the search got.
@@ -39,6 +75,19 @@ pub struct Whereabouts {
 }
 
 /// How far a search along the calls of a distributable thread got.
+///
+/// ```
+/// use punctual_rtsched::remote::Place;
+///
+/// fn what_to_do(place: Place) -> &'static str {
+///     match place {
+///         Place::AtHead => "wait for its end",
+///         Place::Moving => "ask again",
+///         Place::OutOfReach => "wait for its call to return",
+///     }
+/// }
+/// assert_eq!(what_to_do(Place::Moving), "ask again");
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Place {
     /// To the host where its head is.
@@ -63,6 +112,28 @@ const FIND: &str = "find";
 const CANCEL: &str = "cancel";
 
 impl ThreadControlRef {
+    /// The control of the endsystem that an object is at, where its reference says it, or the one that it has been forwarded to.
+    /// Nothing is asked.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// use punctual_orb::Orb;
+    /// use punctual_rtsched::{RtScheduling, remote::{ThreadControlRef, ThreadControlSpec}};
+    ///
+    /// let server = Orb::builder().listen("iiop://127.0.0.1").build()?;
+    /// let before: DoublerRef = server.root_poa().activate(Doubler)?;
+    /// let control = RtScheduling::builder().build()?.open_control(&server, ThreadControlSpec::default())?;
+    /// let doubler: DoublerRef = server.root_poa().activate(Doubler)?;
+    /// assert_eq!(ThreadControlRef::of(doubler.as_object()).as_ref(), Some(control.reference()));
+    /// assert_eq!(ThreadControlRef::of(before.as_object()), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of(object: &ObjectRef) -> Option<Self> {
+        control_reference::of(object)
+    }
+
     /// Asks the endsystem. Returns after [`Question::within`], at the latest.
     pub(super) fn ask(&self, question: &Question) -> Result<Whereabouts, SystemException> {
         let mut answer = None;

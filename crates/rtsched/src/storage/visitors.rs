@@ -178,6 +178,19 @@ impl VisitorStorage {
         drop(too_many);
     }
 
+    /// Takes the storage of a thread that has ended on a thread of the system that must not call its destructors.
+    pub fn ends(&self, storage: ThreadStorage) {
+        if storage.is_empty() {
+            return;
+        }
+        let mut state = self.state.lock();
+        state.forgotten.push_back(storage);
+        let too_many = state.too_many(self.limits.max_visitors);
+        drop(state);
+        self.changed.notify_one();
+        drop(too_many);
+    }
+
     /// Calls the destructors of what has been forgotten, on the calling thread of the system, and says of how many threads.
     pub fn destroy_forgotten(&self, now: Time) -> usize {
         self.state.lock().forget_aged(now, self.limits.max_age);

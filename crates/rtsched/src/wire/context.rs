@@ -6,6 +6,8 @@ use punctual_types::DistributableThreadId;
 use super::{CarriedParameters, Clocks, ContextOctets, PeerLayout};
 
 /// What a request says of the distributable thread that makes it: the data of service context 30.
+///
+/// The [module](super) has an example.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SchedulingContext {
     /// Which thread. Zero stands for no thread and cannot be read.
@@ -70,6 +72,23 @@ fn read_id(decoder: &mut Decoder<'_>) -> Result<DistributableThreadId, CdrError>
 }
 
 /// What a received context is read with.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use punctual_rtsched::wire::{Clocks, PeerLayout, Reader, Reading, UtcTime};
+/// use punctual_sched::dynamic::Time;
+///
+/// let clocks = Clocks { local: Time(0), utc: UtcTime(0) };
+/// let reader = Reader {
+///     max_clock_skew: Duration::from_millis(1),
+///     ..Reader::new(clocks, PeerLayout::FixedPriority)
+/// };
+/// // Of a TAO with 64 bits.
+/// assert!(matches!(reader.read(&[4, 0, 0, 0, 0, 0, 0, 0])?, Reading::Context(_)));
+/// assert_eq!(reader.read(&[4, 0, 0])?, Reading::Foreign);
+/// # Ok::<(), punctual_cdr::CdrError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
     /// Now.

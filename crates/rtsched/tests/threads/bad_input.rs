@@ -12,8 +12,16 @@ fn without_a_thread_everything_but_begin_is_bad_inv_order() {
     let current = scheduling.current();
     let refused = [
         current.end_scheduling_segment("track").unwrap_err(),
-        system(current.update_scheduling_segment("track", importance(1), None).unwrap_err()),
-        system(current.spawn("track", None, None, SpawnSpec::default(), || ()).unwrap_err()),
+        system(
+            current
+                .update_scheduling_segment("track", importance(1), None)
+                .unwrap_err(),
+        ),
+        system(
+            current
+                .spawn("track", None, None, SpawnSpec::default(), || ())
+                .unwrap_err(),
+        ),
         current.id().unwrap_err(),
         current.scheduling_parameter().unwrap_err(),
         current.implicit_scheduling_parameter().unwrap_err(),
@@ -33,13 +41,25 @@ fn without_a_thread_everything_but_begin_is_bad_inv_order() {
 fn a_wrong_name_changes_nothing() {
     let scheduling = cooperative();
     let current = scheduling.current();
-    current.begin_scheduling_segment("outer", importance(1), None).unwrap();
-    current.begin_scheduling_segment("inner", importance(2), None).unwrap();
+    current
+        .begin_scheduling_segment("outer", importance(1), None)
+        .unwrap();
+    current
+        .begin_scheduling_segment("inner", importance(2), None)
+        .unwrap();
     let wrong = current.end_scheduling_segment("outer").unwrap_err();
-    assert_eq!((wrong.kind, wrong.minor), (SystemExceptionKind::BadParam, Minor::SEGMENT_NAME_WRONG));
-    let wrong = current.update_scheduling_segment("outer", importance(3), None).unwrap_err();
+    assert_eq!(
+        (wrong.kind, wrong.minor),
+        (SystemExceptionKind::BadParam, Minor::SEGMENT_NAME_WRONG)
+    );
+    let wrong = current
+        .update_scheduling_segment("outer", importance(3), None)
+        .unwrap_err();
     assert_eq!(system(wrong).minor, Minor::SEGMENT_NAME_WRONG);
-    assert_eq!(current.current_scheduling_segment_names().unwrap(), ["inner", "outer"]);
+    assert_eq!(
+        current.current_scheduling_segment_names().unwrap(),
+        ["inner", "outer"]
+    );
     assert_eq!(current.scheduling_parameter().unwrap(), importance(2));
     current.end_scheduling_segment("inner").unwrap();
     current.end_scheduling_segment("outer").unwrap();
@@ -49,17 +69,33 @@ fn a_wrong_name_changes_nothing() {
 fn another_disciplines_parameters_change_nothing() {
     let scheduling = cooperative();
     let current = scheduling.current();
-    let other = SchedulingParameters::FixedPriority { priority: Priority::MAX };
+    let other = SchedulingParameters::FixedPriority {
+        priority: Priority::MAX,
+    };
     let unsupported = Err(SchedulingError::UnsupportedSchedulingDiscipline {
         given: ParameterKind::FixedPriority,
         wanted: ParameterKind::Importance,
     });
-    assert_eq!(current.begin_scheduling_segment("track", other, None), unsupported);
-    assert_eq!(current.begin_scheduling_segment("track", importance(1), Some(other)), unsupported);
+    assert_eq!(
+        current.begin_scheduling_segment("track", other, None),
+        unsupported
+    );
+    assert_eq!(
+        current.begin_scheduling_segment("track", importance(1), Some(other)),
+        unsupported
+    );
     assert_eq!(scheduling.threads(), 0);
-    current.begin_scheduling_segment("track", importance(1), None).unwrap();
-    assert_eq!(current.update_scheduling_segment("track", other, None), unsupported);
-    assert_eq!(current.update_scheduling_segment("track", importance(2), Some(other)), unsupported);
+    current
+        .begin_scheduling_segment("track", importance(1), None)
+        .unwrap();
+    assert_eq!(
+        current.update_scheduling_segment("track", other, None),
+        unsupported
+    );
+    assert_eq!(
+        current.update_scheduling_segment("track", importance(2), Some(other)),
+        unsupported
+    );
     let spawned = current.spawn("child", Some(other), None, SpawnSpec::default(), || ());
     assert_eq!(spawned.map(|_| ()), unsupported);
     assert_eq!(current.scheduling_parameter().unwrap(), importance(1));
@@ -82,14 +118,29 @@ fn a_scoped_segment_cannot_be_ended_by_hand() {
 
 #[test]
 fn limits_are_errors_and_change_nothing_else() {
-    let scheduling = RtScheduling::builder().max_threads(1).max_segments(2).build().unwrap();
+    let scheduling = RtScheduling::builder()
+        .max_threads(1)
+        .max_segments(2)
+        .build()
+        .unwrap();
     let current = scheduling.current();
-    current.begin_scheduling_segment("one", importance(1), None).unwrap();
-    current.begin_scheduling_segment("two", importance(1), None).unwrap();
-    let third = system(current.begin_scheduling_segment("three", importance(1), None).unwrap_err());
+    current
+        .begin_scheduling_segment("one", importance(1), None)
+        .unwrap();
+    current
+        .begin_scheduling_segment("two", importance(1), None)
+        .unwrap();
+    let third = system(
+        current
+            .begin_scheduling_segment("three", importance(1), None)
+            .unwrap_err(),
+    );
     assert_eq!(third.minor, Minor::SEGMENTS_NESTED_TOO_DEEP);
     let spawned = current.spawn("another", None, None, SpawnSpec::default(), || ());
-    assert_eq!(system(spawned.unwrap_err()).minor, Minor::TOO_MANY_DISTRIBUTABLE_THREADS);
+    assert_eq!(
+        system(spawned.unwrap_err()).minor,
+        Minor::TOO_MANY_DISTRIBUTABLE_THREADS
+    );
     current.end_scheduling_segment("two").unwrap();
     current.end_scheduling_segment("one").unwrap();
     assert_eq!(scheduling.threads(), 0);
@@ -119,15 +170,22 @@ fn unknown_and_ended_ids_are_known_to_be_so() {
     let current = scheduling.current();
     assert!(scheduling.lookup(DistributableThreadId(7)).is_none());
     let ended = current
-        .segment("track", importance(1), |_| Ok::<_, SchedulingError>(current.distributable_thread()?))
+        .segment("track", importance(1), |_| {
+            Ok::<_, SchedulingError>(current.distributable_thread()?)
+        })
         .unwrap();
     assert!(current.lookup(ended.id()).is_none());
     // Its slot is another one's by now.
-    current.begin_scheduling_segment("other", importance(1), None).unwrap();
+    current
+        .begin_scheduling_segment("other", importance(1), None)
+        .unwrap();
     for refused in [ended.cancel().unwrap_err(), ended.state().unwrap_err()] {
         assert_eq!(
             (refused.kind, refused.minor),
-            (SystemExceptionKind::ObjectNotExist, Minor::DISTRIBUTABLE_THREAD_UNKNOWN)
+            (
+                SystemExceptionKind::ObjectNotExist,
+                Minor::DISTRIBUTABLE_THREAD_UNKNOWN
+            )
         );
     }
     current.end_scheduling_segment("other").unwrap();
@@ -149,5 +207,8 @@ fn settings_that_make_no_sense_are_refused() {
         .scheduler(MinimumLaxityFirst::new())
         .mechanism(Mechanism::OsPriorities)
         .build();
-    assert!(matches!(unsuitable.map(|_| ()), Err(BuildError::MechanismUnsuitable { .. })));
+    assert!(matches!(
+        unsuitable.map(|_| ()),
+        Err(BuildError::MechanismUnsuitable { .. })
+    ));
 }

@@ -35,10 +35,21 @@ fn a_two_way_call_takes_the_thread_along_and_back() {
         .unwrap();
     let (at_id, parameters, implicit, names) = seen.lock().take().unwrap();
     assert_eq!(at_id.unwrap(), id);
-    assert_eq!((parameters.unwrap(), implicit.unwrap()), (importance(5), Some(importance(2))));
+    assert_eq!(
+        (parameters.unwrap(), implicit.unwrap()),
+        (importance(5), Some(importance(2)))
+    );
     assert_eq!(names.unwrap(), ["work"]);
     eventually("it has left", || server.scheduling.threads() == 0);
-    assert_eq!(decisions(&client.scheduling), ["track resumed", "track suspended", "track resumed", "track suspended"]);
+    assert_eq!(
+        decisions(&client.scheduling),
+        [
+            "track resumed",
+            "track suspended",
+            "track resumed",
+            "track suspended"
+        ]
+    );
     assert_eq!(decisions(&server.scheduling), ["work resumed", "work suspended"]);
 }
 
@@ -75,7 +86,10 @@ fn a_oneway_call_spawns_a_thread_with_the_implicit_parameters() {
     assert_eq!(parameters.unwrap(), importance(2));
     eventually("it has ended", || server.scheduling.threads() == 0);
     // The caller's head stayed: it was never suspended but at its end.
-    assert_eq!(decisions(&client.scheduling), ["track resumed", "track suspended"]);
+    assert_eq!(
+        decisions(&client.scheduling),
+        ["track resumed", "track suspended"]
+    );
 }
 
 #[test]
@@ -85,9 +99,15 @@ fn collocated_calls_stay_on_the_thread() {
     let (of_servant, scheduling) = (log.clone(), host.scheduling.clone());
     let worker = host.serve(move |value| {
         let current = scheduling.current();
-        of_servant.add(format!("{:?} {}", current.current_scheduling_segment_names().unwrap(), current.id().unwrap()));
+        of_servant.add(format!(
+            "{:?} {}",
+            current.current_scheduling_segment_names().unwrap(),
+            current.id().unwrap()
+        ));
         // Careless, and on its caller's thread.
-        current.begin_scheduling_segment("left open", importance(9), None).unwrap();
+        current
+            .begin_scheduling_segment("left open", importance(9), None)
+            .unwrap();
         Ok(value)
     });
     let current = host.scheduling.current();
@@ -100,7 +120,10 @@ fn collocated_calls_stay_on_the_thread() {
             assert_eq!(current.scheduling_parameter()?, importance(5));
             worker.post(1)?;
             let posted = log.lines().pop().unwrap();
-            assert!(posted.starts_with("[\"post\"]") && !posted.contains(&id.to_string()), "{posted}");
+            assert!(
+                posted.starts_with("[\"post\"]") && !posted.contains(&id.to_string()),
+                "{posted}"
+            );
             assert_eq!(current.current_scheduling_segment_names()?, ["track"]);
             Ok::<_, SchedulingError>(())
         })
@@ -122,6 +145,79 @@ fn collocated_calls_stay_on_the_thread() {
 }
 
 #[test]
+fn a_servant_on_its_callers_thread_takes_the_thread_further() {
+    let (client, server) = (Host::new(), Host::new());
+    let at_server = server.scheduling.clone();
+    let last = server.serve(move |value| {
+        at_server.current().id()?;
+        Ok(value + 1)
+    });
+    let last = client.resolve(&last);
+    let collocated = client.serve(move |value| last.work(value));
+    let current = client.scheduling.current();
+    current
+        .segment("track", importance(5), |segment| {
+            assert_eq!(collocated.work(1)?, 2);
+            segment.update(importance(6))?;
+            assert_eq!(collocated.work(2)?, 3);
+            Ok::<_, SchedulingError>(())
+        })
+        .unwrap();
+    assert_eq!(client.scheduling.threads(), 0);
+}
+
+#[test]
+fn other_interceptors_may_have_threads_of_their_own() {
+    use punctual_orb::interceptors::{
+        ClientRequestInfo, ClientRequestInterceptor, Interrupt, OrbInitInfo, OrbInitializer,
+    };
+
+    /// Begins a segment in each call, and leaves it open.
+    #[derive(Clone)]
+    struct Careless(RtScheduling);
+    impl ClientRequestInterceptor for Careless {
+        fn name(&self) -> &str {
+            "careless"
+        }
+        fn send_request(&self, _: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
+            let current = self.0.current();
+            assert!(current.id().is_err(), "the caller's is on its way");
+            let begun = current.begin_scheduling_segment("left open", importance(1), None);
+            Ok(begun.map_err(crate::hosts::system)?)
+        }
+    }
+    impl OrbInitializer for Careless {
+        fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+            info.add_client_request_interceptor(Arc::new(self.clone()))
+                .unwrap();
+        }
+    }
+
+    let server = Host::new();
+    let worker = server.serve(Ok);
+    let scheduling = cooperative();
+    let orb = punctual_orb::Orb::builder()
+        .initializer(&scheduling)
+        .initializer(&Careless(scheduling.clone()))
+        .build()
+        .unwrap();
+    let client = Host {
+        scheduling: scheduling.clone(),
+        orb,
+    };
+    let worker = client.resolve(&worker);
+    let current = scheduling.current();
+    current
+        .segment("track", importance(5), |_| {
+            assert_eq!(worker.work(1)?, 1);
+            assert_eq!(current.current_scheduling_segment_names()?, ["track"]);
+            Ok::<_, SchedulingError>(())
+        })
+        .unwrap();
+    assert_eq!(scheduling.threads(), 0);
+}
+
+#[test]
 fn while_one_is_away_another_runs() {
     let (client, server) = (Host::new(), Host::new());
     let log = Log::default();
@@ -136,15 +232,22 @@ fn while_one_is_away_another_runs() {
     });
     let worker = client.resolve(&worker);
     let current = client.scheduling.current();
-    current.begin_scheduling_segment("high", importance(9), None).unwrap();
+    current
+        .begin_scheduling_segment("high", importance(9), None)
+        .unwrap();
     let (scheduling, of_low) = (client.scheduling.clone(), log.clone());
     let low = ThreadSpec::new("low")
         .spawn(move || {
             let current = scheduling.current();
-            current.begin_scheduling_segment("low", importance(1), None).unwrap();
+            current
+                .begin_scheduling_segment("low", importance(1), None)
+                .unwrap();
             of_low.add("low");
             eventually("the reply is there", || {
-                scheduling.snapshot().iter().any(|thread| thread.name == "high" && thread.standing == Standing::Ready)
+                scheduling
+                    .snapshot()
+                    .iter()
+                    .any(|thread| thread.name == "high" && thread.standing == Standing::Ready)
             });
             of_low.add("low ends");
             current.end_scheduling_segment("low").unwrap();
@@ -167,7 +270,10 @@ fn a_call_back_is_the_same_thread_with_its_storage() {
     let inner = client.serve(move |value| {
         assert_eq!(of_inner.get().unwrap(), Some(7), "what it stored before it left");
         of_inner.set(8).unwrap();
-        assert_eq!(at_client.current().current_scheduling_segment_names().unwrap(), ["work"]);
+        assert_eq!(
+            at_client.current().current_scheduling_segment_names().unwrap(),
+            ["work"]
+        );
         Ok(value * 2)
     });
     let (inner, of_outer) = (server.resolve(&inner), Arc::clone(&hops));
@@ -197,14 +303,21 @@ fn exceptions_bring_the_thread_back() {
     let (client, server) = (Host::new(), Host::new());
     let failing = server.serve(|value| match value {
         0 => panic!("on purpose"),
-        _ => Err(SystemException::new(SystemExceptionKind::NoResources, 0, Completion::Yes)),
+        _ => Err(SystemException::new(
+            SystemExceptionKind::NoResources,
+            0,
+            Completion::Yes,
+        )),
     });
     let failing = client.resolve(&failing);
     let current = client.scheduling.current();
     current
         .segment("track", importance(5), |segment| {
             assert_eq!(failing.work(0).unwrap_err().kind, SystemExceptionKind::Unknown);
-            assert_eq!(failing.work(1).unwrap_err().kind, SystemExceptionKind::NoResources);
+            assert_eq!(
+                failing.work(1).unwrap_err().kind,
+                SystemExceptionKind::NoResources
+            );
             segment.update(importance(6))
         })
         .unwrap();
@@ -311,7 +424,9 @@ fn another_scheduler_on_the_way_translates_and_the_original_travels_on() {
     let worker = middle.serve(move |value| final_worker.work(value));
     let worker = client.resolve(&worker);
     let current = client.scheduling.current();
-    let arrived = current.segment("track", importance(5), |_| Ok::<_, SchedulingError>(worker.work(0)?));
+    let arrived = current.segment("track", importance(5), |_| {
+        Ok::<_, SchedulingError>(worker.work(0)?)
+    });
     assert_eq!(arrived.unwrap(), 5);
 }
 
@@ -334,7 +449,8 @@ fn a_forged_or_broken_context_is_an_error_to_its_sender() {
     }
     impl OrbInitializer for Forger {
         fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
-            info.add_client_request_interceptor(Arc::new(self.clone())).unwrap();
+            info.add_client_request_interceptor(Arc::new(self.clone()))
+                .unwrap();
         }
     }
 
@@ -342,7 +458,10 @@ fn a_forged_or_broken_context_is_an_error_to_its_sender() {
     let at_server = server.scheduling.clone();
     let worker = server.serve(move |_| Ok(i32::from(at_server.current().id().is_ok())));
     let octets = Arc::new(PiMutex::new(Vec::new()));
-    let forger = punctual_orb::Orb::builder().initializer(&Forger(Arc::clone(&octets))).build().unwrap();
+    let forger = punctual_orb::Orb::builder()
+        .initializer(&Forger(Arc::clone(&octets)))
+        .build()
+        .unwrap();
     let worker: crate::hosts::WorkerRef = {
         use punctual_stub::Interface;
         forger.resolve(&worker.as_object().to_ior()).unwrap()
@@ -355,7 +474,10 @@ fn a_forged_or_broken_context_is_an_error_to_its_sender() {
             parameters: Some(importance(1).into()),
             implicit: None,
         };
-        let clocks = Clocks { local: Time(0), utc: UtcTime(0) };
+        let clocks = Clocks {
+            local: Time(0),
+            utc: UtcTime(0),
+        };
         context.encode(&clocks, punctual_cdr::Endian::NATIVE).to_vec()
     };
 
@@ -369,7 +491,11 @@ fn a_forged_or_broken_context_is_an_error_to_its_sender() {
     let mut newer = context(7);
     newer[4] += 1;
     *octets.lock() = newer;
-    assert_eq!(worker.work(0).unwrap(), 0, "a newer version: outside of all threads");
+    assert_eq!(
+        worker.work(0).unwrap(),
+        0,
+        "a newer version: outside of all threads"
+    );
 
     let current = server.scheduling.current();
     current

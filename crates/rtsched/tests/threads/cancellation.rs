@@ -13,8 +13,12 @@ use crate::hosts::{Host, await_standing, cooperative, eventually, importance, sy
 fn after_cancelling(point: impl FnOnce(&RtScheduling) -> Result<(), SystemException>) -> SystemException {
     let scheduling = cooperative();
     let current = scheduling.current();
-    current.begin_scheduling_segment("outer", importance(1), None).unwrap();
-    current.begin_scheduling_segment("inner", importance(1), None).unwrap();
+    current
+        .begin_scheduling_segment("outer", importance(1), None)
+        .unwrap();
+    current
+        .begin_scheduling_segment("inner", importance(1), None)
+        .unwrap();
     let thread = current.distributable_thread().unwrap();
     thread.cancel().unwrap();
     thread.cancel().unwrap();
@@ -23,7 +27,9 @@ fn after_cancelling(point: impl FnOnce(&RtScheduling) -> Result<(), SystemExcept
     // It has ended with all its segments, and the OS thread is free for another one.
     assert_eq!(scheduling.threads(), 0);
     assert_eq!(current.id().unwrap_err().minor, Minor::NO_DISTRIBUTABLE_THREAD);
-    current.begin_scheduling_segment("next", importance(1), None).unwrap();
+    current
+        .begin_scheduling_segment("next", importance(1), None)
+        .unwrap();
     current.end_scheduling_segment("next").unwrap();
     exception
 }
@@ -34,19 +40,48 @@ fn each_scheduling_point_sees_it() {
     let worker = server.serve(Ok);
     type Point = Box<dyn FnOnce(&RtScheduling) -> Result<(), SystemException>>;
     let points: Vec<(&str, Point)> = vec![
-        ("begin", Box::new(|s| s.current().begin_scheduling_segment("x", importance(2), None).map_err(system))),
-        ("update", Box::new(|s| s.current().update_scheduling_segment("inner", importance(2), None).map_err(system))),
+        (
+            "begin",
+            Box::new(|s| {
+                s.current()
+                    .begin_scheduling_segment("x", importance(2), None)
+                    .map_err(system)
+            }),
+        ),
+        (
+            "update",
+            Box::new(|s| {
+                s.current()
+                    .update_scheduling_segment("inner", importance(2), None)
+                    .map_err(system)
+            }),
+        ),
         ("end", Box::new(|s| s.current().end_scheduling_segment("inner"))),
-        ("spawn", Box::new(|s| s.current().spawn("x", None, None, SpawnSpec::default(), || ()).map(|_| ()).map_err(system))),
+        (
+            "spawn",
+            Box::new(|s| {
+                s.current()
+                    .spawn("x", None, None, SpawnSpec::default(), || ())
+                    .map(|_| ())
+                    .map_err(system)
+            }),
+        ),
         ("point", Box::new(|s| s.current().scheduling_point())),
         ("sleep", Box::new(|s| s.current().sleep_until(Time::NEVER))),
-        ("call", Box::new(move |s| {
-            let client = Host::with(s.clone());
-            client.resolve(&worker).work(1).map(|_| ())
-        })),
+        (
+            "call",
+            Box::new(move |s| {
+                let client = Host::with(s.clone());
+                client.resolve(&worker).work(1).map(|_| ())
+            }),
+        ),
     ];
     for (name, point) in points {
-        assert_eq!(after_cancelling(point).kind, SystemExceptionKind::ThreadCancelled, "{name}");
+        assert_eq!(
+            after_cancelling(point).kind,
+            SystemExceptionKind::ThreadCancelled,
+            "{name}"
+        );
     }
 }
 
@@ -54,9 +89,14 @@ fn each_scheduling_point_sees_it() {
 fn the_end_of_the_last_segment_sees_it() {
     let scheduling = cooperative();
     let current = scheduling.current();
-    current.begin_scheduling_segment("only", importance(1), None).unwrap();
+    current
+        .begin_scheduling_segment("only", importance(1), None)
+        .unwrap();
     current.distributable_thread().unwrap().cancel().unwrap();
-    assert_eq!(current.end_scheduling_segment("only").unwrap_err().kind, SystemExceptionKind::ThreadCancelled);
+    assert_eq!(
+        current.end_scheduling_segment("only").unwrap_err().kind,
+        SystemExceptionKind::ThreadCancelled
+    );
     assert_eq!(scheduling.threads(), 0);
 }
 
@@ -83,7 +123,9 @@ fn scopes_of_a_cancelled_thread_all_fail() {
 fn waits_end_at_once() {
     let scheduling = cooperative();
     let current = scheduling.current();
-    current.begin_scheduling_segment("main", importance(9), None).unwrap();
+    current
+        .begin_scheduling_segment("main", importance(9), None)
+        .unwrap();
     let sleeper = |name: &'static str, wait: fn(&RtScheduling) -> Result<(), SystemException>| {
         let scheduling = scheduling.clone();
         ThreadSpec::new(name)
@@ -97,15 +139,25 @@ fn waits_end_at_once() {
             })
             .unwrap()
     };
-    let asleep = sleeper("asleep", |scheduling| scheduling.current().sleep_until(Time::NEVER));
+    let asleep = sleeper("asleep", |scheduling| {
+        scheduling.current().sleep_until(Time::NEVER)
+    });
     // It is more important, and begins where this one comes to a scheduling point.
     eventually("it sleeps", || {
         current.scheduling_point().unwrap();
-        scheduling.snapshot().iter().any(|thread| thread.name == "asleep" && thread.standing == Standing::Waiting)
+        scheduling
+            .snapshot()
+            .iter()
+            .any(|thread| thread.name == "asleep" && thread.standing == Standing::Waiting)
     });
     let of_ready = scheduling.clone();
     let ready = ThreadSpec::new("ready")
-        .spawn(move || of_ready.current().begin_scheduling_segment("ready", importance(1), None).unwrap_err())
+        .spawn(move || {
+            of_ready
+                .current()
+                .begin_scheduling_segment("ready", importance(1), None)
+                .unwrap_err()
+        })
         .unwrap();
     await_standing(&scheduling, "ready", Standing::Ready);
     for thread in scheduling.snapshot() {
@@ -124,7 +176,12 @@ fn cancelled_at_the_server_it_is_cancelled_at_the_client() {
     let (client, server) = (Host::new(), Host::new());
     let at_server = server.scheduling.clone();
     let swallowing = server.serve(move |value| {
-        at_server.current().distributable_thread().unwrap().cancel().unwrap();
+        at_server
+            .current()
+            .distributable_thread()
+            .unwrap()
+            .cancel()
+            .unwrap();
         // The servant does not look: the reply does.
         Ok(value)
     });
@@ -155,7 +212,9 @@ fn cancelled_while_it_is_away_it_is_told_with_the_reply() {
     let scheduling = client.scheduling.clone();
     let caller = ThreadSpec::new("caller")
         .spawn(move || {
-            let result = scheduling.current().segment("track", importance(1), |_| Ok::<_, SchedulingError>(worker.work(1)?));
+            let result = scheduling.current().segment("track", importance(1), |_| {
+                Ok::<_, SchedulingError>(worker.work(1)?)
+            });
             result.unwrap_err().is_cancellation()
         })
         .unwrap();
@@ -176,7 +235,13 @@ fn a_spawned_thread_that_is_cancelled_before_it_begins_never_runs() {
     current
         .segment("parent", importance(9), |_| {
             let runs = Arc::clone(&ran);
-            let child = current.spawn("child", Some(importance(1)), None, SpawnSpec::default(), move || *runs.lock() = true)?;
+            let child = current.spawn(
+                "child",
+                Some(importance(1)),
+                None,
+                SpawnSpec::default(),
+                move || *runs.lock() = true,
+            )?;
             child.cancel()?;
             eventually("it has seen that", || scheduling.threads() == 1);
             Ok::<_, SchedulingError>(())

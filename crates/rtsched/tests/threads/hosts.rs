@@ -12,9 +12,7 @@ use punctual_orb::{Orb, PriorityModel};
 use punctual_os::PiMutex;
 use punctual_rtsched::{Preemption, RtScheduling, SchedulingError, Standing};
 use punctual_sched::dynamic::SchedulingParameters;
-use punctual_stub::rt::{
-    Decode, Encode, Interface, ObjectRef, Phase, Skeleton, SystemException, Upcall,
-};
+use punctual_stub::rt::{Decode, Encode, Interface, ObjectRef, Phase, Skeleton, SystemException, Upcall};
 use punctual_types::Priority;
 
 /// One with the default scheduler, which preempts nobody.
@@ -55,9 +53,23 @@ impl Host {
         &self,
         work: impl Fn(i32) -> Result<i32, SystemException> + Send + Sync + 'static,
     ) -> WorkerRef {
+        self.serve_with(2, work)
+    }
+
+    /// As `serve`, on a lane of so many threads.
+    pub fn serve_with(
+        &self,
+        threads: usize,
+        work: impl Fn(i32) -> Result<i32, SystemException> + Send + Sync + 'static,
+    ) -> WorkerRef {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let pool = self.orb.threadpool().lane(Priority::MIN, 2).build().unwrap();
+        let pool = self
+            .orb
+            .threadpool()
+            .lane(Priority::MIN, threads)
+            .build()
+            .unwrap();
         let poa = self
             .orb
             .root_poa()

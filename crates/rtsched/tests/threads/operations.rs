@@ -6,7 +6,7 @@ use punctual_rtsched::{RetryPolicy, SchedulingError, Standing};
 use punctual_sched::dynamic::Time;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use crate::hosts::{Host, await_standing, cooperative, importance};
+use crate::hosts::{Host, Log, await_standing, cooperative, eventually, importance};
 
 const SHORT: Duration = Duration::from_millis(30);
 const LONG: Duration = Duration::from_secs(60);
@@ -51,8 +51,13 @@ fn calls_inside_end_with_it() {
             let began = Instant::now();
             let result: Result<i32, SchedulingError> =
                 current.operation(SHORT, RetryPolicy::never(), |_| Ok(worker.work(5000)?));
-            let SchedulingError::System(late) = result.unwrap_err() else { panic!("a system exception") };
-            assert_eq!((late.kind, late.completed), (SystemExceptionKind::Timeout, Completion::Maybe));
+            let SchedulingError::System(late) = result.unwrap_err() else {
+                panic!("a system exception")
+            };
+            assert_eq!(
+                (late.kind, late.completed),
+                (SystemExceptionKind::Timeout, Completion::Maybe)
+            );
             assert!(began.elapsed() < Duration::from_secs(4), "it was not waited for");
             Ok::<_, SchedulingError>(())
         })
@@ -118,14 +123,21 @@ fn an_inner_operation_ends_with_the_outer_one_and_is_not_tried_again_then() {
 fn a_wait_for_ones_turn_ends_with_it() {
     let scheduling = cooperative();
     let current = scheduling.current();
-    current.begin_scheduling_segment("main", importance(5), None).unwrap();
-    let of_other = scheduling.clone();
+    current
+        .begin_scheduling_segment("main", importance(5), None)
+        .unwrap();
+    let log = Log::default();
+    let (of_other, told) = (scheduling.clone(), log.clone());
     let other = punctual_os::ThreadSpec::new("other")
         .spawn(move || {
             let current = of_other.current();
             current.segment("other", importance(9), |segment| {
                 let late: Result<(), SchedulingError> =
-                    current.operation(SHORT, RetryPolicy::never(), |_| segment.update(importance(1)));
+                    current.operation(SHORT, RetryPolicy::never(), |_| {
+                        let updated = segment.update(importance(1));
+                        told.add(format!("{}", updated.is_ok()));
+                        updated
+                    });
                 assert!(late.is_err());
                 Ok::<_, SchedulingError>(current.now())
             })
@@ -134,7 +146,10 @@ fn a_wait_for_ones_turn_ends_with_it() {
     await_standing(&scheduling, "other", Standing::Ready);
     // It runs, is less important by its update, and waits for this one, which has no time for it.
     current.scheduling_point().unwrap();
-    await_standing(&scheduling, "other", Standing::Waiting);
+    eventually("it is told", || !log.lines().is_empty());
+    assert_eq!(log.lines(), ["false"]);
+    // What is left of it waits for its turn again.
+    await_standing(&scheduling, "other", Standing::Ready);
     current.end_scheduling_segment("main").unwrap();
     other.join().unwrap().unwrap();
     assert_eq!(scheduling.threads(), 0);

@@ -34,7 +34,9 @@ fn the_most_important_runs_next_and_alone() {
     let current = scheduling.current();
     let log = Log::default();
     let mut threads = Vec::new();
-    current.begin_scheduling_segment("first", importance(100), None).unwrap();
+    current
+        .begin_scheduling_segment("first", importance(100), None)
+        .unwrap();
     for (name, of_importance) in [("low", 1), ("high", 9), ("middle", 5)] {
         let log = log.clone();
         threads.push(contender(&scheduling, name, of_importance, move |scheduling| {
@@ -76,16 +78,22 @@ fn an_update_hands_over_and_back() {
     let current = scheduling.current();
     let log = Log::default();
     let of_other = log.clone();
-    current.begin_scheduling_segment("main", importance(5), None).unwrap();
+    current
+        .begin_scheduling_segment("main", importance(5), None)
+        .unwrap();
     let other = contender(&scheduling, "other", 3, move |scheduling| {
         of_other.add("other runs");
         let current = scheduling.current();
         // Below the main thread again.
-        current.update_scheduling_segment("other", importance(1), None).unwrap();
+        current
+            .update_scheduling_segment("other", importance(1), None)
+            .unwrap();
         of_other.add("other again");
     });
     log.add("main runs");
-    current.update_scheduling_segment("main", importance(2), None).unwrap();
+    current
+        .update_scheduling_segment("main", importance(2), None)
+        .unwrap();
     log.add("main again");
     current.end_scheduling_segment("main").unwrap();
     other.join().unwrap();
@@ -100,7 +108,9 @@ fn a_nested_segment_counts_while_it_is_open() {
     let scheduling = cooperative();
     let current = scheduling.current();
     let log = Log::default();
-    current.begin_scheduling_segment("main", importance(5), None).unwrap();
+    current
+        .begin_scheduling_segment("main", importance(5), None)
+        .unwrap();
     let of_other = log.clone();
     let other = contender(&scheduling, "other", 3, move |_| of_other.add("other"));
     current
@@ -126,7 +136,9 @@ fn sleeping_lets_others_run() {
     let scheduling = cooperative();
     let current = scheduling.current();
     let log = Log::default();
-    current.begin_scheduling_segment("main", importance(5), None).unwrap();
+    current
+        .begin_scheduling_segment("main", importance(5), None)
+        .unwrap();
     let of_other = log.clone();
     let other = contender(&scheduling, "other", 3, move |_| of_other.add("other"));
     let later = current.now() + std::time::Duration::from_millis(30);
@@ -179,7 +191,9 @@ fn ten_thousand_switches_lose_no_wake_up() {
             ThreadSpec::new(format!("player-{number}"))
                 .spawn(move || {
                     let current = scheduling.current();
-                    current.begin_scheduling_segment("play", importance(0), None).unwrap();
+                    current
+                        .begin_scheduling_segment("play", importance(0), None)
+                        .unwrap();
                     for round in 0..ROUNDS {
                         turns.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                         // Whoever has had most turns goes last.

@@ -64,14 +64,18 @@ fn an_os_thread_that_ends_ends_its_segments() {
     ThreadSpec::new("careless")
         .spawn(move || {
             let current = of_thread.current();
-            current.begin_scheduling_segment("left open", importance(3), None).unwrap();
+            current
+                .begin_scheduling_segment("left open", importance(3), None)
+                .unwrap();
         })
         .unwrap()
         .join()
         .unwrap();
     assert_eq!(scheduling.threads(), 0);
     // Nobody has its processor.
-    let alone = scheduling.current().segment("alone", importance(1), |_| Ok::<_, SchedulingError>(()));
+    let alone = scheduling
+        .current()
+        .segment("alone", importance(1), |_| Ok::<_, SchedulingError>(()));
     alone.unwrap();
 }
 
@@ -85,7 +89,11 @@ fn a_spawned_thread_has_the_implicit_parameters_and_a_panic_ends_it() {
             let of_child = scheduling.clone();
             let child = current.spawn("child", None, None, SpawnSpec::default(), move || {
                 let current = of_child.current();
-                let seen = (current.id(), current.scheduling_parameter(), current.current_scheduling_segment_names());
+                let seen = (
+                    current.id(),
+                    current.scheduling_parameter(),
+                    current.current_scheduling_segment_names(),
+                );
                 sender.send(seen).unwrap();
                 panic!("on purpose");
             })?;
@@ -94,7 +102,10 @@ fn a_spawned_thread_has_the_implicit_parameters_and_a_panic_ends_it() {
         })
         .unwrap();
     let (id, parameters, names) = receiver.recv().unwrap();
-    assert_eq!((id.unwrap(), parameters.unwrap(), names.unwrap()), (own, importance(2), vec!["child".to_owned()]));
+    assert_eq!(
+        (id.unwrap(), parameters.unwrap(), names.unwrap()),
+        (own, importance(2), vec!["child".to_owned()])
+    );
     eventually("the child has ended", || scheduling.threads() == 0);
 }
 
