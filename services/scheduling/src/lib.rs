@@ -36,8 +36,8 @@ pub use error::{ScheduleError, SchedulingError, UnknownName};
 pub use model::Model;
 pub use refusal::Refusal;
 pub use scenario::{
-    Arrivals, CancelEntry, CorbaPriority, HostEntry, LinkEntry, Network, Overruns, ResourceEntry, ResourceProtocol, Scenario,
-    ScenarioStep, SegmentParameters, Sheds, TaskEntry,
+    Arrivals, CancelEntry, CorbaPriority, HostEntry, LinkEntry, Network, Overruns, ResourceEntry,
+    ResourceProtocol, Scenario, ScenarioStep, SegmentParameters, Sheds, TaskEntry,
 };
 pub use schedule::{Activity, Adapter, AdapterModel, Lane, Object, Place, Pool, Schedule, Step};
 pub use server_scheduler::ServerScheduler;

@@ -42,7 +42,10 @@ impl Model {
         }
         for cancellation in &self.cancellations {
             if cancellation.task >= self.tasks.len() {
-                return wrong(format!("a cancellation names task {}, which is not there", cancellation.task));
+                return wrong(format!(
+                    "a cancellation names task {}, which is not there",
+                    cancellation.task
+                ));
             }
         }
         for (place, task) in self.tasks.iter().enumerate() {
@@ -63,7 +66,9 @@ impl Model {
             self.host(*host, &name)?;
         }
         if task.arrival != Arrival::OnDemand && task.parameters.is_none() {
-            return wrong(format!("{name} has no parameters, and nobody whose it could take"));
+            return wrong(format!(
+                "{name} has no parameters, and nobody whose it could take"
+            ));
         }
         let advances = match task.arrival {
             Arrival::OnDemand | Arrival::Once { .. } => true,
@@ -72,7 +77,9 @@ impl Model {
             Arrival::Random { mean, .. } => !mean.is_zero(),
         };
         if !advances {
-            return wrong(format!("{name} arrives without end at one time; its period must be longer than 0"));
+            return wrong(format!(
+                "{name} arrives without end at one time; its period must be longer than 0"
+            ));
         }
         self.steps(&name, &task.steps)
     }
@@ -84,10 +91,14 @@ impl Model {
             match step {
                 Step::Begin(_) => segments += 1,
                 Step::End if segments == 0 => {
-                    return wrong(format!("{name} ends a segment that was not begun in the same steps"));
+                    return wrong(format!(
+                        "{name} ends a segment that was not begun in the same steps"
+                    ));
                 }
                 Step::End => segments -= 1,
-                Step::Compute(work) if !(work.least >= 0.0 && work.most >= work.least && work.most.is_finite()) => {
+                Step::Compute(work)
+                    if !(work.least >= 0.0 && work.most >= work.least && work.most.is_finite()) =>
+                {
                     return wrong(format!("{name} computes for no possible time; 0 ≤ least ≤ most"));
                 }
                 Step::Call(call) => {
@@ -151,7 +162,8 @@ impl Model {
             0 => {}
             1 => {
                 let name = &self.tasks[task].name;
-                let text = format!("task `{name}` starts itself, at once or over others: threads without end");
+                let text =
+                    format!("task `{name}` starts itself, at once or over others: threads without end");
                 return Err(ModelError {
                     text,
                     task: Some(task),

@@ -125,7 +125,14 @@ impl HostState {
     }
 
     /// Lets a thread run.
-    pub(super) fn dispatch(&mut self, processor: usize, thread: usize, life: u32, now: Time, costs: Duration) {
+    pub(super) fn dispatch(
+        &mut self,
+        processor: usize,
+        thread: usize,
+        life: u32,
+        now: Time,
+        costs: Duration,
+    ) {
         let place = &mut self.processors[processor];
         place.thread = Some(thread);
         place.since = now;
@@ -158,7 +165,10 @@ impl HostState {
             Some(processor.overhead_until.max(now) + Duration::from_nanos(left))
         });
         // It counts on the threads running meanwhile: what scheduling takes comes on top, or would be all that happens.
-        let delays = self.processors.iter().filter(|processor| processor.thread.is_some());
+        let delays = self
+            .processors
+            .iter()
+            .filter(|processor| processor.thread.is_some());
         let delays = delays.map(|processor| processor.overhead_until.since(now));
         let delay = delays.max().unwrap_or_default();
         let reconsidered = self

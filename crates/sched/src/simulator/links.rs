@@ -17,14 +17,24 @@ pub(super) struct Links {
 impl Links {
     pub(super) fn of(model: &Model) -> Self {
         Self {
-            others: model.links.iter().map(|(from, to, link)| ((*from, *to), *link)).collect(),
+            others: model
+                .links
+                .iter()
+                .map(|(from, to, link)| ((*from, *to), *link))
+                .collect(),
             ordinary: model.network,
             busy: BTreeMap::new(),
         }
     }
 
     /// When a message that is sent now arrives.
-    pub(super) fn arrival(&mut self, way: (usize, usize), bytes: u64, now: Time, random: &mut Random) -> Time {
+    pub(super) fn arrival(
+        &mut self,
+        way: (usize, usize),
+        bytes: u64,
+        now: Time,
+        random: &mut Random,
+    ) -> Time {
         if way.0 == way.1 {
             return now;
         }

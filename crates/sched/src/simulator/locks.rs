@@ -22,7 +22,13 @@ impl Simulation<'_> {
             }
             Some(owner) => {
                 lock.waiters.push(thread);
-                self.say(thread, EventKind::Waiting { resource: resource as u32 }, observer);
+                self.say(
+                    thread,
+                    EventKind::Waiting {
+                        resource: resource as u32,
+                    },
+                    observer,
+                );
                 self.leave(thread, State::Waiting(resource));
                 self.lend(owner, observer);
             }
@@ -40,7 +46,13 @@ impl Simulation<'_> {
         };
         state.held.push(held);
         self.hosts[held.host].locks.entry(resource).or_default().owner = Some(thread);
-        self.say(thread, EventKind::Locked { resource: resource as u32 }, observer);
+        self.say(
+            thread,
+            EventKind::Locked {
+                resource: resource as u32,
+            },
+            observer,
+        );
         self.lend(thread, observer);
     }
 
@@ -57,7 +69,13 @@ impl Simulation<'_> {
             return;
         }
         state.held.remove(place);
-        self.say(thread, EventKind::Unlocked { resource: resource as u32 }, observer);
+        self.say(
+            thread,
+            EventKind::Unlocked {
+                resource: resource as u32,
+            },
+            observer,
+        );
         let next = self.next_owner(host, resource);
         if let Some(lock) = self.hosts[host].locks.get_mut(&resource) {
             lock.owner = None;
@@ -164,7 +182,10 @@ impl Simulation<'_> {
             }
         };
         for held in holder.held.iter().filter(|held| held.host == host) {
-            let waiters = state.locks.get(&held.resource).map_or(&[][..], |lock| &lock.waiters);
+            let waiters = state
+                .locks
+                .get(&held.resource)
+                .map_or(&[][..], |lock| &lock.waiters);
             match self.model.resources[held.resource].protocol {
                 Protocol::None => {}
                 Protocol::Inheritance => {
@@ -174,7 +195,10 @@ impl Simulation<'_> {
                     }
                 }
                 Protocol::Ceiling(ceiling) => {
-                    offer(Claim::new(ceiling.at(kind, held.since), core::time::Duration::ZERO));
+                    offer(Claim::new(
+                        ceiling.at(kind, held.since),
+                        core::time::Duration::ZERO,
+                    ));
                 }
             }
         }

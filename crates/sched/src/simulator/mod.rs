@@ -14,7 +14,9 @@
 //!
 //! What is not modelled: interrupts, caches, and the processor time of the ORB itself; put that into the steps.
 
+mod arrivals;
 mod check;
+mod dispatch;
 mod engine;
 mod histogram;
 mod host;
@@ -34,8 +36,8 @@ pub use check::ModelError;
 pub use engine::Simulation;
 pub use histogram::Histogram;
 pub use model::{
-    Arrival, Cancellation, Costs, Host, Link, Model, Overrun, Parameters, Protocol, Resource, Retry, Shedding,
-    Task,
+    Arrival, Cancellation, Costs, Host, Link, Model, Overrun, Parameters, Protocol, Resource, Retry,
+    Shedding, Task,
 };
 pub use statistics::{HostStatistics, Statistics, TaskStatistics};
 pub use step::{Call, Start, Step, Work};

@@ -81,7 +81,11 @@ mod tests {
     #[test]
     fn numbers_stay_between_their_limits() {
         let mut random = Random::of([0; 4]);
-        let drawn = |random: &mut Random| (0..1000).map(|_| random.between(5, 8)).collect::<alloc::vec::Vec<_>>();
+        let drawn = |random: &mut Random| {
+            (0..1000)
+                .map(|_| random.between(5, 8))
+                .collect::<alloc::vec::Vec<_>>()
+        };
         let drawn = drawn(&mut random);
         assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&5), Some(&8)));
         assert_eq!(random.between(7, 7), 7);

@@ -119,7 +119,10 @@ impl<'m> Simulation<'m> {
 
     fn call(&mut self, thread: usize, call: &'m Call, observer: &mut dyn Observer) {
         let state = &mut self.threads[thread];
-        let (from, to) = (state.host, call.hosts[state.id.stream as usize % call.hosts.len()]);
+        let (from, to) = (
+            state.host,
+            call.hosts[state.id.stream as usize % call.hosts.len()],
+        );
         let mut frame = Frame::new(to, &call.steps, state.segments.len());
         frame.deadline = call.deadline.map(|deadline| self.now + deadline);
         frame.estimate = nanoseconds(Step::execution_time(&call.steps));

@@ -52,7 +52,10 @@ impl Simulation<'_> {
 
     /// The caller's next step is that call again, if it may be.
     fn try_call_again(&mut self, thread: usize, observer: &mut dyn Observer) {
-        let frame = self.threads[thread].frames.last_mut().expect("a caller has a frame");
+        let frame = self.threads[thread]
+            .frames
+            .last_mut()
+            .expect("a caller has a frame");
         let Some(Step::Call(call)) = frame.next.checked_sub(1).and_then(|last| frame.steps.get(last)) else {
             return;
         };

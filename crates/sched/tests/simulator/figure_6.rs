@@ -17,7 +17,10 @@ const SECOND: Duration = Duration::from_secs(1);
 /// All turns on host 1, then all on host 2.
 fn turns(scheduler: &str, late: Duration) -> Vec<(Turn, Time, Time)> {
     let (events, statistics) = simulate(&figure_6(SECOND, late), scheduler, 1, 25 * SECOND);
-    assert!(statistics.tasks.iter().all(|task| task.made == 1), "{statistics:#?}");
+    assert!(
+        statistics.tasks.iter().all(|task| task.made == 1),
+        "{statistics:#?}"
+    );
     let mut turns: Vec<_> = dispatch_graph(&events, Time(0) + 25 * SECOND, true)
         .into_iter()
         .map(|run| {
@@ -56,7 +59,10 @@ fn threads_are_suspended_and_resumed_in_the_papers_order() {
 #[test]
 fn without_delays_turns_begin_and_end_with_whole_seconds() {
     for (turn, from, to) in turns("MIF", Duration::ZERO) {
-        assert_eq!((from, to), (Time(0) + turn.from * SECOND, Time(0) + turn.to * SECOND));
+        assert_eq!(
+            (from, to),
+            (Time(0) + turn.from * SECOND, Time(0) + turn.to * SECOND)
+        );
     }
 }
 
@@ -87,6 +93,9 @@ fn a_unit_of_another_length_changes_nothing_but_the_length() {
     let (long, _) = simulate(&figure_6(SECOND, SECOND / 10), "MIF", 1, 25 * SECOND);
     assert_eq!(short.len(), long.len());
     for (short, long) in short.iter().zip(&long) {
-        assert_eq!((short.kind, short.thread, short.time.0 * 20), (long.kind, long.thread, long.time.0));
+        assert_eq!(
+            (short.kind, short.thread, short.time.0 * 20),
+            (long.kind, long.thread, long.time.0)
+        );
     }
 }

@@ -1,5 +1,11 @@
 //! The simulator against textbooks and the experiments of [S4].
 
-mod flight_program;
-mod support;
+mod cancellation;
 mod figure_6;
+mod flight_program;
+mod messages;
+mod models;
+mod resources;
+mod scale;
+mod schedules;
+mod support;

@@ -5,13 +5,14 @@ use std::{collections::HashMap, time::Duration};
 use punctual_sched::{
     dynamic::{Time, Utility},
     simulator::{
-        Arrival, Call, Cancellation, Costs, Host, Link, Model, Overrun, Parameters, Protocol, Resource, Retry, Shedding,
-        Start, Step, Task, Work,
+        Arrival, Call, Cancellation, Costs, Host, Link, Model, Overrun, Parameters, Protocol, Resource,
+        Retry, Shedding, Start, Step, Task, Work,
     },
 };
 
 use super::{
-    Arrivals, HostEntry, Network, Overruns, ResourceProtocol, Scenario, ScenarioStep, SegmentParameters, Sheds, TaskEntry,
+    Arrivals, HostEntry, Network, Overruns, ResourceProtocol, Scenario, ScenarioStep, SegmentParameters,
+    Sheds, TaskEntry,
 };
 
 /// Of a checked scenario.
@@ -47,9 +48,11 @@ pub(super) fn model(scenario: &Scenario) -> Model {
             protocol: match entry.protocol {
                 ResourceProtocol::None => Protocol::None,
                 ResourceProtocol::Inheritance => Protocol::Inheritance,
-                ResourceProtocol::Ceiling => {
-                    Protocol::Ceiling(parameters(&entry.ceiling.unwrap_or_default(), None, Duration::ZERO))
-                }
+                ResourceProtocol::Ceiling => Protocol::Ceiling(parameters(
+                    &entry.ceiling.unwrap_or_default(),
+                    None,
+                    Duration::ZERO,
+                )),
             },
         })
         .collect();
@@ -95,11 +98,7 @@ fn parameters(given: &SegmentParameters, period: Option<Duration>, execution_tim
         priority: given.priority.0,
         importance: given.importance,
         criticality: given.criticality,
-        period: given
-            .period
-            .map(|period| period.0)
-            .or(period)
-            .unwrap_or_default(),
+        period: given.period.map(|period| period.0).or(period).unwrap_or_default(),
         deadline: given.deadline.map(|deadline| deadline.0),
         execution_time: given.execution_time.map_or(execution_time, |time| time.0),
         utility: Utility {

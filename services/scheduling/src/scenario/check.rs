@@ -11,7 +11,9 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Problem> {
     let root = Key::default();
     scheduler(Some(&scenario.scheduler), root.name("scheduler"))?;
     if scenario.until.is_zero() {
-        return root.name("until").problem("say how long to go on, such as \"10 s\"");
+        return root
+            .name("until")
+            .problem("say how long to go on, such as \"10 s\"");
     }
     if scenario.hosts.is_empty() {
         return root.problem("there is no host; write [[host]] and its `name`");
@@ -24,11 +26,15 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Problem> {
         let key = root.item("host", place);
         scheduler(host.scheduler.as_ref(), key.name("scheduler"))?;
         if host.processors == 0 {
-            return key.name("processors").problem("a host needs at least 1 processor");
+            return key
+                .name("processors")
+                .problem("a host needs at least 1 processor");
         }
         hosts = hosts.saturating_add(host.count);
         if host.count == 0 || hosts > MOST {
-            return key.name("count").problem(format!("between 1 and {MOST} hosts in all"));
+            return key
+                .name("count")
+                .problem(format!("between 1 and {MOST} hosts in all"));
         }
     }
     names(scenario)?;
@@ -39,7 +45,9 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Problem> {
     checks.all(&root)?;
     // What only the whole shows, such as threads without end.
     scenario.model().check().map_err(|error| Problem {
-        key: error.task().map_or_else(Key::default, |task| root.item("task", task)),
+        key: error
+            .task()
+            .map_or_else(Key::default, |task| root.item("task", task)),
         text: error.to_string(),
     })
 }
@@ -101,7 +109,9 @@ impl Checks<'_> {
             let key = root.item("resource", place);
             let is_ceiling = resource.protocol == ResourceProtocol::Ceiling;
             if is_ceiling && resource.ceiling.is_none() {
-                return key.problem("`ceiling` is missing: the parameters of the most eligible thread that locks it");
+                return key.problem(
+                    "`ceiling` is missing: the parameters of the most eligible thread that locks it",
+                );
             }
             if !is_ceiling && resource.ceiling.is_some() {
                 return key
@@ -181,7 +191,9 @@ impl Checks<'_> {
     fn is_started(&self, name: &str) -> bool {
         fn by(steps: &[ScenarioStep], name: &str) -> bool {
             steps.iter().any(|step| {
-                let mut started = [&step.spawn, &step.oneway, &step.asynchronous].into_iter().flatten();
+                let mut started = [&step.spawn, &step.oneway, &step.asynchronous]
+                    .into_iter()
+                    .flatten();
                 started.any(|other| other == name) || by(step.steps.as_deref().unwrap_or_default(), name)
             })
         }
@@ -196,7 +208,9 @@ impl Checks<'_> {
             match (&step.begin, step.end, &step.lock, &step.unlock) {
                 (Some(_), ..) => segments += 1,
                 (_, Some(_), ..) if segments == 0 => {
-                    return key.name("end").problem("no segment was begun before it in the same steps");
+                    return key
+                        .name("end")
+                        .problem("no segment was begun before it in the same steps");
                 }
                 (_, Some(_), ..) => segments -= 1,
                 (_, _, Some(resource), _) => held.push(resource),
@@ -285,13 +299,23 @@ impl Checks<'_> {
         if self.names.hosts.contains_key(name) {
             return Ok(());
         }
-        unknown("host", name, self.scenario.hosts.iter().map(|host| &host.name), key)
+        unknown(
+            "host",
+            name,
+            self.scenario.hosts.iter().map(|host| &host.name),
+            key,
+        )
     }
 
-    fn named_task(&self, name: &String, key: Key) -> Result<usize, Problem> {
-        match self.names.tasks.get(name.as_str()) {
+    fn named_task(&self, name: &str, key: Key) -> Result<usize, Problem> {
+        match self.names.tasks.get(name) {
             Some(place) => Ok(*place),
-            None => unknown("task", name, self.scenario.tasks.iter().map(|task| &task.name), key),
+            None => unknown(
+                "task",
+                name,
+                self.scenario.tasks.iter().map(|task| &task.name),
+                key,
+            ),
         }
     }
 }
@@ -343,12 +367,17 @@ fn unknown<'n, T>(
 ) -> Result<T, Problem> {
     let count = known.len();
     if count == 0 {
-        return key.problem(format!("no {kind} is named `{name}`; there is none: write [[{kind}]]"));
+        return key.problem(format!(
+            "no {kind} is named `{name}`; there is none: write [[{kind}]]"
+        ));
     }
     let mut list: Vec<_> = known.take(MOST_NAMES).map(|name| format!("`{name}`")).collect();
     if count > MOST_NAMES {
         list.push(format!("{} more", count - MOST_NAMES));
     }
     let verb = if count == 1 { "is" } else { "are" };
-    key.problem(format!("no {kind} is named `{name}`; there {verb} {}", list.join(", ")))
+    key.problem(format!(
+        "no {kind} is named `{name}`; there {verb} {}",
+        list.join(", ")
+    ))
 }

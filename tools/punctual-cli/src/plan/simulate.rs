@@ -65,7 +65,10 @@ fn cannot_write(file: &Path, error: &std::io::Error) -> String {
 pub(super) fn scheduler_name(name: &str) -> Result<String, String> {
     match standard(name) {
         Some(_) => Ok(name.to_owned()),
-        None => Err(format!("there are {}", punctual_sched::dynamic::STANDARD.join(", "))),
+        None => Err(format!(
+            "there are {}",
+            punctual_sched::dynamic::STANDARD.join(", ")
+        )),
     }
 }
 
@@ -155,14 +158,14 @@ impl Simulated<'_> {
     }
 
     fn verdict(&self) -> String {
-        let (missed, arrived): (u64, u64) = self
-            .tasks()
-            .fold((0, 0), |(missed, arrived), (_, task)| {
-                (missed + task.missed(), arrived + task.arrived)
-            });
+        let (missed, arrived): (u64, u64) = self.tasks().fold((0, 0), |(missed, arrived), (_, task)| {
+            (missed + task.missed(), arrived + task.arrived)
+        });
         let until = self.scenario.until;
         if missed == 0 {
-            return format!("Every deadline is met: {arrived} distributable threads in {until} of virtual time.");
+            return format!(
+                "Every deadline is met: {arrived} distributable threads in {until} of virtual time."
+            );
         }
         let mut worst: Vec<_> = self.tasks().filter(|(_, task)| task.missed() > 0).collect();
         worst.sort_by_key(|(_, task)| std::cmp::Reverse(task.missed()));
@@ -181,7 +184,9 @@ impl Simulated<'_> {
     /// Tasks and hosts, each with what to say below it.
     fn tables(&self) -> [(Table, Option<String>); 2] {
         // Those that miss the most, or are used the most, are of interest.
-        let tasks = cut(self.task_rows(), "tasks", |row| row.number("missed").unwrap_or(0.0));
+        let tasks = cut(self.task_rows(), "tasks", |row| {
+            row.number("missed").unwrap_or(0.0)
+        });
         let hosts = cut(self.host_rows(), "hosts", |row| {
             row.number("utilization_percent").unwrap_or(0.0)
         });
@@ -234,7 +239,10 @@ impl Simulated<'_> {
             Row::new()
                 .with("kind", "host")
                 .with("host", host.name.as_str())
-                .with("scheduler", self.instead.unwrap_or(self.scenario.scheduler_name(place)))
+                .with(
+                    "scheduler",
+                    self.instead.unwrap_or(self.scenario.scheduler_name(place)),
+                )
                 .with(
                     "utilization_percent",
                     statistics.utilization(host.processors, until) * 100.0,
@@ -278,7 +286,10 @@ impl Simulated<'_> {
         let tone = if self.missed() == 0 { Tone::Good } else { Tone::Bad };
         let facts = [
             ("model", file.display().to_string()),
-            ("scheduler", self.instead.unwrap_or(&self.scenario.scheduler).to_owned()),
+            (
+                "scheduler",
+                self.instead.unwrap_or(&self.scenario.scheduler).to_owned(),
+            ),
             ("seed", self.scenario.seed.to_string()),
             ("virtual time", self.scenario.until.to_string()),
             ("hosts", self.model.hosts.len().to_string()),
@@ -330,5 +341,6 @@ fn table(rows: Vec<Row>, columns: &[(&str, &str)]) -> Table {
 
 /// Command line: a span of time.
 pub(super) fn span(text: &str) -> Result<Span, String> {
-    text.parse().map_err(|error: punctual_scheduling::BadSpan| error.to_string())
+    text.parse()
+        .map_err(|error: punctual_scheduling::BadSpan| error.to_string())
 }

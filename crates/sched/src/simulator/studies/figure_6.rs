@@ -27,8 +27,22 @@ pub fn figure_6(unit: Duration, late: Duration) -> Model {
     let work = |count: u32| Step::compute(seconds(count));
     // Name, host, arrival, importance, time to the deadline, steps.
     let threads = [
-        ("DT1", 0, 0, 50, 10, vec![work(3), Step::call(1, [work(3)]), work(3)]),
-        ("DT2", 0, 0, 10, 23, vec![work(6), Step::call(1, [work(3)]), work(3)]),
+        (
+            "DT1",
+            0,
+            0,
+            50,
+            10,
+            vec![work(3), Step::call(1, [work(3)]), work(3)],
+        ),
+        (
+            "DT2",
+            0,
+            0,
+            10,
+            23,
+            vec![work(6), Step::call(1, [work(3)]), work(3)],
+        ),
         ("DT3", 0, 12, 30, 7, vec![work(6)]),
         ("DT4", 1, 0, 20, 17, vec![work(9)]),
         ("DT5", 1, 9, 40, 4, vec![work(3)]),

@@ -49,7 +49,10 @@ impl<'m> Watcher<'m> {
         };
         match self.failed.take().map_or_else(|| file.flush(), Err) {
             Ok(()) => Ok(()),
-            Err(error) => Err(format!("cannot write all of {}: {error}; is there room?", path.display())),
+            Err(error) => Err(format!(
+                "cannot write all of {}: {error}; is there room?",
+                path.display()
+            )),
         }
     }
 }
@@ -78,16 +81,18 @@ fn line(model: &Model, event: &Event) -> serde_json::Value {
     let host = |to: u32| json!(model.hosts[to as usize].name);
     let resource = |resource: u32| json!(model.resources[resource as usize].name);
     let more = match event.kind {
-        EventKind::Started { processor } | EventKind::Resumed { processor } => Some(("processor", json!(processor))),
+        EventKind::Started { processor } | EventKind::Resumed { processor } => {
+            Some(("processor", json!(processor)))
+        }
         EventKind::Sent { to } | EventKind::Replied { to } => Some(("to", host(to))),
         EventKind::Posted { task, to } => {
             line["task"] = json!(model.tasks[task as usize].name);
             Some(("to", host(to)))
         }
         EventKind::Spawned { thread } => Some(("spawned", json!(thread_name(model, thread)))),
-        EventKind::Waiting { resource: r } | EventKind::Locked { resource: r } | EventKind::Unlocked { resource: r } => {
-            Some(("resource", resource(r)))
-        }
+        EventKind::Waiting { resource: r }
+        | EventKind::Locked { resource: r }
+        | EventKind::Unlocked { resource: r } => Some(("resource", resource(r))),
         _ => None,
     };
     if let Some((name, value)) = more {

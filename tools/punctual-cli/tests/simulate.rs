@@ -1,0 +1,209 @@
+//! `punctual plan --simulate` as its users see it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+
+const FIGURE_6: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulation/figure-6.toml");
+const COMPLETE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulation/complete.toml");
+
+/// More work than there is time.
+const OVERLOAD: &str = r#"
+scheduler = "EDF"
+until = "1 s"
+[[host]]
+name = "h"
+[[task]]
+name = "heavy"
+host = "h"
+period = "10 ms"
+parameters = { deadline = "10 ms" }
+steps = [{ compute = "8 ms", least = 0.5 }]
+[[task]]
+name = "more"
+host = "h"
+period = "10 ms"
+parameters = { deadline = "20 ms" }
+steps = [{ compute = "6 ms" }]
+"#;
+
+struct Run {
+    code: i32,
+    said: String,
+    complained: String,
+}
+
+fn simulate(arguments: &[&str]) -> Run {
+    let output = Command::new(env!("CARGO_BIN_EXE_punctual"))
+        .args(["plan", "--simulate"])
+        .args(arguments)
+        .output()
+        .unwrap();
+    Run {
+        code: output.status.code().expect("it ends by itself"),
+        said: String::from_utf8(output.stdout).unwrap(),
+        complained: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+fn file(name: &str, text: &str) -> String {
+    let file = path(name);
+    fs::write(&file, text).unwrap();
+    file.display().to_string()
+}
+
+/// The cells of the row that begins with this one.
+fn row<'t>(text: &'t str, first: &str) -> Vec<&'t str> {
+    let mut rows = text
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>());
+    rows.find(|cells| cells.first() == Some(&first))
+        .unwrap_or_else(|| panic!("no row `{first}` in {text}"))
+}
+
+#[test]
+fn figure_6_is_met_drawn_and_traced() {
+    let [json, html, trace] = ["f6.json", "f6.html", "f6.jsonl"].map(|name| path(name).display().to_string());
+    let run = simulate(&[FIGURE_6, "--json", &json, "--html", &html, "--trace", &trace]);
+    assert_eq!(run.code, 0, "{}{}", run.said, run.complained);
+    assert_eq!(row(&run.said, "DT1")[..4], ["DT1", "1", "1", "0"]);
+    assert!(
+        run.said
+            .contains("Every deadline is met: 5 distributable threads"),
+        "{}",
+        run.said
+    );
+
+    let outcome: Value = serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
+    let rows = outcome["rows"].as_array().unwrap();
+    let task = |name: &str| rows.iter().find(|row| row["task"] == name).unwrap();
+    assert_eq!(task("DT2")["max_ms"], 21_100.0);
+    assert_eq!(outcome["claims"].as_array().unwrap().len(), 5);
+
+    let page = fs::read_to_string(html).unwrap();
+    for text in ["<svg", "DT5", "host 2", "Dispatch graph", "simulate.json"] {
+        assert!(page.contains(text), "{text} is missing");
+    }
+
+    let events: Vec<Value> = fs::read_to_string(trace)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let on_host_2 = |event: &&Value| {
+        event["host"] == "host 2" && ["Started", "Resumed"].contains(&event["event"].as_str().unwrap())
+    };
+    let order: Vec<_> = events
+        .iter()
+        .filter(on_host_2)
+        .map(|event| event["thread"].as_str().unwrap())
+        .collect();
+    assert_eq!(order, ["DT4", "DT1", "DT4", "DT5", "DT4", "DT2"]);
+}
+
+#[test]
+fn missed_deadlines_end_with_1() {
+    let model = file("overload.toml", OVERLOAD);
+    let run = simulate(&[&model]);
+    assert_eq!(run.code, 1, "{}", run.complained);
+    assert!(
+        run.said.contains("Not every deadline is met") && run.said.contains("`heavy`"),
+        "{}",
+        run.said
+    );
+}
+
+#[test]
+fn the_same_seed_says_the_same_and_schedulers_differ() {
+    let model = file("seeds.toml", OVERLOAD);
+    let said = |arguments: &[&str]| simulate(&[&[model.as_str()], arguments].concat()).said;
+    assert_eq!(said(&["--seed", "5"]), said(&["--seed", "5"]));
+    assert_ne!(said(&["--seed", "5"]), said(&["--seed", "6"]));
+    let edf = said(&[]);
+    let rms = said(&["--scheduler", "RMS", "--until", "2 s"]);
+    assert!(edf.contains("in 1 s of") && rms.contains("in 2 s of"), "{rms}");
+    assert_eq!((row(&edf, "h")[1], row(&rms, "h")[1]), ("EDF", "RMS"));
+}
+
+#[test]
+fn a_trace_has_every_event_as_a_line() {
+    let trace = path("complete.jsonl").display().to_string();
+    let run = simulate(&[COMPLETE, "--trace", &trace]);
+    assert!(run.code < 2, "{}", run.complained);
+    let events = fs::read_to_string(trace).unwrap();
+    for line in events.lines() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        assert!(
+            event["time_ns"].is_u64() && event["host"].is_string() && event["thread"].is_string(),
+            "{line}"
+        );
+    }
+    for kind in [
+        "Arrived",
+        "Started",
+        "Resumed",
+        "Suspended",
+        "SegmentBegun",
+        "SegmentUpdated",
+        "SegmentEnded",
+        "Sent",
+        "Received",
+        "Replied",
+        "Returned",
+        "Spawned",
+        "Posted",
+        "Waiting",
+        "Locked",
+        "Unlocked",
+        "Inherited",
+        "Paused",
+        "CancelAsked",
+        "Cancelled",
+        "Completed",
+        "DeadlineMet",
+    ] {
+        assert!(events.contains(&format!("\"event\":\"{kind}\"")), "{kind}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_said_with_2() {
+    let wrong = file("wrong.toml", &OVERLOAD.replace("\"EDF\"", "\"FIFO\""));
+    let run = simulate(&[&wrong]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.complained
+            .contains("wrong.toml:2:13: scheduler: no scheduler is named `FIFO`"),
+        "{}",
+        run.complained
+    );
+    for (arguments, expected) in [
+        (&["nowhere.toml"][..], "nowhere.toml cannot be read"),
+        (&[FIGURE_6, "--scheduler", "FIFO"], "there are FP, TP, MIF"),
+        (&[FIGURE_6, "--until", "soon"], "no span of time"),
+        (&[FIGURE_6, "--until", "0 s"], "say how long"),
+        (&[FIGURE_6, "--lanes", "x.toml"], "cannot be used with"),
+        (&[FIGURE_6, "--trace", "/nowhere/x"], "does its folder exist?"),
+    ] {
+        let run = simulate(arguments);
+        assert_eq!(run.code, 2, "{arguments:?}");
+        assert!(
+            run.complained.contains(expected),
+            "{arguments:?}: {}",
+            run.complained
+        );
+    }
+    let without = Command::new(env!("CARGO_BIN_EXE_punctual"))
+        .args(["plan", FIGURE_6, "--seed", "1"])
+        .output()
+        .unwrap();
+    assert_eq!(without.status.code(), Some(2));
+}
