@@ -14,7 +14,7 @@ use std::time::Duration;
 use punctual_harness::{Claim, Outcome, Row};
 
 use super::{disciplines::Named, schedule::Schedule};
-use crate::{Benchmark, Error, Findings, Length, os::lacks_rights, testbed::Testbed};
+use crate::{Benchmark, Error, Findings, Length, os::no_rights, testbed::Testbed};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "dyn.dispatch",
@@ -64,21 +64,21 @@ struct Dispatched {
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let mut outcome = testbed.outcome(BENCHMARK.name);
-    let ids = PAPERS.map(|scheduler| format!("{}.live", scheduler.id()));
-    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let lacking = match testbed.places.has_driver() {
-        true => lacks_rights(&mut outcome, HEADING, &ids).is_some(),
-        false => {
-            for id in &ids {
-                outcome.skip(
-                    Some(id),
-                    "the live run",
-                    "two hosts need two CPUs, and one is available",
-                );
-            }
-            true
-        }
+        true => no_rights(&outcome),
+        false => Some("two hosts need two CPUs, and one is available to this process".to_owned()),
     };
+    if let Some(reason) = &lacking {
+        for scheduler in PAPERS {
+            let id = format!("{}.live", scheduler.id());
+            outcome.skip(
+                Some(id.as_str()),
+                format!("{}, live", scheduler.name()),
+                reason.as_str(),
+            );
+        }
+        outcome.skip(None, "all live runs", reason.as_str());
+    }
     if testbed.length == Length::Quick {
         outcome.parameter(
             "shortened",
@@ -92,8 +92,8 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         testbed.progress.stage(title, expected(scheduler, testbed.length));
         let simulated = model::simulated(scheduler, unit)?;
         let live = match lacking {
-            true => None,
-            false => Some(live::play(&testbed.places, scheduler, unit)?),
+            Some(_) => None,
+            None => Some(live::play(&testbed.places, scheduler, unit)?),
         };
         dispatched.push(Dispatched {
             scheduler,

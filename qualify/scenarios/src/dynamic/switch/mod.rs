@@ -10,7 +10,7 @@ mod page;
 
 use std::time::Duration;
 
-use punctual_harness::{Claim, Latencies, Outcome, Row, blocks};
+use punctual_harness::{Claim, Latencies, MedianEstimate, Outcome, Row, blocks};
 use serde::{Deserialize, Serialize};
 
 use super::disciplines::Named;
@@ -160,7 +160,11 @@ struct Decision {
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let extent = Extent::of(testbed.length);
     let mut outcome = testbed.outcome(BENCHMARK.name);
-    if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &["hand-over", "growth", "allocations"]) {
+    if let Some(chapter) = lacks_rights(
+        &mut outcome,
+        HEADING,
+        &["hand-over", "hand-over.bare", "growth", "allocations"],
+    ) {
         return Ok(Findings { outcome, chapter });
     }
     shortened(testbed, &mut outcome, || {
@@ -281,7 +285,6 @@ fn claims(switched: &[Switched], decisions: &[Decision], outcome: &mut Outcome) 
         of.map_or(&[][..], |one| &one.medians)
     };
     let ratio_of = |way, reference| blocks::median_ratio(medians(way), medians(reference));
-    let ratio = ratio_of(Way::ReadyQueue, Way::OsPriorities);
     for (name, way, reference) in [
         (
             "ready_queue_by_native_priorities",
@@ -305,13 +308,25 @@ fn claims(switched: &[Switched], decisions: &[Decision], outcome: &mut Outcome) 
             );
         }
     }
-    outcome.claim(Claim::at_most(
+    let limited = |id: &str, reference: &str, ratio: Option<MedianEstimate>| {
+        let text = format!(
+            "a decision and hand-over through the ready queue (MIF) takes at most so many times {reference}, median of alternating \
+             blocks"
+        );
+        let measured = ratio.map_or(f64::NAN, |ratio| ratio.median);
+        Claim::at_most(id, text, SOURCE, measured, LARGEST_RATIO)
+    };
+    let by_priorities = ratio_of(Way::ReadyQueue, Way::OsPriorities);
+    outcome.claim(limited(
         "hand-over",
-        "a decision and hand-over through the ready queue (MIF) takes at most so many times that by native priorities (TP), median \
-         of alternating blocks",
-        SOURCE,
-        ratio.map_or(f64::NAN, |ratio| ratio.median),
-        LARGEST_RATIO,
+        "that by native priorities (TP)",
+        by_priorities,
+    ));
+    let by_bare_call = ratio_of(Way::ReadyQueue, Way::RawPriorities);
+    outcome.claim(limited(
+        "hand-over.bare",
+        "one sched_setparam that switches, without any runtime",
+        by_bare_call,
     ));
     let median = |scheduler: Named, ready: usize| {
         let of = |one: &&Decision| one.scheduler == scheduler && one.ready == ready;
