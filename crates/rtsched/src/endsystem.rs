@@ -8,6 +8,7 @@ use crate::{
     BuildError, Mechanism, RtSchedulingBuilder, SchedulingError,
     dispatcher::{Dispatcher, Ended, Fate, NativePriorities, Settings, Timer, now},
     ids::Ids,
+    object_resources::ObjectResources,
     storage::{ThreadStorage, VisitorStorage},
     wire::PeerLayout,
 };
@@ -22,6 +23,7 @@ pub(crate) struct Endsystem {
     default_parameters: SchedulingParameters,
     timer: PiMutex<Option<Timer>>,
     pub(crate) visitors: Arc<VisitorStorage>,
+    pub(crate) objects: ObjectResources,
     pub(crate) max_clock_skew: Duration,
     pub(crate) peer_layout: PeerLayout,
 }
@@ -52,6 +54,7 @@ impl Endsystem {
             default_parameters: builder.default_parameters,
             timer: PiMutex::new(None),
             visitors: Arc::new(VisitorStorage::new(builder.visitors)),
+            objects: ObjectResources::default(),
             max_clock_skew: builder.max_clock_skew,
             peer_layout: builder.peer_layout,
         };

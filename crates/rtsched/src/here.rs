@@ -13,15 +13,15 @@ use std::{
 
 use punctual_flight::{Event, Record, record};
 use punctual_orb::swap_call_limit;
-use punctual_os::{Gate, TaskId, clock};
-use punctual_sched::dynamic::{SchedulingParameters, Slot, Time};
+use punctual_os::clock;
+use punctual_sched::dynamic::{SchedulingParameters, Slot, Time, resource::ResourceId};
 use punctual_stub::ObjectRef;
 use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, Minor, SystemException};
 
 use crate::{
     SchedulingError,
-    dispatcher::{self, Head, Visitor},
+    dispatcher::{self, Carrier, Head, Visitor},
     endsystem::Endsystem,
     error::{Interrupted, bad_order, no_current, thread_cancelled},
     storage::{self, ThreadStorage},
@@ -36,7 +36,7 @@ static VISITS: AtomicU64 = AtomicU64::new(1);
 
 /// What an OS thread carries.
 struct Here {
-    carrier: Option<(TaskId, Arc<Gate>)>,
+    carrier: Option<Carrier>,
     visits: Vec<Visit>,
     /// Those of all visits; only the first `depth` are open. The others keep the memory of their names.
     segments: Vec<OpenSegment>,
@@ -55,6 +55,8 @@ struct Request {
     depth: usize,
     limits: usize,
     call_limit: Option<Instant>,
+    /// What the object uses while it serves the request, and for which thread.
+    resource: Option<(ResourceId, Visitor, DistributableThreadId)>,
 }
 
 /// One stay of a distributable thread on this OS thread.
@@ -143,11 +145,8 @@ impl Here {
         self.requests.last().map_or(0, |request| request.in_sight)
     }
 
-    fn carrier(&mut self) -> (TaskId, Arc<Gate>) {
-        let (tid, gate) = self
-            .carrier
-            .get_or_insert_with(|| (TaskId::current_thread(), Arc::new(Gate::new())));
-        (*tid, Arc::clone(gate))
+    fn carrier(&mut self) -> Carrier {
+        self.carrier.get_or_insert_with(Carrier::of_this_thread).clone()
     }
 
     fn push_visit(
@@ -229,6 +228,7 @@ impl Here {
             depth: self.depth,
             limits: self.limits.len(),
             call_limit: swap_call_limit(None),
+            resource: None,
         });
         if apart {
             self.limits.push(Time::NEVER);
@@ -340,10 +340,10 @@ pub(crate) fn begin_thread(
             depth: here.depth,
         };
         let began_at = here.push_segment(name, parameters, implicit, scoped);
-        let (tid, gate) = here.carrier();
+        let carrier = here.carrier();
         let visit = here.visits.last_mut().expect("just pushed");
         visit.scopes = scoped.into();
-        let head = Head::new(number, tid, gate, parameters, began_at);
+        let head = Head::new(number, &carrier, parameters, began_at);
         (here.visitor(&here.visits[here.visits.len() - 1]), head, mark)
     });
     endsystem
@@ -608,7 +608,7 @@ pub(crate) fn pass(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
 pub(crate) fn wait_until(endsystem: &Arc<Endsystem>, wake: Time) -> Result<(), SystemException> {
     let (visitor, gate) = with(|here| {
         let visitor = innermost_of(here, endsystem, None)?;
-        Ok::<_, SystemException>((visitor, here.carrier().1))
+        Ok::<_, SystemException>((visitor, here.carrier().gate))
     })?;
     let dispatcher = &endsystem.dispatcher;
     gate.close();
@@ -767,16 +767,36 @@ pub(crate) fn begin_request(
         let number = here.push_visit(Some(endsystem), slot, arrival.id, Some(storage));
         let began_at = here.push_segment(arrival.operation, arrival.parameters, arrival.implicit, true);
         here.innermost().foreign = arrival.foreign;
-        let (tid, gate) = here.carrier();
+        let carrier = here.carrier();
         let visit = here.visits.last_mut().expect("just pushed");
         (visit.scopes, visit.by_request) = (1, true);
-        let head = Head::new(number, tid, gate, arrival.parameters, began_at);
+        let head = Head::new(number, &carrier, arrival.parameters, began_at);
         (here.visitor(&here.visits[here.visits.len() - 1]), head)
     });
     endsystem.dispatcher.arrive(visitor, head).map_err(|interrupted| {
         let _ = end_request(endsystem);
         interrupted.exception()
     })
+}
+
+/// The current thread waits for the resource of the object that the innermost request is for, which the request then has to its end.
+/// Where it does not get it, the request ends.
+pub(crate) fn use_resource(endsystem: &Arc<Endsystem>, resource: ResourceId) -> Result<(), SystemException> {
+    let (visitor, id) = current_visitor(endsystem)?;
+    match endsystem.dispatcher.acquire(resource, visitor, Time::NEVER) {
+        Ok(_) => {
+            with(|here| {
+                let request = here.requests.last_mut().expect("it has begun");
+                request.resource = Some((resource, visitor, id));
+            });
+            Ok(())
+        }
+        Err(interrupted) => {
+            let exception = interrupted_at_point(interrupted);
+            let _ = end_request(endsystem);
+            Err(exception)
+        }
+    }
 }
 
 /// The innermost request ends, with everything that was begun in it; what was before it goes on. THREAD_CANCELLED where that was seen,
@@ -787,6 +807,9 @@ pub(crate) fn end_request(endsystem: &Arc<Endsystem>) -> Result<(), SystemExcept
     };
     while with(|here| here.visits.len()) > request.visits + 1 {
         end_visit();
+    }
+    if let Some((resource, visitor, id)) = request.resource {
+        endsystem.dispatcher.release(resource, visitor, Some(id));
     }
     let mut ended = Ok(());
     if with(|here| here.visits.len()) > request.visits {

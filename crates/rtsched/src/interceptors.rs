@@ -16,6 +16,7 @@ use punctual_orb::interceptors::{
     CallKind, ClientRequestInfo, ClientRequestInterceptor, Interrupt, OrbInitInfo, OrbInitializer, Raised,
     ServerRequestInfo, ServerRequestInterceptor,
 };
+use punctual_sched::dynamic::{SchedulingParameters, Time};
 use punctual_transport::Peer;
 use punctual_types::{Completion, SystemException, SystemExceptionKind};
 
@@ -128,8 +129,19 @@ impl ServerRequestInterceptor for Mover {
             Some(data) if apart => self.read(data, info)?,
             _ => None,
         };
-        let arrival = context.map(|context| self.arrival(&context, info));
+        let resource = self.0.objects.find(info.object_key());
+        let arrival = match context {
+            Some(context) => Some(self.arrival(&context, info)),
+            // It wants somebody to own the resource.
+            None if resource.is_some() && (apart || here::present(&self.0).is_err()) => {
+                Some(self.begun_by(info))
+            }
+            None => None,
+        };
         here::begin_request(&self.0, apart, arrival).map_err(unsent)?;
+        if let Some(resource) = resource {
+            here::use_resource(&self.0, resource).map_err(unsent)?;
+        }
         Ok(())
     }
 
@@ -191,6 +203,22 @@ impl Mover {
         }
     }
 
+    /// A thread that begins with a request, and ends with it.
+    fn begun_by<'a>(&self, info: &'a ServerRequestInfo<'_>) -> Arrival<'a> {
+        Arrival {
+            id: self.0.ids.next(),
+            operation: info.operation(),
+            parameters: self.0.default_parameters(),
+            implicit: None,
+            foreign: Foreign {
+                own: None,
+                implicit: None,
+            },
+            peer: info.peer(),
+            spawned: true,
+        }
+    }
+
     fn arrival<'a>(&self, context: &SchedulingContext, info: &'a ServerRequestInfo<'_>) -> Arrival<'a> {
         let unknown = |carried: &Option<CarriedParameters>| match carried {
             Some(CarriedParameters::Unknown(unknown)) => Some(*unknown),
@@ -201,7 +229,10 @@ impl Mover {
         Arrival {
             id: context.id,
             operation: info.operation(),
-            parameters: known(&context.parameters).unwrap_or_else(|| self.0.default_parameters()),
+            parameters: known(&context.parameters).unwrap_or_else(|| {
+                let deadline = context.parameters.as_ref().and_then(CarriedParameters::deadline);
+                due(self.0.default_parameters(), deadline)
+            }),
             implicit: known(&context.implicit),
             foreign: Foreign {
                 own: unknown(&context.parameters),
@@ -242,6 +273,23 @@ fn unsent(exception: SystemException) -> SystemException {
         completed: Completion::No,
         ..exception
     }
+}
+
+/// The parameters with this deadline, where they have one.
+fn due(mut parameters: SchedulingParameters, end: Option<Time>) -> SchedulingParameters {
+    use SchedulingParameters::{Deadline, Laxity, RateOrLaxity, Urgency, Utility};
+    if let (
+        Deadline { deadline, .. }
+        | Laxity { deadline, .. }
+        | Urgency { deadline, .. }
+        | RateOrLaxity { deadline, .. }
+        | Utility { deadline, .. },
+        Some(end),
+    ) = (&mut parameters, end)
+    {
+        *deadline = end;
+    }
+    parameters
 }
 
 /// The same number for the same peer, for ids that are unique at one host only.

@@ -52,6 +52,7 @@ mod ids;
 mod interceptors;
 mod manager;
 mod notice;
+mod object_resources;
 mod operation;
 pub mod remote;
 mod resource_manager;

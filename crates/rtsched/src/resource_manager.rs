@@ -95,6 +95,15 @@ impl ResourceManager {
     /// # Errors
     /// BAD_INV_ORDER: no distributable thread runs here, or the owner waits for what this thread has, so that both would wait for
     /// ever. THREAD_CANCELLED, also while it waits. TIMEOUT: the limit of the operation has passed.
+    ///
+    /// ```
+    /// use punctual_rtsched::RtScheduling;
+    ///
+    /// let scheduling = RtScheduling::builder().build()?;
+    /// let map = scheduling.create_resource_manager("map", None)?;
+    /// assert!(map.lock().is_err(), "no distributable thread runs here");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn lock(&self) -> Result<ResourceGuard<'_>, SystemException> {
         let guard = self.acquire(Time::NEVER)?;
         Ok(guard.expect("without a time-out it waits until it has it"))
@@ -105,11 +114,33 @@ impl ResourceManager {
     ///
     /// # Errors
     /// As those of [`lock`](Self::lock).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// use punctual_sched::dynamic::SchedulingParameters;
+    ///
+    /// let scheduling = RtScheduling::builder().build()?;
+    /// let map = scheduling.create_resource_manager("map", None)?;
+    /// let important = SchedulingParameters::Importance { importance: 5 };
+    /// scheduling.current().segment("track", important, |_| {
+    ///     let guard = map.try_lock(Duration::ZERO)?;
+    ///     assert!(guard.is_some(), "nobody had it");
+    ///     Ok::<(), SchedulingError>(())
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_lock(&self, max_wait: Duration) -> Result<Option<ResourceGuard<'_>>, SystemException> {
         self.acquire(now() + max_wait)
     }
 
     /// Which distributable thread has it.
+    ///
+    /// ```
+    /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
+    /// assert_eq!(scheduling.create_resource_manager("map", None)?.owner(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn owner(&self) -> Option<DistributableThreadId> {
         self.resource.endsystem.dispatcher.owner_of(self.resource.id)
     }
@@ -145,6 +176,19 @@ impl Drop for Resource {
 }
 
 /// The right to what a [`ResourceManager`] stands for; releases it when dropped. It stays on the thread of the system that locked.
+///
+/// ```
+/// use punctual_rtsched::{ResourceGuard, ResourceManager, RtScheduling};
+/// use punctual_types::SystemException;
+///
+/// /// Whoever calls it has the map.
+/// fn draw(_map: &ResourceGuard<'_>) {}
+///
+/// fn redraw(map: &ResourceManager) -> Result<(), SystemException> {
+///     draw(&map.lock()?);
+///     Ok(())
+/// }
+/// ```
 #[must_use = "the resource is released when this is dropped"]
 pub struct ResourceGuard<'r> {
     manager: &'r ResourceManager,

@@ -2,7 +2,11 @@
 
 use std::{
     mem,
-    sync::{Arc, mpsc},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     time::{Duration, Instant},
 };
 
@@ -365,6 +369,89 @@ fn two_that_would_wait_for_each_other_are_told() {
     });
 }
 
+/// Many threads, three resources in any order, waits of any length, and cancellation in between: nobody is in a resource with another
+/// one, nobody waits for ever, and in the end all is free.
+#[test]
+fn whatever_happens_one_is_inside_and_all_come_to_an_end() {
+    for processors in [1, 3] {
+        let scheduling = scheduling(processors);
+        let managers = [None, Some(important(4)), None]
+            .map(|ceiling| scheduling.create_resource_manager("shared", ceiling).unwrap());
+        let inside = Arc::new([const { AtomicBool::new(false) }; 3]);
+        // The threads begin and wait while this one is outside of the ready queue.
+        let started: Vec<_> = (0..6u64)
+            .map(|number| {
+                let (managers, inside) = (managers.clone(), Arc::clone(&inside));
+                in_segment(&scheduling, || {
+                    spawn(&scheduling, "stress", number as i32, move || -> Done {
+                        let mut random = number + 1;
+                        for _ in 0..300 {
+                            step(&mut random, &managers, &inside)?;
+                        }
+                        Ok(())
+                    })
+                })
+            })
+            .collect();
+        for (thread, _) in &started[..2] {
+            std::thread::sleep(Duration::from_millis(2));
+            // It may be through already.
+            let _ = thread.cancel();
+        }
+        for (number, (_, result)) in started.iter().enumerate() {
+            match received(result) {
+                Ok(()) => {}
+                Err(error) => assert!(
+                    number < 2 && error.kind == SystemExceptionKind::ThreadCancelled,
+                    "{error}"
+                ),
+            }
+        }
+        assert!(managers.iter().all(|manager| manager.owner().is_none()));
+    }
+}
+
+/// One or two resources, for a moment.
+fn step(random: &mut u64, managers: &[ResourceManager; 3], inside: &[AtomicBool; 3]) -> Done {
+    let mut next = |below: u64| {
+        *random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (*random >> 33) % below
+    };
+    let (outer, inner) = (next(3) as usize, next(3) as usize);
+    let wait = Duration::from_micros(next(80));
+    let outer_guard = if next(3) == 0 {
+        managers[outer].try_lock(wait)?
+    } else {
+        Some(managers[outer].lock()?)
+    };
+    let Some(_outer_guard) = outer_guard else {
+        return Ok(());
+    };
+    assert!(
+        !inside[outer].swap(true, Ordering::SeqCst),
+        "another one is inside"
+    );
+    let nested = match managers[inner].try_lock(wait) {
+        Ok(Some(_inner_guard)) => {
+            if inner != outer {
+                assert!(
+                    !inside[inner].swap(true, Ordering::SeqCst),
+                    "another one is inside"
+                );
+                inside[inner].store(false, Ordering::SeqCst);
+            }
+            Ok(())
+        }
+        Ok(None) => Ok(()),
+        Err(error) if error.minor == Minor::OMG_WOULD_DEADLOCK => Ok(()),
+        Err(error) => Err(error),
+    };
+    inside[outer].store(false, Ordering::SeqCst);
+    nested
+}
+
 #[test]
 fn a_guard_that_outlives_its_thread_releases_nobody_elses() {
     let scheduling = scheduling(1);
@@ -449,23 +536,4 @@ fn segments_and_spawned_threads_have_their_storage() {
         "where the thread ends"
     );
     assert!(key.get().is_err());
-}
-
-#[test]
-fn segments_with_storage_allocate_nothing() {
-    let scheduling = scheduling(1);
-    let key = WordKey::with_destructor(|_: u32| ()).unwrap();
-    let segment = || in_segment(&scheduling, || key.set(1).unwrap());
-    // Tests beside take storage out of the pool and put it back: from here on there is enough that is warm.
-    let warm: Vec<_> = (0..64)
-        .map(|_| {
-            let storage = punctual_rtsched::storage::ThreadStorage::new();
-            storage.enter(|| key.set(1)).unwrap();
-            storage
-        })
-        .collect();
-    drop(warm);
-    (0..10).for_each(|_| segment());
-    let (_, allocations) = count_allocations(|| (0..100).for_each(|_| segment()));
-    assert_eq!(allocations, 0);
 }

@@ -3,13 +3,14 @@
 use std::{
     sync::{
         Arc, Mutex, OnceLock,
+        atomic::{AtomicI32, Ordering},
         mpsc::{self, Sender},
     },
     thread,
     time::{Duration, Instant},
 };
 
-use punctual::{Orb, SystemException, SystemExceptionKind};
+use punctual::{Interface, Orb, SystemException, SystemExceptionKind};
 use punctual_conformance::travel::{self, PlaceRef};
 use punctual_os::ThreadSpec;
 use punctual_rtsched::{
@@ -216,6 +217,74 @@ fn threads_that_end_on_a_lane_are_destroyed_by_the_housekeeper() {
     until(|| home.scheduling.visitors().len() == 1);
     assert!(destroyed.try_recv().is_err());
     assert_eq!(home.scheduling.visitors().destroyed_by_lanes(), 0);
+}
+
+/// An object that is a resource serves one thread at a time, and that one also when it is called back.
+#[test]
+fn an_object_that_is_a_resource_serves_one_thread_at_a_time() {
+    let (home, away) = (Host::start(), Host::start());
+    home.scheduling
+        .set_scheduling_parameter(home.place.as_object(), important(9))
+        .unwrap();
+    let refused = home.scheduling.set_scheduling_parameter(
+        home.place.as_object(),
+        SchedulingParameters::FixedPriority {
+            priority: punctual::Priority::MAX,
+        },
+    );
+    assert!(matches!(
+        refused,
+        Err(SchedulingError::UnsupportedSchedulingDiscipline { .. })
+    ));
+    let (to_away, to_home) = (home.reaches(&away), away.reaches(&home));
+    let inside = Arc::new(AtomicI32::new(0));
+    let most = Arc::new(AtomicI32::new(0));
+    home.serve({
+        let (inside, most) = (Arc::clone(&inside), Arc::clone(&most));
+        let scheduling = home.scheduling.clone();
+        move |step| {
+            scheduling
+                .current()
+                .id()
+                .expect("a thread, also where the client has none");
+            if step == 1 {
+                return Ok(inside.load(Ordering::SeqCst));
+            }
+            most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(1));
+            // Leaves this host, and is called back on another thread of the lane.
+            let seen = to_away.visit(0);
+            inside.fetch_sub(1, Ordering::SeqCst);
+            seen
+        }
+    });
+    away.serve(move |_| to_home.visit(1));
+    let (driver, plain) = (Host::start(), Orb::builder().lock_memory(false).build().unwrap());
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let place = driver.reaches(&home);
+                driver
+                    .begin(|| {
+                        for _ in 0..10 {
+                            assert_eq!(place.visit(0)?, 1);
+                        }
+                        Ok(())
+                    })
+                    .unwrap();
+            });
+        }
+        scope.spawn(|| {
+            let place: PlaceRef = plain.resolve(&home.place.to_ior()).unwrap();
+            for _ in 0..10 {
+                assert_eq!(place.visit(0).unwrap(), 1);
+            }
+        });
+    });
+    // On the caller's own thread, too.
+    assert_eq!(home.place.visit(0).unwrap(), 1);
+    assert_eq!(most.load(Ordering::SeqCst), 1);
+    assert_eq!(home.scheduling.threads(), 0);
 }
 
 /// A request without a distributable thread on an OS thread has no storage.

@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use punctual_cdr::{CharSet, Decoder, Encoder, Endian, Ior};
-use punctual_giop::ServiceContexts;
+use punctual_giop::{MessageHeader, ReplyHeader, ServiceContexts};
 use punctual_stub::{ObjectRef, Phase};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
@@ -139,6 +139,8 @@ pub(crate) struct ClientEnding<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum Contexts<'a> {
     Received(ServiceContexts<'a>),
+    /// Of a reply, of which this is kept up to its body; read when somebody asks.
+    OfReply(&'a [u8], &'a MessageHeader),
     Added(&'a AddedContexts),
 }
 
@@ -158,6 +160,11 @@ impl<'a> Contexts<'a> {
     pub(crate) fn find(&self, id: u32) -> Option<&'a [u8]> {
         match self {
             Self::Received(contexts) => contexts.find(id),
+            Self::OfReply(head, header) => {
+                // It was understood before.
+                let (reply, _) = ReplyHeader::decode(head, header).ok()?;
+                reply.contexts.find(id)
+            }
             Self::Added(contexts) => contexts.find(id),
         }
     }

@@ -1,5 +1,5 @@
 use punctual_cdr::Ior;
-use punctual_giop::{MessageHeader, ReplyHeader};
+use punctual_giop::MessageHeader;
 use punctual_types::{Completion, SystemException};
 
 use super::{
@@ -60,11 +60,7 @@ impl SeenCall {
     /// Those of the reply.
     fn contexts(&self) -> Contexts<'_> {
         match &self.reply_header {
-            Some(header) => match ReplyHeader::decode(&self.reply_head, header) {
-                Ok((reply, _)) => Contexts::Received(reply.contexts),
-                // It was understood before.
-                Err(_) => Contexts::NONE,
-            },
+            Some(header) => Contexts::OfReply(&self.reply_head, header),
             None => Contexts::Added(&self.served.added),
         }
     }

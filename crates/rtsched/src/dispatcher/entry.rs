@@ -1,4 +1,7 @@
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicI16},
+    time::Duration,
+};
 
 use punctual_os::{Gate, Scheduling, TaskId, clock};
 use punctual_sched::dynamic::{SchedulingParameters, Time};
@@ -61,10 +64,30 @@ pub(crate) struct Head {
     pub(crate) parked: bool,
     /// What the dispatcher has made of the OS thread natively, where that differs from `before`.
     pub(crate) native: Native,
+    /// The last SCHED_FIFO priority that was decided for the OS thread.
+    pub(crate) wanted: Arc<AtomicI16>,
     /// Its level, where the mechanism is OsPriorities.
     pub(crate) level: Option<i64>,
     /// What the OS thread ran at before the dispatcher changed that; looked at then.
     pub(crate) before: Scheduling,
+}
+
+/// An OS thread, as the dispatcher reaches it.
+#[derive(Clone)]
+pub(crate) struct Carrier {
+    pub(crate) tid: TaskId,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) wanted: Arc<AtomicI16>,
+}
+
+impl Carrier {
+    pub(crate) fn of_this_thread() -> Self {
+        Self {
+            tid: TaskId::current_thread(),
+            gate: Arc::new(Gate::new()),
+            wanted: Arc::default(),
+        }
+    }
 }
 
 /// What the dispatcher has made of an OS thread.
@@ -133,15 +156,15 @@ impl Head {
     /// One that is ready nowhere yet.
     pub(crate) fn new(
         visit: u64,
-        tid: TaskId,
-        gate: Arc<Gate>,
+        carrier: &Carrier,
         parameters: SchedulingParameters,
         began_at: Option<Duration>,
     ) -> Self {
         Self {
             visit,
-            tid,
-            gate,
+            tid: carrier.tid,
+            gate: Arc::clone(&carrier.gate),
+            wanted: Arc::clone(&carrier.wanted),
             own: parameters,
             inherited: None,
             began_at,

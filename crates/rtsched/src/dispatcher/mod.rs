@@ -28,7 +28,7 @@ use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, Minor, SystemException};
 
 pub use decisions::{Decision, Switch};
-pub(crate) use entry::{Head, now};
+pub(crate) use entry::{Carrier, Head, now};
 pub use mechanism::{Mechanism, NativePriorities, Preemption};
 pub use snapshot::{Standing, ThreadSnapshot};
 pub(crate) use state::{Ended, Fate};
@@ -348,8 +348,12 @@ impl Dispatcher {
     /// Lets go of the lock, and wakes whom it is the turn of.
     fn unlock(&self, mut state: PiMutexGuard<'_, State>, wakes: Wakes) {
         let earlier = state.timer_is_late();
+        let lowers = state.lowers.take();
         drop(state);
         wakes.open();
+        if let Some(lowering) = lowers {
+            lowering.carry_out();
+        }
         if earlier {
             self.earlier.notify_one();
         }

@@ -1,6 +1,13 @@
 //! What the dispatcher does to OS threads.
 
-use std::{io, time::Duration};
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicI16, Ordering},
+    },
+    time::Duration,
+};
 
 use punctual_os::{
     Scheduling, TaskId, ThreadSpec,
@@ -8,7 +15,7 @@ use punctual_os::{
     scheduling,
 };
 use punctual_sched::dynamic::{ParameterKind, Scheduler, SchedulingParameters, Time, TranslationDefaults};
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Minor, NativePriority, SystemException, SystemExceptionKind};
 
 use super::{
     Mechanism,
@@ -68,6 +75,9 @@ pub(super) fn change(head: &mut Head, native: Native) -> Result<(), Denied> {
         return Ok(());
     }
     remember(head);
+    if let Native::At(priority) = native {
+        head.wanted.store(priority.0, Ordering::Relaxed);
+    }
     let changed = match native {
         Native::Own => scheduling::set_of(head.tid, head.before),
         Native::At(priority) => scheduling::set_of(head.tid, Scheduling::fifo(priority)),
@@ -78,6 +88,36 @@ pub(super) fn change(head: &mut Head, native: Native) -> Result<(), Denied> {
     }
     head.native = native;
     Ok(())
+}
+
+/// What the calling OS thread is to be natively, noted under the dispatcher's lock.
+pub(super) fn wish(head: &mut Head, native: NativePriority) -> Lowering {
+    head.wanted.store(native.0, Ordering::Relaxed);
+    Lowering {
+        tid: head.tid,
+        wanted: Arc::clone(&head.wanted),
+    }
+}
+
+/// The calling OS thread lowers itself.
+pub(super) struct Lowering {
+    tid: TaskId,
+    wanted: Arc<AtomicI16>,
+}
+
+impl Lowering {
+    /// Others may have changed it since, under the lock: the last wish counts, however the system calls were ordered.
+    pub(super) fn carry_out(self) {
+        let mut wanted = self.wanted.load(Ordering::Relaxed);
+        loop {
+            let _ = scheduling::set_of(self.tid, Scheduling::fifo(NativePriority(wanted)));
+            let now = self.wanted.load(Ordering::Relaxed);
+            if now == wanted {
+                return;
+            }
+            wanted = now;
+        }
+    }
 }
 
 /// The process has no right to a native priority.

@@ -69,6 +69,15 @@ impl Dispatcher {
         id
     }
 
+    /// Another ceiling, for those that own it from then on.
+    pub(crate) fn set_ceiling(&self, resource: ResourceId, ceiling: SchedulingParameters) {
+        let mut state = self.state.lock();
+        let protocol = state.protocol(Some(ceiling), entry::now());
+        let table = &mut state.resources;
+        table.ceilings[resource.0 as usize] = Some(ceiling);
+        let _ = table.resources.set_protocol(resource, protocol);
+    }
+
     /// Ends a resource; one whose guard was leaked stays until its owner ends, and its id is not used again.
     pub(crate) fn destroy_resource(&self, resource: ResourceId) {
         let _ = self.state.lock().resources.resources.destroy(resource);
@@ -233,7 +242,11 @@ impl State {
         wakes
     }
 
-    fn stop_waiting(&mut self, slot: Slot, now: Time) -> Wakes {
+    /// Nothing happens where it does not wait.
+    pub(super) fn stop_waiting(&mut self, slot: Slot, now: Time) -> Wakes {
+        if self.resources.resources.waits_for(slot).is_none() {
+            return Wakes::default();
+        }
         let (_, wakes) = self.decide(Some(slot), now, |resources, by, changed| {
             resources.stop_waiting(slot, by, changed)
         });

@@ -3,7 +3,9 @@ use std::{collections::HashMap, sync::Arc};
 use punctual_flight::{Event, Record, record};
 use punctual_os::Gate;
 use punctual_sched::dynamic::{SchedulingParameters, Slot, Time, TranslationDefaults};
-use punctual_types::{Completion, DistributableThreadId, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{
+    Completion, DistributableThreadId, Minor, NativePriority, SystemException, SystemExceptionKind,
+};
 
 use super::{
     Mechanism, Preemption, Settings, Visitor,
@@ -11,7 +13,7 @@ use super::{
     decisions::{Decision, Decisions, Switch, ThreadName},
     entry::{Entry, Head, Native, Place},
     levels::Levels,
-    native,
+    native::{self, Lowering},
     resources::ResourceTable,
 };
 use crate::{error::Interrupted, storage::ThreadStorage};
@@ -34,6 +36,8 @@ pub(crate) struct State {
     /// Until when `rt-dispatch` sleeps; `None`: there is no such thread, or it is awake.
     pub(super) timer_until: Option<Time>,
     pub(super) ends: bool,
+    /// What the caller has to do to itself once it has let go of the lock.
+    pub(super) lowers: Option<Lowering>,
 }
 
 impl State {
@@ -57,6 +61,7 @@ impl State {
             denied: false,
             timer_until: None,
             ends: false,
+            lowers: None,
             settings,
         }
     }
@@ -171,6 +176,8 @@ impl State {
             .map(|head| (head.visit, Arc::clone(&head.gate)))
         {
             let (visit, gate) = other;
+            // It does not wait for a resource any more either.
+            wakes.add(self.stop_waiting(slot, now));
             wakes.add(self.withdraw(slot, visit, now));
             wakes.push(&gate);
         }
@@ -199,7 +206,7 @@ impl State {
         let received = head.received();
         entry.place = Place::Ready(head);
         self.choice.ready(slot, &parameters, received, now);
-        self.find_level(slot, &parameters);
+        self.find_level(slot, &parameters, None);
         Ok(self.reschedule(Some(slot), now))
     }
 
@@ -221,7 +228,7 @@ impl State {
         }
         let received = head.received();
         self.choice.update(slot, &parameters, received, now);
-        self.find_level(slot, &parameters);
+        self.find_level(slot, &parameters, caller);
         Ok(self.reschedule(caller, now))
     }
 
@@ -318,7 +325,7 @@ impl State {
             let received = head.received();
             let runs = head.runs;
             self.choice.ready(slot, &parameters, received, now);
-            self.find_level(slot, &parameters);
+            self.find_level(slot, &parameters, None);
             if runs && !self.running.contains(&slot) {
                 self.running.push(slot);
                 self.note(slot, Switch::Resumed, now);
@@ -437,7 +444,7 @@ impl State {
     }
 
     /// With native priorities: the one for these parameters.
-    fn find_level(&mut self, slot: Slot, parameters: &SchedulingParameters) {
+    fn find_level(&mut self, slot: Slot, parameters: &SchedulingParameters, caller: Option<Slot>) {
         if self.mechanism != Mechanism::OsPriorities {
             return;
         }
@@ -452,11 +459,25 @@ impl State {
             for number in 0..self.entries.len() {
                 let level = self.entries[number].head().and_then(|head| head.level);
                 if let Some(level) = level {
-                    self.make_native(Slot(number as u32), Native::At(self.levels.native(level)));
+                    self.set_level(Slot(number as u32), self.levels.native(level), caller);
                 }
             }
         } else {
-            self.make_native(slot, Native::At(placed.native));
+            self.set_level(slot, placed.native, caller);
+        }
+    }
+
+    /// A caller that lowers itself does so when it has let go of the lock: whoever goes first then would have to wait for that.
+    fn set_level(&mut self, slot: Slot, native: NativePriority, caller: Option<Slot>) {
+        let head = self.entry_mut(slot).head_mut().expect("it is ready");
+        if caller == Some(slot)
+            && let Native::At(before) = head.native
+            && native < before
+        {
+            head.native = Native::At(native);
+            self.lowers = Some(native::wish(head, native));
+        } else {
+            self.make_native(slot, Native::At(native));
         }
     }
 

@@ -16,7 +16,7 @@ pub(super) fn follow(
     threads: &dyn LocalThreads,
     question: &Question,
 ) -> Result<Whereabouts, SystemException> {
-    let until = Instant::now() + question.within;
+    let until = in_time(question.within);
     let here = if question.cancels {
         threads.cancel(question.id)
     } else {
@@ -62,7 +62,7 @@ pub(super) fn pursue(
 ) -> Result<Whereabouts, SystemException> {
     const FIRST_PAUSE: Duration = Duration::from_millis(1);
     const LONGEST_PAUSE: Duration = Duration::from_millis(20);
-    let until = Instant::now() + within;
+    let until = in_time(within);
     let mut pause = FIRST_PAUSE;
     loop {
         let found = step(until.saturating_duration_since(Instant::now()))?;
@@ -133,7 +133,7 @@ impl RemoteThread {
         controls: &[ThreadControlRef],
         within: Duration,
     ) -> Result<Self, SystemException> {
-        let until = Instant::now() + within;
+        let until = in_time(within);
         let mut failure = unknown_thread();
         for control in controls {
             let thread = Self {
@@ -179,4 +179,10 @@ impl RemoteThread {
             within,
         })
     }
+}
+
+/// After so much time; a hundred years are as good as for ever.
+fn in_time(within: Duration) -> Instant {
+    const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+    Instant::now() + within.min(FOR_EVER)
 }

@@ -10,7 +10,7 @@ use punctual_cdr::Ior;
 use punctual_giop::{IiopProfile, Version, ior_to_string};
 use punctual_orb::{Orb, Peers};
 use punctual_os::PiMutex;
-use punctual_stub::{Interface, ObjectRef, rt};
+use punctual_stub::{Interface, ObjectRef, Phase, rt};
 use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, Minor, SystemException, SystemExceptionKind};
 
@@ -335,4 +335,50 @@ fn policies_tell_peers_apart() {
     assert!(!CancellationPolicy::default().callers(false).allows(far, || true));
     let network = Peers::network("10.1.0.0".parse().unwrap(), 16);
     assert!(CancellationPolicy::nobody().allow(network).allows(far, || false));
+}
+
+#[test]
+fn whatever_a_control_is_asked_it_answers_or_refuses() {
+    let spec = ThreadControlSpec::default().longest(Duration::MAX);
+    let (host, next, asker) = (Host::with(spec), Host::new(), Host::new());
+    host.has(Some(&next));
+    next.has(None);
+    let control = asker.control_of(&host);
+    let object = control.as_object();
+    let ask = |operation: &str, arguments: &[u8]| {
+        let mut answered = false;
+        let result = object.call::<SystemException>(operation, |phase| match phase {
+            Phase::Arguments(encoder) => encoder.octets(arguments),
+            Phase::Results(_) => {
+                answered = true;
+                Ok(())
+            }
+        });
+        result.map(|()| answered).map_err(|exception| exception.kind)
+    };
+    let mut arguments = ID.to_octets().to_vec();
+    // All hosts there are, all time there is.
+    arguments.extend([0xff; 16]);
+    for operation in ["find", "cancel"] {
+        assert_eq!(ask(operation, &arguments), Ok(true));
+        for end in [0, 1, 15, 16, 17, 24, 31] {
+            assert_eq!(
+                ask(operation, &arguments[..end]),
+                Err(SystemExceptionKind::Marshal)
+            );
+        }
+        // No host more, no time.
+        let mut none = ID.to_octets().to_vec();
+        none.extend([0; 16]);
+        assert_eq!(ask(operation, &none), Ok(true));
+        let unknown = [0x55; 32];
+        assert_eq!(ask(operation, &unknown), Err(SystemExceptionKind::ObjectNotExist));
+    }
+    assert_eq!(ask("destroy", &arguments), Err(SystemExceptionKind::BadOperation));
+    let patient = RemoteThread::find(ID, &[control], Duration::MAX).unwrap();
+    assert_eq!(patient.cancel(Duration::MAX), found(Place::AtHead, 1, true));
+    assert_eq!(
+        patient.whereabouts(Duration::ZERO).map_err(|late| late.kind),
+        Err(SystemExceptionKind::Timeout)
+    );
 }

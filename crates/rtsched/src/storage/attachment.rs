@@ -12,18 +12,40 @@ thread_local! {
 /// From here on the calling thread of the system runs the distributable thread with this storage. Gives back that of the one that
 /// it ran before, which [`detach`] does not restore.
 ///
-/// For the runtime, at the points where a distributable thread comes and goes. A thread of the system that ends with storage
-/// attached leaks it.
+/// For runtimes, at the points where a distributable thread comes and goes; `RtScheduling` does it for its threads. A thread of the
+/// system that ends with storage attached leaks it.
+///
+/// ```
+/// use punctual_rtsched::storage::{ThreadStorage, attach, detach, is_attached};
+///
+/// assert!(attach(ThreadStorage::new()).is_none());
+/// assert!(is_attached());
+/// assert!(detach().is_some_and(|storage| storage.is_empty()));
+/// ```
 pub fn attach(storage: ThreadStorage) -> Option<ThreadStorage> {
     replace(Some(storage))
 }
 
 /// From here on the calling thread of the system runs no distributable thread. Gives back the storage of the one it ran.
+///
+/// ```
+/// use punctual_rtsched::storage::{detach, is_attached};
+///
+/// assert!(detach().is_none());
+/// assert!(!is_attached());
+/// ```
 pub fn detach() -> Option<ThreadStorage> {
     replace(None)
 }
 
 /// Whether the calling thread of the system runs a distributable thread.
+///
+/// ```
+/// use punctual_rtsched::storage::{ThreadStorage, is_attached};
+///
+/// assert!(ThreadStorage::new().enter(is_attached));
+/// assert!(!is_attached());
+/// ```
 pub fn is_attached() -> bool {
     attached().is_some()
 }

@@ -4,6 +4,17 @@ use thiserror::Error;
 use super::MAX_KEYS;
 
 /// Why storage could not be used.
+///
+/// ```
+/// use punctual_rtsched::storage::{StorageError, StorageKey};
+/// use punctual_types::{SystemException, SystemExceptionKind};
+///
+/// let error = StorageKey::new()?.get().unwrap_err();
+/// assert_eq!(error, StorageError::NoDistributableThread);
+/// // As a servant may pass it on.
+/// assert_eq!(SystemException::from(error).kind, SystemExceptionKind::BadInvOrder);
+/// # Ok::<(), StorageError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 pub enum StorageError {
     /// The calling thread runs no distributable thread.

@@ -7,6 +7,18 @@ use super::VisitorStorage;
 
 /// A thread of the system that calls the destructors of visitors that have been forgotten, so that no lane has to. Give it a low
 /// priority. Ends when dropped.
+///
+/// ```
+/// use std::sync::Arc;
+/// use punctual_os::ThreadSpec;
+/// use punctual_rtsched::{RtScheduling, storage::Housekeeper};
+///
+/// let scheduling = RtScheduling::builder().build()?;
+/// let clock = scheduling.clone();
+/// let spec = ThreadSpec::new(Housekeeper::NAME);
+/// let housekeeper = Housekeeper::start(Arc::clone(scheduling.visitors()), spec, move || clock.now())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Housekeeper {
     visitors: Arc<VisitorStorage>,

@@ -17,6 +17,18 @@ use super::{
 /// The runtime makes one for each distributable thread, attaches it wherever the thread runs, and hands that of a visitor that
 /// leaves to [`VisitorStorage`](super::VisitorStorage). Memory is used again and never given back to the system: making, cloning and
 /// dropping allocate nothing as long as no more are there than before.
+///
+/// ```
+/// use punctual_rtsched::storage::{StorageError, ThreadStorage, WordKey};
+///
+/// let key = WordKey::<bool>::new()?;
+/// let storage = ThreadStorage::new();
+/// storage.enter(|| key.set(true))?;
+/// assert!(!storage.is_empty());
+/// storage.clear();
+/// assert_eq!(storage.enter(|| key.get())?, None);
+/// # Ok::<(), StorageError>(())
+/// ```
 #[derive(Debug)]
 pub struct ThreadStorage {
     slots: &'static Slots,
@@ -92,6 +104,10 @@ impl Drop for ThreadStorage {
 }
 
 /// How many destructors have panicked in this process.
+///
+/// ```
+/// assert_eq!(punctual_rtsched::storage::panicked_destructors(), 0);
+/// ```
 pub fn panicked_destructors() -> u64 {
     PANICKED.load(Ordering::Relaxed)
 }

@@ -10,6 +10,15 @@ use punctual_types::DistributableThreadId;
 use super::ThreadStorage;
 
 /// For how long the storage of distributable threads that have left is kept.
+///
+/// ```
+/// use std::time::Duration;
+/// use punctual_rtsched::{RtScheduling, storage::VisitorLimits};
+///
+/// let limits = VisitorLimits { max_visitors: 1_000, max_age: Duration::from_secs(10) };
+/// let scheduling = RtScheduling::builder().visitor_limits(limits).build()?;
+/// # Ok::<(), punctual_rtsched::BuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct VisitorLimits {
     /// Of so many; 256 by default. One more, and the one that has been away longest is forgotten.

@@ -5,6 +5,30 @@ use punctual_types::Priority;
 use super::{StorageError, StorageKey};
 
 /// What fits into a word and is copied.
+///
+/// ```
+/// use punctual_rtsched::storage::{StorageError, ThreadStorage, Word, WordKey};
+///
+/// #[derive(Clone, Copy, Debug, PartialEq)]
+/// enum Mode { Search, Track }
+///
+/// impl Word for Mode {
+///     fn to_word(self) -> u64 {
+///         self as u64
+///     }
+///     fn from_word(word: u64) -> Self {
+///         if word == 0 { Self::Search } else { Self::Track }
+///     }
+/// }
+///
+/// let mode = WordKey::<Mode>::new()?;
+/// ThreadStorage::new().enter(|| {
+///     mode.set(Mode::Track)?;
+///     assert_eq!(mode.get()?, Some(Mode::Track));
+///     Ok::<(), StorageError>(())
+/// })?;
+/// # Ok::<(), StorageError>(())
+/// ```
 pub trait Word: Copy {
     /// As it is stored.
     fn to_word(self) -> u64;

@@ -1,10 +1,10 @@
 //! From hosts where the head is not.
 
-use std::{sync::atomic::Ordering, thread, time::Duration};
+use std::{slice, sync::atomic::Ordering, thread, time::Duration};
 
 use punctual_rtsched::{
     DistributableThreadState,
-    remote::{Place, RemoteThread, Whereabouts},
+    remote::{CancellationPolicy, Place, RemoteThread, ThreadControlSpec, Whereabouts},
 };
 use punctual_types::{DistributableThreadId, Minor, SystemExceptionKind};
 
@@ -71,10 +71,10 @@ fn a_thread_is_cancelled_where_its_head_is_not() {
             }
         });
         if manner != DEAF {
-            let seen = hosts[2].tracker.0.results.lock().unwrap()[0].unwrap_err();
+            let seen = hosts[2].tracker.0.results.lock()[0].unwrap_err();
             assert_eq!(seen.kind, SystemExceptionKind::ThreadCancelled);
         }
-        let passed_on = hosts[1].tracker.0.results.lock().unwrap()[0].unwrap_err();
+        let passed_on = hosts[1].tracker.0.results.lock()[0].unwrap_err();
         assert_eq!(passed_on.kind, SystemExceptionKind::ThreadCancelled);
     }
 }
@@ -161,4 +161,38 @@ fn a_control_that_does_not_answer_costs_its_time_and_no_more() {
     let failure =
         RemoteThread::find(DistributableThreadId(1), &[control], Duration::from_secs(2)).unwrap_err();
     assert_ne!(failure.kind, SystemExceptionKind::ObjectNotExist);
+}
+
+#[test]
+fn the_host_that_calls_may_take_its_call_back_and_others_may_not() {
+    let only_callers = CancellationPolicy::nobody().callers(true);
+    let last = Host::answering(
+        Host::scheduling(),
+        ThreadControlSpec::default().policy(only_callers),
+    );
+    let deaf = ThreadControlSpec::default().policy(CancellationPolicy::nobody());
+    let refusing = Host::answering(Host::scheduling(), deaf);
+    let first = Host::new();
+    let control = first.control_at(&last);
+    for (host, place) in [(&last, Place::AtHead), (&refusing, Place::OutOfReach)] {
+        first.leads_to(&host.ior());
+        thread::scope(|scope| {
+            let refused = RemoteThread::find(DistributableThreadId(1), slice::from_ref(&control), LONG);
+            assert_eq!(refused.unwrap_err().minor, Minor::CONTROL_REFUSED);
+            let sent = scope.spawn(|| kind_of(first.sends(WORK)));
+            eventually("the head is there", || host.visitor().is_some());
+            let id = host.visitor().unwrap();
+            let found = first.scheduling.lookup(id).unwrap().cancel_everywhere(LONG);
+            assert_eq!(found.unwrap().place, place);
+            if place == Place::OutOfReach {
+                // It sees it when it comes back.
+                host.tracker.0.released.store(1, Ordering::SeqCst);
+            }
+            assert_eq!(sent.join().unwrap(), CANCELLED);
+        });
+        let there = host.tracker.0.results.lock()[0].map_err(|exception| exception.kind);
+        let reached = place == Place::AtHead;
+        assert_eq!(there, if reached { CANCELLED } else { Ok(WORK) });
+    }
+    nothing_is_left(&[first, last, refusing]);
 }

@@ -1,14 +1,10 @@
 //! What hosts do with contexts that a client makes up: the tables of `docs/scheduling-context.md`.
 
-use std::{
-    sync::{Arc, Mutex},
-    thread,
-    time::Duration,
-};
+use std::{sync::Arc, thread, time::Duration};
 
 use punctual_cdr::Endian;
 use punctual_orb::{Orb, interceptors::*};
-use punctual_os::clock;
+use punctual_os::{PiMutex, clock};
 use punctual_rtsched::{
     Preemption, RtScheduling,
     wire::{CarriedParameters, Clocks, PeerLayout, SchedulingContext, UnknownParameters, UtcTime},
@@ -27,7 +23,7 @@ const CONTEXT: u32 = 30;
 
 /// Sends what it was told to as context 30, and keeps what others send.
 #[derive(Clone, Default)]
-struct Context(Arc<Mutex<Option<Vec<u8>>>>);
+struct Context(Arc<PiMutex<Option<Vec<u8>>>>);
 
 impl ClientRequestInterceptor for Context {
     fn name(&self) -> &str {
@@ -35,7 +31,7 @@ impl ClientRequestInterceptor for Context {
     }
 
     fn send_request(&self, info: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
-        if let Some(data) = &*self.0.lock().unwrap() {
+        if let Some(data) = &*self.0.lock() {
             info.add_request_service_context(CONTEXT, data)?;
         }
         Ok(())
@@ -48,7 +44,7 @@ impl ServerRequestInterceptor for Context {
     }
 
     fn receive_request(&self, info: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
-        *self.0.lock().unwrap() = info.get_request_service_context(CONTEXT).map(<[u8]>::to_vec);
+        *self.0.lock() = info.get_request_service_context(CONTEXT).map(<[u8]>::to_vec);
         Ok(())
     }
 }
@@ -81,7 +77,7 @@ impl Forger {
 
     fn sends(&self, context: Option<Vec<u8>>, to: &Host) -> Result<i32, SystemException> {
         let tracker: TrackerRef = self.orb.resolve(&to.ior()).unwrap();
-        *self.context.0.lock().unwrap() = context;
+        *self.context.0.lock() = context;
         tracker.track(RETURN)
     }
 }
@@ -165,10 +161,10 @@ fn contexts_are_read_passed_over_or_refused() {
         ("kind 0", changed(&|context| context[27] = 0), REFUSED),
     ];
     for (what, context, expected) in table {
-        let calls = host.tracker.0.results.lock().unwrap().len();
+        let calls = host.tracker.0.results.lock().len();
         let result = forger.sends(context, &host);
         assert_eq!(result.map_err(|exception| exception.kind), expected, "{what}");
-        let called = host.tracker.0.results.lock().unwrap().len() - calls;
+        let called = host.tracker.0.results.lock().len() - calls;
         assert_eq!(called == 0, expected == REFUSED, "{what}");
         if expected == REFUSED {
             assert_eq!(result.unwrap_err().completed, Completion::No, "{what}");
@@ -207,7 +203,7 @@ fn parameters_of_unknown_disciplines_travel_on_as_they_came() {
         forger.sends(Some(sent.clone()), &first).unwrap_err().kind,
         SystemExceptionKind::BadInvOrder
     );
-    let received = last.context.0.lock().unwrap().clone().unwrap();
+    let received = last.context.0.lock().clone().unwrap();
     // The id; kind, byte order and fields of both; not the deadline, which is written anew.
     assert_eq!(received.len(), sent.len());
     assert_eq!(received[6..32], sent[6..32]);
@@ -253,7 +249,7 @@ fn an_id_that_is_active_here_is_refused_and_the_thread_goes_on() {
         eventually("nothing is left", || host.scheduling.threads() == 0);
     }
     assert_eq!(
-        *caller.tracker.0.woken.lock().unwrap(),
+        *caller.tracker.0.woken.lock(),
         0,
         "the oneway request was dropped"
     );
@@ -291,14 +287,24 @@ fn a_wrong_calendar_takes_at_most_the_skew() {
         let sent = clocks().local;
         assert_eq!(forger.sends(Some(data), &host), Ok(RETURN));
         let late = clocks().local.since(sent);
-        let Some(SchedulingParameters::Deadline { deadline: seen, .. }) =
-            *host.tracker.0.scheduled_by.lock().unwrap()
+        let Some(SchedulingParameters::Deadline { deadline: seen, .. }) = *host.tracker.0.scheduled_by.lock()
         else {
             panic!("it is scheduled by its deadline");
         };
         // Both are one machine. It was `late` under way at most.
         assert!(seen.0 + 50_000_100 >= deadline.0, "{calendar}");
         assert!(seen <= deadline + late + Duration::from_millis(1), "{calendar}");
+    }
+    // Of a discipline that is not known here the deadline is understood all the same.
+    let deadline = clocks().local + Duration::from_secs(10);
+    let energy = UnknownParameters::new(0x8001, Some(deadline), Endian::Little, &[]).unwrap();
+    for (parameters, is_due) in [(Some(CarriedParameters::Unknown(energy)), true), (None, false)] {
+        let context = SchedulingContext { parameters, ..of(7) };
+        assert_eq!(forger.sends(Some(written(&context)), &host), Ok(RETURN));
+        let seen = host.tracker.0.scheduled_by.lock().unwrap().deadline().unwrap();
+        let is_near =
+            deadline.since(seen) < Duration::from_secs(1) && seen.since(deadline) < Duration::from_secs(5);
+        assert_eq!(is_near, is_due, "{seen:?} {deadline:?}");
     }
 }
 
@@ -314,10 +320,10 @@ fn contexts_of_a_tao_are_read_where_that_is_switched_on() {
     data.extend(9_i32.to_ne_bytes());
     assert_eq!(forger.sends(Some(data), &host), Ok(RETURN));
     assert_eq!(
-        *host.tracker.0.scheduled_by.lock().unwrap(),
+        *host.tracker.0.scheduled_by.lock(),
         Some(SchedulingParameters::Importance { importance: 9 })
     );
     // Ours still is.
     assert_eq!(forger.sends(Some(written(&of(7))), &host), Ok(RETURN));
-    assert_eq!(*host.tracker.0.scheduled_by.lock().unwrap(), Some(IMPORTANCE));
+    assert_eq!(*host.tracker.0.scheduled_by.lock(), Some(IMPORTANCE));
 }

@@ -3,13 +3,14 @@
 use std::{
     process::Command,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicU32, Ordering},
     },
     thread,
     time::{Duration, Instant},
 };
 
+use punctual_os::PiMutex;
 use punctual_rtsched::{SchedulingError, remote::Place, storage::WordKey};
 use punctual_stub::Interface;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
@@ -46,7 +47,7 @@ fn the_caller_of_a_host_that_dies_is_told_and_nothing_is_left() {
     let began = Instant::now();
     thread::scope(|scope| {
         let sent = scope.spawn(|| {
-            let next = first.tracker.0.next.lock().unwrap().clone().unwrap();
+            let next = first.tracker.0.next.lock().clone().unwrap();
             let result = first.scheduling.current().segment("track", IMPORTANCE, |_| {
                 key.set(1).unwrap();
                 Ok::<_, SchedulingError>(next.track(WORK)?)
@@ -95,7 +96,7 @@ fn the_caller_of_a_host_that_falls_silent_is_told_by_its_deadline() {
     );
     assert_eq!(first.scheduling.threads(), 0);
     // Its control is as silent.
-    let begun = Mutex::new(None);
+    let begun = PiMutex::new(None);
     thread::scope(|scope| {
         let patient: TrackerRef = by.as_object().with_timeout(Duration::from_secs(3)).unchecked();
         let first = &first;
@@ -103,12 +104,12 @@ fn the_caller_of_a_host_that_falls_silent_is_told_by_its_deadline() {
         let sent = scope.spawn(move || {
             let current = first.scheduling.current();
             kind_of(current.segment("track", IMPORTANCE, |_| {
-                *begun.lock().unwrap() = Some(current.id()?);
+                *begun.lock() = Some(current.id()?);
                 Ok::<_, SchedulingError>(patient.track(RETURN)?)
             }))
         });
-        eventually("the thread has begun", || begun.lock().unwrap().is_some());
-        let id = begun.lock().unwrap().unwrap();
+        eventually("the thread has begun", || begun.lock().is_some());
+        let id = begun.lock().unwrap();
         let thread = first.scheduling.lookup(id).unwrap();
         let began = Instant::now();
         let found = thread.cancel_everywhere(Duration::from_millis(200)).unwrap();
@@ -135,7 +136,7 @@ fn a_thread_whose_caller_has_died_ends_with_its_request() {
     let first = Host::new();
     first.leads_to(&dying.ior);
     let (key, destroyed) = counting_key();
-    *last.tracker.0.key.lock().unwrap() = Some(key);
+    *last.tracker.0.key.lock() = Some(key);
     thread::scope(|scope| {
         let sent = scope.spawn(|| kind_of(first.sends(WORK)));
         eventually("the head is at the last host", || last.visitor().is_some());

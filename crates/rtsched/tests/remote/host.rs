@@ -1,11 +1,10 @@
 use std::{
     io::{BufRead, BufReader, Write},
     process::{Child, Command, Stdio},
-    thread,
-    time::Duration,
 };
 
 use punctual_orb::Orb;
+use punctual_os::ThreadSpec;
 use punctual_rtsched::{
     Preemption, RtScheduling, SchedulingError,
     remote::{ThreadControl, ThreadControlRef, ThreadControlSpec},
@@ -30,20 +29,26 @@ pub struct Host {
 
 impl Host {
     pub fn new() -> Self {
-        let scheduling = RtScheduling::builder().preemption(Preemption::Cooperative);
-        Self::with(scheduling.build().unwrap())
+        Self::with(Self::scheduling())
+    }
+
+    pub fn scheduling() -> RtScheduling {
+        let builder = RtScheduling::builder().preemption(Preemption::Cooperative);
+        builder.build().unwrap()
     }
 
     pub fn with(scheduling: RtScheduling) -> Self {
+        Self::answering(scheduling, ThreadControlSpec::default())
+    }
+
+    pub fn answering(scheduling: RtScheduling, spec: ThreadControlSpec) -> Self {
         let orb = Orb::builder()
             .listen("iiop://127.0.0.1")
             .call_timeout(LONG)
             .initializer(&scheduling)
             .build()
             .unwrap();
-        let control = scheduling
-            .open_control(&orb, ThreadControlSpec::default())
-            .unwrap();
+        let control = scheduling.open_control(&orb, spec).unwrap();
         let pool = orb.threadpool().threads(3).build().unwrap();
         let adapter = orb
             .root_poa()
@@ -64,7 +69,7 @@ impl Host {
 
     /// Threads that come here go on to there.
     pub fn leads_to(&self, next: &str) {
-        *self.tracker.0.next.lock().unwrap() = Some(self.orb.resolve(next).unwrap());
+        *self.tracker.0.next.lock() = Some(self.orb.resolve(next).unwrap());
     }
 
     pub fn ior(&self) -> String {
@@ -77,12 +82,12 @@ impl Host {
     }
 
     pub fn visitor(&self) -> Option<DistributableThreadId> {
-        *self.tracker.0.visitor.lock().unwrap()
+        *self.tracker.0.visitor.lock()
     }
 
     /// A thread that begins here and goes where this host leads to.
     pub fn sends(&self, manner: i32) -> Result<i32, SchedulingError> {
-        let next = self.tracker.0.next.lock().unwrap().clone();
+        let next = self.tracker.0.next.lock().clone();
         self.sends_by(&next.expect("it leads somewhere"), manner)
     }
 
@@ -121,7 +126,9 @@ impl HostProcess {
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let ior = lines.find_map(|line| Some(line.ok()?.strip_prefix('>')?.to_owned()));
-        thread::spawn(move || lines.for_each(drop));
+        // Whoever writes to a pipe that nobody reads ends.
+        let reader = ThreadSpec::new("child-says").spawn(move || lines.for_each(drop));
+        drop(reader.unwrap());
         Self {
             child,
             ior: ior.expect("the other process says where it is"),
@@ -167,6 +174,5 @@ fn host_process() {
     out.flush().unwrap();
     // Until whoever has started it lets go, or is gone.
     let _ = std::io::stdin().read_line(&mut String::new());
-    let _ = host.orb.shutdown();
-    thread::sleep(Duration::from_millis(1));
+    host.orb.shutdown();
 }

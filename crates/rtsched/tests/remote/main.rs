@@ -4,9 +4,13 @@ mod cancellation;
 mod contexts;
 mod dead_hosts;
 mod host;
+mod steady_state;
 mod tracker;
 
 use std::time::{Duration, Instant};
+
+#[global_allocator]
+static ALLOCATOR: punctual_os::CountingAllocator = punctual_os::CountingAllocator;
 
 /// More than any of these tests needs on a machine that is not stuck.
 const LONG: Duration = Duration::from_secs(30);

@@ -7,12 +7,13 @@
 
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicU32, Ordering},
     },
     time::{Duration, Instant},
 };
 
+use punctual_os::{PiMutex, alloc_counter};
 use punctual_rtsched::{RtScheduling, storage::WordKey};
 use punctual_sched::dynamic::{SchedulingParameters, Time};
 use punctual_stub::rt::{Encode, Interface, ObjectRef, Phase, Skeleton, SystemException, Upcall};
@@ -28,6 +29,8 @@ pub const WORK: i32 = 1;
 pub const SLEEP: i32 = 2;
 /// Works without any scheduling point there, until it is let go.
 pub const DEAF: i32 = 3;
+/// Says how many allocations the thread that serves there has made.
+pub const COUNT: i32 = 4;
 
 /// Calls the next host, if there is one, else behaves as it is told.
 #[derive(Clone)]
@@ -35,50 +38,51 @@ pub struct Tracker(pub Arc<State>);
 
 pub struct State {
     pub scheduling: RtScheduling,
-    pub next: Mutex<Option<TrackerRef>>,
+    pub next: PiMutex<Option<TrackerRef>>,
     /// Who is in there, at the end of the calls.
-    pub visitor: Mutex<Option<DistributableThreadId>>,
+    pub visitor: PiMutex<Option<DistributableThreadId>>,
     /// Lets go of those who work.
     pub released: AtomicU32,
     /// What came of visits that are over.
-    pub results: Mutex<Vec<Result<i32, SystemException>>>,
+    pub results: PiMutex<Vec<Result<i32, SystemException>>>,
     /// The parameters of the last one that has come to the end of the calls.
-    pub scheduled_by: Mutex<Option<SchedulingParameters>>,
+    pub scheduled_by: PiMutex<Option<SchedulingParameters>>,
     /// What visitors store something under.
-    pub key: Mutex<Option<WordKey<u32>>>,
+    pub key: PiMutex<Option<WordKey<u32>>>,
     /// How many oneway calls have come.
-    pub woken: Mutex<u32>,
+    pub woken: PiMutex<u32>,
 }
 
 impl Tracker {
     pub fn new(scheduling: &RtScheduling) -> Self {
         Self(Arc::new(State {
             scheduling: scheduling.clone(),
-            next: Mutex::new(None),
-            visitor: Mutex::new(None),
+            next: PiMutex::new(None),
+            visitor: PiMutex::new(None),
             released: AtomicU32::new(0),
-            results: Mutex::new(Vec::new()),
-            scheduled_by: Mutex::new(None),
-            key: Mutex::new(None),
-            woken: Mutex::new(0),
+            results: PiMutex::new(Vec::new()),
+            scheduled_by: PiMutex::new(None),
+            key: PiMutex::new(None),
+            woken: PiMutex::new(0),
         }))
     }
 
     fn track(&self, manner: i32) -> Result<i32, SystemException> {
-        let next = self.0.next.lock().unwrap().clone();
+        let next = self.0.next.lock().clone();
         let result = match next {
             Some(next) => next.track(manner),
+            None if manner == COUNT => return Ok(alloc_counter::allocations_of_this_thread() as i32),
             None => self.behave(manner),
         };
-        self.0.results.lock().unwrap().push(result);
+        self.0.results.lock().push(result);
         result
     }
 
     fn behave(&self, manner: i32) -> Result<i32, SystemException> {
         let current = self.0.scheduling.current();
-        *self.0.visitor.lock().unwrap() = Some(current.id()?);
-        *self.0.scheduled_by.lock().unwrap() = Some(current.scheduling_parameter()?);
-        if let Some(key) = *self.0.key.lock().unwrap() {
+        *self.0.visitor.lock() = Some(current.id()?);
+        *self.0.scheduled_by.lock() = Some(current.scheduling_parameter()?);
+        if let Some(key) = *self.0.key.lock() {
             key.set(1).expect("there is a thread to store it for");
         }
         let until = Instant::now() + LONG;
@@ -97,7 +101,7 @@ impl Tracker {
             }
             std::thread::sleep(Duration::from_millis(1));
         };
-        *self.0.visitor.lock().unwrap() = None;
+        *self.0.visitor.lock() = None;
         result.map(|()| manner)
     }
 }
@@ -142,7 +146,7 @@ impl Skeleton<Tracker> for TrackerRef {
                 upcall.reply(|reply| result.encode(reply))
             }
             "wake" => {
-                *servant.0.woken.lock().unwrap() += 1;
+                *servant.0.woken.lock() += 1;
                 Ok(())
             }
             _ => Err(upcall.unknown_operation()),

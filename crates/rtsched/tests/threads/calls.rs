@@ -167,6 +167,74 @@ fn a_servant_on_its_callers_thread_takes_the_thread_further() {
 }
 
 #[test]
+fn an_os_thread_that_waits_for_a_reply_serves_others_under_their_own_ids() {
+    use punctual_orb::WaitStrategy;
+    use punctual_stub::{Interface, PolicyOverrides};
+
+    let (client, middle, last) = (Host::new(), Host::new(), Host::new());
+    let log = Log::default();
+    let (entered, release) = (
+        Arc::new(punctual_os::Gate::new()),
+        Arc::new(punctual_os::Gate::new()),
+    );
+    let (enters, released) = (Arc::clone(&entered), Arc::clone(&release));
+    let blocking = last.serve(move |value| {
+        enters.open();
+        released.pass(None);
+        Ok(value)
+    });
+    let blocking = middle.resolve(&blocking);
+    let serving = PolicyOverrides::new().wait_strategy(WaitStrategy::Serving);
+    let blocking = crate::hosts::WorkerRef::from_object(blocking.as_object().with_policies(serving));
+    let (of_servant, at_middle) = (log.clone(), middle.scheduling.clone());
+    let tell = move |value: i32| {
+        let current = at_middle.current();
+        let line = match current.scheduling_parameter() {
+            Ok(SchedulingParameters::Importance { importance }) => format!("{value}: {importance}"),
+            _ => format!("{value}: nobody"),
+        };
+        of_servant.add(line);
+        current.id().ok()
+    };
+    // One thread serves all: it waits in the first call while it serves the others.
+    let worker = middle.serve_with(1, move |value| {
+        let before = tell(value);
+        if value == 1 {
+            blocking.work(value)?;
+        }
+        assert_eq!(tell(value), before);
+        Ok(value)
+    });
+    let worker = client.resolve(&worker);
+    let (of_first, first_worker) = (client.scheduling.clone(), worker.clone());
+    let first = ThreadSpec::new("first")
+        .spawn(move || {
+            let current = of_first.current();
+            current
+                .segment("first", importance(1), |_| {
+                    Ok::<_, SchedulingError>(first_worker.work(1)?)
+                })
+                .unwrap();
+        })
+        .unwrap();
+    entered.pass(None);
+    let current = client.scheduling.current();
+    current
+        .segment("second", importance(2), |_| {
+            Ok::<_, SchedulingError>(worker.work(2)?)
+        })
+        .unwrap();
+    worker.work(3).unwrap();
+    release.open();
+    first.join().unwrap();
+    assert_eq!(
+        log.lines(),
+        ["1: 1", "2: 2", "2: 2", "3: nobody", "3: nobody", "1: 1"]
+    );
+    eventually("nothing is left", || middle.scheduling.threads() == 0);
+}
+
+#[test]
 fn other_interceptors_may_have_threads_of_their_own() {
     use punctual_orb::interceptors::{
         ClientRequestInfo, ClientRequestInterceptor, Interrupt, OrbInitInfo, OrbInitializer,

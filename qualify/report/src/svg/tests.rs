@@ -164,3 +164,25 @@ fn a_long_curve_has_few_marks() {
     let marks = svg.matches("<circle").count();
     assert!((5..=20).contains(&marks), "{marks}");
 }
+
+#[test]
+fn rows_are_named_from_the_top_and_spans_are_bars_in_them() {
+    let figure = Figure::new("Who runs where")
+        .x("time (s)")
+        .rows(["first", "second"]);
+    let svg = figure
+        .clone()
+        .spans("host 1", [(0, 0.0, 3.0), (1, 3.0, 6.0), (7, 0.0, 1.0)])
+        .to_svg()
+        .unwrap();
+    // The sample in the legend, and the two that are in rows.
+    let bars = svg.matches("fill=\"#0072B2\"").count();
+    assert_eq!(bars, 3, "{svg}");
+    let height = |name: &str| {
+        let before = svg.split(&format!("\n{name}\n")).next().unwrap();
+        let at = before.rsplit(" y=\"").next().unwrap().split('"').next().unwrap();
+        at.parse::<f64>().unwrap()
+    };
+    assert!(height("first") < height("second"));
+    assert!(figure.spans("nobody", [(2, 0.0, 1.0)]).to_svg().is_err());
+}

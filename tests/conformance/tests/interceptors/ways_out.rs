@@ -406,6 +406,29 @@ fn the_request_waits_in_a_queue() {
     }
 }
 
+/// By a thread of a lane below: as by one of its own.
+#[test]
+fn a_thread_is_borrowed_for_the_request() {
+    let high = Priority::new(32_000).unwrap();
+    let lanes = |pool: ThreadPoolBuilder| pool.lane(Priority::MIN, 1).lane(high, 1).allow_borrowing(true);
+    let (server, journal) = special(lanes, true);
+    let client = orb().build().unwrap();
+    let probe = server.reference_for(&client);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            client.current().set_priority(high).unwrap();
+            probe.wait_at_gate(1).unwrap()
+        });
+        server.hooks.await_at_gate(1);
+        journal.take();
+        client.current().set_priority(high).unwrap();
+        assert_eq!(probe.twice(21), Ok(42));
+        journal.expect("borrowed", &SERVED);
+        server.hooks.open_gate();
+    });
+    assert_eq!(server.seen(1).borrowed, 1);
+}
+
 /// Nobody starts what is refused before.
 #[test]
 fn the_queue_has_no_room() {
