@@ -142,7 +142,7 @@ impl Orb {
     }
 
     /// Makes this the pool whose lanes read the replies of calls under [`crate::ConnectionMode::Shared`] that no lane's thread
-    /// makes, in place of one set before. Calls under way stay with the lane that they began with.
+    /// makes, and of asynchronous calls, in place of one set before. Calls under way stay with the lane that they began with.
     ///
     /// A caller's reply is read by the lowest lane that is not below the caller's priority. The lanes may serve requests as
     /// well; while all threads of one are in upcalls, its replies wait.

@@ -81,6 +81,10 @@ impl ObjectRef {
         Self { target }
     }
 
+    pub(crate) fn target(&self) -> &Arc<dyn Target> {
+        &self.target
+    }
+
     /// The reference as it stands on the wire.
     ///
     /// ```

@@ -150,6 +150,11 @@ impl Minor {
     pub const SHARED_CALLS_EXHAUSTED: Self = Self(PUNCTUAL_VMCID | 93);
     /// Punctual: the server does not read, and what waits to be sent to it over the shared connection has reached its limit.
     pub const SHARED_CONNECTION_CONGESTED: Self = Self(PUNCTUAL_VMCID | 94);
+    /// Punctual: connections are to be bound to bands, which asynchronous calls cannot; call without `binds_bands` (INV_POLICY).
+    pub const BANDS_BOUND_ASYNCHRONOUSLY: Self = Self(PUNCTUAL_VMCID | 95);
+    /// Punctual: the object is elsewhere, where the arguments of the asynchronous call would have to be written in another way; call
+    /// again: the next call goes there at once (TRANSIENT).
+    pub const MOVED_WHILE_ASYNCHRONOUS: Self = Self(PUNCTUAL_VMCID | 96);
     /// Punctual: the server's priority transform refused the priority.
     pub const PRIORITY_NOT_TRANSFORMED: Self = Self(PUNCTUAL_VMCID | 50);
 
@@ -321,19 +326,25 @@ impl Minor {
                 Some("the reference has no profile of the protocols that the client allows")
             }
             Self::NO_REPLY_THREADPOOL => Some(
-                "the call shares a connection, and no thread pool reads the replies; name one with `Orb::set_reply_threadpool`, or use `ConnectionMode::Exclusive`",
+                "the call shares a connection, and no thread pool reads the replies; name one with `Orb::set_reply_threadpool`, or wait for replies under `ConnectionMode::Exclusive`",
             ),
             Self::NO_LANE_FOR_REPLY => Some(
-                "the call shares a connection, and every lane of the pool for replies is below the caller's priority; add a lane, or use `ConnectionMode::Exclusive`",
+                "the call shares a connection, and every lane of the pool for replies is below the caller's priority; add a lane, or wait for replies under `ConnectionMode::Exclusive`",
             ),
             Self::REPLY_THREADPOOL_ENDED => {
                 Some("the thread pool that was to read the reply has ended while the call was under way")
             }
             Self::SHARED_CALLS_EXHAUSTED => Some(
-                "as many calls share the connection as may at a time; raise `max_shared_calls`, or use `ConnectionMode::Exclusive`",
+                "as many calls share the connection as may at a time; raise `max_shared_calls`, or wait for replies under `ConnectionMode::Exclusive`",
             ),
             Self::SHARED_CONNECTION_CONGESTED => Some(
                 "the server does not read, and what waits to be sent to it over the shared connection has reached its limit; call again later",
+            ),
+            Self::BANDS_BOUND_ASYNCHRONOUSLY => Some(
+                "connections are to be bound to bands, which asynchronous calls cannot; call without `binds_bands`, or wait for the reply",
+            ),
+            Self::MOVED_WHILE_ASYNCHRONOUS => Some(
+                "the object is elsewhere, where the arguments of the asynchronous call would have to be written in another way; call again: the next call goes there at once",
             ),
             Self::BAND_MISSING => Some(
                 "a request that binds its connection to a band says no band: service context 11 is missing",

@@ -16,7 +16,8 @@ use punctual_giop::{
     decode_system_exception, encode_request, end_body,
 };
 use punctual_stub::{
-    Call, ObjectRef, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response, Target,
+    Call, ObjectRef, OrbContext, PendingCall, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides,
+    Response, Target,
 };
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
@@ -43,7 +44,7 @@ pub(crate) struct Reference {
     orb: OrbContext,
     ior: Arc<Ior>,
     /// Where the reference itself leads.
-    route: Arc<Route>,
+    pub(super) route: Arc<Route>,
     /// Where the object said it is; forgotten when it cannot be reached there.
     forwarded: ArcSwapOption<Route>,
     /// Whether it has ever said so: spares the look.
@@ -83,7 +84,7 @@ pub(super) struct Answer<'m> {
 }
 
 /// What has come of a call before this attempt.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Before {
     again: usize,
     forwards: usize,
@@ -114,6 +115,16 @@ pub(super) enum Attempt<R> {
     Forward(Ior),
     /// The request was not handled, and is safe to send again.
     Again(SystemException),
+}
+
+impl<R> Attempt<R> {
+    pub(super) fn map<T>(self, done: impl FnOnce(R) -> T) -> Attempt<T> {
+        match self {
+            Self::Done(result) => Attempt::Done(done(result)),
+            Self::Forward(ior) => Attempt::Forward(ior),
+            Self::Again(error) => Attempt::Again(error),
+        }
+    }
 }
 
 impl Reference {
@@ -160,42 +171,67 @@ impl Reference {
         &self,
         mut attempt: impl FnMut(&Route, Before) -> Result<Attempt<R>, SystemException>,
     ) -> Result<R, SystemException> {
-        let mut forwards = 0;
-        let mut again = 0;
+        let mut before = Before::default();
         loop {
-            if self.core.is_shut_down() {
-                let (kind, minor) = (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN);
-                return Err(SystemException::new(kind, minor, Completion::No));
-            }
-            let forwarded = match self.was_forwarded.load(Ordering::Acquire) {
-                true => self.forwarded.load_full(),
-                false => None,
-            };
-            let before = Before {
-                again,
-                forwards,
-                is_forwarded: forwarded.is_some(),
-            };
+            let forwarded = self.next_attempt(&mut before)?;
             let result = attempt(forwarded.as_ref().unwrap_or(&self.route), before);
-            match result {
-                Ok(Attempt::Done(result)) => return Ok(result),
-                Ok(Attempt::Forward(ior)) if before.may_forward(&self.core) => {
-                    forwards += 1;
-                    let route = Route::new(&Arc::new(ior), &self.core)?;
-                    self.forwarded.store(Some(Arc::new(route)));
-                    self.was_forwarded.store(true, Ordering::Release);
-                }
-                Ok(Attempt::Forward(_)) => return Err(too_many_forwards()),
-                Ok(Attempt::Again(_)) if before.may_repeat() => again += 1,
-                Ok(Attempt::Again(error)) => return Err(error),
-                // The place it was forwarded to is gone: ask again where the reference itself leads.
-                Err(error) if before.may_go_home(&self.core, &error) => {
-                    forwards += 1;
-                    self.forwarded.store(None);
-                }
-                Err(error) => return Err(error),
+            if let ControlFlow::Break(result) = self.judge(result, &mut before) {
+                return result;
             }
         }
+    }
+
+    /// Where the next attempt leads, unless it is where the reference itself does.
+    ///
+    /// Fails with BAD_INV_ORDER once the ORB has been shut down.
+    #[inline(always)]
+    pub(super) fn next_attempt(&self, before: &mut Before) -> Result<Option<Arc<Route>>, SystemException> {
+        if self.core.is_shut_down() {
+            let (kind, minor) = (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN);
+            return Err(SystemException::new(kind, minor, Completion::No));
+        }
+        let forwarded = match self.was_forwarded.load(Ordering::Acquire) {
+            true => self.forwarded.load_full(),
+            false => None,
+        };
+        before.is_forwarded = forwarded.is_some();
+        Ok(forwarded)
+    }
+
+    /// Whether an attempt was the last one of its call.
+    #[inline(always)]
+    pub(super) fn judge<R>(
+        &self,
+        result: Result<Attempt<R>, SystemException>,
+        before: &mut Before,
+    ) -> ControlFlow<Result<R, SystemException>> {
+        let over = match result {
+            Ok(Attempt::Done(result)) => Ok(result),
+            Ok(Attempt::Forward(ior)) if before.may_forward(&self.core) => {
+                before.forwards += 1;
+                match Route::new(&Arc::new(ior), &self.core) {
+                    Ok(route) => {
+                        self.forwarded.store(Some(Arc::new(route)));
+                        self.was_forwarded.store(true, Ordering::Release);
+                        return ControlFlow::Continue(());
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+            Ok(Attempt::Forward(_)) => Err(too_many_forwards()),
+            Ok(Attempt::Again(_)) if before.may_repeat() => {
+                before.again += 1;
+                return ControlFlow::Continue(());
+            }
+            // The place it was forwarded to is gone: ask again where the reference itself leads.
+            Err(error) if before.may_go_home(&self.core, &error) => {
+                before.forwards += 1;
+                self.forwarded.store(None);
+                return ControlFlow::Continue(());
+            }
+            Ok(Attempt::Again(error)) | Err(error) => Err(error),
+        };
+        ControlFlow::Break(over)
     }
 
     /// One attempt at a call, along this route.
@@ -517,7 +553,7 @@ impl Reference {
     }
 
     #[inline(always)]
-    fn call_locally(
+    pub(super) fn call_locally(
         &self,
         route: &Route,
         frame: &mut CallFrame,
@@ -575,6 +611,10 @@ impl Target for Reference {
         });
         record(|| Record::new(Event::CallEnd).detail(result.is_err().into()));
         result
+    }
+
+    fn start(self: Arc<Self>, call: &mut Call<'_>) -> Result<Option<Box<dyn PendingCall>>, SystemException> {
+        self.start_call(call)
     }
 
     fn locate(&self) -> Result<bool, SystemException> {
@@ -637,6 +677,7 @@ pub(super) fn too_many_forwards() -> SystemException {
 
 fn is_unreachable(error: &SystemException) -> bool {
     error.completed == Completion::No
+        && error.minor != Minor::MOVED_WHILE_ASYNCHRONOUS
         && matches!(
             error.kind,
             SystemExceptionKind::Transient

@@ -1,6 +1,7 @@
 //! The calling side: from a typed call to the octets of a request, and back.
 
 mod addressing;
+mod asynchronous;
 mod band_binding;
 mod binding;
 mod binding_rules;

@@ -32,7 +32,10 @@ pub trait ClientRequestInterceptor: Send + Sync {
         Ok(())
     }
 
-    /// Starting point of an asynchronous call whose caller comes for the reply.
+    /// Starting point of an asynchronous call whose caller comes for the reply: before it looks, or waits. It may come often.
+    ///
+    /// [`ClientRequestInfo::request_id`] is what it was when the request was sent; that had its own ending point then,
+    /// [`Self::receive_other`].
     fn send_poll(&self, _info: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
         Ok(())
     }

@@ -32,6 +32,8 @@ pub(crate) enum ClientEnd {
     Replied { raised: bool },
     /// Sent, and nothing waits for a reply, or not here.
     Sent,
+    /// There is no reply yet.
+    NotYet,
     /// The object is elsewhere.
     Forward(Ior),
     /// To be sent again; if it cannot be, this is why.
@@ -82,6 +84,7 @@ impl ClientEnd {
             Self::Replied { raised: true } => {
                 (ReplyStatus::UserException, Some(Raised::User(&seen.raised)), None)
             }
+            Self::NotYet => (ReplyStatus::Unknown, None, None),
             Self::Forward(ior) => (ReplyStatus::LocationForward, None, Some(ior)),
             Self::Again(_) | Self::AgainAtHome(_) => (ReplyStatus::TransportRetry, None, None),
             Self::Failed(exception) => (
@@ -106,7 +109,6 @@ impl Interceptors {
     }
 
     /// Calls `send_poll` of each; returns how many completed.
-    #[expect(dead_code, reason = "calls that somebody polls come with asynchronous calls")]
     pub(crate) fn send_poll(&self, info: &mut ClientRequestInfo<'_>) -> (usize, Result<(), Interrupt>) {
         flow::start(&self.client, |interceptor| interceptor.send_poll(info))
     }
@@ -133,9 +135,11 @@ impl Interceptors {
                 ClientEnd::Replied { raised: true } | ClientEnd::Failed(_) => {
                     interceptor.receive_exception(&info)
                 }
-                ClientEnd::Sent | ClientEnd::Forward(_) | ClientEnd::Again(_) | ClientEnd::AgainAtHome(_) => {
-                    interceptor.receive_other(&info)
-                }
+                ClientEnd::Sent
+                | ClientEnd::NotYet
+                | ClientEnd::Forward(_)
+                | ClientEnd::Again(_)
+                | ClientEnd::AgainAtHome(_) => interceptor.receive_other(&info),
             });
             if let Err(interrupt) = result {
                 end = interrupt.into();

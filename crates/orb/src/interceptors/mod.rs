@@ -71,6 +71,8 @@ pub enum ReplyStatus {
     LocationForward,
     /// The same request comes again: over another connection, in another form, or at another lane.
     TransportRetry,
+    /// Nobody knows yet: the caller of an asynchronous call has looked for the reply, and there is none.
+    Unknown,
 }
 
 /// The exception that a request ended with.

@@ -177,6 +177,7 @@ impl<'l> Worker<'l> {
             self.inspected = Instant::now();
         }
         self.lane.close_idle();
+        self.lane.expire_calls();
     }
 
     /// Does what an event of the lane's waiting place asks for.
