@@ -13,14 +13,14 @@
 //! | Which threads run, and how others are kept from it | `dispatcher/`: [`Mechanism`], [`Preemption`] |
 //! | One distributable thread at a time | [`ResourceManager`] |
 //! | Values bound to the distributable thread | [`storage`] |
-//! | Over the wire | `interceptors/` |
+//! | Over the wire | `interceptors.rs`, [`wire`], [`remote`] |
 //!
 //! # How it is kept
 //!
 //! Three things, each with one owner:
 //! - The **entry** of a distributable thread (`dispatcher/entry.rs`) is what an endsystem knows of it: one for each id, in a slab
 //!   under the dispatcher's lock, from its first visit to the end of its last. A slot is used again only after that.
-//! - A **visit** (`here.rs`) is one stay of the thread on one OS thread, from the outermost segment or the request that brought it
+//! - A **visit** (`here/`) is one stay of the thread on one OS thread, from the outermost segment or the request that brought it
 //!   to the end of that. It lies in the OS thread's own store, and nobody else looks at it. A thread that calls out and comes back
 //!   in a nested upcall has two visits here, and its head is on one of them at most.
 //! - The **segments** of a visit lie beside it, the innermost last.

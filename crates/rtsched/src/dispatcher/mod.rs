@@ -12,8 +12,6 @@ mod native;
 mod resources;
 mod snapshot;
 mod state;
-#[cfg(test)]
-mod tests;
 mod timer;
 
 use std::{

@@ -8,3 +8,4 @@ mod operations;
 mod order;
 mod schedulers;
 mod segments;
+mod stress;

@@ -42,6 +42,10 @@ const NUMBERS_OF_KEYS: [usize; 5] = [1, 10, 100, 1_000, KEYS];
 
 #[derive(Clone, Copy)]
 struct Extent {
+    /// One after the other. In some a stack and a heap lie so that reads wait for writes to other addresses (which the processor
+    /// compares by their last 12 bits), and that stays so for as long as a process lives.
+    processes: usize,
+    /// In each process.
     rounds: usize,
     /// In a block, of [`access::BATCH`] accesses each.
     batches: usize,
@@ -50,11 +54,13 @@ struct Extent {
 impl Extent {
     fn of(length: Length) -> Self {
         Self {
-            rounds: length.pick(10, 60, 60),
-            batches: length.pick(200, 1_000, 1_000),
+            processes: length.pick(3, 9, 9),
+            rounds: length.pick(4, 10, 10),
+            batches: length.pick(200, 500, 500),
         }
     }
 
+    /// Of one process.
     fn expected(self) -> Duration {
         let accesses = self.rounds * self.batches * access::BATCH;
         let kinds = Operation::ALL.len() * (Storage::ALL.len() + NUMBERS_OF_KEYS.len());
@@ -84,94 +90,107 @@ pub(crate) fn child(_: &[String]) -> Result<(), Error> {
     })
 }
 
+/// Without what reading the clock costs.
+#[derive(Default)]
+struct Measured {
+    creations: Vec<Creation>,
+    accesses: Vec<(Access, Vec<Block>)>,
+    over_keys: Vec<(Access, Vec<Block>)>,
+}
+
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let extent = Extent::of(testbed.length);
     let mut outcome = testbed.outcome(BENCHMARK.name);
     shortened(testbed, &mut outcome, || {
         let full = Extent::of(Length::Full);
-        format!("{} rounds of blocks instead of {}", extent.rounds, full.rounds)
+        format!(
+            "{} processes with {} rounds of blocks instead of {} with {}",
+            extent.processes, extent.rounds, full.processes, full.rounds
+        )
     });
+    outcome.parameter("processes", extent.processes);
     outcome.parameter("rounds", extent.rounds);
     outcome.parameter("batch", access::BATCH);
     outcome.parameter("batches", extent.batches);
-    let mut subject = Subject::start(testbed, ROLE, extent.expected() * 10, Interrupts::Ignored)?;
-    // First of all: afterwards places of keys are used again.
-    let creations = creations(testbed, &mut subject, extent.rounds)?;
-    let accesses = accesses(testbed, &mut subject, extent)?;
-    let over_keys = over_keys(testbed, &mut subject, extent)?;
-    let stamp_ns = subject.stamp_ns() as f64;
-    subject.finish(&mut outcome)?;
-    creation::judge(&creations, stamp_ns, &mut outcome);
-    access::judge(&accesses, stamp_ns, &mut outcome);
-    access::judge_over_keys(&over_keys, stamp_ns, &mut outcome);
-    let chapter = page::chapter(&outcome, &creations, stamp_ns);
+    let mut measured = Measured::default();
+    for process in 0..extent.processes {
+        let text = format!("process {} of {}", process + 1, extent.processes);
+        testbed.progress.stage(text, extent.expected());
+        let mut subject = Subject::start(testbed, ROLE, extent.expected() * 10, Interrupts::Ignored)?;
+        measured.add_process(&mut subject, extent)?;
+        subject.finish(&mut outcome)?;
+    }
+    creation::judge(&measured.creations, &mut outcome);
+    access::judge(&measured.accesses, &mut outcome);
+    access::judge_over_keys(&measured.over_keys, &mut outcome);
+    let chapter = page::chapter(&outcome, &measured.creations);
     Ok(Findings { outcome, chapter })
 }
 
-fn creations(testbed: &Testbed, subject: &mut Subject, rounds: usize) -> Result<Vec<Creation>, Error> {
+impl Measured {
+    fn add_process(&mut self, subject: &mut Subject, extent: Extent) -> Result<(), Error> {
+        // First of all: afterwards places of keys are used again.
+        for more in creations(subject, extent.rounds)? {
+            match self.creations.iter_mut().find(|all| all.maker == more.maker) {
+                Some(all) => all.passes.extend(more.passes),
+                None => self.creations.push(more),
+            }
+        }
+        let kinds = Storage::ALL.map(|storage| (storage, 1));
+        add(&mut self.accesses, alternate(subject, &kinds, extent)?);
+        let kinds = NUMBERS_OF_KEYS.map(|keys| (Storage::Word, keys));
+        add(&mut self.over_keys, alternate(subject, &kinds, extent)?);
+        Ok(())
+    }
+}
+
+fn add(all: &mut Vec<(Access, Vec<Block>)>, more: Vec<(Access, Vec<Block>)>) {
+    for (access, blocks) in more {
+        match all.iter_mut().find(|(other, _)| *other == access) {
+            Some((_, all)) => all.extend(blocks),
+            None => all.push((access, blocks)),
+        }
+    }
+}
+
+/// Of each maker.
+fn creations(subject: &mut Subject, rounds: usize) -> Result<Vec<Creation>, Error> {
     let expected = Duration::from_millis(5);
-    testbed
-        .progress
-        .stage("making keys", expected * 2 * rounds as u32);
+    let stamp_ns = subject.stamp_ns() as f64;
     let mut create = |maker: Maker| match subject.ask(&Question::Create(maker, maker.keys()), expected)? {
-        Answer::Created(ns) => Ok::<_, Error>(ns),
+        Answer::Created(ns) => {
+            Ok::<_, Error>(ns.into_iter().map(|ns| ns as f64 - stamp_ns).collect::<Vec<_>>())
+        }
         Answer::Accessed(_) => Err(out_of_step()),
     };
     let first = create(Maker::First)?;
     let again = interleave(&[Maker::Again, Maker::Posix], rounds, |maker, _| create(maker))?;
     let again = [Maker::Again, Maker::Posix].into_iter().zip(again);
-    let mut creations = vec![Creation::new(Maker::First, vec![first])];
-    creations.extend(again.map(|(maker, passes)| Creation::new(maker, passes)));
-    Ok(creations)
+    let first = [(Maker::First, vec![first])];
+    let all = first.into_iter().chain(again);
+    Ok(all.map(|(maker, passes)| Creation { maker, passes }).collect())
 }
 
-/// In alternation, one key.
-fn accesses(
-    testbed: &Testbed,
-    subject: &mut Subject,
-    extent: Extent,
-) -> Result<Vec<(Access, Vec<Block>)>, Error> {
-    let kinds: Vec<_> = Operation::ALL
-        .into_iter()
-        .flat_map(|operation| Storage::ALL.map(|storage| Access::of(operation, storage, 1, extent.batches)))
-        .collect();
-    alternate(testbed, subject, "reading and writing", &kinds, extent)
-}
-
-/// In alternation, one of many keys.
-fn over_keys(
-    testbed: &Testbed,
-    subject: &mut Subject,
-    extent: Extent,
-) -> Result<Vec<(Access, Vec<Block>)>, Error> {
-    let kinds: Vec<_> = Operation::ALL
-        .into_iter()
-        .flat_map(|operation| {
-            NUMBERS_OF_KEYS.map(|keys| Access::of(operation, Storage::Word, keys, extent.batches))
-        })
-        .collect();
-    alternate(testbed, subject, "one key among many", &kinds, extent)
-}
-
+/// Reads and writes of all kinds in alternation.
 fn alternate(
-    testbed: &Testbed,
     subject: &mut Subject,
-    what: &str,
-    kinds: &[Access],
+    kinds: &[(Storage, usize)],
     extent: Extent,
 ) -> Result<Vec<(Access, Vec<Block>)>, Error> {
-    // An object takes as long as all others together.
     let expected = Duration::from_nanos(6 * (extent.batches * access::BATCH) as u64);
-    testbed
-        .progress
-        .stage(what, expected * (kinds.len() * extent.rounds) as u32);
-    let blocks = interleave(kinds, extent.rounds, |access, _| {
+    let of_operation = |operation| {
+        let kinds = kinds.iter();
+        kinds.map(move |(storage, keys)| Access::of(operation, *storage, *keys, extent.batches))
+    };
+    let kinds: Vec<_> = Operation::ALL.into_iter().flat_map(of_operation).collect();
+    let stamp_ns = subject.stamp_ns() as f64;
+    let blocks = interleave(&kinds, extent.rounds, |access, _| {
         match subject.ask(&Question::Access(access), expected)? {
-            Answer::Accessed(block) => Ok(block),
+            Answer::Accessed(block) => Ok(block.without(stamp_ns)),
             Answer::Created(_) => Err(out_of_step()),
         }
     })?;
-    Ok(kinds.iter().copied().zip(blocks).collect())
+    Ok(kinds.into_iter().zip(blocks).collect())
 }
 
 fn out_of_step() -> Error {

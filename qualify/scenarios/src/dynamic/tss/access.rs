@@ -52,13 +52,26 @@ pub(super) struct Access {
     batches: usize,
 }
 
-/// Nanoseconds for an access, with what reading the clock adds to its batch.
+/// Nanoseconds for an access.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Block {
     median: f64,
     mean: f64,
     min: f64,
     max: f64,
+}
+
+impl Block {
+    /// Less what reading the clock adds to each batch.
+    pub(super) fn without(self, stamp_ns: f64) -> Self {
+        let each = stamp_ns / BATCH as f64;
+        Self {
+            median: self.median - each,
+            mean: self.mean - each,
+            min: self.min - each,
+            max: self.max - each,
+        }
+    }
 }
 
 impl Operation {
@@ -217,7 +230,7 @@ fn block<T>(access: Access, mut once: impl FnMut() -> T) -> Block {
     }
 }
 
-pub(super) fn judge(accesses: &[(Access, Vec<Block>)], stamp_ns: f64, outcome: &mut Outcome) {
+pub(super) fn judge(accesses: &[(Access, Vec<Block>)], outcome: &mut Outcome) {
     for operation in Operation::ALL {
         let of_operation = || {
             accesses
@@ -227,14 +240,11 @@ pub(super) fn judge(accesses: &[(Access, Vec<Block>)], stamp_ns: f64, outcome: &
         let Some((_, native)) = of_operation().find(|(access, _)| access.storage == Storage::Posix) else {
             return;
         };
-        let native = medians(native, stamp_ns);
+        let native = medians(native);
         for (access, blocks) in of_operation() {
-            let ratio = median_ratio(&medians(blocks, stamp_ns), &native);
+            let ratio = median_ratio(&medians(blocks), &native);
             let name = access.storage.name();
-            outcome.row(with_ratio(
-                row("access", operation, name, blocks, stamp_ns),
-                ratio,
-            ));
+            outcome.row(with_ratio(row("access", operation, name, blocks), ratio));
             if let (Some(id), Some(ratio)) = (access.storage.id(), ratio) {
                 let operation = operation.name();
                 outcome.claim(Claim::at_most(
@@ -264,7 +274,7 @@ pub(super) fn judge(accesses: &[(Access, Vec<Block>)], stamp_ns: f64, outcome: &
     }
 }
 
-pub(super) fn judge_over_keys(accesses: &[(Access, Vec<Block>)], stamp_ns: f64, outcome: &mut Outcome) {
+pub(super) fn judge_over_keys(accesses: &[(Access, Vec<Block>)], outcome: &mut Outcome) {
     for operation in Operation::ALL {
         let of_operation = || {
             accesses
@@ -274,10 +284,10 @@ pub(super) fn judge_over_keys(accesses: &[(Access, Vec<Block>)], stamp_ns: f64, 
         let Some((_, one)) = of_operation().find(|(access, _)| access.keys == 1) else {
             return;
         };
-        let one = medians(one, stamp_ns);
+        let one = medians(one);
         for (access, blocks) in of_operation() {
-            let ratio = median_ratio(&medians(blocks, stamp_ns), &one);
-            let row = row("keys", operation, access.storage.name(), blocks, stamp_ns);
+            let ratio = median_ratio(&medians(blocks), &one);
+            let row = row("keys", operation, access.storage.name(), blocks);
             outcome.row(with_ratio(row.with("keys", access.keys), ratio));
             if let (KEYS, Some(ratio)) = (access.keys, ratio) {
                 let operation = operation.name();
@@ -295,14 +305,11 @@ pub(super) fn judge_over_keys(accesses: &[(Access, Vec<Block>)], stamp_ns: f64, 
     }
 }
 
-/// Of each block, without the clock's cost.
-fn medians(blocks: &[Block], stamp_ns: f64) -> Vec<f64> {
-    let correction = stamp_ns / BATCH as f64;
-    blocks.iter().map(|block| block.median - correction).collect()
+fn medians(blocks: &[Block]) -> Vec<f64> {
+    blocks.iter().map(|block| block.median).collect()
 }
 
-fn row(table: &str, operation: Operation, what: &str, blocks: &[Block], stamp_ns: f64) -> Row {
-    let correction = stamp_ns / BATCH as f64;
+fn row(table: &str, operation: Operation, what: &str, blocks: &[Block]) -> Row {
     let means: Vec<f64> = blocks.iter().map(|block| block.mean).collect();
     let min = blocks.iter().map(|block| block.min).fold(f64::INFINITY, f64::min);
     let max = blocks.iter().map(|block| block.max).fold(0.0, f64::max);
@@ -310,10 +317,10 @@ fn row(table: &str, operation: Operation, what: &str, blocks: &[Block], stamp_ns
         .with("table", table)
         .with("operation", operation.name())
         .with("what", what)
-        .with("p50_ns", median(&medians(blocks, stamp_ns)))
-        .with("mean_ns", mean(&means).map(|mean| mean - correction))
-        .with("min_ns", min - correction)
-        .with("max_ns", max - correction)
+        .with("p50_ns", median(&medians(blocks)))
+        .with("mean_ns", mean(&means))
+        .with("min_ns", min)
+        .with("max_ns", max)
 }
 
 fn with_ratio(row: Row, ratio: Option<MedianEstimate>) -> Row {
@@ -349,7 +356,7 @@ mod tests {
                 min: ns + 0.04,
                 max: 9.04,
             };
-            vec![block; 10]
+            vec![block.without(40.0); 10]
         };
         let access = |storage, ns| (Access::of(Operation::Read, storage, 1, 1), blocks(ns));
         let accesses = [
@@ -357,7 +364,7 @@ mod tests {
             access(Storage::Word, 2.9),
             access(Storage::Typed, 3.1),
         ];
-        judge(&accesses, 40.0, &mut outcome);
+        judge(&accesses, &mut outcome);
         let claims = outcome.claims();
         assert_eq!(claims.len(), 2);
         assert!((claims[0].measured.as_f64().unwrap() - 1.45).abs() < 1e-9);

@@ -76,23 +76,20 @@ fn timed<K>(keys: usize, mut make: impl FnMut() -> Result<K, Error>) -> Result<(
 /// Passes, each of which has made all keys.
 pub(super) struct Creation {
     pub(super) maker: Maker,
-    passes: Vec<Vec<u64>>,
+    /// In nanoseconds.
+    pub(super) passes: Vec<Vec<f64>>,
 }
 
 /// How many keys are one point of the figure, and of the line through all.
 const GROUP: usize = 50;
 
 impl Creation {
-    pub(super) fn new(maker: Maker, passes: Vec<Vec<u64>>) -> Self {
-        Self { maker, passes }
-    }
-
-    /// The median of each [`GROUP`] keys over all passes, at the number of keys that were there before, without the clock's cost.
-    pub(super) fn curve(&self, stamp_ns: f64) -> Vec<(f64, f64)> {
+    /// The median of each [`GROUP`] keys over all passes, at the number of keys that were there before.
+    pub(super) fn curve(&self) -> Vec<(f64, f64)> {
         let starts = (0..self.maker.keys()).step_by(GROUP);
         let point = |start: usize| {
             let cost = self.median_of(start..start + GROUP)?;
-            Some(((start + GROUP / 2) as f64, cost - stamp_ns))
+            Some(((start + GROUP / 2) as f64, cost))
         };
         starts.filter_map(point).collect()
     }
@@ -100,37 +97,28 @@ impl Creation {
     fn median_of(&self, keys: std::ops::Range<usize>) -> Option<f64> {
         let passes = self.passes.iter();
         let of_keys = passes.filter_map(|pass| pass.get(keys.clone())).flatten();
-        median(&of_keys.map(|ns| *ns as f64).collect::<Vec<_>>())
+        median(&of_keys.copied().collect::<Vec<_>>())
     }
 
     fn max(&self) -> f64 {
-        self.passes
-            .iter()
-            .flatten()
-            .max()
-            .map_or(f64::NAN, |ns| *ns as f64)
+        self.passes.iter().flatten().copied().fold(f64::NAN, f64::max)
     }
 }
 
-pub(super) fn judge(creations: &[Creation], stamp_ns: f64, outcome: &mut Outcome) {
+pub(super) fn judge(creations: &[Creation], outcome: &mut Outcome) {
     for creation in creations {
-        let fit = LinearFit::of(&creation.curve(stamp_ns));
+        let fit = LinearFit::of(&creation.curve());
         let row = row(creation.maker.name(), fit.map(|fit| (fit.slope, fit.intercept)))
             .with("keys", creation.maker.keys())
-            .with(
-                "p50_ns",
-                creation
-                    .median_of(0..creation.maker.keys())
-                    .map(|ns| ns - stamp_ns),
-            )
-            .with("max_ns", creation.max() - stamp_ns);
+            .with("p50_ns", creation.median_of(0..creation.maker.keys()))
+            .with("max_ns", creation.max());
         outcome.row(row);
     }
     for (name, slope, intercept) in PAPER {
         outcome.row(row(name, Some((slope, intercept))).with("keys", 500));
     }
     let [first, ..] = creations else { return };
-    let ends = [0..THOUSAND, KEYS - THOUSAND..KEYS].map(|keys| first.median_of(keys).map(|ns| ns - stamp_ns));
+    let ends = [0..THOUSAND, KEYS - THOUSAND..KEYS].map(|keys| first.median_of(keys));
     let [Some(begin), Some(end)] = ends else { return };
     outcome.claim(Claim::at_most(
         "creation",
@@ -160,16 +148,20 @@ mod tests {
 
     use super::*;
 
-    fn judged(first: impl Fn(usize) -> u64) -> Outcome {
+    fn judged(first: impl Fn(usize) -> f64) -> Outcome {
         let mut outcome = Outcome::new("test", MachineFacts::read(&CpuSet::single(0)));
         let pass = (0..KEYS).map(first).collect();
-        judge(&[Creation::new(Maker::First, vec![pass])], 20.0, &mut outcome);
+        let creation = Creation {
+            maker: Maker::First,
+            passes: vec![pass],
+        };
+        judge(&[creation], &mut outcome);
         outcome
     }
 
     #[test]
     fn a_cost_that_grows_is_seen() {
-        let outcome = judged(|key| 120 + key as u64 / 100);
+        let outcome = judged(|key| 100.0 + key as f64 / 100.0);
         let row = &outcome.rows()[0];
         assert!(
             (row.number("slope_ns_per_key").unwrap() - 0.01).abs() < 1e-4,
@@ -184,10 +176,10 @@ mod tests {
 
     #[test]
     fn memory_that_is_made_now_and_then_does_not_bend_the_line() {
-        let outcome = judged(|key| if key % 64 == 0 { 5_000 } else { 120 });
+        let outcome = judged(|key| if key % 64 == 0 { 5_000.0 } else { 100.0 });
         let row = &outcome.rows()[0];
         assert_eq!(row.number("slope_ns_per_key"), Some(0.0));
-        assert_eq!(row.number("max_ns"), Some(4_980.0));
+        assert_eq!(row.number("max_ns"), Some(5_000.0));
         assert!(outcome.claims()[0].holds);
     }
 

@@ -9,13 +9,13 @@ use super::{
     find,
 };
 
-pub(super) fn chapter(outcome: &Outcome, creations: &[Creation], stamp_ns: f64) -> Chapter {
+pub(super) fn chapter(outcome: &Outcome, creations: &[Creation]) -> Chapter {
     let table = |name| Table::of(find(outcome, name).map(Row::as_map));
     Chapter::new("Storage of distributable threads")
         .paragraph(
             "What a distributable thread stores is found by its id, wherever it returns to a host, whatever thread of the system runs it. \
              The runtime attaches a thread's storage when the thread comes, so reading goes to the storage directly and looks for no \
-             id. Blocks alternate; ratios are medians over the rounds, with their 95 % confidence intervals. Accesses are timed in batches \
+             id. Blocks alternate, in several processes one after the other, because where memory lies makes a difference; ratios are medians over the rounds, with their 95 % confidence intervals. Accesses are timed in batches \
              of a thousand: one alone is shorter than reading the clock, so the shortest and the longest are those of batches. The \
              paper's figures are of single accesses, on a computer of 2003: its emulation reads in 9.7 and writes in 16.7 times what the system takes.",
         )
@@ -60,7 +60,7 @@ pub(super) fn chapter(outcome: &Outcome, creations: &[Creation], stamp_ns: f64) 
                     ("max_ns", "max (ns)"),
                 ]),
         )
-        .figure(making(creations, stamp_ns))
+        .figure(making(creations))
         .note(
             "The GNU C library has 1,024 keys for each process, and looks through them for a free one. Ours come from a list of free \
              places; every 64th that is made for the first time makes memory for 64. Lines are fitted by least squares to the medians \
@@ -115,14 +115,14 @@ fn over_keys(outcome: &Outcome) -> Figure {
     })
 }
 
-fn making(creations: &[Creation], stamp_ns: f64) -> Figure {
+fn making(creations: &[Creation]) -> Figure {
     let figure = Figure::new("Making a key, by how many there are")
         .caption("Redraws table 3 of [S4] as the lines that it describes.")
         .x("keys that are there")
         .y("making one more (ns)")
         .y_log();
     let figure = creations.iter().fold(figure, |figure, creation| {
-        figure.line(creation.maker.name(), creation.curve(stamp_ns))
+        figure.line(creation.maker.name(), creation.curve())
     });
     creation::PAPER
         .into_iter()
