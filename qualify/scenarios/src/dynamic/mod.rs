@@ -37,3 +37,20 @@ pub(crate) const ROLES: &[(&str, Role)] = &[
     (switch::ROLE, switch::child),
     (cancellation::ROLE, cancellation::child),
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::Length;
+
+    #[test]
+    fn quick_runs_are_quick() {
+        let all: Duration = BENCHMARKS
+            .iter()
+            .map(|benchmark| (benchmark.expected)(Length::Quick))
+            .sum();
+        assert!(all <= Duration::from_secs(50), "{all:?}");
+    }
+}

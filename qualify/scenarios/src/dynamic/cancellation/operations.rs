@@ -76,6 +76,10 @@ fn run(endsystem: &Arc<Endsystem>, Question { case, seconds }: Question) -> Resu
     });
     // Each is started before the first one is waited for.
     let threads: Vec<_> = threads.collect::<Result<_, _>>()?;
+    // Awake until it begins: a process that sleeps would look as if the kernel kept it from running.
+    while now_ns() < origin_ns {
+        std::hint::spin_loop();
+    }
     let mut arrivals = Vec::new();
     for thread in threads {
         arrivals.extend(joined(thread)?);

@@ -4,7 +4,7 @@ use punctual_harness::{Latencies, Outcome, Row};
 use punctual_report::{Chapter, Figure, Table};
 
 use super::{HEADING, LARGEST_GROWTH, LARGEST_RATIO, Named, Switched};
-use crate::{os::columns, trace::is_kind};
+use crate::trace::is_kind;
 
 pub(super) fn chapter(outcome: &Outcome, switched: &[Switched], stamp_ns: u64) -> Chapter {
     let holds = |id: &str| {
@@ -19,7 +19,7 @@ pub(super) fn chapter(outcome: &Outcome, switched: &[Switched], stamp_ns: u64) -
              calls of each way alone stand beside.",
         )
         .paper("[S4] 2.4", CLAIM, holds("hand-over"))
-        .table(table(outcome, "hand-over", &columns(&[("way", "way")]), "Decision and hand-over"))
+        .table(table(outcome, "hand-over", HAND_OVERS, "Decision and hand-over"))
         .table(table(outcome, "ratio", RATIOS, "Medians of alternating blocks, one way by the other"))
         .figure(tails(switched, stamp_ns))
         .table(table(outcome, "decision", DECISIONS, "The decision alone"))
@@ -28,6 +28,18 @@ pub(super) fn chapter(outcome: &Outcome, switched: &[Switched], stamp_ns: u64) -
 
 const CLAIM: &str = "dispatching in the middleware can do with less expensive calls to the kernel: its hand-over is no more than \
     half as long again as one by native priorities";
+
+const HAND_OVERS: &[(&str, &str)] = &[
+    ("way", "way"),
+    ("count", "samples"),
+    ("p50_us", "p50 (µs)"),
+    ("p99_us", "p99 (µs)"),
+    ("p999_us", "p99.9 (µs)"),
+    ("max_us", "max (µs)"),
+    ("max_cause", "the maximum's cause"),
+    ("disturbed", "interrupted"),
+    ("raw_p50_us", "raw p50 (µs)"),
+];
 
 const RATIOS: &[(&str, &str)] = &[
     ("ratio", "ratio"),
