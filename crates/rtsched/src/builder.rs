@@ -57,24 +57,59 @@ impl RtSchedulingBuilder {
     }
 
     /// Who decides. Default: [`MostImportantFirst`].
+    ///
+    /// ```
+    /// # use punctual_rtsched::RtScheduling;
+    /// use punctual_sched::dynamic::MaximumUrgencyFirst;
+    ///
+    /// let scheduling = RtScheduling::builder().scheduler(MaximumUrgencyFirst::new()).build()?;
+    /// assert_eq!(scheduling.manager().scheduler_name(), "MUF");
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
     pub fn scheduler(mut self, scheduler: impl Scheduler + 'static) -> Self {
         self.scheduler = Box::new(scheduler);
         self
     }
 
     /// How decisions are carried out. Default: [`Mechanism::ReadyQueue`].
+    ///
+    /// ```
+    /// # use punctual_rtsched::RtScheduling;
+    /// use punctual_rtsched::Mechanism;
+    ///
+    /// let scheduling = RtScheduling::builder().mechanism(Mechanism::ReadyQueue).build()?;
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
     pub fn mechanism(mut self, mechanism: Mechanism) -> Self {
         self.mechanism = mechanism;
         self
     }
 
     /// What becomes of a running thread that others pass. Default: [`Preemption::Native`].
+    ///
+    /// ```
+    /// # use punctual_rtsched::RtScheduling;
+    /// use punctual_rtsched::Preemption;
+    ///
+    /// let scheduling = RtScheduling::builder().preemption(Preemption::Cooperative).build()?;
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
     pub fn preemption(mut self, preemption: Preemption) -> Self {
         self.preemption = preemption;
         self
     }
 
     /// Which native priorities threads get. Default: those of [`NativePriorities`].
+    ///
+    /// ```
+    /// # use punctual_rtsched::RtScheduling;
+    /// use punctual_rtsched::NativePriorities;
+    /// use punctual_types::NativePriority;
+    ///
+    /// let native = NativePriorities { inactive: NativePriority(5), ..NativePriorities::default() };
+    /// let scheduling = RtScheduling::builder().native_priorities(native).build()?;
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
     pub fn native_priorities(mut self, native: NativePriorities) -> Self {
         self.native = native;
         self
@@ -85,6 +120,12 @@ impl RtSchedulingBuilder {
     /// It is the application that keeps the threads to these processors: pin the process, or the lanes and the threads that begin
     /// segments, to as many CPUs. With fewer CPUs than processors the kernel chooses among those that were let run; with more, CPUs
     /// stay free, and a thread that was passed over may go on there.
+    ///
+    /// ```
+    /// # use punctual_rtsched::RtScheduling;
+    /// let scheduling = RtScheduling::builder().processors(2).build()?;
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
     pub fn processors(mut self, processors: usize) -> Self {
         self.processors = processors;
         self
@@ -111,6 +152,12 @@ impl RtSchedulingBuilder {
     }
 
     /// How deep the segments of a thread may be nested at this host. Default 32. Over it a begin fails with IMP_LIMIT.
+    ///
+    /// ```
+    /// # use punctual_rtsched::RtScheduling;
+    /// let scheduling = RtScheduling::builder().max_segments(8).build()?;
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
     pub fn max_segments(mut self, max_segments: usize) -> Self {
         self.max_segments = max_segments;
         self
@@ -120,6 +167,13 @@ impl RtSchedulingBuilder {
     ///
     /// With mechanisms that leave the choice to the kernel, these are the decisions that the scheduler would take; they cost a
     /// choice at each scheduling point.
+    ///
+    /// ```
+    /// # use punctual_rtsched::RtScheduling;
+    /// let scheduling = RtScheduling::builder().record_decisions(10_000).build()?;
+    /// assert!(scheduling.decisions().is_empty());
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
     pub fn record_decisions(mut self, decisions: usize) -> Self {
         self.decisions = decisions;
         self
@@ -127,6 +181,15 @@ impl RtSchedulingBuilder {
 
     /// What threads are scheduled by that bring no parameters, or none that are known here. Default: importance 0; translated to
     /// the scheduler's kind.
+    ///
+    /// ```
+    /// # use punctual_rtsched::RtScheduling;
+    /// use punctual_sched::dynamic::SchedulingParameters;
+    ///
+    /// let least = SchedulingParameters::Importance { importance: -1 };
+    /// let scheduling = RtScheduling::builder().default_parameters(least).build()?;
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
     pub fn default_parameters(mut self, parameters: SchedulingParameters) -> Self {
         self.default_parameters = parameters;
         self
@@ -142,6 +205,15 @@ impl RtSchedulingBuilder {
     }
 
     /// How far the calendars of hosts may be apart: no deadline comes nearer by more than this because they are. Default 10 ms.
+    ///
+    /// ```
+    /// # use punctual_rtsched::RtScheduling;
+    /// use std::time::Duration;
+    ///
+    /// // The hosts' calendars are kept by PTP.
+    /// let scheduling = RtScheduling::builder().max_clock_skew(Duration::from_micros(50)).build()?;
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
     pub fn max_clock_skew(mut self, skew: Duration) -> Self {
         self.max_clock_skew = skew;
         self

@@ -113,6 +113,17 @@ impl<'s> Current<'s> {
     /// `begin_scheduling_segment`: a new distributable thread where there is none, else a nested segment. `implicit`: what threads
     /// get that are spawned in it; `None`: those of the segment itself.
     ///
+    /// ```
+    /// # use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// # use punctual_sched::dynamic::SchedulingParameters;
+    /// # let scheduling = RtScheduling::builder().build()?;
+    /// # let current = scheduling.current();
+    /// # let parameters = SchedulingParameters::Importance { importance: 1 };
+    /// current.begin_scheduling_segment("track", parameters, None)?;
+    /// current.end_scheduling_segment("track")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Self::segment`]. Nothing has changed then.
     pub fn begin_scheduling_segment(
@@ -216,6 +227,17 @@ impl<'s> Current<'s> {
 
     /// `id`.
     ///
+    /// ```
+    /// # use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// # use punctual_sched::dynamic::SchedulingParameters;
+    /// # let scheduling = RtScheduling::builder().build()?;
+    /// # let current = scheduling.current();
+    /// # let parameters = SchedulingParameters::Importance { importance: 1 };
+    /// let id = current.segment("track", parameters, |_| Ok::<_, SchedulingError>(current.id()?))?;
+    /// assert_eq!(id.to_string().len(), 32);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// BAD_INV_ORDER without a distributable thread.
     pub fn id(&self) -> Result<DistributableThreadId, SystemException> {
@@ -245,12 +267,37 @@ impl<'s> Current<'s> {
     }
 
     /// `lookup`: the thread with that id, where it is known at this endsystem.
+    ///
+    /// ```
+    /// # use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// # use punctual_sched::dynamic::SchedulingParameters;
+    /// # let scheduling = RtScheduling::builder().build()?;
+    /// # let current = scheduling.current();
+    /// # let parameters = SchedulingParameters::Importance { importance: 1 };
+    /// current.segment("track", parameters, |_| {
+    ///     let own = current.lookup(current.id()?).expect("it is here");
+    ///     assert_eq!(own.id(), current.id()?);
+    ///     Ok::<_, SchedulingError>(())
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn lookup(&self, id: DistributableThreadId) -> Option<DistributableThread> {
         self.endsystem.dispatcher.is_cancelled(id)?;
         Some(DistributableThread::new(self.endsystem, id))
     }
 
     /// `scheduling_parameter`: those of the innermost segment.
+    ///
+    /// ```
+    /// # use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// # use punctual_sched::dynamic::SchedulingParameters;
+    /// # let scheduling = RtScheduling::builder().build()?;
+    /// # let current = scheduling.current();
+    /// # let parameters = SchedulingParameters::Importance { importance: 1 };
+    /// let own = current.segment("track", parameters, |_| Ok::<_, SchedulingError>(current.scheduling_parameter()?))?;
+    /// assert_eq!(own, parameters);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// BAD_INV_ORDER without a distributable thread.
@@ -259,6 +306,19 @@ impl<'s> Current<'s> {
     }
 
     /// `implicit_scheduling_parameter`: what threads get that are spawned in the innermost segment, where that was said.
+    ///
+    /// ```
+    /// # use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// # use punctual_sched::dynamic::SchedulingParameters;
+    /// # let scheduling = RtScheduling::builder().build()?;
+    /// # let current = scheduling.current();
+    /// # let parameters = SchedulingParameters::Importance { importance: 1 };
+    /// let none = current.segment("track", parameters, |_| {
+    ///     Ok::<_, SchedulingError>(current.implicit_scheduling_parameter()?)
+    /// })?;
+    /// assert_eq!(none, None, "nothing was said");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// BAD_INV_ORDER without a distributable thread.
@@ -269,6 +329,19 @@ impl<'s> Current<'s> {
     /// `current_scheduling_segment_names`: those at this host since the thread last came here, the innermost first. The one that a
     /// request began has the operation's name.
     ///
+    /// ```
+    /// # use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// # use punctual_sched::dynamic::SchedulingParameters;
+    /// # let scheduling = RtScheduling::builder().build()?;
+    /// # let current = scheduling.current();
+    /// # let parameters = SchedulingParameters::Importance { importance: 1 };
+    /// let names = current.segment("track", parameters, |_| {
+    ///     Ok::<_, SchedulingError>(current.current_scheduling_segment_names()?)
+    /// })?;
+    /// assert_eq!(names, ["track"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// BAD_INV_ORDER without a distributable thread.
     pub fn current_scheduling_segment_names(&self) -> Result<Vec<String>, SystemException> {
@@ -276,6 +349,22 @@ impl<'s> Current<'s> {
     }
 
     /// A scheduling point and nothing else: lets more eligible threads go first, sees cancellation.
+    ///
+    /// ```
+    /// # use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// # use punctual_sched::dynamic::SchedulingParameters;
+    /// # let scheduling = RtScheduling::builder().build()?;
+    /// # let current = scheduling.current();
+    /// # let parameters = SchedulingParameters::Importance { importance: 1 };
+    /// current.segment("track", parameters, |_| {
+    ///     for _part in 0..3 {
+    ///         // Some work.
+    ///         current.scheduling_point()?;
+    ///     }
+    ///     Ok::<_, SchedulingError>(())
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// BAD_INV_ORDER without a distributable thread; THREAD_CANCELLED; TIMEOUT in an operation whose deadline has passed.
@@ -345,6 +434,16 @@ impl<'s> Current<'s> {
     }
 
     /// Now, by the clock that deadlines are points of.
+    ///
+    /// ```
+    /// # use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// # use punctual_sched::dynamic::SchedulingParameters;
+    /// # let scheduling = RtScheduling::builder().build()?;
+    /// # let current = scheduling.current();
+    /// # let parameters = SchedulingParameters::Importance { importance: 1 };
+    /// assert!(current.now() <= scheduling.now());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn now(&self) -> Time {
         dispatcher::now()
     }

@@ -51,6 +51,12 @@ impl RtScheduling {
     }
 
     /// `RTScheduling::Current` of the calling OS thread.
+    ///
+    /// ```
+    /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
+    /// assert!(scheduling.current().id().is_err(), "none yet");
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
     pub fn current(&self) -> Current<'_> {
         Current::new(&self.endsystem)
     }

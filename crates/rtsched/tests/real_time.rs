@@ -203,6 +203,40 @@ fn one_that_was_passed_waits_at_its_next_scheduling_point() {
 }
 
 #[test]
+fn nobody_is_lost_among_many_and_all_get_their_own_back() {
+    let _alone = ALONE.lock();
+    let Some(cpu) = cpu_with_rights("nobody_is_lost_among_many_and_all_get_their_own_back") else {
+        return;
+    };
+    for mechanism in [Mechanism::ReadyQueue, Mechanism::OsPriorities] {
+        let scheduling = RtScheduling::builder().mechanism(mechanism).build().unwrap();
+        let threads: Vec<_> = (1..=5_i32)
+            .map(|number| {
+                let scheduling = scheduling.clone();
+                let body = move || {
+                    let current = scheduling.current();
+                    for round in 0..200 {
+                        let turn = |step: i32| importance((number * 7 + round * 3 + step * 5) % 11);
+                        let result = current.segment("play", turn(0), |segment| {
+                            segment.update(turn(1))?;
+                            current.sleep_until(current.now() + Duration::from_micros(50))?;
+                            segment.update(turn(2))
+                        });
+                        result.unwrap();
+                    }
+                    scheduling::current()
+                };
+                on(cpu, "player").spawn(body).unwrap()
+            })
+            .collect();
+        for thread in threads {
+            assert_eq!(thread.join().unwrap(), Scheduling::fifo(NativePriority(80)));
+        }
+        assert_eq!(scheduling.threads(), 0);
+    }
+}
+
+#[test]
 fn native_priorities_follow_the_eligibility() {
     let _alone = ALONE.lock();
     let Some(cpu) = cpu_with_rights("native_priorities_follow_the_eligibility") else {

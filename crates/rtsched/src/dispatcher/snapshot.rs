@@ -6,6 +6,15 @@ use super::{
 };
 
 /// A distributable thread as it was when somebody looked; from [`RtScheduling::snapshot`](crate::RtScheduling::snapshot).
+///
+/// ```
+/// use punctual_rtsched::{RtScheduling, ThreadSnapshot};
+///
+/// let scheduling = RtScheduling::builder().build()?;
+/// let threads: Vec<ThreadSnapshot> = scheduling.snapshot();
+/// assert!(threads.is_empty());
+/// # Ok::<(), punctual_rtsched::BuildError>(())
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ThreadSnapshot {
     /// Its id.

@@ -402,7 +402,12 @@ fn a_host_that_dies_gives_the_thread_back_as_an_error() {
         .segment("track", importance(5), |segment| {
             worker.work(1)?;
             server.orb.shutdown();
-            let lost = worker.within(Duration::from_secs(20)).work(2).unwrap_err();
+            let mut lost = None;
+            eventually("its connections are closed", || {
+                lost = worker.within(Duration::from_secs(20)).work(2).err();
+                lost.is_some()
+            });
+            let lost = lost.unwrap();
             assert_ne!(lost.kind, SystemExceptionKind::ThreadCancelled, "{lost}");
             segment.update(importance(4))
         })

@@ -1,6 +1,7 @@
 //! Many threads that do everything at once: nobody runs whose turn it is not, and nobody is left waiting.
 
 use std::{
+    io::Write,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -8,12 +9,13 @@ use std::{
     time::Duration,
 };
 
-use punctual_os::ThreadSpec;
+use punctual_os::{Granted, Scheduling, ThreadSpec};
 use punctual_rtsched::{Mechanism, Preemption, RetryPolicy, RtScheduling, SchedulingError, SpawnSpec};
 use punctual_sched::dynamic::{
     EarliestDeadlineFirst, MaximumUrgencyFirst, MostImportantFirst, ParameterKind, SchedulingParameters,
     ThreadPriority, Time, TranslationDefaults,
 };
+use punctual_types::NativePriority;
 
 use crate::hosts::{Host, WorkerRef, eventually, importance};
 
@@ -51,7 +53,8 @@ impl Turnstile {
         if self.inside.fetch_add(1, Ordering::SeqCst) >= self.most {
             self.crowded.store(true, Ordering::SeqCst);
         }
-        std::hint::black_box((0..200).sum::<u64>());
+        // Long enough for another one, where that may run.
+        std::thread::sleep(Duration::from_micros(20));
         self.inside.fetch_sub(1, Ordering::SeqCst);
     }
 }
@@ -96,9 +99,9 @@ fn play(
     })
 }
 
-fn exclusive(processors: usize) {
+fn exclusive(processors: usize, preemption: Preemption) {
     let scheduling = RtScheduling::builder()
-        .preemption(Preemption::Cooperative)
+        .preemption(preemption)
         .processors(processors)
         .build()
         .unwrap();
@@ -139,12 +142,22 @@ fn exclusive(processors: usize) {
 
 #[test]
 fn on_one_processor_one_runs() {
-    exclusive(1);
+    exclusive(1, Preemption::Cooperative);
 }
 
 #[test]
 fn on_two_processors_two_run() {
-    exclusive(2);
+    exclusive(2, Preemption::Cooperative);
+}
+
+#[test]
+fn without_rights_native_preemption_is_cooperative() {
+    let probe = ThreadSpec::new("probe").scheduling(Scheduling::fifo(NativePriority(2)));
+    if probe.spawn(|| ()).unwrap().granted() == Granted::RealTime {
+        let _ = writeln!(std::io::stderr(), "skipped: there are real-time rights");
+        return;
+    }
+    exclusive(1, Preemption::Native);
 }
 
 #[test]
