@@ -39,7 +39,7 @@ fn mif_and_tp_give_the_papers_schedule() {
     let schedules = of_kind(&outcome, "schedule");
     assert_eq!(schedules.len(), 9);
     for row in schedules {
-        // Of the others the order may be another one live; that they run at all is not a matter of luck.
+        // Of the others the order may be another one live; that each of the nine pieces of work begins and ends is not a matter of luck.
         assert!(
             row["live_events"].as_u64().is_some_and(|events| events >= 24),
             "{row}"
