@@ -267,7 +267,11 @@ fn native_priorities_follow_the_eligibility() {
             on(cpu, "work").spawn(body).unwrap()
         })
         .into();
-    eventually("all have begun", || scheduling.threads() == 3);
+    eventually("all have begun", || {
+        let threads = scheduling.snapshot();
+        let run = |thread: &&punctual_rtsched::ThreadSnapshot| thread.standing == Standing::Running;
+        threads.iter().filter(run).count() == 3
+    });
     let native: Vec<Scheduling> = threads
         .iter()
         .map(|thread| scheduling::of(thread.tid()).unwrap())

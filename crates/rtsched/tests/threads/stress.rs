@@ -67,7 +67,7 @@ fn play(
     worker: &WorkerRef,
 ) -> Result<(), SchedulingError> {
     let current = scheduling.current();
-    let mut draw = move |numbers: &mut Numbers| importance(numbers.next(10) as i32);
+    let draw = |numbers: &mut Numbers| importance(numbers.next(10) as i32);
     current.segment("play", draw(numbers), |segment| {
         turnstile.run();
         for _ in 0..numbers.next(8) {
