@@ -25,7 +25,7 @@ mod worker;
 pub(crate) use context_switch::yield_to_each_other;
 pub(crate) use disturbance::Disturbances;
 pub(crate) use samples::{Log, Sample, now_ns};
-pub(crate) use subject::{Interrupts, Subject, lacks_rights, no_rights, shortened};
+pub(crate) use subject::{Interrupts, Subject, no_rights, shortened};
 pub(crate) use worker::{fifo, joined, run, serve};
 
 use crate::{Benchmark, Role};

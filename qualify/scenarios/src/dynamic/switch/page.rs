@@ -11,17 +11,26 @@ pub(super) fn chapter(outcome: &Outcome, switched: &[Switched], stamp_ns: u64) -
         let claim = outcome.claims().iter().find(|claim| claim.id == id);
         claim.map(|claim| claim.holds)
     };
-    Chapter::new(HEADING)
-        .paragraph(
-            "Two distributable threads on one processor make themselves less important in turn. Each time the scheduler decides that \
-             the other one is to run: through the ready queue (MIF) that one is woken and this one waits; with native priorities (TP) \
-             one sched_setparam does both. Timed is from before the update in the one to its return in the other. The two system \
-             calls of each way alone stand beside.",
-        )
-        .paper("[S4] 2.4", CLAIM, holds("hand-over"))
-        .table(table(outcome, "hand-over", HAND_OVERS, "Decision and hand-over"))
-        .table(table(outcome, "ratio", RATIOS, "Medians of alternating blocks, one way by the other"))
-        .figure(tails(switched, stamp_ns))
+    let chapter = Chapter::new(HEADING).paragraph(
+        "Two distributable threads on one processor make themselves less important in turn. Each time the scheduler decides that \
+         the other one is to run: through the ready queue (MIF) that one is woken and this one waits; with native priorities (TP) \
+         one sched_setparam does both. Timed is from before the update in the one to its return in the other. The system calls of \
+         each way alone stand beside.",
+    );
+    let chapter = match switched {
+        [] => chapter,
+        switched => chapter
+            .paper("[S4] 2.4", CLAIM, holds("hand-over"))
+            .table(table(outcome, "hand-over", HAND_OVERS, "Decision and hand-over"))
+            .table(table(
+                outcome,
+                "ratio",
+                RATIOS,
+                "Medians of alternating blocks, one way by the other",
+            ))
+            .figure(tails(switched, stamp_ns)),
+    };
+    chapter
         .table(table(outcome, "decision", DECISIONS, "The decision alone"))
         .figure(growth(outcome))
 }
