@@ -73,11 +73,14 @@ impl Simulation<'_> {
             let Some(processor) = self.hosts[host].processor_for(thread, life) else {
                 break;
             };
-            if let Some(depth) = self.sheds(thread) {
-                self.hosts[host].overhead(processor, now, costs.cancellation);
-                self.shed(thread, depth, observer);
-                // Somebody else is to run instead.
-                break;
+            if self.may_be_shed(thread) {
+                self.hosts[host].overhead(processor, now, costs.check);
+                if let Some(depth) = self.threads[thread].hopeless(now) {
+                    self.hosts[host].overhead(processor, now, costs.cancellation);
+                    self.shed(thread, depth, observer);
+                    // Somebody else is to run instead.
+                    break;
+                }
             }
             self.hosts[host].dispatch(processor, thread, life, now, costs.hand_over);
             let thread_state = &mut self.threads[thread];
@@ -112,17 +115,15 @@ impl Simulation<'_> {
         }
     }
 
-    /// The operation that is to be cancelled instead of being dispatched. What computes already is not at a scheduling point.
-    fn sheds(&self, thread: usize) -> Option<usize> {
+    /// Whether an operation of this thread may be cancelled instead of being dispatched. What computes already is not at a
+    /// scheduling point.
+    fn may_be_shed(&self, thread: usize) -> bool {
         let state = &self.threads[thread];
         let sheds = match self.model.shedding {
             Shedding::None => false,
             Shedding::NonCritical => !state.segment().parameters.is_critical(),
             Shedding::All => true,
         };
-        if !sheds || state.remaining > 0 || state.unwinding_to.is_some() {
-            return None;
-        }
-        state.hopeless(self.now)
+        sheds && state.remaining == 0 && state.unwinding_to.is_none()
     }
 }

@@ -64,6 +64,7 @@ pub fn operational_flight_program(load: f64, shedding: Shedding) -> Model {
     host.costs = Costs {
         decision: Duration::from_micros(5),
         hand_over: Duration::from_micros(10),
+        check: Duration::from_micros(5),
         cancellation: Duration::from_micros(100),
     };
     let mut model = Model {
