@@ -1,5 +1,6 @@
-//! Compiles the interface that the tests call.
+//! Compiles the interfaces that the tests call.
 
 fn main() -> Result<(), punctual_build::Error> {
-    punctual_build::compile("idl/conformance.idl")
+    punctual_build::compile("idl/conformance.idl")?;
+    punctual_build::compile("idl/travel.idl")
 }

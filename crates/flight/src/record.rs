@@ -41,10 +41,23 @@ pub enum Event {
     /// Server: it is decided at which priority the request runs. Priority: that one. Detail: whose it is, as [`model`] numbers
     /// it.
     Placed = 16,
+    /// A distributable thread begins a scheduling segment on this thread. Detail of this and the following events: the lower half
+    /// of its id, by which records of all hosts belong together.
+    SegmentBegin = 17,
+    /// It has ended its innermost segment.
+    SegmentEnd = 18,
+    /// It was let run, by whichever thread decided that.
+    DistributableThreadResumed = 19,
+    /// It was kept from running: others go first, it waits, or it leaves.
+    DistributableThreadSuspended = 20,
+    /// It leaves this thread by a call.
+    DistributableThreadSent = 21,
+    /// It comes to this thread, with a request or back from a call.
+    DistributableThreadReceived = 22,
 }
 
 impl Event {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 22] = [
         Self::CallBegin,
         Self::Encoded,
         Self::Sent,
@@ -61,6 +74,12 @@ impl Event {
         Self::Closed,
         Self::PriorityChanged,
         Self::Placed,
+        Self::SegmentBegin,
+        Self::SegmentEnd,
+        Self::DistributableThreadResumed,
+        Self::DistributableThreadSuspended,
+        Self::DistributableThreadSent,
+        Self::DistributableThreadReceived,
     ];
 
     fn of(number: u8) -> Option<Self> {

@@ -76,7 +76,8 @@ impl Peers {
         Self::Network { address, prefix }
     }
 
-    fn include(self, peer: Peer) -> bool {
+    /// Whether this peer is one of them.
+    pub fn include(self, peer: Peer) -> bool {
         match self {
             Self::Everyone => true,
             Self::SameHost => peer.is_local(),

@@ -28,7 +28,7 @@ pub struct Limits {
     /// Past it the one that was unused for longest is closed: of those that threads of the lane have opened or ended threads
     /// have left, else of the calling thread's own. Where none is unused, calls that need another fail with IMP_LIMIT.
     pub max_client_connections: usize,
-    /// Calls that are outstanding at a time over one connection that threads share; a further one fails with IMP_LIMIT. At most
+    /// Calls that are outstanding at a time over one connection that threads share, asynchronous ones included; a further one fails with IMP_LIMIT. At most
     /// 65,536. Default 64. See [`crate::ConnectionMode::Shared`].
     pub max_shared_calls: usize,
     /// Fragmented messages under way on one connection. Default 4.

@@ -155,7 +155,11 @@ pub(crate) fn explicit_priority() -> Option<Priority> {
 /// A thread in an ordinary scheduling class has no native priority that could be mapped back; the lowest is what it can
 /// honestly claim. (TAO fails such calls with DATA_CONVERSION.) Fails where the transform refuses.
 pub(crate) fn call_priority(core: &OrbCore) -> Result<Priority, SystemException> {
-    let priority = thread_priority(core);
+    transformed(thread_priority(core))
+}
+
+/// What calls of this thread carry if this is its priority; fails where the transform refuses.
+pub(crate) fn transformed(priority: Priority) -> Result<Priority, SystemException> {
     if !TRANSFORMS.get() {
         return Ok(priority);
     }

@@ -33,6 +33,7 @@ mod threadpool;
 
 pub use accepted_priorities::Peers;
 pub use builder::OrbBuilder;
+pub use client::swap_call_limit;
 pub use config::{Limits, OnExcess, PriorityModel};
 pub use current::Current;
 pub use error::{OrbError, ResolveError};

@@ -38,7 +38,7 @@ impl PreparedNotice {
     /// That this lane's only thread was about to wait for itself.
     pub(crate) fn deadlock(lane: &str) -> Self {
         let text = format!(
-            "punctual: a servant called an object of the lane that it runs in, `{lane}`, which has no other thread to serve the call: \
+            "punctual: a servant would wait for the lane that it runs in, `{lane}`, which has no other thread to serve its call, or to read the reply: \
              it was refused with BAD_INV_ORDER; give the lane another thread, or call with `WaitStrategy::Serving`\n"
         );
         Self {

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use punctual_cdr::{Endian, Ior};
+use punctual_cdr::{Endian, Ior, TaggedComponent};
 use punctual_giop::{IiopAddress, ObjectUrl, Profile, UrlAddress, UrlError, Version};
 use punctual_stub::{Interface, ObjectRef, PolicyOverrides};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
@@ -142,7 +142,7 @@ impl Orb {
     }
 
     /// Makes this the pool whose lanes read the replies of calls under [`crate::ConnectionMode::Shared`] that no lane's thread
-    /// makes, in place of one set before. Calls under way stay with the lane that they began with.
+    /// makes, and of asynchronous calls, in place of one set before. Calls under way stay with the lane that they began with.
     ///
     /// A caller's reply is read by the lowest lane that is not below the caller's priority. The lanes may serve requests as
     /// well; while all threads of one are in upcalls, its replies wait.
@@ -319,6 +319,33 @@ impl Orb {
         }
         let key = name.as_bytes().to_vec();
         Ok(ObjectUrl::Corbaloc { addresses, key }.to_string())
+    }
+
+    /// Adds a component to every profile of the references that the ORB makes from now on, in place of one with this tag that was
+    /// added before. Clients that do not know it pass over it.
+    ///
+    /// As `PortableInterceptor::IORInfo::add_ior_component`; the ORB's own components are not touched.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// # use punctual_stub::Interface;
+    /// use punctual_cdr::TaggedComponent;
+    /// use punctual_giop::IiopProfile;
+    ///
+    /// let orb = Orb::builder().listen("iiop://127.0.0.1").build()?;
+    /// let rack = TaggedComponent { tag: 0x5241_434b, data: vec![0, 7] };
+    /// orb.add_ior_component(rack.clone());
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// let profile = IiopProfile::decode(&doubler.as_object().ior().profiles[0])?;
+    /// assert!(profile.components.contains(&rack));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn add_ior_component(&self, component: TaggedComponent) {
+        let mut components = self.core().components.lock();
+        components.retain(|other| other.tag != component.tag);
+        components.push(component);
     }
 
     /// Turns `IOR:` or `corbaloc:` text into a reference, asking the object where it is and what it supports.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use arc_swap::ArcSwapOption;
-use punctual_cdr::{CdrError, Ior, TaggedProfile};
+use punctual_cdr::{CdrError, Ior, TaggedComponent, TaggedProfile};
 use punctual_giop::Profile;
 use punctual_os::{PiMutex, SchedulingClass, scheduling};
 use punctual_poa::{ObjectKey, ObjectTable, SlotId, Slots};
@@ -61,6 +61,8 @@ pub(crate) struct OrbCore {
     activation: PiMutex<Activation>,
     ids: ObjectIds,
     pub(crate) published: PiMutex<HashMap<Box<[u8]>, Arc<Ior>>>,
+    /// Of all references that are made from now on.
+    pub(crate) components: PiMutex<Vec<TaggedComponent>>,
     pub(crate) mutexes: Mutexes,
     pub(crate) poa_defaults: PiMutex<PoaDefaults>,
     pub(crate) interceptors: Interceptors,
@@ -149,6 +151,7 @@ impl OrbCore {
             }),
             ids: ObjectIds::new(),
             published: PiMutex::new(HashMap::new()),
+            components: PiMutex::new(Vec::new()),
             mutexes: Mutexes::default(),
             poa_defaults: PiMutex::new(settings.poa_defaults),
             interceptors: settings.interceptors,
@@ -348,6 +351,7 @@ impl OrbCore {
     ) -> Result<Ior, OrbError> {
         self.bury();
         let mut ior = Ior::default();
+        let components = self.components.lock().clone();
         let mut activation = self.activation.lock();
         if poa.is_destroyed() {
             return Err(OrbError::AdapterDestroyed);
@@ -359,7 +363,7 @@ impl OrbCore {
         let slot = activation.slots.activate(&self.objects, |slot| {
             let key = poa.object_key(self.boot, slot, id);
             ior = poa
-                .reference(servant.repository_id(), key, poa.model(priority))
+                .reference(servant.repository_id(), key, poa.model(priority), &components)
                 .map_err(OrbError::Reference)?;
             Ok::<_, OrbError>(Arc::new(ActiveObject {
                 servant,
@@ -403,7 +407,7 @@ impl OrbCore {
     ) -> Result<Ior, OrbError> {
         let adapter = poa.adapter(self.boot);
         let key = ObjectKey::Named { adapter, id }.to_octets();
-        poa.reference(repository_id, key, poa.model(priority))
+        poa.reference(repository_id, key, poa.model(priority), &self.components.lock())
             .map_err(OrbError::Reference)
     }
 

@@ -14,13 +14,15 @@ pub(crate) const TAG_HOST: u32 = PUNCTUAL_ORB_TYPE + 1;
 
 /// One profile for each protocol, in the order of the endpoints, with all endpoints of it; the first is the profile's own.
 ///
-/// `policies`: those of a real-time adapter, whose references name the priority of each endpoint.
+/// `policies`: those of a real-time adapter, whose references name the priority of each endpoint. `more`: components that every
+/// profile has besides.
 ///
 /// Source: TAO, as captured; see [`Profile`] and [`encode_endpoints_with`].
 pub(crate) fn profiles(
     endpoints: &[LaneEndpoint],
     object_key: &[u8],
     policies: Option<&[PolicyValue]>,
+    more: &[TaggedComponent],
 ) -> Result<Vec<TaggedProfile>, CdrError> {
     let mut tags: Vec<_> = endpoints.iter().map(LaneEndpoint::profile_tag).collect();
     let mut seen = Vec::new();
@@ -36,12 +38,14 @@ pub(crate) fn profiles(
                 .filter(|endpoint| endpoint.profile_tag() == tag)
                 .collect();
             let transport = &*own[0].transport;
+            let mut components = components(transport, &own, policies)?;
+            components.extend_from_slice(more);
             Profile {
                 tag,
                 version: Version::V1_2,
                 address: &own[0].address,
                 object_key: object_key.to_vec(),
-                components: components(transport, &own, policies)?,
+                components,
             }
             .encode_with(Endian::NATIVE, |address, encoder| {
                 transport.encode_address(address, encoder)

@@ -5,12 +5,13 @@
 //! | Question | Module |
 //! |---|---|
 //! | Start a thread with a name, a class, a priority, CPUs and a stack | [`thread`] |
-//! | Change or read a scheduling class, a priority, CPUs | [`scheduling`], [`affinity`] |
-//! | Exclude other threads, or wait for them, without priority inversion | [`lock`], [`inheriting_lock`], [`ceiling`], [`condvar`] |
-//! | Measure what the system itself offers for that | [`posix_mutex`], [`semaphore`] |
+//! | Change or read a scheduling class, a priority, CPUs | [`scheduling`], [`deadline_class`], [`affinity`] |
+//! | Exclude other threads, or wait for them, without priority inversion | [`lock`], [`inheriting_lock`], [`ceiling`], [`condvar`], [`gate`] |
+//! | Measure what the system itself offers for that | [`posix_mutex`], [`semaphore`], [`posix_key`] |
 //! | Wait for sockets and doorbells | [`poller`], [`doorbell`], [`wait`] |
 //! | Talk to another process through shared memory | [`shm`] |
 //! | Set what sockets have no safe way for | [`socket_option`] |
+//! | Draw numbers nobody can guess | [`random`] |
 //! | Keep memory resident | [`memory`] |
 //! | Read CPU time, sleep until a point in time | [`clock`] |
 //! | Say something without waiting | [`standard_error`] |
@@ -33,7 +34,9 @@ pub mod alloc_counter;
 pub mod ceiling;
 pub mod clock;
 pub mod condvar;
+pub mod deadline_class;
 pub mod doorbell;
+pub mod gate;
 pub mod inheriting_lock;
 pub mod lock;
 pub mod machine;
@@ -41,8 +44,10 @@ pub mod memory;
 pub mod namespace;
 pub mod perf;
 pub mod poller;
+pub mod posix_key;
 pub mod posix_mutex;
 pub mod process;
+pub mod random;
 pub mod rights;
 pub mod scheduling;
 pub mod semaphore;
@@ -62,9 +67,11 @@ pub use affinity::CpuSet;
 pub use alloc_counter::CountingAllocator;
 pub use condvar::PiCondvar;
 pub use doorbell::Doorbell;
+pub use gate::Gate;
 pub use inheriting_lock::InheritingLock;
 pub use lock::{PiMutex, PiMutexGuard};
 pub use poller::{Events, Interest, Poller, Trigger};
+pub use posix_key::PosixKey;
 pub use posix_mutex::PosixMutex;
 pub use scheduling::{Scheduling, SchedulingClass};
 pub use semaphore::Semaphore;

@@ -50,8 +50,8 @@ pub use punctual_sched::{
     NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping, UnknownMapping,
 };
 pub use punctual_stub::{
-    ConnectionMode, Interface, ObjectRef, PoliciesInForce, PolicyConflict, PolicyOverrides, Skeleton,
-    WaitStrategy,
+    AsyncCall, ConnectionMode, Interface, ObjectRef, PoliciesInForce, PolicyConflict, PolicyOverrides,
+    Skeleton, WaitStrategy,
 };
 pub use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use punctual_types::{
@@ -74,6 +74,39 @@ pub mod prelude {
         Completion, Interface, ObjectRef, Orb, OrbError, Poa, Priority, PriorityModel, ResolveError,
         SystemException, SystemExceptionKind, ThreadPool,
     };
+}
+
+/// Real-time CORBA 1.2: distributable threads, scheduling segments, and the schedulers of an endsystem.
+///
+/// A distributable thread is one locus of execution that moves from host to host with its calls, and is scheduled everywhere by its
+/// parameters. [`RtScheduling`](rtscheduling::RtScheduling) goes into each ORB of the process; the scheduler and what carries out its
+/// decisions are chosen there, and can be changed while everything runs.
+///
+/// ```
+/// use punctual::{Orb, rtscheduling::*};
+///
+/// let scheduling = RtScheduling::builder()
+///     .scheduler(MostImportantFirst::new())
+///     .mechanism(Mechanism::ReadyQueue)
+///     .processors(1)
+///     .build()?;
+/// let orb = Orb::builder().initializer(&scheduling).build()?;
+///
+/// let current = scheduling.current();
+/// let important = SchedulingParameters::Importance { importance: 5 };
+/// current.segment("track", important, |segment| {
+///     // Calls through `orb` take the thread along: `tracker.cube(3)?`.
+///     segment.update(SchedulingParameters::Importance { importance: 7 })?;
+///     let id = current.id()?;
+///     assert!(scheduling.lookup(id).is_some());
+///     Ok::<_, SchedulingError>(())
+/// })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub mod rtscheduling {
+    pub use punctual_rtsched::*;
+    pub use punctual_sched::dynamic::*;
+    pub use punctual_types::DistributableThreadId;
 }
 
 /// Transports: how octets get from one ORB to another, and what a transport of one's own needs.

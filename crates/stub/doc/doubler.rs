@@ -5,7 +5,9 @@
 //         oneway void wake();
 //     };
 
-use punctual_stub::rt::{Decode, Encode, Interface, ObjectRef, Phase, Skeleton, SystemException, Upcall};
+use punctual_stub::rt::{
+    AsyncCall, Decode, Encode, Interface, ObjectRef, Phase, Skeleton, SystemException, Upcall, one_result,
+};
 
 /// The servant.
 pub struct Doubler;
@@ -22,6 +24,11 @@ impl DoublerRef {
             Phase::Results(decoder) => result.decode_into(decoder),
         })?;
         Ok(result)
+    }
+
+    #[allow(dead_code, reason = "not every example that includes this calls it")]
+    pub fn twice_async(&self, value: i32) -> AsyncCall<i32, SystemException> {
+        self.0.call_async("twice", &mut |encoder| value.encode(encoder), one_result)
     }
 }
 

@@ -26,7 +26,8 @@ pub enum ConnectionMode {
     /// it, `Orb::set_reply_threadpool`, and use the lowest lane that is not below their priority; INV_POLICY where there is
     /// none.
     ///
-    /// Calls whose policies bind connections to their bands are exclusive ones.
+    /// Calls whose policies bind connections to their bands are exclusive ones. Asynchronous ones ([`crate::AsyncCall`]) share
+    /// connections under either mode, or fail.
     ///
     /// A lane whose threads are all in upcalls reads no replies until one is back, unless it buffers requests: let
     /// those that have hard deadlines be exclusive, or give the replies a pool of their own.

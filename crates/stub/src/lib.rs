@@ -3,6 +3,7 @@
 //! The runtime (`punctual-orb`) implements [`Target`] and [`Orb`] and makes [`Upcall`]s; generated code implements
 //! [`Interface`], [`Skeleton`] and [`OperationError`]. Neither knows the other.
 
+mod asynchronous;
 mod connection_mode;
 mod exception;
 mod interface;
@@ -13,6 +14,7 @@ mod target;
 mod upcall;
 mod wait_strategy;
 
+pub use asynchronous::{AsyncCall, Patience, PendingCall, Results, one_result};
 pub use connection_mode::ConnectionMode;
 pub use exception::{OperationError, UserException};
 pub use interface::{Interface, Servant, Skeleton, servant};
@@ -32,6 +34,7 @@ pub mod rt {
     pub use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
     pub use crate::{
-        Interface, ObjectRef, OperationError, Phase, Reset, Servant, Skeleton, Upcall, UserException,
+        AsyncCall, Interface, ObjectRef, OperationError, Phase, Reset, Servant, Skeleton, Upcall,
+        UserException, one_result,
     };
 }

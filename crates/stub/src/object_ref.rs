@@ -81,6 +81,10 @@ impl ObjectRef {
         Self { target }
     }
 
+    pub(crate) fn target(&self) -> &Arc<dyn Target> {
+        &self.target
+    }
+
     /// The reference as it stands on the wire.
     ///
     /// ```
@@ -319,6 +323,20 @@ impl ObjectRef {
     /// ```
     pub fn with_policies(&self, overrides: PolicyOverrides) -> Self {
         Self::new(self.target.with_policies(overrides))
+    }
+
+    /// Where the object has said that it is now, if anywhere else than the reference says: where the next call goes first.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// assert_eq!(doubler.as_object().forwarded(), None);
+    /// ```
+    pub fn forwarded(&self) -> Option<Ior> {
+        self.target.forwarded()
     }
 
     /// The policies that a call of this thread would be under, `_get_client_policy`.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use punctual_cdr::{CdrError, Decoder, Encoder, Ior};
 use punctual_types::SystemException;
 
-use crate::{PoliciesInForce, PolicyConflict, PolicyOverrides};
+use crate::{PendingCall, PoliciesInForce, PolicyConflict, PolicyOverrides};
 
 /// Where a reference leads: the runtime's side of an [`ObjectRef`](crate::ObjectRef).
 pub trait Target: Send + Sync {
@@ -18,10 +18,24 @@ pub trait Target: Send + Sync {
     /// `call.perform` may be asked for the arguments more than once, when the request has to be sent again.
     fn invoke(&self, call: &mut Call<'_>) -> Result<(), SystemException>;
 
+    /// Sends the request of a two-way call and leaves it to the result to take the reply. `None`: it is over already.
+    ///
+    /// `call.perform` may be asked for the arguments more than once, but not after this has returned. A runtime that cannot do
+    /// better carries the call out.
+    fn start(self: Arc<Self>, call: &mut Call<'_>) -> Result<Option<Box<dyn PendingCall>>, SystemException> {
+        self.invoke(call)?;
+        Ok(None)
+    }
+
     /// Asks where the object is and opens the connection, without calling it: explicit binding.
     ///
     /// `false`: the object does not exist.
     fn locate(&self) -> Result<bool, SystemException>;
+
+    /// Where the object has said that it is now, if anywhere else than the reference says.
+    fn forwarded(&self) -> Option<Ior> {
+        None
+    }
 
     /// The same object, called under these policies; where they say nothing, under those that this one has.
     fn with_policies(&self, overrides: PolicyOverrides) -> Arc<dyn Target>;

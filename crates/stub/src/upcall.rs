@@ -1,4 +1,5 @@
 use punctual_cdr::{CdrError, Decode, Decoder, Encode, Encoder};
+use punctual_transport::Peer;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{OperationError, Reset, ReusePool, UserException};
@@ -14,6 +15,7 @@ pub struct Upcall<'m, 'l> {
     body_alignment: usize,
     response_expected: bool,
     outcome: Outcome,
+    peer: Option<Peer>,
     pool: &'l mut ReusePool,
 }
 
@@ -47,8 +49,20 @@ impl<'m, 'l> Upcall<'m, 'l> {
             body_alignment,
             response_expected,
             outcome: Outcome::NoException,
+            peer: None,
             pool,
         }
+    }
+
+    /// For the ORB: who sends the request.
+    pub fn sent_by(mut self, peer: Peer) -> Self {
+        self.peer = Some(peer);
+        self
+    }
+
+    /// Who sends the request, as the connection says; `None`: a caller in the same ORB. For servants that are written by hand.
+    pub fn peer(&self) -> Option<Peer> {
+        self.peer
     }
 
     /// The operation's name in IDL; attributes are `_get_name` and `_set_name`.

@@ -150,6 +150,11 @@ impl Minor {
     pub const SHARED_CALLS_EXHAUSTED: Self = Self(PUNCTUAL_VMCID | 93);
     /// Punctual: the server does not read, and what waits to be sent to it over the shared connection has reached its limit.
     pub const SHARED_CONNECTION_CONGESTED: Self = Self(PUNCTUAL_VMCID | 94);
+    /// Punctual: connections are to be bound to bands, which asynchronous calls cannot; call without `binds_bands` (INV_POLICY).
+    pub const BANDS_BOUND_ASYNCHRONOUSLY: Self = Self(PUNCTUAL_VMCID | 95);
+    /// Punctual: the object is elsewhere, where the arguments of the asynchronous call would have to be written in another way; call
+    /// again: the next call goes there at once (TRANSIENT).
+    pub const MOVED_WHILE_ASYNCHRONOUS: Self = Self(PUNCTUAL_VMCID | 96);
     /// Punctual: the server's priority transform refused the priority.
     pub const PRIORITY_NOT_TRANSFORMED: Self = Self(PUNCTUAL_VMCID | 50);
 
@@ -165,6 +170,34 @@ impl Minor {
     pub const INTERCEPTOR_PANICKED: Self = Self(PUNCTUAL_VMCID | 110);
     /// Punctual: interceptors have added as many service contexts to one message as they may.
     pub const TOO_MANY_SERVICE_CONTEXTS: Self = Self(PUNCTUAL_VMCID | 111);
+
+    /// Punctual: the calling thread carries no distributable thread; begin a scheduling segment first.
+    pub const NO_DISTRIBUTABLE_THREAD: Self = Self(PUNCTUAL_VMCID | 120);
+    /// Punctual: the innermost scheduling segment has another name; it is still open.
+    pub const SEGMENT_NAME_WRONG: Self = Self(PUNCTUAL_VMCID | 121);
+    /// Punctual: the innermost scheduling segment belongs to a scope or to a request, and ends with it.
+    pub const SEGMENT_IS_SCOPED: Self = Self(PUNCTUAL_VMCID | 122);
+    /// Punctual: no distributable thread of this id is known here: it has ended, or was never here.
+    pub const DISTRIBUTABLE_THREAD_UNKNOWN: Self = Self(PUNCTUAL_VMCID | 123);
+    /// Punctual: the distributable thread was cancelled.
+    pub const DISTRIBUTABLE_THREAD_CANCELLED: Self = Self(PUNCTUAL_VMCID | 124);
+    /// Punctual: the distributable thread is active at this host already: an earlier call of it that timed out still runs, or its context was forged.
+    pub const DISTRIBUTABLE_THREAD_ACTIVE: Self = Self(PUNCTUAL_VMCID | 125);
+    /// Punctual: the deadline of the operation passed, and the operation was cancelled; the distributable thread goes on.
+    pub const OPERATION_CANCELLED: Self = Self(PUNCTUAL_VMCID | 126);
+    /// Punctual: as many distributable threads are at this host as may be; raise `max_threads` of the scheduling's builder.
+    pub const TOO_MANY_DISTRIBUTABLE_THREADS: Self = Self(PUNCTUAL_VMCID | 127);
+    /// Punctual: the system made no thread for the distributable thread; look at its limits on threads and memory.
+    pub const SPAWN_FAILED: Self = Self(PUNCTUAL_VMCID | 128);
+    /// Punctual: the kernel does not admit the deadline: SCHED_DEADLINE wants a period and an execution time that fit beside those admitted, and a thread that no affinity binds.
+    pub const DEADLINE_NOT_ADMITTED: Self = Self(PUNCTUAL_VMCID | 129);
+    /// Punctual: the scheduling parameters are for another scheduler than the one of this endsystem.
+    pub const SCHEDULING_DISCIPLINE_UNSUPPORTED: Self = Self(PUNCTUAL_VMCID | 131);
+    /// Punctual: scheduling segments are nested deeper than the limit; raise `max_segments` of the scheduling's builder.
+    pub const SEGMENTS_NESTED_TOO_DEEP: Self = Self(PUNCTUAL_VMCID | 130);
+
+    /// Punctual: the control of distributable threads there does not answer this peer; allow it by its `CancellationPolicy`.
+    pub const CONTROL_REFUSED: Self = Self(PUNCTUAL_VMCID | 140);
 
     /// What the code means and what to try next, for the codes of this ORB.
     ///
@@ -293,19 +326,25 @@ impl Minor {
                 Some("the reference has no profile of the protocols that the client allows")
             }
             Self::NO_REPLY_THREADPOOL => Some(
-                "the call shares a connection, and no thread pool reads the replies; name one with `Orb::set_reply_threadpool`, or use `ConnectionMode::Exclusive`",
+                "the call shares a connection, and no thread pool reads the replies; name one with `Orb::set_reply_threadpool`, or wait for replies under `ConnectionMode::Exclusive`",
             ),
             Self::NO_LANE_FOR_REPLY => Some(
-                "the call shares a connection, and every lane of the pool for replies is below the caller's priority; add a lane, or use `ConnectionMode::Exclusive`",
+                "the call shares a connection, and every lane of the pool for replies is below the caller's priority; add a lane, or wait for replies under `ConnectionMode::Exclusive`",
             ),
             Self::REPLY_THREADPOOL_ENDED => {
                 Some("the thread pool that was to read the reply has ended while the call was under way")
             }
             Self::SHARED_CALLS_EXHAUSTED => Some(
-                "as many calls share the connection as may at a time; raise `max_shared_calls`, or use `ConnectionMode::Exclusive`",
+                "as many calls share the connection as may at a time; raise `max_shared_calls`, or wait for replies under `ConnectionMode::Exclusive`",
             ),
             Self::SHARED_CONNECTION_CONGESTED => Some(
                 "the server does not read, and what waits to be sent to it over the shared connection has reached its limit; call again later",
+            ),
+            Self::BANDS_BOUND_ASYNCHRONOUSLY => Some(
+                "connections are to be bound to bands, which asynchronous calls cannot; call without `binds_bands`, or wait for the reply",
+            ),
+            Self::MOVED_WHILE_ASYNCHRONOUS => Some(
+                "the object is elsewhere, where the arguments of the asynchronous call would have to be written in another way; call again: the next call goes there at once",
             ),
             Self::BAND_MISSING => Some(
                 "a request that binds its connection to a band says no band: service context 11 is missing",
@@ -320,6 +359,43 @@ impl Minor {
                 "the priority lies outside the band that its connection is bound to; send it over another connection",
             ),
             Self::PRIORITY_NOT_TRANSFORMED => Some("the server's priority transform refused the priority"),
+            Self::CONTROL_REFUSED => Some(
+                "the control of distributable threads there does not answer this peer; allow it by its `CancellationPolicy`",
+            ),
+            Self::NO_DISTRIBUTABLE_THREAD => {
+                Some("the calling thread carries no distributable thread; begin a scheduling segment first")
+            }
+            Self::SEGMENT_NAME_WRONG => {
+                Some("the innermost scheduling segment has another name; it is still open")
+            }
+            Self::SEGMENT_IS_SCOPED => {
+                Some("the innermost scheduling segment belongs to a scope or to a request, and ends with it")
+            }
+            Self::DISTRIBUTABLE_THREAD_UNKNOWN => {
+                Some("no distributable thread of this id is known here: it has ended, or was never here")
+            }
+            Self::DISTRIBUTABLE_THREAD_CANCELLED => Some("the distributable thread was cancelled"),
+            Self::DISTRIBUTABLE_THREAD_ACTIVE => Some(
+                "the distributable thread is active at this host already: an earlier call of it that timed out still runs, or its context was forged",
+            ),
+            Self::OPERATION_CANCELLED => Some(
+                "the deadline of the operation passed, and the operation was cancelled; the distributable thread goes on",
+            ),
+            Self::TOO_MANY_DISTRIBUTABLE_THREADS => Some(
+                "as many distributable threads are at this host as may be; raise `max_threads` of the scheduling's builder",
+            ),
+            Self::SPAWN_FAILED => Some(
+                "the system made no thread for the distributable thread; look at its limits on threads and memory",
+            ),
+            Self::DEADLINE_NOT_ADMITTED => Some(
+                "the kernel does not admit the deadline: SCHED_DEADLINE wants a period and an execution time that fit beside those admitted, and a thread that no affinity binds",
+            ),
+            Self::SCHEDULING_DISCIPLINE_UNSUPPORTED => Some(
+                "the scheduling parameters are for another scheduler than the one of this endsystem; use its own, or install another one",
+            ),
+            Self::SEGMENTS_NESTED_TOO_DEEP => Some(
+                "scheduling segments are nested deeper than the limit; raise `max_segments` of the scheduling's builder",
+            ),
             Self::INTERCEPTOR_PANICKED => {
                 Some("an interceptor panicked; the standard error of the process it runs in says where")
             }

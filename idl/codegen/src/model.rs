@@ -251,6 +251,8 @@ pub struct Method {
     pub operation: usize,
     pub name: String,
     pub into_name: String,
+    /// The same without waiting; not for what is oneway.
+    pub async_name: String,
 }
 
 #[derive(Debug)]

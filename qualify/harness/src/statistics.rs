@@ -61,6 +61,30 @@ pub fn standard_deviation(samples: &[f64]) -> Option<f64> {
     Some((squares / (samples.len() - 1) as f64).sqrt())
 }
 
+/// The straight line that lies nearest to points: least squares of the vertical distances.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinearFit {
+    /// What y grows by with each x.
+    pub slope: f64,
+    /// y where x is 0.
+    pub intercept: f64,
+}
+
+impl LinearFit {
+    /// Through points in any order. `None` with fewer than two different x.
+    pub fn of(points: &[(f64, f64)]) -> Option<Self> {
+        let mean_x = mean(&points.iter().map(|(x, _)| *x).collect::<Vec<_>>())?;
+        let mean_y = mean(&points.iter().map(|(_, y)| *y).collect::<Vec<_>>())?;
+        let products = points.iter().map(|(x, y)| (x - mean_x) * (y - mean_y));
+        let squares: f64 = points.iter().map(|(x, _)| (x - mean_x).powi(2)).sum();
+        let slope = products.sum::<f64>() / squares;
+        (squares > 0.0).then_some(Self {
+            slope,
+            intercept: mean_y - slope * mean_x,
+        })
+    }
+}
+
 fn sorted(samples: &[f64]) -> Option<Vec<f64>> {
     if samples.iter().any(|sample| sample.is_nan()) {
         return None;
@@ -97,6 +121,15 @@ fn confidence_rank(n: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_is_found_through_points_on_both_sides_of_it() {
+        let line = |x: f64, off: f64| (x, 3.0 + 0.5 * x + off);
+        let fit = LinearFit::of(&[line(4.0, 1.0), line(0.0, -1.0), line(0.0, 1.0), line(4.0, -1.0)]).unwrap();
+        assert_eq!((fit.slope, fit.intercept), (0.5, 3.0));
+        assert_eq!(LinearFit::of(&[(1.0, 1.0), (1.0, 2.0)]), None);
+        assert_eq!(LinearFit::of(&[]), None);
+    }
 
     #[test]
     fn the_interval_has_the_ranks_of_the_published_tables() {

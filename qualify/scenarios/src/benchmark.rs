@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_harness::Outcome;
 use punctual_report::Chapter;
 
-use crate::{Error, cubit, inversion, orb, os, rt, testbed::Testbed};
+use crate::{Error, cubit, dynamic, inversion, orb, os, rt, testbed::Testbed};
 
 /// A measurement that `punctual bench NAME` runs, and `punctual qualify` among others.
 pub struct Benchmark {
@@ -27,6 +27,7 @@ pub fn benchmarks() -> impl Iterator<Item = &'static Benchmark> {
         &[cubit::BENCHMARK, inversion::BENCHMARK],
         orb::BENCHMARKS,
         rt::BENCHMARKS,
+        dynamic::BENCHMARKS,
     ];
     SUITES.iter().copied().flatten()
 }

@@ -8,6 +8,7 @@ mod benchmark;
 mod cubit;
 pub mod demo;
 mod distribution;
+mod dynamic;
 mod explain;
 mod inversion;
 mod judge;
@@ -36,7 +37,7 @@ mod idl {
 }
 
 /// What a child process does, by the first word of its command line.
-const ROLES: &[&[(&str, Role)]] = &[cubit::ROLES, load::ROLES, orb::ROLES, os::ROLES];
+const ROLES: &[&[(&str, Role)]] = &[cubit::ROLES, dynamic::ROLES, load::ROLES, orb::ROLES, os::ROLES];
 
 /// Gets the rest of the command line.
 type Role = fn(&[String]) -> Result<(), Error>;

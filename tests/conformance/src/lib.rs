@@ -11,3 +11,4 @@ pub mod server;
 pub mod wire;
 
 punctual::include_idl!("conformance");
+punctual::include_idl!("travel");

@@ -451,6 +451,18 @@ impl conformance::Probe for Servant {
         next.expect("a reference").twice(value)
     }
 
+    fn ask(&self, next: Option<ProbeRef>, value: i32) -> Result<i32, SystemException> {
+        next.expect("a reference").twice_async(value).wait()
+    }
+
+    fn ask_often(&self, next: Option<ProbeRef>, value: i32) -> Result<i32, SystemException> {
+        let mut call = next.expect("a reference").twice_async(value);
+        while !call.is_ready() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        call.wait()
+    }
+
     fn nest(&self, inner: Option<ProbeRef>, depth: i32) -> Result<i32, SystemException> {
         if depth == 0 {
             return Ok(0);

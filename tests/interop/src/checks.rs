@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{Limits, Orb, Poa, SystemException, SystemExceptionKind};
+use punctual::{Limits, Orb, OrbBuilder, Poa, SystemException, SystemExceptionKind};
 use punctual_giop::{Component, IiopProfile, UTF_8};
 
 use crate::interop::PeerRef;
@@ -102,7 +102,12 @@ const CALLBACK_THREADS: usize = 4;
 
 /// An ORB for a client: its calls have a deadline, and its own objects are served by a pool.
 pub fn client_orb() -> (Orb, Poa) {
-    let orb = Orb::builder()
+    client_orb_of(Orb::builder())
+}
+
+/// As [`client_orb`], with something of its own.
+pub fn client_orb_of(builder: OrbBuilder) -> (Orb, Poa) {
+    let orb = builder
         .listen("iiop://127.0.0.1:0")
         .limits(limits())
         .call_timeout(Duration::from_secs(20))
@@ -130,7 +135,12 @@ pub fn limits() -> Limits {
 impl Context {
     /// For the server that `reference` leads to, an `IOR:` or `corbaloc:`.
     pub fn new(reference: &str) -> Result<Self, String> {
-        let (orb, poa) = client_orb();
+        Self::of(Orb::builder(), reference)
+    }
+
+    /// As [`Self::new`], with an ORB that has something of its own.
+    pub fn of(builder: OrbBuilder, reference: &str) -> Result<Self, String> {
+        let (orb, poa) = client_orb_of(builder);
         let peer: PeerRef = orb.resolve(reference).map_err(|error| error.to_string())?;
         Self::with_peer(orb, poa, peer)
     }

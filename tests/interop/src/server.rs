@@ -8,7 +8,7 @@ mod types;
 
 use std::{sync::Arc, thread, time::Duration};
 
-use punctual::{Limits, Orb, Poa, Priority, PriorityModel};
+use punctual::{Limits, Orb, OrbBuilder, Poa, Priority, PriorityModel};
 
 use crate::interop::PeerRef;
 
@@ -41,7 +41,12 @@ const THREADS: usize = 8;
 impl Server {
     /// Starts one on a free port of the loopback interface. Fails, by panic, where that is impossible.
     pub fn start(limits: Limits, served: Served) -> Self {
-        let orb = Orb::builder()
+        Self::of(Orb::builder(), limits, served)
+    }
+
+    /// As [`Self::start`], with an ORB that has something of its own.
+    pub fn of(builder: OrbBuilder, limits: Limits, served: Served) -> Self {
+        let orb = builder
             .listen("iiop://127.0.0.1:0")
             .call_timeout(Duration::from_secs(20))
             .limits(limits)

@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use punctual_cdr::Encoder;
 use punctual_giop::{
     BIND_PRIORITY_BAND, MessageType, MessageWriter, OutgoingRequest, ResponseFlags, ServiceContext,
     encode_request,
@@ -69,8 +68,9 @@ impl Reference {
             contexts,
         };
         let limits = (connection.char_set, self.core.limits.max_message_size);
-        let write = |encoder: &mut Encoder<'_>| encode_request(encoder, route.version, &request);
-        let written = frame.request.begin(route.version, limits, write);
+        let written = frame.request.begin(route.version, limits, |encoder, _| {
+            encode_request(encoder, route.version, &request)
+        });
         let written = written.and_then(MessageWriter::finish);
         let unsent = written.map_err(|error| error.system_exception(Completion::No));
         if let Err(error) = unsent.and_then(|()| terms.deadlines.check_unsent()) {

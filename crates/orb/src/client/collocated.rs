@@ -3,66 +3,185 @@
 //! So a servant cannot tell who calls, and arguments are never shared between caller and servant.
 
 use punctual_cdr::{CharSet, Decode, Decoder, Encoder, Endian};
-use punctual_stub::{Call, OrbContext, Outcome, Phase, Response, Upcall};
+use punctual_poa::InFlight;
+use punctual_stub::{Call, OrbContext, Outcome, Phase, Response, ReusePool, Upcall};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use super::{Route, thread_state::CallFrame};
+use super::{Route, invoke::Attempt, thread_state::CallFrame};
 use crate::{
     current,
+    interceptors::{
+        AddedContexts, CallKind, Contexts, SeenRequest, ServerEnd, ServerFlow, ServerRequest, enter_slots,
+    },
     orb_core::OrbCore,
-    server::{Demultiplexed, run_servant},
+    server::{ActiveObject, Demultiplexed, Placement, run_servant},
 };
 
+#[inline(always)]
 pub(super) fn call(
     core: &OrbCore,
     orb: &OrbContext,
     route: &Route,
     frame: &mut CallFrame,
     call: &mut Call<'_>,
-) -> Result<(), SystemException> {
+) -> Result<Attempt<()>, SystemException> {
     let CallFrame {
         request,
         reply,
         arena,
         pool,
+        seen,
         ..
     } = frame;
-    let object = match core.demultiplex(&route.object_key) {
-        Demultiplexed::Object(object) => object,
-        _ => return Err(not_exist()),
-    };
-    let request = request.clear();
+    let (request, added) = request.clear();
     let limit = core.limits.max_message_size;
     let mut encoder = Encoder::new(request, Endian::NATIVE)
         .with_char_set(CharSet::Utf8)
         .with_limit(limit);
     (call.perform)(Phase::Arguments(&mut encoder)).map_err(|error| error.system_exception(Completion::No))?;
 
-    reply.clear();
     arena.reset();
-    let decoder = |octets| {
-        Decoder::new(octets, Endian::NATIVE)
-            .with_char_set(CharSet::Utf8)
-            .with_nesting_limit(core.limits.max_nesting)
-            .with_context(orb)
-    };
     let two_way = call.response == Response::WithTarget;
-    let arguments = decoder(request.as_slice()).with_arena(arena);
-    let results = Encoder::new(reply, Endian::NATIVE)
-        .with_char_set(CharSet::Utf8)
-        .with_limit(limit);
-    let mut upcall = Upcall::new(call.operation, arguments, results, 1, two_way, pool);
-    let outcome = {
-        let placement = object.placement_collocated(core)?;
+    let local = Local {
+        core,
+        orb,
+        key: &route.object_key,
+        operation: call.operation,
+        two_way,
+    };
+    let arguments = local.reader(request).with_arena(arena);
+    let outcome = if core.interceptors.server.is_empty() {
+        local.serve(arguments, reply, pool)?
+    } else {
+        let seen = &mut seen.get_or_insert_default().served;
+        match local.serve_intercepted(arguments, (reply, pool), (added, seen))? {
+            ServerEnd::Replied => Ok(Outcome::NoException),
+            ServerEnd::Raised => Ok(Outcome::UserException),
+            ServerEnd::Failed(exception) => Err(exception),
+            ServerEnd::Forward(ior) => return Ok(Attempt::Forward(ior)),
+            // No lane has it.
+            ServerEnd::Elsewhere(..) => return Err(not_exist()),
+        }
+    };
+    match outcome {
+        _ if !two_way => {}
+        Err(exception) => return Err(exception),
+        Ok(outcome) => decode_results(outcome, local.reader(reply), call)?,
+    }
+    Ok(Attempt::Done(()))
+}
+
+/// A request that stays on the calling thread.
+struct Local<'c> {
+    core: &'c OrbCore,
+    orb: &'c OrbContext,
+    key: &'c [u8],
+    operation: &'c str,
+    two_way: bool,
+}
+
+impl<'c> Local<'c> {
+    /// Fails where the object is not there to be called, which the callers of oneway operations are told, too.
+    #[inline(always)]
+    fn serve(
+        &self,
+        arguments: Decoder<'_>,
+        reply: &mut Vec<u8>,
+        pool: &mut ReusePool,
+    ) -> Result<Result<Outcome, SystemException>, SystemException> {
+        reply.clear();
+        let (object, placement) = self.find()?;
         let _native = placement.enter();
         let _current = current::during_upcall(placement.current, object.transform.as_ref());
+        Ok(self.run(&object, arguments, reply, pool))
+    }
+
+    #[inline(always)]
+    fn reader<'d>(&self, octets: &'d [u8]) -> Decoder<'d>
+    where
+        'c: 'd,
+    {
+        Decoder::new(octets, Endian::NATIVE)
+            .with_char_set(CharSet::Utf8)
+            .with_nesting_limit(self.core.limits.max_nesting)
+            .with_context(self.orb)
+    }
+
+    #[inline(always)]
+    fn find(&self) -> Result<(InFlight<'c, ActiveObject>, Placement), SystemException> {
+        let Demultiplexed::Object(object) = self.core.demultiplex(self.key) else {
+            return Err(not_exist());
+        };
+        let placement = object.placement_collocated(self.core)?;
+        Ok((object, placement))
+    }
+
+    /// As [`Self::serve`], through the interceptors.
+    #[inline(never)]
+    fn serve_intercepted<'d>(
+        &self,
+        arguments: Decoder<'d>,
+        (reply, pool): (&'d mut Vec<u8>, &mut ReusePool),
+        (added, seen): (&'d AddedContexts, &'d mut SeenRequest),
+    ) -> Result<ServerEnd, SystemException>
+    where
+        'c: 'd,
+    {
+        let interceptors = &self.core.interceptors;
+        let _slots = enter_slots(&interceptors.slots, &mut seen.slots);
+        let request = ServerRequest {
+            request_id: interceptors.new_request_id(),
+            operation: self.operation,
+            kind: if self.two_way {
+                CallKind::TwoWay
+            } else {
+                CallKind::Oneway
+            },
+            object_key: Some(self.key),
+            contexts: Contexts::Added(added),
+            peer: None,
+            endian: Endian::NATIVE,
+            is_collocated: true,
+            slot_table: &interceptors.slots,
+        };
+        reply.clear();
+        let (flow, started) = ServerFlow::start(interceptors, request, &mut seen.added);
+        if let Err(end) = started {
+            return Ok(flow.end(end, None));
+        }
+        let (object, placement) = match self.find() {
+            Ok(found) => found,
+            Err(exception) => {
+                return match flow.end(ServerEnd::Failed(exception), None) {
+                    ServerEnd::Failed(exception) => Err(exception),
+                    end => Ok(end),
+                };
+            }
+        };
+        let _native = placement.enter();
+        let _current = current::during_upcall(placement.current, object.transform.as_ref());
+        let (flow, ready) = flow.receive_request(object.servant.repository_id(), arguments.clone());
+        let end = match ready {
+            Err(end) => end,
+            Ok(()) => self.run(&object, arguments, reply, pool).into(),
+        };
+        let results = self.two_way.then(|| self.reader(reply));
+        Ok(flow.end(end, results.as_ref()))
+    }
+
+    #[inline(always)]
+    fn run(
+        &self,
+        object: &ActiveObject,
+        arguments: Decoder<'_>,
+        reply: &mut Vec<u8>,
+        pool: &mut ReusePool,
+    ) -> Result<Outcome, SystemException> {
+        let results = Encoder::new(reply, Endian::NATIVE)
+            .with_char_set(CharSet::Utf8)
+            .with_limit(self.core.limits.max_message_size);
+        let mut upcall = Upcall::new(self.operation, arguments, results, 1, self.two_way, pool);
         run_servant(&*object.servant, &mut upcall).map(|()| upcall.outcome())
-    };
-    drop(object);
-    match outcome {
-        _ if !two_way => Ok(()),
-        Err(exception) => Err(exception),
-        Ok(outcome) => decode_results(outcome, decoder(reply.as_slice()), call),
     }
 }
 
@@ -70,6 +189,7 @@ pub(super) fn locate(core: &OrbCore, route: &Route) -> bool {
     matches!(core.demultiplex(&route.object_key), Demultiplexed::Object(_))
 }
 
+#[inline(always)]
 fn decode_results(
     outcome: Outcome,
     mut decoder: Decoder<'_>,

@@ -1,7 +1,34 @@
-use std::time::{Duration, Instant};
+use std::{
+    cell::Cell,
+    time::{Duration, Instant},
+};
 
-use punctual_stub::PoliciesInForce;
+use punctual_stub::{PoliciesInForce, Response};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+thread_local! {
+    static LIMIT: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// Lets no call that this thread begins from now on take longer than until `limit`, whatever its policies say; `None` lifts that.
+/// Returns the limit before, to be restored.
+///
+/// For runtimes that end operations in time, calls and all. It belongs to the thread, and holds for all ORBs of the program. A
+/// call that it ends has TIMEOUT.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+///
+/// use punctual_orb::swap_call_limit;
+///
+/// let before = swap_call_limit(Some(Instant::now() + Duration::from_millis(20)));
+/// assert_eq!(before, None);
+/// // Calls.
+/// swap_call_limit(before);
+/// ```
+pub fn swap_call_limit(limit: Option<Instant>) -> Option<Instant> {
+    LIMIT.replace(limit)
+}
 
 /// Until when a call's request must have been sent and its reply be back.
 #[derive(Clone, Copy, Default)]
@@ -26,7 +53,8 @@ impl Deadlines {
     /// Counted from now. Reads the clock only where a time-out is in force.
     pub(super) fn start(policies: &PoliciesInForce) -> Self {
         let (request, roundtrip) = (policies.request_timeout, policies.roundtrip_timeout);
-        if request.is_none() && roundtrip.is_none() {
+        let limit = LIMIT.get();
+        if request.is_none() && roundtrip.is_none() && limit.is_none() {
             return Self::default();
         }
         let now = Instant::now();
@@ -42,7 +70,26 @@ impl Deadlines {
             (Some(request), None) => deadline(request),
             (None, _) => reply,
         };
-        Self { request, reply }
+        let limited = |deadline: Option<Deadline>| match limit {
+            Some(at) if deadline.is_none_or(|deadline| at < deadline.at) => Some(Deadline {
+                at,
+                within: at.saturating_duration_since(now),
+            }),
+            _ => deadline,
+        };
+        Self {
+            request: limited(request),
+            reply: limited(reply),
+        }
+    }
+
+    /// When a call ends at the latest.
+    pub(super) fn of(&self, response: Response) -> Option<Instant> {
+        let deadline = match response {
+            Response::None => self.request,
+            Response::WithTarget => self.reply,
+        };
+        deadline.map(|deadline| deadline.at)
     }
 
     /// Fails with TIMEOUT where nobody wants the request any more, of which nothing has been sent.

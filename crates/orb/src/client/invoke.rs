@@ -16,7 +16,8 @@ use punctual_giop::{
     decode_system_exception, encode_request, end_body,
 };
 use punctual_stub::{
-    Call, ObjectRef, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response, Target,
+    Call, ObjectRef, OrbContext, PendingCall, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides,
+    Response, Target,
 };
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
@@ -30,6 +31,7 @@ use super::{
 };
 use crate::{
     ConnectionMode, WaitStrategy,
+    interceptors::{AddedContexts, with_contexts},
     lane::serving::{self, BlockedInOwnLane},
     orb_core::{OrbCore, context_of},
 };
@@ -42,7 +44,7 @@ pub(crate) struct Reference {
     orb: OrbContext,
     ior: Arc<Ior>,
     /// Where the reference itself leads.
-    route: Arc<Route>,
+    pub(super) route: Arc<Route>,
     /// Where the object said it is; forgotten when it cannot be reached there.
     forwarded: ArcSwapOption<Route>,
     /// Whether it has ever said so: spares the look.
@@ -81,6 +83,31 @@ pub(super) struct Answer<'m> {
     pub(super) char_set: CharSet,
 }
 
+/// What has come of a call before this attempt.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Before {
+    again: usize,
+    forwards: usize,
+    is_forwarded: bool,
+}
+
+impl Before {
+    /// Whether another attempt follows on [`Attempt::Again`].
+    pub(super) fn may_repeat(self) -> bool {
+        self.again < MAX_AGAIN
+    }
+
+    /// Whether another attempt follows on [`Attempt::Forward`].
+    pub(super) fn may_forward(self, core: &OrbCore) -> bool {
+        self.forwards < core.limits.max_forwards
+    }
+
+    /// Whether another attempt follows on this error, where the reference itself leads.
+    pub(super) fn may_go_home(self, core: &OrbCore, error: &SystemException) -> bool {
+        self.is_forwarded && is_unreachable(error) && self.may_forward(core)
+    }
+}
+
 /// What one attempt to deliver a request came to.
 pub(super) enum Attempt<R> {
     Done(R),
@@ -88,6 +115,16 @@ pub(super) enum Attempt<R> {
     Forward(Ior),
     /// The request was not handled, and is safe to send again.
     Again(SystemException),
+}
+
+impl<R> Attempt<R> {
+    pub(super) fn map<T>(self, done: impl FnOnce(R) -> T) -> Attempt<T> {
+        match self {
+            Self::Done(result) => Attempt::Done(done(result)),
+            Self::Forward(ior) => Attempt::Forward(ior),
+            Self::Again(error) => Attempt::Again(error),
+        }
+    }
 }
 
 impl Reference {
@@ -132,48 +169,89 @@ impl Reference {
     /// Tries, and follows forwards and orderly closes, until `attempt` is done or a limit is reached.
     pub(super) fn deliver<R>(
         &self,
-        mut attempt: impl FnMut(&Route) -> Result<Attempt<R>, SystemException>,
+        mut attempt: impl FnMut(&Route, Before) -> Result<Attempt<R>, SystemException>,
     ) -> Result<R, SystemException> {
-        let mut forwards = 0;
-        let mut again = 0;
+        let mut before = Before::default();
         loop {
-            if self.core.is_shut_down() {
-                let (kind, minor) = (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN);
-                return Err(SystemException::new(kind, minor, Completion::No));
-            }
-            let forwarded = match self.was_forwarded.load(Ordering::Acquire) {
-                true => self.forwarded.load_full(),
-                false => None,
-            };
-            let result = attempt(forwarded.as_ref().unwrap_or(&self.route));
-            match result {
-                Ok(Attempt::Done(result)) => return Ok(result),
-                Ok(Attempt::Forward(ior)) if forwards < self.core.limits.max_forwards => {
-                    forwards += 1;
-                    let route = Route::new(&Arc::new(ior), &self.core)?;
-                    self.forwarded.store(Some(Arc::new(route)));
-                    self.was_forwarded.store(true, Ordering::Release);
-                }
-                Ok(Attempt::Forward(_)) => {
-                    let (kind, minor) = (SystemExceptionKind::Transient, Minor::TOO_MANY_FORWARDS);
-                    return Err(SystemException::new(kind, minor, Completion::No));
-                }
-                Ok(Attempt::Again(_)) if again < MAX_AGAIN => again += 1,
-                Ok(Attempt::Again(error)) => return Err(error),
-                // The place it was forwarded to is gone: ask again where the reference itself leads.
-                Err(error)
-                    if forwarded.is_some()
-                        && is_unreachable(&error)
-                        && forwards < self.core.limits.max_forwards =>
-                {
-                    forwards += 1;
-                    self.forwarded.store(None);
-                }
-                Err(error) => return Err(error),
+            let forwarded = self.next_attempt(&mut before)?;
+            let result = attempt(forwarded.as_ref().unwrap_or(&self.route), before);
+            if let ControlFlow::Break(result) = self.judge(result, &mut before) {
+                return result;
             }
         }
     }
 
+    /// Where the next attempt leads, unless it is where the reference itself does.
+    ///
+    /// Fails with BAD_INV_ORDER once the ORB has been shut down.
+    #[inline(always)]
+    pub(super) fn next_attempt(&self, before: &mut Before) -> Result<Option<Arc<Route>>, SystemException> {
+        if self.core.is_shut_down() {
+            let (kind, minor) = (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN);
+            return Err(SystemException::new(kind, minor, Completion::No));
+        }
+        let forwarded = match self.was_forwarded.load(Ordering::Acquire) {
+            true => self.forwarded.load_full(),
+            false => None,
+        };
+        before.is_forwarded = forwarded.is_some();
+        Ok(forwarded)
+    }
+
+    /// Whether an attempt was the last one of its call.
+    #[inline(always)]
+    pub(super) fn judge<R>(
+        &self,
+        result: Result<Attempt<R>, SystemException>,
+        before: &mut Before,
+    ) -> ControlFlow<Result<R, SystemException>> {
+        let over = match result {
+            Ok(Attempt::Done(result)) => Ok(result),
+            Ok(Attempt::Forward(ior)) if before.may_forward(&self.core) => {
+                before.forwards += 1;
+                match Route::new(&Arc::new(ior), &self.core) {
+                    Ok(route) => {
+                        self.forwarded.store(Some(Arc::new(route)));
+                        self.was_forwarded.store(true, Ordering::Release);
+                        return ControlFlow::Continue(());
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+            Ok(Attempt::Forward(_)) => Err(too_many_forwards()),
+            Ok(Attempt::Again(_)) if before.may_repeat() => {
+                before.again += 1;
+                return ControlFlow::Continue(());
+            }
+            // The place it was forwarded to is gone: ask again where the reference itself leads.
+            Err(error) if before.may_go_home(&self.core, &error) => {
+                before.forwards += 1;
+                self.forwarded.store(None);
+                return ControlFlow::Continue(());
+            }
+            Ok(Attempt::Again(error)) | Err(error) => Err(error),
+        };
+        ControlFlow::Break(over)
+    }
+
+    /// One attempt at a call, along this route.
+    // Where there are interceptors it is there once more: that keeps the calls of all others as short as without.
+    #[inline(always)]
+    pub(super) fn attempt(
+        &self,
+        route: &Route,
+        frame: &mut CallFrame,
+        call: &mut Call<'_>,
+        terms: Terms<'_>,
+    ) -> Result<Attempt<()>, SystemException> {
+        if route.is_local {
+            self.call_locally(route, frame, call, terms)
+        } else {
+            self.call_remotely(route, frame, call, terms)
+        }
+    }
+
+    #[inline(always)]
     fn call_remotely(
         &self,
         route: &Route,
@@ -231,7 +309,9 @@ impl Reference {
             return Ok(Attempt::Again(closed()));
         };
         record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));
-        let attempt = self.decode_reply(connection.answer(&arrived), arrived.reply, route, call);
+        let (answer, body) = (connection.answer(&arrived), arrived.reply.map(|(_, body)| body));
+        self.let_see(&mut frame.seen, &answer, body);
+        let attempt = self.decode_reply(answer, arrived.reply, route, call);
         connection.consume(&arrived.header);
         self.keep(connection);
         attempt
@@ -271,7 +351,7 @@ impl Reference {
         let sends_deadlines = terms.policies.sends_deadlines && terms.deadlines.request.is_some();
         let limits = (char_set, self.core.limits.max_message_size);
         let operation = call.operation;
-        let header = |encoder: &mut Encoder<'_>| {
+        let header = |encoder: &mut Encoder<'_>, added: Option<&AddedContexts>| {
             let priority = ServiceContext::Priority(priority.value());
             let mut contexts = [priority; 3];
             let mut count = usize::from(route.propagates_priority());
@@ -283,25 +363,33 @@ impl Reference {
                 contexts[count] = ServiceContext::InvocationPolicies(terms.invocation_policies());
                 count += 1;
             }
-            let request = OutgoingRequest {
-                request_id,
-                response,
-                target: route.addressing.target(&route.object_key),
-                operation,
-                contexts: &contexts[..count],
+            let write = |contexts: &[ServiceContext<'_>]| {
+                let request = OutgoingRequest {
+                    request_id,
+                    response,
+                    target: route.addressing.target(&route.object_key),
+                    operation,
+                    contexts,
+                };
+                encode_request(encoder, route.version, &request)
             };
-            encode_request(encoder, route.version, &request)
+            with_contexts(&contexts[..count], added, write)
         };
-        let repeats = route.version == Version::V1_2 && !announces_code_sets && !sends_deadlines;
+        let as_before = buffer.added.is_empty() && !announces_code_sets && !sends_deadlines;
+        let repeats = route.version == Version::V1_2 && as_before;
         let writer = if repeats {
             let kind = HeaderKind {
                 route: (route.number, route.addressing.form()),
                 response,
                 priority: route.propagates_priority().then_some(priority),
             };
-            buffer.repeat(kind, operation, request_id, limits, header)
+            buffer.repeat(kind, operation, request_id, limits, |encoder| {
+                header(encoder, None)
+            })
         } else {
-            buffer.begin(route.version, limits, header)
+            buffer.begin(route.version, limits, |encoder, added| {
+                header(encoder, Some(added))
+            })
         };
         let written = writer.and_then(|mut writer| {
             let encoder = writer.encoder();
@@ -464,18 +552,19 @@ impl Reference {
         with_frame(self.core.limits.max_nested_calls, |frame| call(terms, frame))
     }
 
-    fn call_locally(
+    #[inline(always)]
+    pub(super) fn call_locally(
         &self,
         route: &Route,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
         terms: Terms<'_>,
     ) -> Result<Attempt<()>, SystemException> {
-        collocated::call(&self.core, &self.orb, route, frame, call)?;
+        let attempt = collocated::call(&self.core, &self.orb, route, frame, call)?;
         if call.response == Response::WithTarget {
             terms.deadlines.check_completed()?;
         }
-        Ok(Attempt::Done(()))
+        Ok(attempt)
     }
 }
 
@@ -514,20 +603,26 @@ impl Target for Reference {
                 .detail(operation_id(call.operation))
         });
         let result = self.under_terms(|terms, frame| {
-            self.deliver(|route| {
-                if route.is_local {
-                    self.call_locally(route, frame, call, terms)
-                } else {
-                    self.call_remotely(route, frame, call, terms)
-                }
-            })
+            if self.core.interceptors.client.is_empty() {
+                self.deliver(|route, _| self.attempt(route, frame, call, terms))
+            } else {
+                self.invoke_intercepted(frame, call, terms)
+            }
         });
         record(|| Record::new(Event::CallEnd).detail(result.is_err().into()));
         result
     }
 
+    fn start(self: Arc<Self>, call: &mut Call<'_>) -> Result<Option<Box<dyn PendingCall>>, SystemException> {
+        self.start_call(call)
+    }
+
     fn locate(&self) -> Result<bool, SystemException> {
-        self.under_terms(|terms, frame| self.deliver(|route| self.locate_anywhere(route, frame, terms)))
+        self.under_terms(|terms, frame| self.deliver(|route, _| self.locate_anywhere(route, frame, terms)))
+    }
+
+    fn forwarded(&self) -> Option<Ior> {
+        self.forwarded.load_full().map(|route| route.ior().clone())
     }
 
     fn with_policies(&self, overrides: PolicyOverrides) -> Arc<dyn Target> {
@@ -575,8 +670,14 @@ pub(super) fn readdress<R>(
     }
 }
 
+pub(super) fn too_many_forwards() -> SystemException {
+    let (kind, minor) = (SystemExceptionKind::Transient, Minor::TOO_MANY_FORWARDS);
+    SystemException::new(kind, minor, Completion::No)
+}
+
 fn is_unreachable(error: &SystemException) -> bool {
     error.completed == Completion::No
+        && error.minor != Minor::MOVED_WHILE_ASYNCHRONOUS
         && matches!(
             error.kind,
             SystemExceptionKind::Transient

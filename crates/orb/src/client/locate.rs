@@ -25,7 +25,7 @@ impl Reference {
     /// Asks where the object is, without going on to where it is forwarded.
     pub(crate) fn locate_once(&self) -> Result<Located, SystemException> {
         self.under_terms(|terms, frame| {
-            self.deliver(|route| {
+            self.deliver(|route, _| {
                 Ok(match self.locate_anywhere(route, frame, terms)? {
                     Attempt::Done(true) => Attempt::Done(Located::Here),
                     Attempt::Done(false) => Attempt::Done(Located::Nowhere),
@@ -93,7 +93,7 @@ impl Reference {
         speech: Speech,
     ) -> Result<(), SystemException> {
         let mut writer = MessageWriter::new(
-            buffer.clear(),
+            buffer.clear().0,
             route.version,
             MessageType::LocateRequest,
             Endian::NATIVE,

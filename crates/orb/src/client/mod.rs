@@ -1,6 +1,7 @@
 //! The calling side: from a typed call to the octets of a request, and back.
 
 mod addressing;
+mod asynchronous;
 mod band_binding;
 mod binding;
 mod binding_rules;
@@ -9,6 +10,7 @@ mod connection;
 mod connection_cache;
 mod deadline;
 mod endpoint;
+mod intercepted;
 mod invoke;
 mod locate;
 mod policies;
@@ -16,6 +18,8 @@ mod request_buffer;
 mod route;
 mod shared;
 mod thread_state;
+
+pub use deadline::swap_call_limit;
 
 pub(crate) use connection_cache::{ConnectionCache, ConnectionKey, Permit, Purpose};
 pub(crate) use endpoint::{Endpoint, Endpoints};

@@ -68,6 +68,18 @@ pub(super) enum InForce<'r> {
     Later(Arc<Merged>),
 }
 
+/// What a call is under that outlives its caller's interest.
+pub(super) struct Kept(Option<Arc<Merged>>);
+
+impl InForce<'_> {
+    pub(super) fn keep(self) -> Kept {
+        match self {
+            Self::First(_) => Kept(None),
+            Self::Later(merged) => Kept(Some(merged)),
+        }
+    }
+}
+
 impl Deref for InForce<'_> {
     type Target = PoliciesInForce;
 
@@ -103,6 +115,11 @@ impl ReferencePolicies {
             return InForce::First(&self.first.policies);
         }
         self.after_change(orb, generation)
+    }
+
+    /// What [`InForce::keep`] has kept of them.
+    pub(super) fn kept<'k>(&'k self, Kept(merged): &'k Kept) -> &'k PoliciesInForce {
+        &merged.as_deref().unwrap_or(&self.first).policies
     }
 
     #[cold]

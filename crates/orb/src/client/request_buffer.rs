@@ -4,6 +4,8 @@ use punctual_cdr::{CdrError, CharSet, Encoder, Endian};
 use punctual_giop::{MessageType, MessageWriter, ResponseFlags, Version};
 use punctual_types::Priority;
 
+use crate::interceptors::AddedContexts;
+
 /// The octets of the last request, whose header the next one keeps where it would be the same.
 #[derive(Default)]
 pub(super) struct RequestBuffer {
@@ -11,6 +13,8 @@ pub(super) struct RequestBuffer {
     head: Option<Head>,
     /// The operation of the header that is kept.
     operation: String,
+    /// The service contexts that interceptors add.
+    pub(super) added: AddedContexts,
 }
 
 /// A header that is still in the buffer.
@@ -35,14 +39,14 @@ impl RequestBuffer {
         &self.octets
     }
 
-    /// For a message of another kind.
-    pub(super) fn clear(&mut self) -> &mut Vec<u8> {
+    /// For a message of another kind, or of none; and what interceptors add.
+    pub(super) fn clear(&mut self) -> (&mut Vec<u8>, &AddedContexts) {
         self.head = None;
         self.octets.clear();
-        &mut self.octets
+        (&mut self.octets, &self.added)
     }
 
-    /// Starts a request of GIOP 1.2 that follows from `kind` alone: keeps the header if it is the last one's, else lets `write`
+    /// Starts a request of GIOP 1.2 that follows from `kind` alone, without contexts of interceptors: keeps the header if it is the last one's, else lets `write`
     /// write it.
     #[inline]
     pub(super) fn repeat(
@@ -79,16 +83,16 @@ impl RequestBuffer {
         Ok(writer)
     }
 
-    /// Starts any request; `write` writes its header.
+    /// Starts any request; `write` writes its header, with what interceptors add.
     pub(super) fn begin(
         &mut self,
         version: Version,
         limits: (CharSet, usize),
-        write: impl FnOnce(&mut Encoder<'_>) -> Result<(), CdrError>,
+        write: impl FnOnce(&mut Encoder<'_>, &AddedContexts) -> Result<(), CdrError>,
     ) -> Result<MessageWriter<'_>, CdrError> {
         self.head = None;
         let mut writer = start(&mut self.octets, version, limits);
-        write(writer.encoder())?;
+        write(writer.encoder(), &self.added)?;
         Ok(writer)
     }
 }
@@ -194,7 +198,7 @@ mod tests {
         };
         let mut buffer = RequestBuffer::default();
         let written = write(&mut buffer, 1, spec);
-        buffer.clear().extend_from_slice(b"something else");
+        buffer.clear().0.extend_from_slice(b"something else");
         assert_eq!(write(&mut buffer, 1, spec), written);
         let kind = HeaderKind {
             route: (2, 0),

@@ -1,6 +1,6 @@
 //! Calls over connections that several callers share: a lane's threads read the replies.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use punctual_flight::{Event, Record, record};
 use punctual_giop::MessageType;
@@ -11,6 +11,7 @@ use super::{
     Reference, Route,
     connection::connect,
     connection_cache::ConnectionKey,
+    deadline::Deadlines,
     invoke::{Answer, Attempt, Speech, Terms, closed},
     locate::located,
     request_buffer::RequestBuffer,
@@ -21,7 +22,7 @@ use crate::{
     WaitStrategy, current,
     lane::{
         Lane,
-        replies::{End, Outcome, Refused, Reply, ReplyBuffer, Wait},
+        replies::{End, Outcome, Refused, Reply, ReplyBuffer, Ticket, TimeOuts, Wait},
         serving::{self, BlockedInOwnLane, OwnLane},
         shared::{SharedConnection, Unsent},
     },
@@ -35,12 +36,12 @@ pub(super) struct ReplyLane {
 }
 
 /// A request that goes over a shared connection.
-struct Outgoing<'o> {
-    shared: &'o SharedConnection,
-    lane: &'o Lane,
-    route: &'o Route,
-    priority: Priority,
-    terms: Terms<'o>,
+pub(super) struct Outgoing<'o> {
+    pub(super) shared: &'o SharedConnection,
+    pub(super) lane: &'o Lane,
+    pub(super) route: &'o Route,
+    pub(super) priority: Priority,
+    pub(super) terms: Terms<'o>,
 }
 
 impl Reference {
@@ -56,20 +57,23 @@ impl Reference {
                 lane,
                 _blocked: blocked,
             })),
-            OwnLane::None => {
-                let pool = self.core.reply_pool.load();
-                let pool = pool.as_ref().ok_or_else(|| no_lane(Minor::NO_REPLY_THREADPOOL))?;
-                let lane = pool.lane_for_reply(priority);
-                let lane = lane.ok_or_else(|| no_lane(Minor::NO_LANE_FOR_REPLY))?;
-                if !lane.reads_replies() {
-                    return Err(no_lane(Minor::NO_REPLY_THREADPOOL));
-                }
-                Ok(Some(ReplyLane {
-                    lane: Arc::clone(lane),
-                    _blocked: None,
-                }))
-            }
+            OwnLane::None => Ok(Some(ReplyLane {
+                lane: self.lane_of_reply_pool(priority)?,
+                _blocked: None,
+            })),
         }
+    }
+
+    /// For a caller that serves no lane, or one that cannot read its reply.
+    pub(super) fn lane_of_reply_pool(&self, priority: Priority) -> Result<Arc<Lane>, SystemException> {
+        let pool = self.core.reply_pool.load();
+        let pool = pool.as_ref().ok_or_else(|| no_lane(Minor::NO_REPLY_THREADPOOL))?;
+        let lane = pool.lane_for_reply(priority);
+        let lane = lane.ok_or_else(|| no_lane(Minor::NO_LANE_FOR_REPLY))?;
+        if !lane.reads_replies() {
+            return Err(no_lane(Minor::NO_REPLY_THREADPOOL));
+        }
+        Ok(Arc::clone(lane))
     }
 
     /// As a call over a connection of its own, but that others may be outstanding on it.
@@ -83,7 +87,7 @@ impl Reference {
         terms: Terms<'_>,
     ) -> Result<Attempt<()>, SystemException> {
         let priority = self.caller_priority(route)?;
-        let connection = &self.shared_connection(lane, route, priority, terms)?;
+        let connection = &self.shared_connection(&lane.lane, route, priority, terms)?;
         let outgoing = Outgoing {
             shared: connection,
             lane: &lane.lane,
@@ -91,7 +95,12 @@ impl Reference {
             priority,
             terms,
         };
-        let CallFrame { request, shared, .. } = frame;
+        let CallFrame {
+            request,
+            shared,
+            seen,
+            ..
+        } = frame;
         let lent = shared.get_or_insert_default();
         let wanted = (call.response == Response::WithTarget).then_some(MessageType::Reply);
         let answer = self.exchange(&outgoing, wanted, request, lent, |buffer, speech| {
@@ -105,6 +114,7 @@ impl Reference {
                     fragment_starts: &lent.fragment_starts,
                     char_set: connection.opened.char_set,
                 };
+                self.let_see(seen, &answer, reply.map(|(_, body)| body));
                 self.decode_reply(answer, reply, route, call)
             }
             Attempt::Done(None) => Ok(Attempt::Done(())),
@@ -122,7 +132,7 @@ impl Reference {
         terms: Terms<'_>,
     ) -> Result<Attempt<bool>, SystemException> {
         let priority = self.caller_priority(route)?;
-        let connection = &self.shared_connection(lane, route, priority, terms)?;
+        let connection = &self.shared_connection(&lane.lane, route, priority, terms)?;
         let outgoing = Outgoing {
             shared: connection,
             lane: &lane.lane,
@@ -146,14 +156,13 @@ impl Reference {
         }
     }
 
-    fn shared_connection(
+    pub(super) fn shared_connection(
         &self,
-        lane: &ReplyLane,
+        lane: &Lane,
         route: &Route,
         priority: Priority,
         terms: Terms<'_>,
     ) -> Result<SharedConnection, SystemException> {
-        let lane = &*lane.lane;
         let find = |key: &ConnectionKey<'_>| lane.shared(key);
         self.bind(route, priority, terms, find, |key| {
             self.open_shared(lane, key, terms)
@@ -194,6 +203,35 @@ impl Reference {
         lent: &mut ReplyBuffer,
         encode: impl FnOnce(&mut RequestBuffer, Speech) -> Result<(), SystemException>,
     ) -> Result<Attempt<Option<Reply>>, SystemException> {
+        let ticket = match self.send_over(outgoing, wanted, request, lent, encode)? {
+            Attempt::Done(Some(ticket)) => ticket,
+            Attempt::Done(None) => return Ok(Attempt::Done(None)),
+            Attempt::Again(error) => return Ok(Attempt::Again(error)),
+            Attempt::Forward(ior) => return Ok(Attempt::Forward(ior)),
+        };
+        let Outgoing {
+            shared, lane, terms, ..
+        } = *outgoing;
+        let (replies, request_id) = (&shared.opened.replies, ticket.request_id);
+        let is_unsent = || shared.is_congested();
+        let wait = terms.wait(&is_unsent);
+        if terms.policies.wait_strategy == WaitStrategy::Serving {
+            serve_until_over(shared, &ticket, &wait, None);
+        }
+        let outcome = replies.wait(ticket, &wait, lent);
+        let answer = self.conclude(lane, shared, request_id, outcome)?;
+        Ok(answer.map(Some))
+    }
+
+    /// Sends a request; with a ticket, if it has an answer.
+    pub(super) fn send_over(
+        &self,
+        outgoing: &Outgoing<'_>,
+        wanted: Option<MessageType>,
+        request: &mut RequestBuffer,
+        lent: &mut ReplyBuffer,
+        encode: impl FnOnce(&mut RequestBuffer, Speech) -> Result<(), SystemException>,
+    ) -> Result<Attempt<Option<Ticket>>, SystemException> {
         let Outgoing {
             shared,
             lane,
@@ -239,30 +277,22 @@ impl Reference {
             return unsent(reason?);
         }
         record(|| Record::new(Event::Sent).request(request_id).link(link));
-        let Some(ticket) = ticket else {
-            return Ok(Attempt::Done(None));
-        };
-        let at = |deadline: super::deadline::Deadline| deadline.at;
-        let wait = Wait {
-            until: terms.deadlines.reply.map(at),
-            unsent_until: terms.deadlines.request.map(at),
-            is_unsent: &|| shared.is_congested(),
-        };
-        if terms.policies.wait_strategy == WaitStrategy::Serving {
-            // For the request as long as it may not have been sent, then for the reply; what it came to, says the wait that
-            // follows. It fails for want of descriptors at most, and then that one is all there is.
-            let unsent = wait.unsent_until.filter(|_| shared.is_congested());
-            if let Some(Ok(false)) = serving::await_over(replies, &ticket, unsent.or(wait.until))
-                && unsent.is_some()
-                && !shared.is_congested()
-            {
-                let _ = serving::await_over(replies, &ticket, wait.until);
-            }
-        }
-        match replies.wait(ticket, &wait, lent) {
+        Ok(Attempt::Done(ticket))
+    }
+
+    /// What a wait for a reply came to.
+    pub(super) fn conclude(
+        &self,
+        lane: &Lane,
+        shared: &SharedConnection,
+        request_id: u32,
+        outcome: Outcome,
+    ) -> Result<Attempt<Reply>, SystemException> {
+        match outcome {
             Outcome::Arrived(reply) => {
+                let link = shared.link();
                 record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));
-                Ok(Attempt::Done(Some(reply)))
+                Ok(Attempt::Done(reply))
             }
             Outcome::Ended(end) => {
                 // The lane's thread may not have come to that yet.
@@ -275,6 +305,38 @@ impl Reference {
             }
             Outcome::UnsentInTime => Err(maybe(Kind::Timeout, Minor::REQUEST_TIMED_OUT)),
         }
+    }
+}
+
+impl Terms<'_> {
+    pub(super) fn wait<'w>(&self, is_unsent: &'w dyn Fn() -> bool) -> Wait<'w> {
+        let Deadlines { request, reply } = self.deadlines;
+        let [unsent, reply] = [request, reply].map(|deadline| deadline.map(|deadline| deadline.at));
+        Wait {
+            time_outs: TimeOuts { reply, unsent },
+            is_unsent,
+        }
+    }
+}
+
+/// Serves the lane of the calling thread, if it serves one, until the call is over or late; what it came to, says the wait that
+/// has to follow. It fails for want of descriptors at most, and then that one is all there is.
+pub(super) fn serve_until_over(
+    shared: &SharedConnection,
+    ticket: &Ticket,
+    wait: &Wait<'_>,
+    give_up: Option<Instant>,
+) {
+    let (replies, TimeOuts { reply, unsent }) = (&shared.opened.replies, wait.time_outs);
+    let reply = reply.into_iter().chain(give_up).min();
+    // For the request as long as it may not have been sent, then for the reply.
+    let unsent = unsent.filter(|_| shared.is_congested());
+    let first = [unsent, reply].into_iter().flatten().min();
+    if let Some(Ok(false)) = serving::await_over(replies, ticket, first)
+        && unsent.is_some()
+        && !shared.is_congested()
+    {
+        let _ = serving::await_over(replies, ticket, reply);
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     connection_cache::{Band, ConnectionCache, ConnectionKey, Permit, Unused},
     request_buffer::RequestBuffer,
 };
-use crate::lane::replies::ReplyBuffer;
+use crate::{interceptors::SeenCall, lane::replies::ReplyBuffer};
 
 /// The buffers of one call; a thread has one for each call it is inside of.
 #[derive(Default)]
@@ -23,6 +23,8 @@ pub(crate) struct CallFrame {
     pub(super) shared: Option<Box<ReplyBuffer>>,
     pub(super) arena: Arena,
     pub(super) pool: ReusePool,
+    /// For calls of ORBs with interceptors; boxed because others need not carry it around.
+    pub(super) seen: Option<Box<SeenCall>>,
 }
 
 /// What a calling thread keeps from call to call, so that it shares nothing with other callers.

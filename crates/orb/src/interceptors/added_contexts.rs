@@ -13,7 +13,9 @@ pub(crate) struct AddedContexts {
 }
 
 /// How many interceptors may add to one message.
-pub(crate) const MOST: usize = 16;
+const MOST: usize = 16;
+/// How many the ORB adds at most.
+const OWN: usize = 3;
 
 impl AddedContexts {
     pub(crate) fn is_empty(&self) -> bool {
@@ -68,6 +70,24 @@ impl AddedContexts {
             data: &self.octets[data.clone()],
         })
     }
+}
+
+/// Lends the ORB's own contexts, 3 at most, and those that were added, in this order.
+pub(crate) fn with_contexts<R>(
+    own: &[ServiceContext<'_>],
+    added: Option<&AddedContexts>,
+    look: impl FnOnce(&[ServiceContext<'_>]) -> R,
+) -> R {
+    let Some(added) = added.filter(|added| !added.is_empty()) else {
+        return look(own);
+    };
+    let mut contexts = [ServiceContext::Raw { id: 0, data: &[] }; OWN + MOST];
+    let mut count = 0;
+    for context in own.iter().copied().chain(added.iter()) {
+        contexts[count] = context;
+        count += 1;
+    }
+    look(&contexts[..count])
 }
 
 /// Connections and lanes are chosen by these: they say what the ORB itself knows.

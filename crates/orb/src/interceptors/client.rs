@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use punctual_cdr::{CharSet, Decoder, Encoder, Endian, Ior};
-use punctual_giop::ServiceContexts;
+use punctual_giop::{MessageHeader, ReplyHeader, ServiceContexts};
 use punctual_stub::{ObjectRef, Phase};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
@@ -32,7 +32,10 @@ pub trait ClientRequestInterceptor: Send + Sync {
         Ok(())
     }
 
-    /// Starting point of an asynchronous call whose caller comes for the reply.
+    /// Starting point of an asynchronous call whose caller comes for the reply: before it looks, or waits. It may come often.
+    ///
+    /// [`ClientRequestInfo::request_id`] is what it was when the request was sent; that had its own ending point then,
+    /// [`Self::receive_other`].
     fn send_poll(&self, _info: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
         Ok(())
     }
@@ -56,6 +59,49 @@ pub trait ClientRequestInterceptor: Send + Sync {
 }
 
 /// A request on its way out, `PortableInterceptor::ClientRequestInfo`.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use std::{sync::Arc, time::{Duration, Instant}};
+///
+/// use punctual_orb::{Orb, interceptors::*};
+/// # use punctual_stub::Interface;
+/// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+///
+/// /// Does not even try what has no time left for an answer.
+/// #[derive(Clone)]
+/// struct InTime(Duration);
+///
+/// impl ClientRequestInterceptor for InTime {
+///     fn name(&self) -> &str {
+///         "in time"
+///     }
+///
+///     fn send_request(&self, info: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
+///         let Some(deadline) = info.deadline().filter(|_| info.kind().has_reply()) else {
+///             return Ok(());
+///         };
+///         if deadline.saturating_duration_since(Instant::now()) < self.0 {
+///             return Err(SystemException::new(SystemExceptionKind::Timeout, 0, Completion::No).into());
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// impl OrbInitializer for InTime {
+///     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+///         info.add_client_request_interceptor(Arc::new(self.clone())).expect("the name is free");
+///     }
+/// }
+///
+/// let orb = Orb::builder().initializer(&InTime(Duration::from_secs(1))).build()?;
+/// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+/// assert_eq!(doubler.twice(4), Ok(8), "it has no deadline");
+/// let prompt: DoublerRef = doubler.as_object().with_timeout(Duration::from_millis(500)).unchecked();
+/// assert_eq!(prompt.twice(4).unwrap_err().kind, SystemExceptionKind::Timeout);
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
 pub struct ClientRequestInfo<'a> {
     pub(crate) request: ClientRequest<'a>,
     pub(crate) slots: &'a [SlotValue],
@@ -96,6 +142,8 @@ pub(crate) struct ClientEnding<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum Contexts<'a> {
     Received(ServiceContexts<'a>),
+    /// Of a reply, of which this is kept up to its body; read when somebody asks.
+    OfReply(&'a [u8], &'a MessageHeader),
     Added(&'a AddedContexts),
 }
 
@@ -115,6 +163,11 @@ impl<'a> Contexts<'a> {
     pub(crate) fn find(&self, id: u32) -> Option<&'a [u8]> {
         match self {
             Self::Received(contexts) => contexts.find(id),
+            Self::OfReply(head, header) => {
+                // It was understood before.
+                let (reply, _) = ReplyHeader::decode(head, header).ok()?;
+                reply.contexts.find(id)
+            }
             Self::Added(contexts) => contexts.find(id),
         }
     }

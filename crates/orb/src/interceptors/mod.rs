@@ -5,12 +5,18 @@
 
 mod added_contexts;
 mod client;
+mod client_flow;
+mod flow;
 mod initializer;
 mod interrupt;
 mod server;
+mod server_flow;
 mod slots;
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
 
 use punctual_types::SystemException;
 
@@ -20,7 +26,11 @@ pub use interrupt::Interrupt;
 pub use server::{ServerRequestInfo, ServerRequestInterceptor};
 pub use slots::{InvalidSlot, PiCurrent, SlotId, SlotValue};
 
-pub(crate) use added_contexts::AddedContexts;
+pub(crate) use added_contexts::{AddedContexts, with_contexts};
+pub(crate) use client::{Arguments, ClientEnding, ClientRequest, Contexts};
+pub(crate) use client_flow::{ClientEnd, SeenCall};
+pub(crate) use server::ServerRequest;
+pub(crate) use server_flow::{SeenRequest, ServerEnd, ServerFlow, enter_slots};
 pub(crate) use slots::SlotTable;
 
 /// How a caller goes on while its request is under way.
@@ -61,6 +71,8 @@ pub enum ReplyStatus {
     LocationForward,
     /// The same request comes again: over another connection, in another form, or at another lane.
     TransportRetry,
+    /// Nobody knows yet: the caller of an asynchronous call has looked for the reply, and there is none.
+    Unknown,
 }
 
 /// The exception that a request ended with.
@@ -97,4 +109,12 @@ pub(crate) struct Interceptors {
     pub(crate) client: Vec<Arc<dyn ClientRequestInterceptor>>,
     pub(crate) server: Vec<Arc<dyn ServerRequestInterceptor>>,
     pub(crate) slots: SlotTable,
+    last_request: AtomicU32,
+}
+
+impl Interceptors {
+    /// A [`ClientRequestInfo::request_id`].
+    pub(crate) fn new_request_id(&self) -> u32 {
+        self.last_request.fetch_add(1, Ordering::Relaxed)
+    }
 }

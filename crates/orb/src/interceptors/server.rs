@@ -1,4 +1,5 @@
-use punctual_cdr::{Decoder, Ior};
+use punctual_cdr::{Decoder, Endian, Ior};
+use punctual_transport::Peer;
 use punctual_types::SystemException;
 
 use super::{
@@ -12,6 +13,8 @@ use super::{
 /// [`ClientRequestInterceptor`](super::ClientRequestInterceptor). All points of a request are called on the thread that serves it, from
 /// [`Self::receive_request`] on at the priority of the upcall. Requests that are refused before anybody looks at them, because a queue is
 /// full or a deadline has passed, are not seen.
+///
+/// [`ServerRequestInfo`] has an example.
 pub trait ServerRequestInterceptor: Send + Sync {
     /// The name, by which no two are registered; any number may be without one.
     fn name(&self) -> &str;
@@ -49,6 +52,49 @@ pub trait ServerRequestInterceptor: Send + Sync {
 }
 
 /// A request on its way in, `PortableInterceptor::ServerRequestInfo`.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use std::sync::Arc;
+///
+/// use punctual_orb::{Orb, interceptors::*};
+/// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+///
+/// /// Lets nothing out that is too large for the display.
+/// #[derive(Clone)]
+/// struct Display;
+///
+/// impl ServerRequestInterceptor for Display {
+///     fn name(&self) -> &str {
+///         "display"
+///     }
+///
+///     fn send_reply(&self, info: &mut ServerRequestInfo<'_>) -> Result<(), SystemException> {
+///         let Some(mut results) = info.results().filter(|_| info.operation() == "twice") else {
+///             return Ok(());
+///         };
+///         match punctual_cdr::Decode::decode(&mut results) {
+///             Ok(100..=i32::MAX) => {
+///                 Err(SystemException::new(SystemExceptionKind::NoResources, 0, Completion::Yes))
+///             }
+///             _ => Ok(()),
+///         }
+///     }
+/// }
+///
+/// impl OrbInitializer for Display {
+///     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+///         info.add_server_request_interceptor(Arc::new(self.clone())).expect("the name is free");
+///     }
+/// }
+///
+/// let orb = Orb::builder().initializer(&Display).build()?;
+/// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+/// assert_eq!(doubler.twice(4), Ok(8));
+/// assert_eq!(doubler.twice(400).unwrap_err().kind, SystemExceptionKind::NoResources);
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
 pub struct ServerRequestInfo<'a> {
     pub(crate) request: ServerRequest<'a>,
     pub(crate) repository_id: Option<&'a str>,
@@ -65,6 +111,8 @@ pub(crate) struct ServerRequest<'a> {
     pub(crate) kind: CallKind,
     pub(crate) object_key: Option<&'a [u8]>,
     pub(crate) contexts: Contexts<'a>,
+    pub(crate) peer: Option<Peer>,
+    pub(crate) endian: Endian,
     pub(crate) is_collocated: bool,
     pub(crate) slot_table: &'a SlotTable,
 }
@@ -112,6 +160,16 @@ impl ServerRequestInfo<'_> {
     /// The interface of the servant, `IDL:NAME:1.0`; `None` before it has been found.
     pub fn repository_id(&self) -> Option<&str> {
         self.repository_id
+    }
+
+    /// Who sends it, as the connection says; `None`: this thread does.
+    pub fn peer(&self) -> Option<Peer> {
+        self.request.peer
+    }
+
+    /// The byte order of the message: for service contexts of other ORBs that do not say their own.
+    pub fn endian(&self) -> Endian {
+        self.request.endian
     }
 
     /// Whether the caller is this thread.

@@ -24,6 +24,8 @@ pub struct InvalidSlot;
 /// Threads begin with empty slots. A call's interceptors see the slots as they were when the call began. An upcall begins with what
 /// the interceptors of its request have set with [`ServerRequestInfo::set_slot`](super::ServerRequestInfo::set_slot); what its
 /// servant leaves there is what its ending points see. The thread's own slots come back behind it.
+///
+/// [`Orb::pi_current`](crate::Orb::pi_current) has an example.
 pub struct PiCurrent<'o> {
     table: &'o SlotTable,
 }

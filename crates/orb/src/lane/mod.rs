@@ -4,6 +4,7 @@ mod acceptor;
 mod blocking;
 mod borrowing;
 mod buffering;
+mod call_deadlines;
 mod connection;
 mod crew;
 mod inbound;
@@ -45,6 +46,7 @@ pub(crate) use self::{
 use self::{
     blocking::Blocking,
     borrowing::Borrowing,
+    call_deadlines::CallDeadlines,
     connection::Connection,
     crew::Crew,
     replies::End,
@@ -117,6 +119,8 @@ pub(crate) struct Lane {
     pub(crate) calls: Arc<ConnectionCache>,
     /// Those that callers share, in the waiting place.
     shared: SharedConnections,
+    /// Of asynchronous calls over them.
+    call_deadlines: CallDeadlines,
     /// How many of `connections` this side has opened.
     opened: AtomicUsize,
     /// The priority at which its threads wait, and read.
@@ -171,6 +175,7 @@ impl Lane {
             service_times: None,
             calls: ConnectionCache::new(limits.max_client_connections),
             shared: SharedConnections::default(),
+            call_deadlines: CallDeadlines::new(),
             opened: AtomicUsize::new(0),
             waits_at: Priority::MIN,
         })

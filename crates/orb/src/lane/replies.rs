@@ -3,7 +3,13 @@
 //! Each has a slot, whose number is part of its request id: so the thread that reads finds the caller in O(1), and wakes that
 //! one alone. The caller lends its own buffer; a reply is exchanged for it and never copied.
 
-use std::{mem, sync::Arc, time::Instant};
+use std::{
+    mem,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    task::Waker,
+    time::Instant,
+};
 
 use punctual_giop::{MessageHeader, MessageType, ReplyStatus};
 use punctual_os::{Doorbell, PiCondvar, PiMutex, condvar::TimedOut};
@@ -35,8 +41,28 @@ struct Slot {
     /// Lent by the caller.
     message: Vec<u8>,
     fragment_starts: Vec<usize>,
-    /// Of a caller that waits for more than its reply.
-    bell: Option<Arc<Doorbell>>,
+    alarm: Alarm,
+}
+
+/// How a caller learns that its call is over.
+#[derive(Default)]
+enum Alarm {
+    /// It sleeps until then, or looks.
+    #[default]
+    Sleeper,
+    /// It waits for more than its reply.
+    Bell(Arc<Doorbell>),
+    /// A task that nobody runs meanwhile, so that somebody else has to look after its time-outs. Waker's code is the user's: never to be
+    /// run, nor dropped, while the table is locked.
+    Task(Waker, TimeOuts),
+}
+
+/// When a call is over, whether or not there is a reply; never: without it.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct TimeOuts {
+    pub(crate) reply: Option<Instant>,
+    /// As long as the request may not have been sent; never later than the other one.
+    pub(crate) unsent: Option<Instant>,
 }
 
 #[derive(Clone, Copy)]
@@ -45,6 +71,10 @@ enum State {
     Waiting,
     Arrived(Reply),
     Ended(End),
+    /// A time-out of it has passed, the one for the request or the one for the reply.
+    Late {
+        unsent: bool,
+    },
 }
 
 /// A reply in the caller's buffer.
@@ -94,10 +124,7 @@ pub(crate) enum Refused {
 
 /// How long to wait for a reply.
 pub(crate) struct Wait<'w> {
-    /// Without it, for ever.
-    pub(crate) until: Option<Instant>,
-    /// How long as long as the request may not have been sent.
-    pub(crate) unsent_until: Option<Instant>,
+    pub(crate) time_outs: TimeOuts,
     pub(crate) is_unsent: &'w dyn Fn() -> bool,
 }
 
@@ -134,7 +161,7 @@ impl Replies {
             state: State::Free,
             message: Vec::new(),
             fragment_starts: Vec::new(),
-            bell: None,
+            alarm: Alarm::Sleeper,
         };
         Self {
             table: PiMutex::new(Table {
@@ -177,46 +204,132 @@ impl Replies {
 
     /// Takes back a call of which nothing has been sent.
     pub(crate) fn withdraw(&self, ticket: Ticket, lent: &mut ReplyBuffer) {
-        self.table.lock().release(ticket.slot, lent);
+        let alarm = self.table.lock().release(ticket.slot, lent);
+        drop(alarm);
+    }
+
+    /// Takes back a call whose request has been sent: its reply is dropped when it comes.
+    pub(crate) fn abandon(&self, ticket: &Ticket) {
+        let mut table = self.table.lock();
+        if !table.slots[ticket.slot].is_over() {
+            table.abandoned = table.abandoned.saturating_add(1);
+        }
+        let alarm = table.free(ticket.slot);
+        drop(table);
+        drop(alarm);
     }
 
     /// Waits for the reply, which is in the buffer then.
-    pub(crate) fn wait(&self, ticket: Ticket, wait: &Wait<'_>, lent: &mut ReplyBuffer) -> Outcome {
+    pub(crate) fn wait(&self, mut ticket: Ticket, wait: &Wait<'_>, lent: &mut ReplyBuffer) -> Outcome {
+        loop {
+            match self.wait_until(None, ticket, wait, lent) {
+                Ok(outcome) => return outcome,
+                Err(unfinished) => ticket = unfinished,
+            }
+        }
+    }
+
+    /// As [`Self::wait`], until then at most; the call is still in the table then.
+    #[inline]
+    pub(crate) fn wait_until(
+        &self,
+        give_up: Option<Instant>,
+        ticket: Ticket,
+        wait: &Wait<'_>,
+        lent: &mut ReplyBuffer,
+    ) -> Result<Outcome, Ticket> {
         let condition = &self.arrived[ticket.slot];
-        // The one for the request is never later than the one for the reply.
-        let (mut request, reply) = (wait.unsent_until.filter(|_| (wait.is_unsent)()), wait.until);
+        let TimeOuts { reply, unsent } = wait.time_outs;
+        let mut request = unsent.filter(|_| (wait.is_unsent)());
         let mut table = self.table.lock();
-        let outcome = loop {
+        let (outcome, given_up) = loop {
             match table.slots[ticket.slot].state {
-                State::Arrived(reply) => break Outcome::Arrived(reply),
-                State::Ended(end) => break Outcome::Ended(end),
+                State::Arrived(reply) => break (Outcome::Arrived(reply), false),
+                State::Ended(end) => break (Outcome::Ended(end), false),
+                State::Late { unsent } => break (Outcome::late(unsent), false),
                 State::Waiting | State::Free => {}
             }
-            let Some(deadline) = request.or(reply) else {
+            let time_out = request.or(reply);
+            let Some(until) = time_out.into_iter().chain(give_up).min() else {
                 condition.wait(&mut table);
                 continue;
             };
-            if Instant::now() < deadline {
+            let now = Instant::now();
+            if now < until {
                 // What came first, says the state.
-                let TimedOut(_) = condition.wait_until(&mut table, deadline);
+                let TimedOut(_) = condition.wait_until(&mut table, until);
+            } else if time_out.is_none_or(|time_out| now < time_out) {
+                return Err(ticket);
             } else if request.take().is_none() {
-                break Outcome::TimedOut;
+                break (Outcome::late(false), true);
             } else if (wait.is_unsent)() {
-                break Outcome::UnsentInTime;
+                break (Outcome::late(true), true);
             }
         };
-        if matches!(outcome, Outcome::TimedOut | Outcome::UnsentInTime) {
+        if given_up {
             table.abandoned = table.abandoned.saturating_add(1);
         }
-        table.release(ticket.slot, lent);
-        outcome
+        let alarm = table.release(ticket.slot, lent);
+        drop(table);
+        drop(alarm);
+        Ok(outcome)
     }
 
     /// Has a bell rung when the call is over, for a caller that waits for more than that. `true`: it is over already.
     pub(super) fn ring_when_over(&self, ticket: &Ticket, bell: &Arc<Doorbell>) -> bool {
-        let slot = &mut self.table.lock().slots[ticket.slot];
-        slot.bell = Some(Arc::clone(bell));
-        slot.is_over()
+        self.set_alarm(ticket, Alarm::Bell(Arc::clone(bell)))
+    }
+
+    /// Has a task woken when the call is over, or a time-out of it has passed and [`Self::expire`] is told so.
+    pub(crate) fn wake_when_over(&self, ticket: &Ticket, waker: &Waker, time_outs: TimeOuts) {
+        self.set_alarm(ticket, Alarm::Task(waker.clone(), time_outs));
+    }
+
+    /// For a caller that waits itself from now on.
+    pub(crate) fn wake_nobody(&self, ticket: &Ticket) {
+        self.set_alarm(ticket, Alarm::Sleeper);
+    }
+
+    /// `true`: it is over already, and the alarm of no use.
+    fn set_alarm(&self, ticket: &Ticket, alarm: Alarm) -> bool {
+        let mut table = self.table.lock();
+        let slot = &mut table.slots[ticket.slot];
+        let over = slot.is_over();
+        let before = mem::replace(&mut slot.alarm, alarm);
+        drop(table);
+        drop(before);
+        over
+    }
+
+    /// Ends the calls of tasks whose time-outs have passed, and says when the next one will.
+    pub(super) fn expire(&self, now: Instant, is_unsent: bool) -> Option<Instant> {
+        let mut next = None;
+        let mut table = self.table.lock();
+        for number in 0..self.arrived.len() {
+            let slot = &mut table.slots[number];
+            let State::Waiting = slot.state else { continue };
+            let Alarm::Task(_, TimeOuts { reply, unsent }) = slot.alarm else {
+                continue;
+            };
+            let unsent = unsent.filter(|_| is_unsent);
+            let Some(time_out) = unsent.or(reply) else {
+                continue;
+            };
+            if now < time_out {
+                // One for the request that is only just waiting for room would not be seen: the one for the reply will be.
+                next = next.into_iter().chain([time_out]).min();
+                continue;
+            }
+            slot.state = State::Late {
+                unsent: unsent.is_some(),
+            };
+            let alarm = mem::take(&mut slot.alarm);
+            table.abandoned = table.abandoned.saturating_add(1);
+            drop(table);
+            self.wake(number, alarm);
+            table = self.table.lock();
+        }
+        next
     }
 
     /// Whether [`Self::wait`] would not wait.
@@ -244,11 +357,11 @@ impl Replies {
         if let Some(slot) = slot {
             slot.exchange(message, fragment_starts);
             slot.state = State::Arrived(reply);
-            let bell = slot.bell.take();
+            let alarm = mem::take(&mut slot.alarm);
             before();
             drop(table);
             // Not while it is locked: the caller needs the lock next.
-            self.wake(number, bell);
+            self.wake(number, alarm);
             return Delivered::ToItsCaller;
         }
         // So many late ones there can be; a peer that sends more makes them up.
@@ -276,18 +389,20 @@ impl Replies {
         }
         drop(table);
         for number in 0..self.arrived.len() {
-            let bell = self.table.lock().slots[number].bell.take();
-            self.wake(number, bell);
+            let alarm = mem::take(&mut self.table.lock().slots[number].alarm);
+            self.wake(number, alarm);
         }
         false
     }
 
-    fn wake(&self, number: usize, bell: Option<Arc<Doorbell>>) {
-        match bell {
-            None => self.arrived[number].notify_one(),
-            Some(bell) => {
+    fn wake(&self, number: usize, alarm: Alarm) {
+        match alarm {
+            Alarm::Sleeper => self.arrived[number].notify_one(),
+            Alarm::Bell(bell) => {
                 let _ = bell.ring();
             }
+            // A lane's thread does not end because of it.
+            Alarm::Task(waker, _) => drop(catch_unwind(AssertUnwindSafe(|| waker.wake()))),
         }
     }
 
@@ -316,16 +431,34 @@ impl Table {
         *sequence << bits | number
     }
 
-    fn release(&mut self, number: usize, lent: &mut ReplyBuffer) {
+    /// What it returns is to be dropped when the table is not locked any more.
+    #[must_use]
+    fn release(&mut self, number: usize, lent: &mut ReplyBuffer) -> Alarm {
+        self.slots[number].exchange(&mut lent.message, &mut lent.fragment_starts);
+        self.free(number)
+    }
+
+    /// As [`Self::release`], but what was lent stays for the slot's next call.
+    #[must_use]
+    fn free(&mut self, number: usize) -> Alarm {
         let slot = &mut self.slots[number];
-        slot.exchange(&mut lent.message, &mut lent.fragment_starts);
         slot.state = State::Free;
-        slot.bell = None;
         self.free.push(number as u32);
+        mem::take(&mut slot.alarm)
     }
 
     fn is_idle(&self) -> bool {
         self.free.len() == self.slots.len()
+    }
+}
+
+impl Outcome {
+    fn late(unsent: bool) -> Self {
+        if unsent {
+            Self::UnsentInTime
+        } else {
+            Self::TimedOut
+        }
     }
 }
 

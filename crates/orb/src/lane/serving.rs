@@ -352,13 +352,19 @@ pub(crate) fn enter_blocking(endpoint: &Endpoint) -> Result<Option<BlockedInOwnL
     if !blocked.0.has_no_more_than(waiting) {
         return Ok(Some(blocked));
     }
-    blocked.0.counters.deadlocks.add_one();
-    blocked.0.deadlock.say();
-    Err(SystemException::new(
-        SystemExceptionKind::BadInvOrder,
-        Minor::DEADLOCK_DETECTED,
-        Completion::No,
-    ))
+    Err(blocked.0.refuse_deadlock())
+}
+
+impl Lane {
+    fn refuse_deadlock(&self) -> SystemException {
+        self.counters.deadlocks.add_one();
+        self.deadlock.say();
+        SystemException::new(
+            SystemExceptionKind::BadInvOrder,
+            Minor::DEADLOCK_DETECTED,
+            Completion::No,
+        )
+    }
 }
 
 /// The lane that reads the reply of a call of the calling thread, if that serves one.
@@ -397,6 +403,36 @@ pub(crate) fn own_lane_for_reply(priority: Priority, strategy: WaitStrategy) -> 
         return OwnLane::CannotRead;
     }
     OwnLane::Reads(lane, Some(blocked))
+}
+
+/// The lane of the calling thread, if that serves one that reads replies at this priority: for a reply that the thread does not
+/// wait for, or not inside this upcall.
+pub(crate) fn own_lane(priority: Priority) -> Option<Arc<Lane>> {
+    SERVED.with_borrow(|served| {
+        let lane = &served.as_ref()?.home;
+        (lane.waits_at >= priority && lane.reads_replies()).then(|| Arc::clone(lane))
+    })
+}
+
+/// Before a wait, for ever or for long, for a reply that this lane reads.
+///
+/// Fails with BAD_INV_ORDER where the calling thread is one of the lane's, and all others of them wait like that already.
+pub(crate) fn enter_wait_for(lane: &Arc<Lane>) -> Result<Option<BlockedInOwnLane>, SystemException> {
+    let own = SERVED.with_borrow(|served| {
+        served
+            .as_ref()
+            .is_some_and(|served| Arc::ptr_eq(&served.home, lane))
+    });
+    // The I/O thread of one that buffers is in no upcall.
+    if !own || lane.buffering.is_some() {
+        return Ok(None);
+    }
+    let waiting = lane.waiting_for_itself.fetch_add(1, Ordering::SeqCst) + 1;
+    let blocked = BlockedInOwnLane(Arc::clone(lane));
+    if waiting < lane.crew.occupancy.threads() {
+        return Ok(Some(blocked));
+    }
+    Err(lane.refuse_deadlock())
 }
 
 /// A thread blocks in a call to the lane that it serves, or for a reply that another thread of it reads, until this is dropped.

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     client,
+    interceptors::SeenRequest,
     orb_core::{OrbCore, context_of},
     server::{self, Answer, Arrival, Buffers},
 };
@@ -85,6 +86,7 @@ impl Desk {
                 orb: context_of(core),
                 link: Link::NONE,
                 served_at: None,
+                seen: SeenRequest::default(),
             },
             replies: None,
             bell: None,
@@ -175,6 +177,7 @@ impl<'l> Worker<'l> {
             self.inspected = Instant::now();
         }
         self.lane.close_idle();
+        self.lane.expire_calls();
     }
 
     /// Does what an event of the lane's waiting place asks for.

@@ -6,7 +6,7 @@ use std::{
     },
 };
 
-use punctual_cdr::Ior;
+use punctual_cdr::{Ior, TaggedComponent};
 use punctual_giop::{PolicyValue, PriorityModel as WireModel};
 use punctual_os::PiMutex;
 use punctual_poa::{Adapter, IdAssignment, Lifespan, ObjectKey, SlotId};
@@ -181,12 +181,13 @@ impl PoaCore {
         }
     }
 
-    /// A reference to an object of this adapter with this priority model.
+    /// A reference to an object of this adapter with this priority model; all of the ORB's have these components.
     pub(crate) fn reference(
         &self,
         repository_id: &str,
         object_key: Vec<u8>,
         model: Option<PriorityModel>,
+        components: &[TaggedComponent],
     ) -> Result<Ior, SystemException> {
         let mut endpoints = self.pool.endpoints(|lane| self.is_reached_through(lane, model));
         if let Some(PriorityModel::ClientPropagated { default }) = model {
@@ -207,8 +208,13 @@ impl PoaCore {
         }
         let policies = self.policies(model);
         let has_policies = !policies.is_empty();
-        let profiles = profiles(&endpoints, &object_key, has_policies.then_some(&policies))
-            .map_err(|error| error.system_exception(Completion::No))?;
+        let profiles = profiles(
+            &endpoints,
+            &object_key,
+            has_policies.then_some(&policies),
+            components,
+        )
+        .map_err(|error| error.system_exception(Completion::No))?;
         Ok(Ior {
             type_id: repository_id.to_owned(),
             profiles,

@@ -59,6 +59,7 @@ impl ActiveObject {
     /// without them the thread takes on the client's or the servant's. Fails with NO_PERMISSION for a priority above the
     /// highest accepted one, INV_POLICY for one outside the connection's band, BAD_PARAM for one that is none, DATA_CONVERSION for one without native counterpart, INTERNAL for
     /// one that the transform refuses.
+    #[inline(always)]
     pub(crate) fn placement(
         &self,
         core: &OrbCore,
@@ -131,6 +132,7 @@ impl ActiveObject {
     /// The priorities of a call from a thread of the same ORB: only a declared priority without lanes changes the thread's.
     ///
     /// What the thread claims is not checked: it could as well set it as its own.
+    #[inline(always)]
     pub(crate) fn placement_collocated(&self, core: &OrbCore) -> Result<Placement, SystemException> {
         match self.model {
             Some(PriorityModel::ServerDeclared(priority)) if !self.poa.has_lanes() => {
@@ -196,6 +198,7 @@ impl ActiveObject {
 
 impl Placement {
     /// Changes the thread's native priority, if it has to change, until the result is dropped. Two system calls then.
+    #[inline(always)]
     pub(crate) fn enter(&self) -> impl Drop + use<> {
         struct Restore(Option<Scheduling>);
         impl Drop for Restore {

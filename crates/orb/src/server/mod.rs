@@ -3,14 +3,17 @@
 mod active_object;
 mod band_binding;
 mod expiry;
+mod intercepted;
 mod locate;
+mod reply;
+mod reply_contexts;
 mod request;
 mod upcall;
 
-pub(crate) use active_object::{ActiveObject, Demultiplexed};
+pub(crate) use active_object::{ActiveObject, Demultiplexed, Placement};
 pub(crate) use locate::answer_locate;
 pub(crate) use request::{answer_request, refuse_request};
-pub(crate) use upcall::{dispatch, run_servant};
+pub(crate) use upcall::run_servant;
 
 use std::{sync::Arc, time::Instant};
 
@@ -20,7 +23,7 @@ use punctual_giop::LastRequest;
 use punctual_stub::{OrbContext, ReusePool};
 use punctual_types::Priority;
 
-use crate::{QueueLimits, lane::Lane};
+use crate::{QueueLimits, interceptors::SeenRequest, lane::Lane};
 
 /// What a thread of a lane keeps from request to request.
 pub(crate) struct Buffers {
@@ -35,6 +38,8 @@ pub(crate) struct Buffers {
     pub(crate) link: Link,
     /// The priority of the last request, for the packets of its reply.
     pub(crate) served_at: Option<Priority>,
+    /// For an ORB with interceptors.
+    pub(crate) seen: SeenRequest,
 }
 
 /// A message whose header cannot be read: the peer gets MessageError and loses the connection.

@@ -7,7 +7,8 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 
 use crate::current;
 
-/// Runs an operation of the object itself or of `CORBA::Object`, as [`dispatch`] does.
+/// Runs an operation of the object itself or of `CORBA::Object`. A panic of the servant becomes UNKNOWN.
+#[inline(always)]
 pub(crate) fn run_servant(servant: &dyn Servant, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
     // Operations of `CORBA::Object` begin with an underscore; so do attributes, which `object_operation` leaves alone.
     if upcall.operation().starts_with('_')
@@ -18,8 +19,8 @@ pub(crate) fn run_servant(servant: &dyn Servant, upcall: &mut Upcall<'_, '_>) ->
     dispatch(servant, upcall)
 }
 
-/// Runs an operation of the object itself. A panic of the servant becomes UNKNOWN.
-pub(crate) fn dispatch(servant: &dyn Servant, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
+#[inline(always)]
+fn dispatch(servant: &dyn Servant, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
     // The servant is shared and the buffers are written over by the next request: nothing half-done stays visible.
     record(|| Record::new(Event::UpcallBegin).priority(current::explicit_priority().map(Priority::value)));
     let dispatched = catch_unwind(AssertUnwindSafe(|| servant.dispatch(upcall)));

@@ -114,6 +114,11 @@ impl LaneSpec {
         }
     }
 
+    /// Of the lane.
+    pub fn priority(&self) -> Priority {
+        self.priority
+    }
+
     /// How many threads are there from the start (at least 1). Default 1.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;

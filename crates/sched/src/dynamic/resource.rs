@@ -179,6 +179,12 @@ impl Resources {
         ResourceId(place as u32)
     }
 
+    /// What the resource's owners are scheduled by from now on; an owner that it has already from its next change on.
+    pub fn set_protocol(&mut self, resource: ResourceId, protocol: Protocol) -> Result<(), ResourceError> {
+        self.resource_mut(resource)?.protocol = protocol;
+        Ok(())
+    }
+
     /// Ends a resource that nobody owns.
     pub fn destroy(&mut self, resource: ResourceId) -> Result<(), ResourceError> {
         match self.resource(resource)?.owned {

@@ -109,6 +109,12 @@ struct Client<'c, 'm> {
 
 impl Client<'_, '_> {
     fn methods(&self) -> TokenStream {
+        let waiting = self.waiting_methods();
+        let asynchronous = (!self.operation.oneway).then(|| self.async_method());
+        quote!(#waiting #asynchronous)
+    }
+
+    fn waiting_methods(&self) -> TokenStream {
         let operation = self.operation;
         let (docs, name) = (operation.docs.tokens(), identifier(&self.method.name));
         let error = operation.error_type(self.place, self.declared_in);
@@ -179,14 +185,7 @@ impl Client<'_, '_> {
         let wire_name = &operation.wire_name;
         let [phase, encoder, decoder] =
             ["phase", "encoder", "decoder"].map(|name| identifier(&scope.claim(name)));
-        let context = operation
-            .has_context
-            .then(|| quote!(#rt::Encode::encode(&0_u32, #encoder)?;));
-        let arguments = operation
-            .parameters
-            .iter()
-            .filter_map(|parameter| self.argument(parameter, &encoder));
-        let arguments: Vec<_> = arguments.chain(context).collect();
+        let arguments = self.arguments(&encoder, |parameter| parameter.mode);
         let arguments = phase_arm(&quote!(#rt::Phase::Arguments), &encoder, &arguments);
         let (start, error) = if operation.oneway {
             (quote!(oneway), None)
@@ -217,10 +216,68 @@ impl Client<'_, '_> {
         }
     }
 
+    /// The call that does not wait: `inout` parameters go in as `in` ones do, and come back among the results.
+    fn async_method(&self) -> TokenStream {
+        let (rt, operation) = (self.place.rt, self.operation);
+        let wire_name = &operation.wire_name;
+        let name = identifier(&self.method.async_name);
+        let docs = doc(&format!(
+            "As [`{}`](Self::{}), without waiting: the request is sent, and the result is a future.",
+            self.method.name, self.method.name
+        ));
+        let mut scope = self.scope();
+        let [encoder, decoder] = ["encoder", "decoder"].map(|name| identifier(&scope.claim(name)));
+        let given = operation.parameters.iter().filter_map(|parameter| {
+            let (name, of) = (identifier(&parameter.name), self.place.client_in(&parameter.of));
+            (parameter.mode != Mode::Out).then(|| quote!(#name: #of))
+        });
+        let arguments = self.arguments(&encoder, |parameter| match parameter.mode {
+            Mode::InOut => Mode::In,
+            mode => mode,
+        });
+        let arguments = if arguments.is_empty() {
+            quote!(|_| Ok(()))
+        } else {
+            quote!(|#encoder| { #(#arguments)* Ok(()) })
+        };
+        let output = one_or_tuple(operation.replied().map(|of| self.place.owned(of)));
+        let error = operation.error_type(self.place, self.declared_in);
+        let results = match operation.replied().count() {
+            0 => quote!(|_| Ok(())),
+            1 => quote!(#rt::one_result),
+            _ => {
+                let each = operation
+                    .replied()
+                    .map(|_| quote!(#rt::Decode::decode(#decoder)?));
+                quote!(|#decoder| Ok((#(#each),*)))
+            }
+        };
+        quote! {
+            #docs
+            pub fn #name(&self, #(#given),*) -> #rt::AsyncCall<#output, #error> {
+                self.0.call_async(#wire_name, &mut #arguments, #results)
+            }
+        }
+    }
+
+    /// Encodes the parameters, taken to be of these modes.
+    fn arguments(&self, encoder: &Ident, mode: impl Fn(&Parameter) -> Mode) -> Vec<TokenStream> {
+        let rt = self.place.rt;
+        let context = self
+            .operation
+            .has_context
+            .then(|| quote!(#rt::Encode::encode(&0_u32, #encoder)?;));
+        let parameters = self.operation.parameters.iter();
+        parameters
+            .filter_map(|parameter| self.argument(parameter, mode(parameter), encoder))
+            .chain(context)
+            .collect()
+    }
+
     /// Encodes one parameter.
-    fn argument(&self, parameter: &Parameter, encoder: &Ident) -> Option<TokenStream> {
+    fn argument(&self, parameter: &Parameter, mode: Mode, encoder: &Ident) -> Option<TokenStream> {
         let (rt, model, name) = (self.place.rt, self.place.model, identifier(&parameter.name));
-        match (parameter.mode, model.resolved(&parameter.of)) {
+        match (mode, model.resolved(&parameter.of)) {
             (Mode::Out, _) => None,
             (Mode::InOut, _) => Some(quote!(#rt::Encode::encode(&*#name, #encoder)?;)),
             (Mode::In, Type::Sequence { element, bound: None }) if model.is_string(element) => Some(quote! {

@@ -61,6 +61,17 @@ impl Operation {
         returned.chain(parameters).collect()
     }
 
+    /// What a reply brings, in order: the return value, then `inout` and `out` parameters.
+    fn replied(&self) -> impl Iterator<Item = &Type> {
+        let parameters = self
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.mode != Mode::In);
+        self.returns
+            .iter()
+            .chain(parameters.map(|parameter| &parameter.of))
+    }
+
     /// What one value of the results is: nothing, the only one, or a tuple.
     fn output_type(&self, place: &Place<'_>) -> TokenStream {
         let outputs = self.outputs(RETURNED);

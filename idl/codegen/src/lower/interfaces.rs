@@ -213,18 +213,27 @@ impl Lowering<'_> {
                     operation: index,
                     name: scope.claim(&operation.name),
                     into_name: String::new(),
+                    async_name: String::new(),
                 });
             }
         }
-        for method in &mut methods {
+        let operation = |method: &Method| {
             let operations = if method.declared_in == own_id {
                 own
             } else {
                 &done[&method.declared_in].operations
             };
-            let operation = &operations[method.operation];
+            &operations[method.operation]
+        };
+        for method in &mut methods {
+            let operation = operation(method);
             if !operation.into_name.is_empty() {
                 method.into_name = scope.claim(&operation.into_name);
+            }
+        }
+        for method in &mut methods {
+            if !operation(method).oneway {
+                method.async_name = scope.claim(&format!("{}_async", method.name.trim_end_matches('_')));
             }
         }
         methods

@@ -114,6 +114,12 @@ impl CubitRef {
                 },
             )
     }
+    /// As [`cube_void`](Self::cube_void), without waiting: the request is sent, and the result is a future.
+    pub fn cube_void_async(
+        &self,
+    ) -> ::punctual::rt::AsyncCall<(), ::punctual::rt::SystemException> {
+        self.0.call_async("cube_void", &mut |_| Ok(()), |_| Ok(()))
+    }
     /// IDL `Cubit::cube_octet`.
     pub fn cube_octet(
         &self,
@@ -137,6 +143,21 @@ impl CubitRef {
                 },
             )?;
         Ok(result)
+    }
+    /// As [`cube_octet`](Self::cube_octet), without waiting: the request is sent, and the result is a future.
+    pub fn cube_octet_async(
+        &self,
+        o: u8,
+    ) -> ::punctual::rt::AsyncCall<u8, ::punctual::rt::SystemException> {
+        self.0
+            .call_async(
+                "cube_octet",
+                &mut |encoder| {
+                    ::punctual::rt::Encode::encode(&o, encoder)?;
+                    Ok(())
+                },
+                ::punctual::rt::one_result,
+            )
     }
     /// IDL `Cubit::cube_short`.
     pub fn cube_short(
@@ -162,6 +183,21 @@ impl CubitRef {
             )?;
         Ok(result)
     }
+    /// As [`cube_short`](Self::cube_short), without waiting: the request is sent, and the result is a future.
+    pub fn cube_short_async(
+        &self,
+        s: i16,
+    ) -> ::punctual::rt::AsyncCall<i16, ::punctual::rt::SystemException> {
+        self.0
+            .call_async(
+                "cube_short",
+                &mut |encoder| {
+                    ::punctual::rt::Encode::encode(&s, encoder)?;
+                    Ok(())
+                },
+                ::punctual::rt::one_result,
+            )
+    }
     /// IDL `Cubit::cube_long`.
     pub fn cube_long(
         &self,
@@ -185,6 +221,21 @@ impl CubitRef {
                 },
             )?;
         Ok(result)
+    }
+    /// As [`cube_long`](Self::cube_long), without waiting: the request is sent, and the result is a future.
+    pub fn cube_long_async(
+        &self,
+        l: i32,
+    ) -> ::punctual::rt::AsyncCall<i32, ::punctual::rt::SystemException> {
+        self.0
+            .call_async(
+                "cube_long",
+                &mut |encoder| {
+                    ::punctual::rt::Encode::encode(&l, encoder)?;
+                    Ok(())
+                },
+                ::punctual::rt::one_result,
+            )
     }
     /// IDL `Cubit::cube_struct`.
     pub fn cube_struct(
@@ -210,6 +261,21 @@ impl CubitRef {
             )?;
         Ok(result)
     }
+    /// As [`cube_struct`](Self::cube_struct), without waiting: the request is sent, and the result is a future.
+    pub fn cube_struct_async(
+        &self,
+        values: &cubit::Many,
+    ) -> ::punctual::rt::AsyncCall<cubit::Many, ::punctual::rt::SystemException> {
+        self.0
+            .call_async(
+                "cube_struct",
+                &mut |encoder| {
+                    ::punctual::rt::Encode::encode(&values, encoder)?;
+                    Ok(())
+                },
+                ::punctual::rt::one_result,
+            )
+    }
     /// IDL `Cubit::cube_union`.
     pub fn cube_union(
         &self,
@@ -233,6 +299,21 @@ impl CubitRef {
                 },
             )?;
         Ok(result)
+    }
+    /// As [`cube_union`](Self::cube_union), without waiting: the request is sent, and the result is a future.
+    pub fn cube_union_async(
+        &self,
+        values: &cubit::Oneof,
+    ) -> ::punctual::rt::AsyncCall<cubit::Oneof, ::punctual::rt::SystemException> {
+        self.0
+            .call_async(
+                "cube_union",
+                &mut |encoder| {
+                    ::punctual::rt::Encode::encode(&values, encoder)?;
+                    Ok(())
+                },
+                ::punctual::rt::one_result,
+            )
     }
     /// IDL `Cubit::cube_long_sequence`.
     pub fn cube_long_sequence(
@@ -264,6 +345,21 @@ impl CubitRef {
                         Ok(())
                     }
                 },
+            )
+    }
+    /// As [`cube_long_sequence`](Self::cube_long_sequence), without waiting: the request is sent, and the result is a future.
+    pub fn cube_long_sequence_async(
+        &self,
+        input: &[i32],
+    ) -> ::punctual::rt::AsyncCall<cubit::LongSeq, ::punctual::rt::SystemException> {
+        self.0
+            .call_async(
+                "cube_long_sequence",
+                &mut |encoder| {
+                    ::punctual::rt::Encode::encode(&input, encoder)?;
+                    Ok(())
+                },
+                ::punctual::rt::one_result,
             )
     }
     /// IDL `Cubit::cube_octet_sequence`.
@@ -298,6 +394,21 @@ impl CubitRef {
                 },
             )
     }
+    /// As [`cube_octet_sequence`](Self::cube_octet_sequence), without waiting: the request is sent, and the result is a future.
+    pub fn cube_octet_sequence_async(
+        &self,
+        input: &[u8],
+    ) -> ::punctual::rt::AsyncCall<cubit::OctetSeq, ::punctual::rt::SystemException> {
+        self.0
+            .call_async(
+                "cube_octet_sequence",
+                &mut |encoder| {
+                    ::punctual::rt::Encode::encode(&input, encoder)?;
+                    Ok(())
+                },
+                ::punctual::rt::one_result,
+            )
+    }
     /// IDL `Cubit::cube_many_sequence`.
     pub fn cube_many_sequence(
         &self,
@@ -328,6 +439,21 @@ impl CubitRef {
                         Ok(())
                     }
                 },
+            )
+    }
+    /// As [`cube_many_sequence`](Self::cube_many_sequence), without waiting: the request is sent, and the result is a future.
+    pub fn cube_many_sequence_async(
+        &self,
+        input: &[cubit::Many],
+    ) -> ::punctual::rt::AsyncCall<cubit::ManySeq, ::punctual::rt::SystemException> {
+        self.0
+            .call_async(
+                "cube_many_sequence",
+                &mut |encoder| {
+                    ::punctual::rt::Encode::encode(&input, encoder)?;
+                    Ok(())
+                },
+                ::punctual::rt::one_result,
             )
     }
     /// IDL `Cubit::cube_rti_data`.
@@ -362,6 +488,21 @@ impl CubitRef {
                 },
             )
     }
+    /// As [`cube_rti_data`](Self::cube_rti_data), without waiting: the request is sent, and the result is a future.
+    pub fn cube_rti_data_async(
+        &self,
+        input: &cubit::RtiPacket,
+    ) -> ::punctual::rt::AsyncCall<cubit::RtiPacket, ::punctual::rt::SystemException> {
+        self.0
+            .call_async(
+                "cube_rti_data",
+                &mut |encoder| {
+                    ::punctual::rt::Encode::encode(&input, encoder)?;
+                    Ok(())
+                },
+                ::punctual::rt::one_result,
+            )
+    }
     /// IDL `Cubit::ping`.
     pub fn ping(&self) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
         self.0
@@ -374,6 +515,12 @@ impl CubitRef {
                     ::punctual::rt::Phase::Results(_) => Ok(()),
                 },
             )
+    }
+    /// As [`ping`](Self::ping), without waiting: the request is sent, and the result is a future.
+    pub fn ping_async(
+        &self,
+    ) -> ::punctual::rt::AsyncCall<(), ::punctual::rt::SystemException> {
+        self.0.call_async("ping", &mut |_| Ok(()), |_| Ok(()))
     }
     /// IDL `Cubit::cube_oneway`.
     pub fn cube_oneway(
@@ -1443,6 +1590,15 @@ impl CubitFactoryRef {
                 },
             )?;
         Ok(result)
+    }
+    /// As [`make_cubit`](Self::make_cubit), without waiting: the request is sent, and the result is a future.
+    pub fn make_cubit_async(
+        &self,
+    ) -> ::punctual::rt::AsyncCall<
+        ::core::option::Option<CubitRef>,
+        ::punctual::rt::SystemException,
+    > {
+        self.0.call_async("make_cubit", &mut |_| Ok(()), ::punctual::rt::one_result)
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]

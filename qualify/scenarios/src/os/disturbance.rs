@@ -12,7 +12,7 @@ use punctual_trace::{
 use super::samples::Sample;
 
 /// Interrupts and holes of the measured CPU.
-pub(super) struct Disturbances {
+pub(crate) struct Disturbances {
     /// Ascending and without overlaps; or why there are none.
     pub(super) interruptions: Result<Vec<Interruption>, String>,
     pub(super) holes: Vec<Hole>,

@@ -23,6 +23,9 @@ mod wake_up;
 mod worker;
 
 pub(crate) use context_switch::yield_to_each_other;
+pub(crate) use samples::now_ns;
+pub(crate) use subject::{Interrupts, Subject, shortened};
+pub(crate) use worker::{fifo, run, serve};
 
 use crate::{Benchmark, Role};
 

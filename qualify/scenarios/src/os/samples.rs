@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 /// One duration, in nanoseconds of the monotonic clock: when it began, and how long it was.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub(super) struct Sample(pub(super) u64, pub(super) u64);
+pub(crate) struct Sample(pub(crate) u64, pub(crate) u64);
 
 impl Sample {
-    pub(super) fn span(self) -> Span {
+    pub(crate) fn span(self) -> Span {
         Span {
             start_ns: self.0,
             end_ns: self.0 + self.1,
@@ -21,13 +21,13 @@ impl Sample {
 
 /// Where threads leave samples while they are measured: no lock, no system call, no allocation, no page fault. What finds no
 /// room any more is not kept.
-pub(super) struct Log {
+pub(crate) struct Log {
     places: Box<[(AtomicU64, AtomicU64)]>,
     taken: AtomicUsize,
 }
 
 impl Log {
-    pub(super) fn with_room_for(samples: usize) -> Self {
+    pub(crate) fn with_room_for(samples: usize) -> Self {
         // Written, not only reserved, so that the pages are there.
         let place = |_| (AtomicU64::new(u64::MAX), AtomicU64::new(u64::MAX));
         Self {
@@ -37,19 +37,19 @@ impl Log {
     }
 
     /// Keeps what began and ended at two readings of [`now_ns`].
-    pub(super) fn record(&self, begin_ns: u64, end_ns: u64) {
+    pub(crate) fn record(&self, begin_ns: u64, end_ns: u64) {
         if let Some((begin, length)) = self.places.get(self.taken.fetch_add(1, Ordering::Relaxed)) {
             begin.store(begin_ns, Ordering::Relaxed);
             length.store(end_ns.saturating_sub(begin_ns), Ordering::Relaxed);
         }
     }
 
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.taken.load(Ordering::Relaxed) >= self.places.len()
     }
 
     /// What it holds, in the order in which it came. For when nobody records any more.
-    pub(super) fn samples(&self) -> Vec<Sample> {
+    pub(crate) fn samples(&self) -> Vec<Sample> {
         let taken = self.taken.load(Ordering::Relaxed).min(self.places.len());
         let places = self.places[..taken].iter();
         places
@@ -59,7 +59,7 @@ impl Log {
 }
 
 /// The monotonic clock.
-pub(super) fn now_ns() -> u64 {
+pub(crate) fn now_ns() -> u64 {
     let now = clock::monotonic();
     Span::between(now, now).start_ns
 }

@@ -21,10 +21,10 @@ use crate::{
 /// How long a child may take to start, and beyond what it is expected to take for an answer.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Below it, the waiters of the semaphore have no room: 90 of them, their driver, and what watches.
-pub(super) const HIGHEST: i16 = 95;
+pub(crate) const HIGHEST: i16 = 95;
 
 /// A child on the measured CPU, with a watchdog above it and witnesses of what disturbs it.
-pub(super) struct Subject {
+pub(crate) struct Subject {
     child: Child,
     places: Places,
     recorder: HoleRecorder,
@@ -37,7 +37,7 @@ pub(super) struct Subject {
 
 /// Whether interrupts are recorded while the child works. Each one takes a little longer then.
 #[derive(Clone, Copy, Eq, PartialEq)]
-pub(super) enum Interrupts {
+pub(crate) enum Interrupts {
     Recorded,
     /// Where the timer's interrupts are what is measured.
     Ignored,
@@ -45,7 +45,7 @@ pub(super) enum Interrupts {
 
 impl Subject {
     /// Starts the child with a role. It is killed when `limit` has passed.
-    pub(super) fn start(
+    pub(crate) fn start(
         testbed: &Testbed,
         role: &str,
         limit: Duration,
@@ -74,12 +74,12 @@ impl Subject {
     }
 
     /// What a pair of clock readings costs in it.
-    pub(super) fn stamp_ns(&self) -> u64 {
+    pub(crate) fn stamp_ns(&self) -> u64 {
         self.ready.stamp_ns
     }
 
     /// Has it measure something that takes about `expected`.
-    pub(super) fn ask<Q: Serialize, A: DeserializeOwned>(
+    pub(crate) fn ask<Q: Serialize, A: DeserializeOwned>(
         &mut self,
         question: &Q,
         expected: Duration,
@@ -90,7 +90,7 @@ impl Subject {
     }
 
     /// Ends the child; says in the outcome what was wrong with its surroundings.
-    pub(super) fn finish(self, outcome: &mut Outcome) -> Result<Disturbances, Error> {
+    pub(crate) fn finish(self, outcome: &mut Outcome) -> Result<Disturbances, Error> {
         let recording = self.recorder.stop();
         let interrupts = match self.interrupts {
             Ok(recorder) => recorder.stop().map_err(|error| error.to_string()),
@@ -122,7 +122,7 @@ impl Subject {
 
 /// Starts to record events of the kernel; the reader runs beside the measured CPU, or as an ordinary thread where there is no
 /// other.
-pub(super) fn record(places: &Places, events: Recorded) -> Result<KernelRecorder, String> {
+pub(crate) fn record(places: &Places, events: Recorded) -> Result<KernelRecorder, String> {
     let reader = if places.has_driver() {
         places.driver.clone()
     } else {
@@ -147,7 +147,7 @@ fn judge_holes(holes: &[Hole], asked: &[Span], outcome: &mut Outcome) -> Result<
 }
 
 /// Tells the report what a quick run has less of.
-pub(super) fn shortened(testbed: &Testbed, outcome: &mut Outcome, what: impl FnOnce() -> String) {
+pub(crate) fn shortened(testbed: &Testbed, outcome: &mut Outcome, what: impl FnOnce() -> String) {
     if testbed.length == Length::Quick {
         outcome.parameter("shortened", what());
     }
@@ -155,7 +155,7 @@ pub(super) fn shortened(testbed: &Testbed, outcome: &mut Outcome, what: impl FnO
 
 /// Where priorities cannot be had that a benchmark is about: says so in the outcome, for it and each of its claims, and gives the
 /// chapter that says it.
-pub(super) fn lacks_rights(outcome: &mut Outcome, heading: &str, claims: &[&str]) -> Option<Chapter> {
+pub(crate) fn lacks_rights(outcome: &mut Outcome, heading: &str, claims: &[&str]) -> Option<Chapter> {
     let highest = outcome.machine().highest_realtime_priority.unwrap_or(0);
     if highest >= HIGHEST {
         return None;

@@ -10,22 +10,22 @@ use crate::Error;
 
 /// What a child says when it is ready.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub(super) struct Ready {
+pub(crate) struct Ready {
     /// The time between two readings of the clock with nothing in between, in nanoseconds: every sample has it too much.
-    pub(super) stamp_ns: u64,
+    pub(crate) stamp_ns: u64,
     /// Why memory is not locked, if it is not.
-    pub(super) not_locked: Option<String>,
+    pub(crate) not_locked: Option<String>,
 }
 
 /// An answer, and when the child was at work for it: not while it waited for a question, nor while the driver read the answer.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub(super) struct Measured<A> {
-    pub(super) span: Span,
-    pub(super) answer: A,
+pub(crate) struct Measured<A> {
+    pub(crate) span: Span,
+    pub(crate) answer: A,
 }
 
 /// Locks memory, calibrates the clock, and answers the driver's questions.
-pub(super) fn serve<Q: DeserializeOwned, A: Serialize>(
+pub(crate) fn serve<Q: DeserializeOwned, A: Serialize>(
     mut answer: impl FnMut(Q) -> Result<A, Error>,
 ) -> Result<(), Error> {
     clock::exact_timers()?;
@@ -50,7 +50,7 @@ const CALIBRATION: i16 = 60;
 const STACK_BYTES: usize = 64 * 1024;
 
 /// A thread of SCHED_FIFO on the measured CPU, where its starter runs.
-pub(super) fn fifo(name: impl Into<String>, priority: i16) -> ThreadSpec {
+pub(crate) fn fifo(name: impl Into<String>, priority: i16) -> ThreadSpec {
     ThreadSpec::new(name)
         .scheduling(Scheduling::fifo(NativePriority(priority)))
         .stack_bytes(STACK_BYTES)
@@ -58,7 +58,7 @@ pub(super) fn fifo(name: impl Into<String>, priority: i16) -> ThreadSpec {
 }
 
 /// Runs something in a thread of its own and waits for it, without a deadline: the driver has a watchdog.
-pub(super) fn run<T: Send + 'static>(
+pub(crate) fn run<T: Send + 'static>(
     spec: ThreadSpec,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Error> {
@@ -66,7 +66,7 @@ pub(super) fn run<T: Send + 'static>(
 }
 
 /// The result of a thread.
-pub(super) fn joined<T>(thread: Thread<T>) -> Result<T, Error> {
+pub(crate) fn joined<T>(thread: Thread<T>) -> Result<T, Error> {
     thread.join().map_err(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
@@ -86,7 +86,7 @@ fn stamp_ns() -> u64 {
 }
 
 /// Keeps the CPU until a time has passed by the clock.
-pub(super) fn spin_for(ns: u64) {
+pub(crate) fn spin_for(ns: u64) {
     let until = now_ns() + ns;
     while now_ns() < until {
         std::hint::spin_loop();

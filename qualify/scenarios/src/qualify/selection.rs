@@ -3,7 +3,7 @@
 use crate::{Benchmark, Error, judge::near};
 
 /// What the papers measure; the others are for those who work on the ORB.
-const GROUPS: [&str; 3] = ["os.", "orb.", "rt."];
+const GROUPS: [&str; 4] = ["os.", "orb.", "rt.", "dyn."];
 
 /// Those that are asked for, in the order of the list; all of the papers' where nothing is asked for.
 pub(super) fn selected<'b>(all: &[&'b Benchmark], only: &[String]) -> Result<Vec<&'b Benchmark>, Error> {

@@ -1,4 +1,12 @@
-use std::{sync::Arc, thread, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Wake, Waker},
+    thread,
+    time::Duration,
+};
 
 use punctual_cdr::Endian;
 use punctual_giop::Version;
@@ -29,8 +37,10 @@ fn deliver(replies: &Replies, request_id: u32, octet: u8) -> Delivered {
 }
 
 const FOR_EVER: Wait<'_> = Wait {
-    until: None,
-    unsent_until: None,
+    time_outs: TimeOuts {
+        reply: None,
+        unsent: None,
+    },
     is_unsent: &|| false,
 };
 
@@ -108,7 +118,10 @@ fn late_ones_are_counted() {
     let replies = Replies::new(2);
     let lent = &mut ReplyBuffer::default();
     let wait = Wait {
-        until: Some(Instant::now()),
+        time_outs: TimeOuts {
+            reply: Some(Instant::now()),
+            unsent: None,
+        },
         ..FOR_EVER
     };
     let mut given_up = Vec::new();
@@ -131,8 +144,10 @@ fn a_request_that_is_not_sent_in_time_is_not_waited_for() {
     for (is_unsent, expected) in [(true, "unsent"), (false, "timed out")] {
         let is_unsent = || is_unsent;
         let wait = Wait {
-            until: Some(Instant::now() + Duration::from_millis(5)),
-            unsent_until: Some(Instant::now()),
+            time_outs: TimeOuts {
+                reply: Some(Instant::now() + Duration::from_millis(5)),
+                unsent: Some(Instant::now()),
+            },
             is_unsent: &is_unsent,
         };
         let outcome = match replies.wait(enter(&replies, lent), &wait, lent) {
@@ -184,4 +199,93 @@ fn an_end_is_told_to_those_who_wait() {
             .err(),
         Some(Refused::Ended)
     );
+}
+
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+fn waker() -> (Arc<Count>, Waker) {
+    let count = Arc::new(Count::default());
+    (Arc::clone(&count), Waker::from(count))
+}
+
+fn at(now: Instant, seconds: u64) -> Option<Instant> {
+    Some(now + Duration::from_secs(seconds))
+}
+
+/// Only of tasks: others look after themselves. The earliest of what is left comes back.
+#[test]
+fn time_outs_of_tasks_are_looked_after() {
+    let replies = Replies::new(8);
+    let now = Instant::now();
+    let (count, waker) = waker();
+    let task = |reply, unsent| {
+        let ticket = enter(&replies, &mut ReplyBuffer::default());
+        replies.wake_when_over(&ticket, &waker, TimeOuts { reply, unsent });
+        ticket
+    };
+    let never = task(None, None);
+    let soon = task(at(now, 10), None);
+    let sooner = task(at(now, 30), at(now, 5));
+    let sleeper = enter(&replies, &mut ReplyBuffer::default());
+    assert_eq!(replies.expire(now, true), at(now, 5));
+    assert_eq!(
+        replies.expire(now, false),
+        at(now, 10),
+        "a request that has gone out is not late"
+    );
+    let seconds = |seconds| now + Duration::from_secs(seconds);
+    assert_eq!(replies.expire(seconds(5), true), at(now, 10));
+    assert_eq!(count.0.load(Ordering::SeqCst), 1);
+    assert_eq!(replies.expire(seconds(11), true), None);
+    assert_eq!(count.0.load(Ordering::SeqCst), 2);
+    let end = |ticket| replies.wait_until(Some(now), ticket, &FOR_EVER, &mut ReplyBuffer::default());
+    assert!(matches!(end(sooner), Ok(Outcome::UnsentInTime)));
+    assert!(matches!(end(soon), Ok(Outcome::TimedOut)));
+    let (Err(never), Err(sleeper)) = (end(never), end(sleeper)) else {
+        panic!("they have no time-outs")
+    };
+    // The two that were late, the two that are given up, and not one more.
+    [never, sleeper].iter().for_each(|ticket| replies.abandon(ticket));
+    let late = (0..5).map(|id| deliver(&replies, id, 1));
+    assert_eq!(late.filter(|delivered| *delivered == Delivered::Late).count(), 4);
+    assert!(replies.end_if_idle(), "all slots are free");
+    assert_eq!(Arc::strong_count(&count), 2, "the table has no waker left");
+}
+
+/// The slot's last one is woken, once, by whatever ends the call.
+#[test]
+fn tasks_are_woken_by_replies_and_ends() {
+    let replies = Replies::new(4);
+    let ((before, first), (after, second)) = (waker(), waker());
+    let tickets = [(); 2].map(|()| enter(&replies, &mut ReplyBuffer::default()));
+    for waker in [&first, &second] {
+        let watch = |ticket| replies.wake_when_over(ticket, waker, TimeOuts::default());
+        tickets.iter().for_each(watch);
+    }
+    let given_up = enter(&replies, &mut ReplyBuffer::default());
+    replies.wake_when_over(&given_up, &first, TimeOuts::default());
+    replies.abandon(&given_up);
+    let [answered, ended] = tickets;
+    assert_eq!(deliver(&replies, answered.request_id, 1), Delivered::ToItsCaller);
+    assert_eq!(after.0.load(Ordering::SeqCst), 1);
+    replies.end(End::Lost);
+    assert_eq!(after.0.load(Ordering::SeqCst), 2);
+    assert_eq!(before.0.load(Ordering::SeqCst), 0);
+    let lent = &mut ReplyBuffer::default();
+    assert!(matches!(
+        replies.wait(answered, &FOR_EVER, lent),
+        Outcome::Arrived(_)
+    ));
+    assert_eq!(lent.message[0], 1);
+    assert!(matches!(
+        replies.wait(ended, &FOR_EVER, lent),
+        Outcome::Ended(End::Lost)
+    ));
 }

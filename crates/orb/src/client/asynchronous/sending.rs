@@ -1,0 +1,233 @@
+//! From an asynchronous call to a request that waits for its reply.
+
+use std::{cell::Cell, ops::ControlFlow, sync::Arc};
+
+use punctual_giop::MessageType;
+use punctual_stub::{Call, Phase};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind as Kind};
+
+use super::arguments::{Arguments, Place};
+use crate::{
+    client::{
+        Reference, Route,
+        intercepted::{Point, forget_exception},
+        invoke::{Attempt, Before, Terms},
+        shared::Outgoing,
+        thread_state::CallFrame,
+    },
+    current,
+    interceptors::ClientEnd,
+    lane::{
+        Lane,
+        replies::Ticket,
+        serving::{self, OwnLane},
+        shared::SharedConnection,
+    },
+};
+
+/// A request that waits for its reply; dropped before that, it is abandoned.
+pub(super) struct Sent {
+    /// `None`: the reply has been taken.
+    pub(super) ticket: Option<Ticket>,
+    pub(super) shared: SharedConnection,
+    pub(super) route: Arc<Route>,
+    /// The one that interceptors know.
+    pub(super) request_id: u32,
+}
+
+impl Drop for Sent {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket.take() {
+            self.shared.opened.replies.abandon(&ticket);
+        }
+    }
+}
+
+/// What one attempt of a call leaves to the next.
+#[derive(Default)]
+pub(super) struct Course {
+    pub(super) before: Before,
+    /// Of the first request that left this process.
+    origin: Option<Origin>,
+    /// Those of the first request that was sent.
+    arguments: Option<Arguments>,
+}
+
+/// The thread that made the call.
+struct Origin {
+    /// What reads the reply.
+    lane: Arc<Lane>,
+    /// What requests carry, where priorities are propagated.
+    priority: Result<Priority, SystemException>,
+}
+
+impl Course {
+    /// What reads the reply.
+    pub(super) fn lane(&self) -> Option<&Arc<Lane>> {
+        self.origin.as_ref().map(|origin| &origin.lane)
+    }
+}
+
+impl Reference {
+    /// `None`: the object is one of this ORB's, and the call is over.
+    pub(super) fn send_until_under_way(
+        &self,
+        course: &mut Course,
+        frame: &mut CallFrame,
+        call: &mut Call<'_>,
+        terms: Terms<'_>,
+    ) -> Result<Option<Sent>, SystemException> {
+        let interceptors = &self.core.interceptors;
+        loop {
+            let forwarded = self.next_attempt(&mut course.before)?;
+            let route = forwarded.as_ref().unwrap_or(&self.route);
+            let mut raised = false;
+            let attempt = if interceptors.client.is_empty() {
+                self.send_once(course, (route, 0), frame, call, terms)
+            } else {
+                let id = interceptors.new_request_id();
+                let watch = self.watch_asynchronous(
+                    (route, id),
+                    call.operation,
+                    terms,
+                    Point::Send,
+                    course.before,
+                    &mut raised,
+                );
+                let send = |frame: &mut CallFrame, call: &mut Call<'_>| {
+                    self.send_once(course, (route, id), frame, call, terms)
+                };
+                let watched = self.watch(watch, frame, call, send, |sent, raised| match sent {
+                    Some(_) => ClientEnd::Sent,
+                    None => ClientEnd::Replied { raised },
+                });
+                match watched {
+                    ControlFlow::Continue(attempt) => attempt,
+                    ControlFlow::Break(error) => return Err(error),
+                }
+            };
+            if let ControlFlow::Break(result) = self.judge(attempt, &mut course.before) {
+                return result;
+            }
+            if raised {
+                forget_exception(call);
+            }
+        }
+    }
+
+    fn send_once(
+        &self,
+        course: &mut Course,
+        (route, request_id): (&Arc<Route>, u32),
+        frame: &mut CallFrame,
+        call: &mut Call<'_>,
+        terms: Terms<'_>,
+    ) -> Result<Attempt<Option<Sent>>, SystemException> {
+        let (written, misfit) = (Cell::new(None), Cell::new(false));
+        let kept = course.arguments.as_ref();
+        let Call { perform, raised, .. } = call;
+        let mut perform = |phase: Phase<'_, '_>| match (phase, kept) {
+            (Phase::Arguments(encoder), None) => {
+                let (place, start) = (Place::of(encoder), encoder.position());
+                perform(Phase::Arguments(encoder))?;
+                written.set(Some((place, start..encoder.position())));
+                Ok(())
+            }
+            (Phase::Arguments(encoder), Some(kept)) => kept.write(encoder).inspect_err(|_| misfit.set(true)),
+            (results, _) => perform(results),
+        };
+        let call = &mut Call {
+            operation: call.operation,
+            response: call.response,
+            perform: &mut perform,
+            raised: &mut **raised,
+        };
+        if route.is_local {
+            let attempt = self.call_locally(route, frame, call, terms);
+            return attempt.map(|attempt| attempt.map(|()| None));
+        }
+        let origin = match &mut course.origin {
+            Some(origin) => origin,
+            origin => origin.insert(self.origin(terms)?),
+        };
+        let sent = self.send_from(origin, route, frame, call, terms);
+        if misfit.get() {
+            let minor = Minor::MOVED_WHILE_ASYNCHRONOUS;
+            return Err(SystemException::new(Kind::Transient, minor, Completion::No));
+        }
+        let sent = sent?.map(|(ticket, shared)| Sent {
+            ticket,
+            shared,
+            route: Arc::clone(route),
+            request_id,
+        });
+        if let (Attempt::Done(_), Some((place, range))) = (&sent, written.take()) {
+            // Without arguments, the request has no padding for them.
+            let octets = frame.request.message().get(range).unwrap_or_default();
+            let octets = octets.into();
+            course.arguments = Some(Arguments { octets, place });
+        }
+        Ok(sent.map(Some))
+    }
+
+    fn send_from(
+        &self,
+        origin: &Origin,
+        route: &Route,
+        frame: &mut CallFrame,
+        call: &mut Call<'_>,
+        terms: Terms<'_>,
+    ) -> Result<Attempt<(Option<Ticket>, SharedConnection)>, SystemException> {
+        let Origin { lane, priority } = origin;
+        let priority = if route.propagates_priority() {
+            (*priority)?
+        } else {
+            Priority::MIN
+        };
+        if !lane.reads_replies() {
+            let minor = Minor::REPLY_THREADPOOL_ENDED;
+            return Err(SystemException::new(Kind::CommFailure, minor, Completion::No));
+        }
+        let shared = self.shared_connection(lane, route, priority, terms)?;
+        let outgoing = Outgoing {
+            shared: &shared,
+            lane,
+            route,
+            priority,
+            terms,
+        };
+        let CallFrame {
+            request,
+            shared: lent,
+            ..
+        } = frame;
+        let lent = lent.get_or_insert_default();
+        let wanted = Some(MessageType::Reply);
+        let sent = self.send_over(&outgoing, wanted, request, lent, |buffer, speech| {
+            self.encode(route, priority, terms, buffer, call, speech)
+        })?;
+        Ok(sent.map(|ticket| (ticket, shared)))
+    }
+
+    /// Fails with INV_POLICY where no lane may read the reply.
+    fn origin(&self, terms: Terms<'_>) -> Result<Origin, SystemException> {
+        if terms.policies.binds_bands {
+            let minor = Minor::BANDS_BOUND_ASYNCHRONOUSLY;
+            return Err(SystemException::new(Kind::InvPolicy, minor, Completion::No));
+        }
+        let own = current::thread_priority(&self.core);
+        let lane = match serving::own_lane_for_reply(own, terms.policies.wait_strategy) {
+            // Nobody waits yet.
+            OwnLane::Reads(lane, _) => lane,
+            OwnLane::None => self.lane_of_reply_pool(own)?,
+            OwnLane::CannotRead => match (self.lane_of_reply_pool(own), serving::own_lane(own)) {
+                (Ok(lane), _) | (Err(_), Some(lane)) => lane,
+                (Err(error), None) => return Err(error),
+            },
+        };
+        Ok(Origin {
+            lane,
+            priority: current::transformed(own),
+        })
+    }
+}

@@ -1,0 +1,188 @@
+use std::sync::Arc;
+
+use punctual_cdr::{Decoder, Ior};
+use punctual_stub::Outcome;
+use punctual_types::{Completion, SystemException};
+
+use super::{
+    AddedContexts, Interceptors, Interrupt, Raised, ReplyStatus, ServerRequestInfo, SlotTable, SlotValue,
+    flow,
+    server::{ServerEnding, ServerRequest},
+};
+use crate::{QueueLimits, lane::Lane};
+
+/// What a thread that serves requests keeps for interceptors from request to request.
+#[derive(Default)]
+pub(crate) struct SeenRequest {
+    /// For the reply.
+    pub(crate) added: AddedContexts,
+    /// The thread's own, while the request has others.
+    pub(crate) slots: Vec<SlotValue>,
+    /// The header of a reply with service contexts.
+    pub(crate) reply_head: Vec<u8>,
+}
+
+/// How a request ended.
+pub(crate) enum ServerEnd {
+    /// The servant has returned.
+    Replied,
+    /// It has raised a user exception.
+    Raised,
+    /// With a system exception.
+    Failed(SystemException),
+    /// The object is elsewhere.
+    Forward(Ior),
+    /// The request comes again, at this lane and within these limits.
+    Elsewhere(Arc<Lane>, QueueLimits),
+}
+
+/// A request on its way through the interceptors.
+pub(crate) struct ServerFlow<'a> {
+    interceptors: &'a Interceptors,
+    request: ServerRequest<'a>,
+    added: &'a mut AddedContexts,
+    repository_id: Option<&'a str>,
+    arguments: Option<Decoder<'a>>,
+    started: usize,
+}
+
+impl From<Result<Outcome, SystemException>> for ServerEnd {
+    fn from(result: Result<Outcome, SystemException>) -> Self {
+        match result {
+            Ok(Outcome::NoException) => Self::Replied,
+            Ok(Outcome::UserException) => Self::Raised,
+            Err(exception) => Self::Failed(exception),
+        }
+    }
+}
+
+impl From<Interrupt> for ServerEnd {
+    fn from(interrupt: Interrupt) -> Self {
+        match interrupt {
+            Interrupt::Exception(exception) => Self::Failed(exception),
+            Interrupt::Forward(object) => Self::Forward(object.ior().clone()),
+        }
+    }
+}
+
+impl<'a> ServerFlow<'a> {
+    /// Calls the starting points. `Err`: how the request ends instead of being served.
+    pub(crate) fn start(
+        interceptors: &'a Interceptors,
+        request: ServerRequest<'a>,
+        added: &'a mut AddedContexts,
+    ) -> (Self, Result<(), ServerEnd>) {
+        added.clear();
+        let mut flow = Self {
+            interceptors,
+            request,
+            added,
+            repository_id: None,
+            arguments: None,
+            started: 0,
+        };
+        let mut info = flow.info(ServerEnding::NONE);
+        let (started, result) = flow::start(&interceptors.server, |interceptor| {
+            interceptor.receive_request_service_contexts(&mut info)
+        });
+        flow.started = started;
+        (flow, result.map_err(ServerEnd::from))
+    }
+
+    /// The servant has been found: calls the points between start and end. `Err`: how the request ends instead of being served.
+    pub(crate) fn receive_request<'b>(
+        self,
+        repository_id: &'b str,
+        arguments: Decoder<'b>,
+    ) -> (ServerFlow<'b>, Result<(), ServerEnd>)
+    where
+        'a: 'b,
+    {
+        let mut flow: ServerFlow<'b> = self;
+        flow.repository_id = Some(repository_id);
+        flow.arguments = Some(arguments);
+        let interceptors = flow.interceptors;
+        let mut info = flow.info(ServerEnding::NONE);
+        let (_, result) = flow::start(&interceptors.server, |interceptor| {
+            interceptor.receive_request(&mut info)
+        });
+        (flow, result.map_err(ServerEnd::from))
+    }
+
+    /// Calls the ending points, which may change how the request ended. `body`: what the servant has written, if there is to be
+    /// a reply.
+    pub(crate) fn end(mut self, mut end: ServerEnd, body: Option<&Decoder<'_>>) -> ServerEnd {
+        let interceptors = self.interceptors;
+        for interceptor in interceptors.server[..self.started].iter().rev() {
+            let mut info = self.info(end.ending(body));
+            let result = flow::call_point(Completion::Maybe, || match &end {
+                ServerEnd::Replied => Ok(interceptor.send_reply(&mut info)?),
+                ServerEnd::Raised | ServerEnd::Failed(_) => interceptor.send_exception(&mut info),
+                ServerEnd::Forward(_) | ServerEnd::Elsewhere(..) => interceptor.send_other(&mut info),
+            });
+            if let Err(interrupt) = result {
+                end = interrupt.into();
+            }
+        }
+        end
+    }
+
+    fn info<'i>(&'i mut self, ending: ServerEnding<'i>) -> ServerRequestInfo<'i> {
+        ServerRequestInfo {
+            request: self.request,
+            repository_id: self.repository_id,
+            arguments: self.arguments.clone(),
+            added: self.added,
+            ending,
+        }
+    }
+}
+
+impl ServerEnd {
+    fn ending<'e>(&'e self, body: Option<&Decoder<'e>>) -> ServerEnding<'e> {
+        let mut ending = ServerEnding::NONE;
+        ending.status = Some(match self {
+            Self::Replied => {
+                ending.results = body.cloned();
+                ReplyStatus::Successful
+            }
+            Self::Raised => {
+                // It is the first thing that was written; of a oneway call nothing was.
+                let id = body
+                    .cloned()
+                    .and_then(|mut body| punctual_cdr::Decode::decode(&mut body).ok());
+                ending.exception = Some(Raised::User(id.unwrap_or_default()));
+                ReplyStatus::UserException
+            }
+            Self::Failed(exception) => {
+                ending.exception = Some(Raised::System(*exception));
+                ReplyStatus::SystemException
+            }
+            Self::Forward(ior) => {
+                ending.forward = Some(ior);
+                ReplyStatus::LocationForward
+            }
+            Self::Elsewhere(..) => ReplyStatus::TransportRetry,
+        });
+        ending
+    }
+}
+
+/// Gives the calling thread empty slots, a request's, until the result is dropped.
+pub(crate) fn enter_slots<'s>(table: &'s SlotTable, own: &'s mut Vec<SlotValue>) -> impl Drop + use<'s> {
+    struct Restore<'s>(Option<(&'s SlotTable, &'s mut Vec<SlotValue>)>);
+    impl Drop for Restore<'_> {
+        fn drop(&mut self) {
+            if let Some((table, own)) = &mut self.0 {
+                table.swap(own);
+                own.clear();
+            }
+        }
+    }
+    if table.is_empty() {
+        return Restore(None);
+    }
+    own.clear();
+    table.swap(own);
+    Restore(Some((table, own)))
+}

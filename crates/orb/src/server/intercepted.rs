@@ -1,0 +1,153 @@
+//! Requests to an ORB with interceptors.
+
+use punctual_cdr::{Decoder, Encoder, Endian};
+use punctual_giop::{ReplyStatus, ResponseFlags};
+use punctual_stub::{OrbContext, ReusePool};
+use punctual_types::{Completion, Priority};
+
+use super::{
+    Answer, Unintelligible,
+    reply::{ReplyHeaderAt, fail, finish, forward},
+    reply_contexts,
+    request::{Found, Serving},
+};
+use crate::{
+    current,
+    interceptors::{CallKind, Contexts, SeenRequest, ServerEnd, ServerFlow, ServerRequest, enter_slots},
+};
+
+/// What the thread that serves a request lends to it.
+pub(super) struct Lent<'l> {
+    pub(super) reply: &'l mut Vec<u8>,
+    pub(super) pool: &'l mut ReusePool,
+    pub(super) orb: &'l OrbContext,
+    pub(super) served_at: &'l mut Option<Priority>,
+    pub(super) seen: &'l mut SeenRequest,
+}
+
+impl Serving<'_> {
+    /// Serves the request through the interceptors.
+    ///
+    /// One that goes to another lane is over here, and a new one there: which lane has it is known only once its object is found,
+    /// and interceptors see it before.
+    #[inline(never)]
+    pub(super) fn answer_intercepted(
+        &self,
+        arguments: Decoder<'_>,
+        lent: Lent<'_>,
+    ) -> Result<Answer, Unintelligible> {
+        let Lent {
+            reply,
+            pool,
+            orb,
+            served_at,
+            seen,
+        } = lent;
+        let request = &self.incoming.header;
+        let reply_header = self.begin_reply(reply)?.1;
+        let mut called = false;
+        let end = {
+            let interceptors = &self.core.interceptors;
+            let _slots = enter_slots(&interceptors.slots, &mut seen.slots);
+            let request = ServerRequest {
+                request_id: request.request_id,
+                operation: request.operation,
+                kind: match request.response {
+                    ResponseFlags::WithTarget => CallKind::TwoWay,
+                    ResponseFlags::None | ResponseFlags::WithServer => CallKind::Oneway,
+                },
+                object_key: request.target.object_key(),
+                contexts: Contexts::Received(request.contexts),
+                peer: Some(self.origin.peer),
+                endian: self.header.endian,
+                is_collocated: false,
+                slot_table: &interceptors.slots,
+            };
+            let (flow, started) = ServerFlow::start(interceptors, request, &mut seen.added);
+            match started {
+                Err(end) => flow.end(end, None),
+                Ok(()) => match self.find() {
+                    Found::Here(object, placement) => {
+                        *served_at = placement.current;
+                        let _native = placement.enter();
+                        let _current = current::during_upcall(placement.current, object.transform.as_ref());
+                        let servant = &*object.servant;
+                        let (flow, ready) = flow.receive_request(servant.repository_id(), arguments.clone());
+                        let end = match ready {
+                            Err(end) => end,
+                            Ok(()) => {
+                                called = true;
+                                self.run(servant, arguments, self.go_on(reply), pool).0.into()
+                            }
+                        };
+                        flow.end(end, self.body(reply_header, reply, orb).as_ref())
+                    }
+                    Found::Bound => flow.end(ServerEnd::Replied, None),
+                    Found::Elsewhere(lane, limits) => flow.end(ServerEnd::Elsewhere(lane, limits), None),
+                    Found::Forward(ior) => flow.end(ServerEnd::Forward(ior), None),
+                    Found::Refused(exception) => flow.end(ServerEnd::Failed(exception), None),
+                },
+            }
+        };
+        let answer = self.write(end, called, reply_header, reply)?;
+        if !matches!(answer, Answer::Reply) || seen.added.is_empty() {
+            return Ok(answer);
+        }
+        let inserted = reply_contexts::insert(self, reply_header, &seen.added, reply, &mut seen.reply_head);
+        match inserted {
+            Ok(()) => Ok(answer),
+            Err(error) => {
+                let exception = error.system_exception(Completion::Yes);
+                fail(self.go_on(reply), reply_header, &exception, request.response)
+            }
+        }
+    }
+
+    /// What the servant has written, for who gets a reply.
+    fn body<'b>(&self, header: ReplyHeaderAt, reply: &'b [u8], orb: &'b OrbContext) -> Option<Decoder<'b>> {
+        (self.incoming.header.response == ResponseFlags::WithTarget).then(|| {
+            Decoder::new(reply, Endian::NATIVE)
+                .with_char_set(self.char_set)
+                .with_nesting_limit(self.core.limits.max_nesting)
+                .with_context(orb)
+                .at(header.body().min(reply.len()))
+        })
+    }
+
+    /// Goes on with a reply that has been begun.
+    pub(super) fn go_on<'b>(&self, reply: &'b mut Vec<u8>) -> Encoder<'b> {
+        Encoder::resume(reply, Endian::NATIVE)
+            .with_char_set(self.char_set)
+            .with_limit(self.core.limits.max_message_size)
+    }
+
+    /// Makes the reply say how the request ended; `called`: the servant has been.
+    fn write(
+        &self,
+        end: ServerEnd,
+        called: bool,
+        header: ReplyHeaderAt,
+        reply: &mut Vec<u8>,
+    ) -> Result<Answer, Unintelligible> {
+        let response = self.incoming.header.response;
+        let mut encoder = self.go_on(reply);
+        match end {
+            ServerEnd::Elsewhere(lane, limits) => Ok(Answer::Elsewhere(lane, limits)),
+            // A oneway call with a reply from the server, whatever becomes of it.
+            _ if called && response == ResponseFlags::WithServer => {
+                encoder.truncate(header.end);
+                finish(encoder, response)
+            }
+            ServerEnd::Replied => finish(encoder, response),
+            ServerEnd::Raised => {
+                header.set_status(&mut encoder, ReplyStatus::UserException);
+                finish(encoder, response)
+            }
+            ServerEnd::Forward(ior) => {
+                encoder.truncate(header.end);
+                forward(encoder, header, &ior, response)
+            }
+            ServerEnd::Failed(exception) => fail(encoder, header, &exception, response),
+        }
+    }
+}

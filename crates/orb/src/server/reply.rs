@@ -1,0 +1,123 @@
+//! Writing replies.
+
+use punctual_cdr::{CdrError, CharSet, Encode, Encoder, Endian};
+use punctual_giop::{
+    MessageHeader, MessageType, MessageWriter, RT_CORBA_PRIORITY, ReplyStatus, RequestHeader, ResponseFlags,
+    ServiceContext, Version, align_body, encode_reply_header, encode_system_exception,
+};
+use punctual_types::SystemException;
+
+use super::{Answer, Unintelligible};
+use crate::{lane::Lane, orb_core::OrbCore};
+
+/// Starts a reply with the header that it has where all goes well.
+#[inline(always)]
+pub(super) fn begin_reply<'b>(
+    core: &OrbCore,
+    lane: &Lane,
+    char_set: CharSet,
+    request: &RequestHeader<'_>,
+    header: &MessageHeader,
+    reply: &'b mut Vec<u8>,
+) -> Result<(Encoder<'b>, ReplyHeaderAt), Unintelligible> {
+    reply.clear();
+    let writer = MessageWriter::new(
+        reply,
+        header.version,
+        MessageType::Reply,
+        Endian::NATIVE,
+        char_set,
+        core.limits.max_message_size,
+    );
+    let mut encoder = writer.into_encoder();
+    let echo = echo(lane, request);
+    encode_reply_header(
+        &mut encoder,
+        header.version,
+        request.request_id,
+        ReplyStatus::NoException,
+        echo.as_slice(),
+    )
+    .map_err(|_| Unintelligible)?;
+    let at = ReplyHeaderAt {
+        end: encoder.position(),
+        version: header.version,
+    };
+    Ok((encoder, at))
+}
+
+/// The service context of the ORB's own: a pool without lanes says at which priority it ran; with lanes the endpoint says it already.
+pub(super) fn echo<'r>(lane: &Lane, request: &RequestHeader<'r>) -> Option<ServiceContext<'r>> {
+    let data = match lane.priority {
+        Some(_) => None,
+        None => request.contexts.find(RT_CORBA_PRIORITY),
+    };
+    data.map(|data| ServiceContext::Raw {
+        id: RT_CORBA_PRIORITY,
+        data,
+    })
+}
+
+/// The header of a reply that has been written.
+#[derive(Clone, Copy)]
+pub(super) struct ReplyHeaderAt {
+    pub(super) end: usize,
+    pub(super) version: Version,
+}
+
+impl ReplyHeaderAt {
+    pub(super) fn set_status(self, encoder: &mut Encoder<'_>, status: ReplyStatus) {
+        encoder.patch_u32(self.status_at(), status as u32);
+    }
+
+    /// From GIOP 1.2 on behind the request id, before at the end of the header.
+    pub(super) fn status_at(self) -> usize {
+        if self.version >= Version::V1_2 {
+            punctual_giop::HEADER_SIZE + 4
+        } else {
+            self.end - 4
+        }
+    }
+
+    /// Where a body starts, if there is one.
+    pub(super) fn body(self) -> usize {
+        if self.version >= Version::V1_2 {
+            self.end.next_multiple_of(8)
+        } else {
+            self.end
+        }
+    }
+}
+
+pub(super) fn fail(
+    mut encoder: Encoder<'_>,
+    header: ReplyHeaderAt,
+    exception: &SystemException,
+    response: ResponseFlags,
+) -> Result<Answer, Unintelligible> {
+    encoder.truncate(header.end);
+    header.set_status(&mut encoder, ReplyStatus::SystemException);
+    let written = align_body(&mut encoder, header.version)
+        .and_then(|()| encode_system_exception(&mut encoder, exception));
+    written.map_err(|_: CdrError| Unintelligible)?;
+    finish(encoder, response)
+}
+
+pub(super) fn forward(
+    mut encoder: Encoder<'_>,
+    header: ReplyHeaderAt,
+    ior: &punctual_cdr::Ior,
+    response: ResponseFlags,
+) -> Result<Answer, Unintelligible> {
+    header.set_status(&mut encoder, ReplyStatus::LocationForward);
+    let written = align_body(&mut encoder, header.version).and_then(|()| ior.encode(&mut encoder));
+    written.map_err(|_| Unintelligible)?;
+    finish(encoder, response)
+}
+
+pub(super) fn finish(encoder: Encoder<'_>, response: ResponseFlags) -> Result<Answer, Unintelligible> {
+    MessageWriter::from_encoder(encoder)
+        .finish()
+        .map_err(|_| Unintelligible)?;
+    Ok(Answer::reply_if(response.expects_reply()))
+}

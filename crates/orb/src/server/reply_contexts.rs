@@ -1,0 +1,80 @@
+//! Service contexts that interceptors add to a reply: known only when its body has been written, and to stand before it.
+
+use punctual_cdr::{CdrError, CdrErrorKind, Endian};
+use punctual_giop::{
+    MessageType, MessageWriter, PUNCTUAL_ORB_TYPE, ReplyStatus, ServiceContext, Version, encode_reply_header,
+};
+
+use super::{
+    reply::{ReplyHeaderAt, echo},
+    request::Serving,
+};
+use crate::interceptors::{AddedContexts, with_contexts};
+
+/// Puts the contexts into the header of a finished reply; the body moves by a multiple of 8 octets, so it stays aligned.
+///
+/// `head` is what the new header is written into first. Fails where the message becomes too large, and leaves it as it was.
+#[cold]
+pub(super) fn insert(
+    serving: &Serving<'_>,
+    header: ReplyHeaderAt,
+    added: &AddedContexts,
+    reply: &mut Vec<u8>,
+    head: &mut Vec<u8>,
+) -> Result<(), CdrError> {
+    let request = &serving.incoming.header;
+    let echo = echo(serving.lane, request);
+    let mut write = |own: &[ServiceContext<'_>]| {
+        head.clear();
+        let mut writer = MessageWriter::new(
+            head,
+            header.version,
+            MessageType::Reply,
+            Endian::NATIVE,
+            serving.char_set,
+            serving.core.limits.max_message_size,
+        );
+        let encoder = writer.encoder();
+        with_contexts(own, Some(added), |contexts| {
+            let status = ReplyStatus::NoException;
+            encode_reply_header(encoder, header.version, request.request_id, status, contexts)
+        })?;
+        Ok::<_, CdrError>(encoder.position())
+    };
+    let mut end = write(echo.as_slice())?;
+    if header.version < Version::V1_2 && !(end - header.end).is_multiple_of(8) {
+        // Before GIOP 1.2 the body is not padded: an entry of 12 octets that nobody knows puts it where it has to be.
+        let filler = ServiceContext::Raw {
+            id: FILLER,
+            data: &[0; 4],
+        };
+        end = match echo {
+            Some(echo) => write(&[echo, filler])?,
+            None => write(&[filler])?,
+        };
+    }
+    let status = {
+        let at = header.status_at();
+        [reply[at], reply[at + 1], reply[at + 2], reply[at + 3]]
+    };
+    let moved = ReplyHeaderAt { end, ..header };
+    head[moved.status_at()..][..4].copy_from_slice(&status);
+    let body = header.body().min(reply.len());
+    let length = reply.len() - body;
+    let start = if length == 0 { end } else { moved.body() };
+    if start + length > serving.core.limits.max_message_size {
+        return Err(CdrError {
+            kind: CdrErrorKind::TooLarge,
+            offset: start,
+        });
+    }
+    head.resize(start, 0);
+    reply.resize((start + length).max(reply.len()), 0);
+    reply.copy_within(body..body + length, start);
+    reply.truncate(start + length);
+    reply[..start].copy_from_slice(head);
+    MessageWriter::from_encoder(serving.go_on(reply)).finish()
+}
+
+/// The context that fills up headers: of our own vendor, so nobody else's.
+const FILLER: u32 = PUNCTUAL_ORB_TYPE;

@@ -1,0 +1,31 @@
+//! Random numbers nobody can guess.
+
+use std::io;
+
+use rustix::io::Errno;
+use rustix::rand::{GetRandomFlags, getrandom};
+
+/// Fills `octets` from the kernel's generator (getrandom). Waits, without a deadline, where the system has just started and the
+/// generator is not ready yet.
+///
+/// ```
+/// let (mut first, mut second) = ([0; 16], [0; 16]);
+/// punctual_os::random::fill(&mut first)?;
+/// punctual_os::random::fill(&mut second)?;
+/// assert_ne!(first, second);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// The kernel refuses the call (a sandbox).
+pub fn fill(octets: &mut [u8]) -> io::Result<()> {
+    let mut filled = 0;
+    while filled < octets.len() {
+        match getrandom(&mut octets[filled..], GetRandomFlags::empty()) {
+            Ok(count) => filled += count,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,450 @@
+use std::{sync::Arc, time::Duration};
+
+use punctual_sched::dynamic::{SchedulingParameters, Time};
+use punctual_types::{DistributableThreadId, SystemException};
+
+use crate::{
+    DistributableThread, Failure, RetryPolicy, SchedulingError, Segment, SpawnSpec, dispatcher,
+    endsystem::Endsystem, here, operation, segment, spawn,
+};
+
+/// `RTScheduling::Current`: the distributable thread that the calling OS thread carries.
+///
+/// Each operation but the first `begin` needs one: without, it is BAD_INV_ORDER with minor code NO_DISTRIBUTABLE_THREAD. Each is a
+/// scheduling point where it says so: it may wait for the thread's turn, and fails with THREAD_CANCELLED once the thread was cancelled.
+/// A cancelled thread has no open segments any more, but those that scopes end; what the OS thread does from there on belongs to
+/// nobody.
+///
+/// ```
+/// use punctual_rtsched::RtScheduling;
+/// use punctual_sched::dynamic::SchedulingParameters;
+/// use punctual_types::Minor;
+///
+/// let scheduling = RtScheduling::builder().build()?;
+/// let current = scheduling.current();
+/// assert_eq!(current.id().unwrap_err().minor, Minor::NO_DISTRIBUTABLE_THREAD);
+///
+/// // As in the IDL. `segment` cannot be left open by mistake.
+/// let parameters = SchedulingParameters::Importance { importance: 5 };
+/// current.begin_scheduling_segment("track", parameters, None)?;
+/// current.begin_scheduling_segment("correlate", parameters, None)?;
+/// assert_eq!(current.current_scheduling_segment_names()?, ["correlate", "track"]);
+/// current.end_scheduling_segment("correlate")?;
+/// current.end_scheduling_segment("track")?;
+/// # Ok::<(), punctual_rtsched::SchedulingError>(())
+/// # .or_else(|error| Err(Box::<dyn std::error::Error>::from(error)))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Current<'s> {
+    endsystem: &'s Arc<Endsystem>,
+}
+
+impl<'s> Current<'s> {
+    pub(crate) fn new(endsystem: &'s Arc<Endsystem>) -> Self {
+        Self { endsystem }
+    }
+
+    /// Runs `work` in a scheduling segment: a new distributable thread where there is none, else nested in the open segment.
+    ///
+    /// The segment ends with `work`, however that ends. Beginning and ending are scheduling points; where ending fails although
+    /// `work` did not, that is the result.
+    ///
+    /// ```
+    /// use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// use punctual_sched::dynamic::SchedulingParameters;
+    ///
+    /// let scheduling = RtScheduling::builder().build()?;
+    /// let (outer, inner) = (
+    ///     SchedulingParameters::Importance { importance: 5 },
+    ///     SchedulingParameters::Importance { importance: 9 },
+    /// );
+    /// let current = scheduling.current();
+    /// let names = current.segment("track", outer, |_| {
+    ///     current.segment("correlate", inner, |_| Ok::<_, SchedulingError>(current.current_scheduling_segment_names()?))
+    /// })?;
+    /// assert_eq!(names, ["correlate", "track"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `work`; UNSUPPORTED_SCHEDULING_DISCIPLINE; THREAD_CANCELLED; IMP_LIMIT; NO_RESOURCES where the kernel does not admit a
+    /// deadline.
+    pub fn segment<R, E: From<SchedulingError>>(
+        &self,
+        name: &str,
+        parameters: SchedulingParameters,
+        work: impl FnOnce(&Segment<'_>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        segment::run(self.endsystem, name, parameters, None, work)
+    }
+
+    /// As [`Self::segment`], with the parameters of threads that are spawned in it, also implicitly by oneways and asynchronous
+    /// calls.
+    ///
+    /// ```
+    /// use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// use punctual_sched::dynamic::SchedulingParameters;
+    ///
+    /// let scheduling = RtScheduling::builder().build()?;
+    /// let (own, of_others) = (
+    ///     SchedulingParameters::Importance { importance: 5 },
+    ///     SchedulingParameters::Importance { importance: 2 },
+    /// );
+    /// let current = scheduling.current();
+    /// current.segment_with_implicit("track", own, of_others, |_| {
+    ///     assert_eq!(current.implicit_scheduling_parameter()?, Some(of_others));
+    ///     Ok::<_, SchedulingError>(())
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::segment`].
+    pub fn segment_with_implicit<R, E: From<SchedulingError>>(
+        &self,
+        name: &str,
+        parameters: SchedulingParameters,
+        implicit: SchedulingParameters,
+        work: impl FnOnce(&Segment<'_>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        segment::run(self.endsystem, name, parameters, Some(implicit), work)
+    }
+
+    /// `begin_scheduling_segment`: a new distributable thread where there is none, else a nested segment. `implicit`: what threads
+    /// get that are spawned in it; `None`: those of the segment itself.
+    ///
+    /// ```
+    /// # use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// # use punctual_sched::dynamic::SchedulingParameters;
+    /// # let scheduling = RtScheduling::builder().build()?;
+    /// # let current = scheduling.current();
+    /// # let parameters = SchedulingParameters::Importance { importance: 1 };
+    /// current.begin_scheduling_segment("track", parameters, None)?;
+    /// current.end_scheduling_segment("track")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::segment`]. Nothing has changed then.
+    pub fn begin_scheduling_segment(
+        &self,
+        name: &str,
+        parameters: SchedulingParameters,
+        implicit: Option<SchedulingParameters>,
+    ) -> Result<(), SchedulingError> {
+        here::begin(self.endsystem, name, parameters, implicit, false).map(|_| ())
+    }
+
+    /// `update_scheduling_segment`: other parameters for the innermost segment, which has that name. A scheduling point. `implicit`:
+    /// `None` leaves them.
+    ///
+    /// ```
+    /// use punctual_rtsched::RtScheduling;
+    /// use punctual_sched::dynamic::SchedulingParameters;
+    ///
+    /// let scheduling = RtScheduling::builder().build()?;
+    /// let current = scheduling.current();
+    /// let importance = |importance| SchedulingParameters::Importance { importance };
+    /// current.begin_scheduling_segment("track", importance(1), None)?;
+    /// current.update_scheduling_segment("track", importance(2), None)?;
+    /// assert_eq!(current.scheduling_parameter()?, importance(2));
+    /// assert!(current.update_scheduling_segment("tarck", importance(3), None).is_err());
+    /// current.end_scheduling_segment("track")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// BAD_PARAM with SEGMENT_NAME_WRONG and UNSUPPORTED_SCHEDULING_DISCIPLINE, which change nothing; THREAD_CANCELLED; TIMEOUT in an
+    /// operation whose deadline has passed.
+    pub fn update_scheduling_segment(
+        &self,
+        name: &str,
+        parameters: SchedulingParameters,
+        implicit: Option<SchedulingParameters>,
+    ) -> Result<(), SchedulingError> {
+        here::update(self.endsystem, Some(name), parameters, implicit)
+    }
+
+    /// `end_scheduling_segment`: of the innermost one, which has that name. The outermost ends the thread. A scheduling point; the
+    /// segment has ended also where that fails with THREAD_CANCELLED or TIMEOUT.
+    ///
+    /// ```
+    /// use punctual_rtsched::RtScheduling;
+    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// use punctual_types::Minor;
+    ///
+    /// let scheduling = RtScheduling::builder().build()?;
+    /// let current = scheduling.current();
+    /// current.begin_scheduling_segment("track", SchedulingParameters::Importance { importance: 1 }, None)?;
+    /// let wrong = current.end_scheduling_segment("correlate").unwrap_err();
+    /// assert_eq!(wrong.minor, Minor::SEGMENT_NAME_WRONG);
+    /// current.end_scheduling_segment("track")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// BAD_PARAM with SEGMENT_NAME_WRONG, or BAD_INV_ORDER with SEGMENT_IS_SCOPED: it is still open. Else as above.
+    pub fn end_scheduling_segment(&self, name: &str) -> Result<(), SystemException> {
+        here::end(self.endsystem, name)
+    }
+
+    /// `spawn`: a new distributable thread on an OS thread of its own, which has the name and runs `action` in a segment of that name.
+    /// Returns without waiting for it. A scheduling point.
+    ///
+    /// `parameters`: `None` is the implicit parameters of the open segment, and where it has none its own.
+    ///
+    /// ```
+    /// use punctual_os::Gate;
+    /// use punctual_rtsched::{RtScheduling, SchedulingError, SpawnSpec};
+    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// use std::sync::Arc;
+    ///
+    /// let scheduling = RtScheduling::builder().build()?;
+    /// let current = scheduling.current();
+    /// let done = Arc::new(Gate::new());
+    /// let opens = Arc::clone(&done);
+    /// current.segment("track", SchedulingParameters::Importance { importance: 1 }, |_| {
+    ///     current.spawn("display", None, None, SpawnSpec::default(), move || opens.open())?;
+    ///     Ok::<_, SchedulingError>(())
+    /// })?;
+    /// done.pass(None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// BAD_INV_ORDER without a distributable thread; UNSUPPORTED_SCHEDULING_DISCIPLINE; THREAD_CANCELLED; IMP_LIMIT; NO_RESOURCES
+    /// with SPAWN_FAILED where the system makes no OS thread; DATA_CONVERSION where the base priority maps to no native one.
+    pub fn spawn(
+        &self,
+        name: &str,
+        parameters: Option<SchedulingParameters>,
+        implicit: Option<SchedulingParameters>,
+        spec: SpawnSpec,
+        action: impl FnOnce() + Send + 'static,
+    ) -> Result<DistributableThread, SchedulingError> {
+        spawn::spawn(self.endsystem, name, parameters, implicit, spec, action)
+    }
+
+    /// `id`.
+    ///
+    /// ```
+    /// # use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// # use punctual_sched::dynamic::SchedulingParameters;
+    /// # let scheduling = RtScheduling::builder().build()?;
+    /// # let current = scheduling.current();
+    /// # let parameters = SchedulingParameters::Importance { importance: 1 };
+    /// let id = current.segment("track", parameters, |_| Ok::<_, SchedulingError>(current.id()?))?;
+    /// assert_eq!(id.to_string().len(), 32);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// BAD_INV_ORDER without a distributable thread.
+    pub fn id(&self) -> Result<DistributableThreadId, SystemException> {
+        Ok(here::present(self.endsystem)?.id)
+    }
+
+    /// The thread itself, to be cancelled from elsewhere.
+    ///
+    /// ```
+    /// use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// use punctual_sched::dynamic::SchedulingParameters;
+    ///
+    /// let scheduling = RtScheduling::builder().build()?;
+    /// let cancelled = scheduling.current().segment("track", SchedulingParameters::Importance { importance: 1 }, |segment| {
+    ///     scheduling.current().distributable_thread()?.cancel()?;
+    ///     // From here on each scheduling point says so.
+    ///     segment.update(SchedulingParameters::Importance { importance: 2 })
+    /// });
+    /// assert!(cancelled.unwrap_err().is_cancellation());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// BAD_INV_ORDER without a distributable thread.
+    pub fn distributable_thread(&self) -> Result<DistributableThread, SystemException> {
+        Ok(DistributableThread::new(self.endsystem, self.id()?))
+    }
+
+    /// `lookup`: the thread with that id, where it is known at this endsystem.
+    ///
+    /// ```
+    /// # use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// # use punctual_sched::dynamic::SchedulingParameters;
+    /// # let scheduling = RtScheduling::builder().build()?;
+    /// # let current = scheduling.current();
+    /// # let parameters = SchedulingParameters::Importance { importance: 1 };
+    /// current.segment("track", parameters, |_| {
+    ///     let own = current.lookup(current.id()?).expect("it is here");
+    ///     assert_eq!(own.id(), current.id()?);
+    ///     Ok::<_, SchedulingError>(())
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lookup(&self, id: DistributableThreadId) -> Option<DistributableThread> {
+        self.endsystem.dispatcher.is_cancelled(id)?;
+        Some(DistributableThread::new(self.endsystem, id))
+    }
+
+    /// `scheduling_parameter`: those of the innermost segment.
+    ///
+    /// ```
+    /// # use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// # use punctual_sched::dynamic::SchedulingParameters;
+    /// # let scheduling = RtScheduling::builder().build()?;
+    /// # let current = scheduling.current();
+    /// # let parameters = SchedulingParameters::Importance { importance: 1 };
+    /// let own = current.segment("track", parameters, |_| Ok::<_, SchedulingError>(current.scheduling_parameter()?))?;
+    /// assert_eq!(own, parameters);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// BAD_INV_ORDER without a distributable thread.
+    pub fn scheduling_parameter(&self) -> Result<SchedulingParameters, SystemException> {
+        Ok(here::present(self.endsystem)?.parameters)
+    }
+
+    /// `implicit_scheduling_parameter`: what threads get that are spawned in the innermost segment, where that was said.
+    ///
+    /// ```
+    /// # use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// # use punctual_sched::dynamic::SchedulingParameters;
+    /// # let scheduling = RtScheduling::builder().build()?;
+    /// # let current = scheduling.current();
+    /// # let parameters = SchedulingParameters::Importance { importance: 1 };
+    /// let none = current.segment("track", parameters, |_| {
+    ///     Ok::<_, SchedulingError>(current.implicit_scheduling_parameter()?)
+    /// })?;
+    /// assert_eq!(none, None, "nothing was said");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// BAD_INV_ORDER without a distributable thread.
+    pub fn implicit_scheduling_parameter(&self) -> Result<Option<SchedulingParameters>, SystemException> {
+        Ok(here::present(self.endsystem)?.implicit)
+    }
+
+    /// `current_scheduling_segment_names`: those at this host since the thread last came here, the innermost first. The one that a
+    /// request began has the operation's name.
+    ///
+    /// ```
+    /// # use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// # use punctual_sched::dynamic::SchedulingParameters;
+    /// # let scheduling = RtScheduling::builder().build()?;
+    /// # let current = scheduling.current();
+    /// # let parameters = SchedulingParameters::Importance { importance: 1 };
+    /// let names = current.segment("track", parameters, |_| {
+    ///     Ok::<_, SchedulingError>(current.current_scheduling_segment_names()?)
+    /// })?;
+    /// assert_eq!(names, ["track"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// BAD_INV_ORDER without a distributable thread.
+    pub fn current_scheduling_segment_names(&self) -> Result<Vec<String>, SystemException> {
+        here::names(self.endsystem)
+    }
+
+    /// A scheduling point and nothing else: lets more eligible threads go first, sees cancellation.
+    ///
+    /// ```
+    /// # use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// # use punctual_sched::dynamic::SchedulingParameters;
+    /// # let scheduling = RtScheduling::builder().build()?;
+    /// # let current = scheduling.current();
+    /// # let parameters = SchedulingParameters::Importance { importance: 1 };
+    /// current.segment("track", parameters, |_| {
+    ///     for _part in 0..3 {
+    ///         // Some work.
+    ///         current.scheduling_point()?;
+    ///     }
+    ///     Ok::<_, SchedulingError>(())
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// BAD_INV_ORDER without a distributable thread; THREAD_CANCELLED; TIMEOUT in an operation whose deadline has passed.
+    pub fn scheduling_point(&self) -> Result<(), SystemException> {
+        here::pass(self.endsystem)
+    }
+
+    /// Sleeps until then, out of the ready queue, so that others run; ends early by cancellation and by an operation's deadline.
+    ///
+    /// ```
+    /// use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// use std::time::Duration;
+    ///
+    /// let scheduling = RtScheduling::builder().build()?;
+    /// let current = scheduling.current();
+    /// current.segment("track", SchedulingParameters::Importance { importance: 1 }, |_| {
+    ///     let next = current.now() + Duration::from_millis(2);
+    ///     current.sleep_until(next)?;
+    ///     assert!(current.now() >= next);
+    ///     Ok::<_, SchedulingError>(())
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::scheduling_point`].
+    pub fn sleep_until(&self, time: Time) -> Result<(), SystemException> {
+        here::wait_until(self.endsystem, time)
+    }
+
+    /// Runs an operation that may take `limit`: where it takes longer it is cancelled at its next scheduling point, call or wait, and
+    /// the thread goes on. Then `retry` says whether it is tried again; each attempt has the whole limit.
+    ///
+    /// Calls inside end with TIMEOUT at the limit. `attempt` counts from 1. An operation within another one ends with that at the latest.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use punctual_rtsched::{RetryPolicy, RtScheduling, SchedulingError};
+    /// use punctual_sched::dynamic::{SchedulingParameters, Time};
+    ///
+    /// let scheduling = RtScheduling::builder().build()?;
+    /// let current = scheduling.current();
+    /// let attempts = current.segment("track", SchedulingParameters::Importance { importance: 1 }, |_| {
+    ///     current.operation(Duration::from_millis(5), RetryPolicy::attempts(2).idempotent(), |attempt| {
+    ///         if attempt == 1 {
+    ///             // Too late.
+    ///             current.sleep_until(Time::NEVER)?;
+    ///         }
+    ///         Ok::<_, SchedulingError>(attempt)
+    ///     })
+    /// })?;
+    /// assert_eq!(attempts, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the last attempt; TIMEOUT with OPERATION_CANCELLED where it ended after the limit.
+    pub fn operation<R, E: From<SchedulingError> + Failure>(
+        &self,
+        limit: Duration,
+        retry: RetryPolicy,
+        work: impl FnMut(u32) -> Result<R, E>,
+    ) -> Result<R, E> {
+        operation::run(self.endsystem, limit, retry, work)
+    }
+
+    /// Now, by the clock that deadlines are points of.
+    ///
+    /// ```
+    /// # use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// # use punctual_sched::dynamic::SchedulingParameters;
+    /// # let scheduling = RtScheduling::builder().build()?;
+    /// # let current = scheduling.current();
+    /// # let parameters = SchedulingParameters::Importance { importance: 1 };
+    /// assert!(current.now() <= scheduling.now());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn now(&self) -> Time {
+        dispatcher::now()
+    }
+}

@@ -1,0 +1,172 @@
+use std::fmt;
+
+use punctual_sched::dynamic::Time;
+use punctual_types::DistributableThreadId;
+
+/// One scheduling decision: a distributable thread began or ceased to be one of those that run at this endsystem.
+///
+/// ```
+/// use punctual_rtsched::{RtScheduling, SchedulingError, Switch};
+/// use punctual_sched::dynamic::SchedulingParameters;
+///
+/// let scheduling = RtScheduling::builder().record_decisions(100).build()?;
+/// let importance = SchedulingParameters::Importance { importance: 1 };
+/// scheduling.current().segment("track", importance, |_| Ok::<_, SchedulingError>(()))?;
+/// let decisions = scheduling.decisions();
+/// assert_eq!(decisions[0].to_string(), format!("{} track resumed", decisions[0].at.0));
+/// assert_eq!(decisions[1].switch, Switch::Suspended);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Decision {
+    /// When it was taken, by this host's clock.
+    pub at: Time,
+    /// Whom it is about.
+    pub id: DistributableThreadId,
+    /// What became of it.
+    pub switch: Switch,
+    pub(crate) name: ThreadName,
+}
+
+/// What a decision makes of a thread.
+///
+/// ```
+/// use punctual_rtsched::Switch;
+/// assert_eq!(Switch::Suspended.to_string(), "suspended");
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Switch {
+    /// It runs from now on.
+    Resumed,
+    /// It does not run any more: others go first, it has left this host, it waits, or it has ended.
+    Suspended,
+}
+
+impl Decision {
+    /// The name of the thread's outermost segment at this host, up to 31 octets of it.
+    pub fn name(&self) -> &str {
+        self.name.as_str()
+    }
+}
+
+impl fmt::Display for Switch {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Resumed => "resumed",
+            Self::Suspended => "suspended",
+        })
+    }
+}
+
+/// Time, name and what became of it.
+impl fmt::Display for Decision {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {} {}", self.at.0, self.name(), self.switch)
+    }
+}
+
+/// The newest decisions; its memory is taken at the start.
+pub(crate) struct Decisions {
+    ring: Vec<Decision>,
+    room: usize,
+    /// How many have been taken in all.
+    count: usize,
+}
+
+impl Decisions {
+    pub(crate) fn new(room: usize) -> Self {
+        Self {
+            ring: Vec::with_capacity(room),
+            room,
+            count: 0,
+        }
+    }
+
+    pub(crate) fn push(&mut self, decision: Decision) {
+        if self.room == 0 {
+            return;
+        }
+        if self.ring.len() < self.room {
+            self.ring.push(decision);
+        } else {
+            self.ring[self.count % self.room] = decision;
+        }
+        self.count += 1;
+    }
+
+    /// The oldest first.
+    pub(crate) fn to_vec(&self) -> Vec<Decision> {
+        let oldest = if self.ring.len() < self.room {
+            0
+        } else {
+            self.count % self.room.max(1)
+        };
+        let (newer, older) = self.ring.split_at(oldest);
+        [older, newer].concat()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.ring.clear();
+        self.count = 0;
+    }
+}
+
+/// A name without heap.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(crate) struct ThreadName {
+    octets: [u8; Self::SIZE],
+    length: u8,
+}
+
+impl ThreadName {
+    const SIZE: usize = 31;
+
+    /// As much of it as there is room for.
+    pub(crate) fn new(name: &str) -> Self {
+        let fits = |length: &usize| name.is_char_boundary(*length);
+        let length = (0..=Self::SIZE.min(name.len())).rev().find(fits).unwrap_or(0);
+        let mut octets = [0; Self::SIZE];
+        octets[..length].copy_from_slice(&name.as_bytes()[..length]);
+        Self {
+            octets,
+            length: length as u8,
+        }
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.octets[..self.length.into()]).expect("cut where a character ends")
+    }
+}
+
+impl fmt::Debug for ThreadName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), formatter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_decisions_are_kept_in_order() {
+        let mut decisions = Decisions::new(3);
+        for number in 0..8 {
+            decisions.push(Decision {
+                at: Time(number),
+                id: DistributableThreadId(7),
+                switch: Switch::Resumed,
+                name: ThreadName::new("track"),
+            });
+            let expected = (number.saturating_sub(2)..=number).map(Time);
+            assert!(decisions.to_vec().iter().map(|decision| decision.at).eq(expected));
+        }
+    }
+
+    #[test]
+    fn a_name_is_cut_between_characters() {
+        assert_eq!(ThreadName::new("track").as_str(), "track");
+        let long = "ä".repeat(20);
+        assert_eq!(ThreadName::new(&long).as_str(), "ä".repeat(15));
+    }
+}

@@ -1,0 +1,560 @@
+use std::{collections::HashMap, sync::Arc};
+
+use punctual_flight::{Event, Record, record};
+use punctual_os::Gate;
+use punctual_sched::dynamic::{SchedulingParameters, Slot, Time, TranslationDefaults};
+use punctual_types::{
+    Completion, DistributableThreadId, Minor, NativePriority, SystemException, SystemExceptionKind,
+};
+
+use super::{
+    Mechanism, Preemption, Settings, Visitor,
+    choice::Choice,
+    decisions::{Decision, Decisions, Switch, ThreadName},
+    entry::{Entry, Head, Native, Place},
+    levels::Levels,
+    native::{self, Lowering},
+    resources::ResourceTable,
+};
+use crate::{error::Interrupted, storage::ThreadStorage};
+
+/// Everything under the dispatcher's lock.
+pub(crate) struct State {
+    pub(super) choice: Choice,
+    pub(super) mechanism: Mechanism,
+    pub(super) settings: Settings,
+    pub(super) entries: Vec<Entry>,
+    free: Vec<Slot>,
+    by_id: HashMap<DistributableThreadId, Slot>,
+    /// Those that run: with the ready queue those that were let run, else those that the scheduler would.
+    running: Vec<Slot>,
+    levels: Levels,
+    decisions: Decisions,
+    pub(super) resources: ResourceTable,
+    /// The kernel has refused a native priority.
+    denied: bool,
+    /// Until when `rt-dispatch` sleeps; `None`: there is no such thread, or it is awake.
+    pub(super) timer_until: Option<Time>,
+    pub(super) ends: bool,
+    /// What the caller has to do to itself once it has let go of the lock.
+    pub(super) lowers: Option<Lowering>,
+}
+
+impl State {
+    pub(super) fn new(
+        scheduler: Box<dyn punctual_sched::dynamic::Scheduler>,
+        mechanism: Mechanism,
+        settings: Settings,
+    ) -> Self {
+        let room = settings.max_threads;
+        Self {
+            choice: Choice::new(scheduler, room),
+            mechanism,
+            entries: Vec::with_capacity(room),
+            free: Vec::with_capacity(room),
+            // Twice the room: with as many free places a table cleans up in place and does not grow.
+            by_id: HashMap::with_capacity(2 * room),
+            running: Vec::with_capacity(room),
+            levels: Levels::new(settings.native.levels.clone()),
+            decisions: Decisions::new(settings.decisions),
+            resources: ResourceTable::new(room),
+            denied: false,
+            timer_until: None,
+            ends: false,
+            lowers: None,
+            settings,
+        }
+    }
+
+    pub(super) fn entry(&self, slot: Slot) -> &Entry {
+        &self.entries[slot.0 as usize]
+    }
+
+    pub(super) fn entry_mut(&mut self, slot: Slot) -> &mut Entry {
+        &mut self.entries[slot.0 as usize]
+    }
+
+    pub(super) fn find(&self, id: DistributableThreadId) -> Option<Slot> {
+        self.by_id.get(&id).copied()
+    }
+
+    /// All that are known here.
+    pub(super) fn known(&self) -> impl Iterator<Item = &Entry> {
+        self.by_id.values().map(|slot| self.entry(*slot))
+    }
+
+    /// How many threads are known here.
+    pub(crate) fn threads(&self) -> usize {
+        self.by_id.len()
+    }
+
+    pub(crate) fn mechanism(&self) -> Mechanism {
+        self.mechanism
+    }
+
+    pub(crate) fn scheduler_name(&self) -> &str {
+        self.choice.name()
+    }
+
+    pub(crate) fn scheduler_failures(&self) -> u64 {
+        self.choice.failures()
+    }
+
+    pub(crate) fn kind(&self) -> punctual_sched::dynamic::ParameterKind {
+        self.choice.kind()
+    }
+
+    pub(crate) fn decisions(&mut self) -> &mut Decisions {
+        &mut self.decisions
+    }
+
+    /// A new entry with one visit.
+    pub(super) fn register(
+        &mut self,
+        id: DistributableThreadId,
+        name: &str,
+    ) -> Result<Slot, SystemException> {
+        if self.by_id.len() == self.settings.max_threads {
+            return Err(SystemException::new(
+                SystemExceptionKind::ImpLimit,
+                Minor::TOO_MANY_DISTRIBUTABLE_THREADS,
+                Completion::No,
+            ));
+        }
+        let slot = if let Some(slot) = self.free.pop() {
+            slot
+        } else {
+            self.entries.push(Entry::default());
+            Slot(self.entries.len() as u32 - 1)
+        };
+        // What is in its vectors has been removed; their memory stays.
+        let entry = self.entry_mut(slot);
+        entry.id = id;
+        entry.name = ThreadName::new(name);
+        entry.visits = 1;
+        entry.is_native = true;
+        entry.is_spawned = false;
+        entry.cancelled = false;
+        self.by_id.insert(id, slot);
+        Ok(slot)
+    }
+
+    /// A visit less; of the last one, gives what is left of the thread.
+    pub(super) fn release(&mut self, slot: Slot) -> Option<Ended> {
+        let entry = self.entry_mut(slot);
+        entry.visits -= 1;
+        if !entry.is_native || entry.visits > 0 {
+            entry.peers.pop();
+        }
+        if entry.visits > 0 {
+            return None;
+        }
+        let id = entry.id;
+        let ended = Ended {
+            storage: std::mem::take(&mut entry.storage),
+            fate: match entry {
+                Entry { is_native: true, .. } => Fate::Ended,
+                Entry { is_spawned: true, .. } | Entry { cancelled: true, .. } => Fate::EndedOnLane,
+                _ => Fate::MayReturn,
+            },
+        };
+        entry.place = Place::Elsewhere;
+        entry.calls.clear();
+        entry.peers.clear();
+        self.by_id.remove(&id);
+        self.free.push(slot);
+        Some(ended)
+    }
+
+    /// The head is here from now on, at this visit. One that another visit had is taken from it: the caller does not wait for
+    /// that one any more.
+    pub(super) fn place_head(&mut self, slot: Slot, head: Head, now: Time) -> Wakes {
+        let mut wakes = Wakes::default();
+        if let Some(other) = self
+            .entry(slot)
+            .head()
+            .map(|head| (head.visit, Arc::clone(&head.gate)))
+        {
+            let (visit, gate) = other;
+            // It does not wait for a resource any more either.
+            wakes.add(self.stop_waiting(slot, now));
+            wakes.add(self.withdraw(slot, visit, now));
+            wakes.push(&gate);
+        }
+        self.entry_mut(slot).place = Place::Idle(head);
+        wakes.add(self.rebase(slot, now));
+        wakes
+    }
+
+    /// The head, which is here, gets ready.
+    pub(super) fn admit(&mut self, slot: Slot, now: Time) -> Result<Wakes, Interrupted> {
+        let parameters = self.parameters(slot, now);
+        let mechanism = self.mechanism;
+        let entry = self.entry_mut(slot);
+        if mechanism == Mechanism::KernelDeadline {
+            let head = entry.head_mut().expect("it is here");
+            // One that was away or asleep still has what the kernel has admitted.
+            if head.native != Native::Deadline {
+                native::reserve(head, &parameters, now).map_err(Interrupted::Refused)?;
+            }
+        }
+        let Place::Idle(mut head) = std::mem::replace(&mut entry.place, Place::Elsewhere) else {
+            unreachable!("it is here, and was not ready");
+        };
+        head.runs = mechanism != Mechanism::ReadyQueue;
+        head.parked = false;
+        let received = head.received();
+        entry.place = Place::Ready(head);
+        self.choice.ready(slot, &parameters, received, now);
+        self.find_level(slot, &parameters, None);
+        Ok(self.reschedule(Some(slot), now))
+    }
+
+    /// The parameters of a head have changed. `caller`: who is at a scheduling point.
+    pub(super) fn changed(
+        &mut self,
+        slot: Slot,
+        caller: Option<Slot>,
+        now: Time,
+    ) -> Result<Wakes, Interrupted> {
+        if !self.entry(slot).is_ready() {
+            return Ok(Wakes::default());
+        }
+        let parameters = self.parameters(slot, now);
+        let mechanism = self.mechanism;
+        let head = self.entry_mut(slot).head_mut().expect("it is ready");
+        if mechanism == Mechanism::KernelDeadline {
+            native::reserve(head, &parameters, now).map_err(Interrupted::Refused)?;
+        }
+        let received = head.received();
+        self.choice.update(slot, &parameters, received, now);
+        self.find_level(slot, &parameters, caller);
+        Ok(self.reschedule(caller, now))
+    }
+
+    /// The head waits here, or is about to leave: it is not ready any more.
+    pub(super) fn unready(&mut self, slot: Slot, now: Time) -> Wakes {
+        let entry = self.entry_mut(slot);
+        let Place::Ready(mut head) = std::mem::replace(&mut entry.place, Place::Elsewhere) else {
+            unreachable!("only called for one that is ready");
+        };
+        head.runs = false;
+        head.parked = false;
+        let level = head.level.take();
+        let is_managed = head.native != Native::Own;
+        entry.place = Place::Idle(head);
+        if let Some(level) = level {
+            self.levels.leave(level);
+        }
+        self.choice.remove(slot, now);
+        if let Some(at) = self.running.iter().position(|running| *running == slot) {
+            self.running.swap_remove(at);
+            self.note(slot, Switch::Suspended, now);
+        }
+        if is_managed && self.preempts() {
+            self.make_native(slot, Native::At(self.settings.native.blocked));
+        }
+        self.reschedule(None, now)
+    }
+
+    /// As [`unready`](Self::unready), and nothing where it was not.
+    pub(super) fn suspend(&mut self, slot: Slot, now: Time) -> Wakes {
+        if self.entry(slot).is_ready() {
+            self.unready(slot, now)
+        } else {
+            Wakes::default()
+        }
+    }
+
+    /// The visit, if it has the head, has it no more: its OS thread is its owner's again.
+    pub(super) fn withdraw(&mut self, slot: Slot, visit: u64, now: Time) -> Wakes {
+        if self.entry_mut(slot).head_of(visit).is_none() {
+            return Wakes::default();
+        }
+        let wakes = self.suspend(slot, now);
+        let entry = self.entry_mut(slot);
+        if let Some(head) = entry.head_mut() {
+            native::restore(head);
+        }
+        entry.place = Place::Elsewhere;
+        wakes
+    }
+
+    /// Marks it, and wakes it where it waits.
+    pub(super) fn cancel(&mut self, slot: Slot) -> Wakes {
+        let mut wakes = Wakes::default();
+        let entry = self.entry_mut(slot);
+        entry.cancelled = true;
+        let gate = entry.head().map(|head| Arc::clone(&head.gate));
+        if let Some(gate) = gate {
+            wakes.push(&gate);
+        }
+        wakes
+    }
+
+    /// Another scheduler. Gives back the one before, to be dropped without the lock.
+    pub(super) fn install(&mut self, choice: Choice, mechanism: Mechanism, now: Time) -> (Choice, Wakes) {
+        let before = std::mem::replace(&mut self.choice, choice);
+        self.choice.add_failures(before.failures());
+        self.mechanism = mechanism;
+        self.levels.clear();
+        self.denied = false;
+        self.translate_resources(now);
+        let mut wakes = Wakes::default();
+        for number in 0..self.entries.len() {
+            let slot = Slot(number as u32);
+            if !self.entry(slot).is_ready() {
+                continue;
+            }
+            let parameters = self.parameters(slot, now);
+            let head = self.entry_mut(slot).head_mut().expect("it is ready");
+            head.level = None;
+            if mechanism == Mechanism::KernelDeadline {
+                // Who is not admitted runs on as it is until its next segment, which says so.
+                let _ = native::reserve(head, &parameters, now);
+            } else {
+                native::restore(head);
+            }
+            if mechanism != Mechanism::ReadyQueue {
+                head.runs = true;
+                if head.parked {
+                    let gate = Arc::clone(&head.gate);
+                    wakes.push(&gate);
+                }
+            }
+            let received = head.received();
+            let runs = head.runs;
+            self.choice.ready(slot, &parameters, received, now);
+            self.find_level(slot, &parameters, None);
+            if runs && !self.running.contains(&slot) {
+                self.running.push(slot);
+                self.note(slot, Switch::Resumed, now);
+            }
+        }
+        wakes.add(self.reschedule(None, now));
+        if mechanism == Mechanism::ReadyQueue && self.preempts() {
+            for at in 0..self.running.len() {
+                self.make_native(self.running[at], Native::At(self.settings.native.active));
+            }
+        }
+        (before, wakes)
+    }
+
+    /// A thread that runs on although others go first, because it could not be kept from it, is at a scheduling point.
+    pub(super) fn give_way(&mut self, visitor: Visitor, now: Time) -> Wakes {
+        let is_here = self.entry_mut(visitor.slot).head_of(visitor.visit).is_some();
+        if is_here && self.entry(visitor.slot).is_ready() && !self.preempts() {
+            self.reschedule(Some(visitor.slot), now)
+        } else {
+            Wakes::default()
+        }
+    }
+
+    /// `rt-dispatch` chooses again, because it is time.
+    pub(super) fn reconsider(&mut self, now: Time) -> Wakes {
+        self.reschedule(None, now)
+    }
+
+    /// Whether `rt-dispatch` sleeps for longer than it may.
+    pub(super) fn timer_is_late(&mut self) -> bool {
+        let wanted = self.choice.reconsider_at.unwrap_or(Time::NEVER);
+        match self.timer_until {
+            Some(until) if wanted < until => {
+                self.timer_until = None;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// What the scheduler is to know a thread by.
+    fn parameters(&self, slot: Slot, now: Time) -> SchedulingParameters {
+        let defaults = TranslationDefaults {
+            now,
+            ..TranslationDefaults::default()
+        };
+        let head = self.entry(slot).head().expect("its head is here");
+        head.parameters().translated(self.choice.kind(), &defaults)
+    }
+
+    /// Whether running threads are moved to lower native priorities.
+    fn preempts(&self) -> bool {
+        self.mechanism == Mechanism::ReadyQueue
+            && self.settings.preemption == Preemption::Native
+            && !self.denied
+    }
+
+    /// Lets the scheduler choose, and carries that out.
+    fn reschedule(&mut self, caller: Option<Slot>, now: Time) -> Wakes {
+        if self.mechanism != Mechanism::ReadyQueue && self.settings.decisions == 0 {
+            return Wakes::default();
+        }
+        self.choice.choose(&self.entries, self.settings.processors, now);
+        let mut wakes = Wakes::default();
+        let mut at = 0;
+        while let Some(&slot) = self.running.get(at) {
+            let stays = self.choice.chosen.contains(&slot) || !self.takes_processor(slot, caller);
+            if stays {
+                at += 1;
+            } else {
+                self.running.swap_remove(at);
+                self.note(slot, Switch::Suspended, now);
+            }
+        }
+        for at in 0..self.choice.chosen.len() {
+            let slot = self.choice.chosen[at];
+            if self.running.len() < self.settings.processors && !self.running.contains(&slot) {
+                self.running.push(slot);
+                self.note(slot, Switch::Resumed, now);
+                self.give_processor(slot, &mut wakes);
+            }
+        }
+        wakes
+    }
+
+    /// One that runs and is not chosen any more: says whether it has been kept from running, or will be at once.
+    fn takes_processor(&mut self, slot: Slot, caller: Option<Slot>) -> bool {
+        if self.mechanism == Mechanism::ReadyQueue {
+            let taken = caller == Some(slot)
+                || self.preempts() && self.make_native(slot, Native::At(self.settings.native.inactive));
+            if !taken {
+                return false;
+            }
+            self.entry_mut(slot).head_mut().expect("it runs here").runs = false;
+        }
+        true
+    }
+
+    fn give_processor(&mut self, slot: Slot, wakes: &mut Wakes) {
+        if self.mechanism != Mechanism::ReadyQueue {
+            return;
+        }
+        if self.preempts() {
+            self.make_native(slot, Native::At(self.settings.native.active));
+        }
+        let head = self
+            .entry_mut(slot)
+            .head_mut()
+            .expect("it was chosen, so it is here");
+        head.runs = true;
+        if head.parked {
+            let gate = Arc::clone(&head.gate);
+            wakes.push(&gate);
+        }
+    }
+
+    /// With native priorities: the one for these parameters.
+    fn find_level(&mut self, slot: Slot, parameters: &SchedulingParameters, caller: Option<Slot>) {
+        if self.mechanism != Mechanism::OsPriorities {
+            return;
+        }
+        let eligibility = self.choice.fixed_eligibility(parameters).unwrap_or(0);
+        let head = self.entries[slot.0 as usize].head_mut().expect("it is ready");
+        if let Some(level) = head.level.take() {
+            self.levels.leave(level);
+        }
+        let placed = self.levels.enter(eligibility);
+        head.level = Some(placed.level);
+        if placed.respread {
+            for number in 0..self.entries.len() {
+                let level = self.entries[number].head().and_then(|head| head.level);
+                if let Some(level) = level {
+                    self.set_level(Slot(number as u32), self.levels.native(level), caller);
+                }
+            }
+        } else {
+            self.set_level(slot, placed.native, caller);
+        }
+    }
+
+    /// A caller that lowers itself does so when it has let go of the lock: whoever goes first then would have to wait for that.
+    fn set_level(&mut self, slot: Slot, native: NativePriority, caller: Option<Slot>) {
+        let head = self.entry_mut(slot).head_mut().expect("it is ready");
+        if caller == Some(slot)
+            && let Native::At(before) = head.native
+            && native < before
+        {
+            head.native = Native::At(native);
+            self.lowers = Some(native::wish(head, native));
+        } else {
+            self.make_native(slot, Native::At(native));
+        }
+    }
+
+    /// Says whether the OS thread is as it should be.
+    fn make_native(&mut self, slot: Slot, native: Native) -> bool {
+        if self.denied {
+            return false;
+        }
+        let head = self.entry_mut(slot).head_mut().expect("its head is here");
+        let made = native::change(head, native).is_ok();
+        if !made {
+            self.denied = true;
+            crate::notice::COOPERATIVE.say();
+        }
+        made
+    }
+
+    fn note(&mut self, slot: Slot, switch: Switch, now: Time) {
+        let entry = self.entry(slot);
+        let decision = Decision {
+            at: now,
+            id: entry.id,
+            switch,
+            name: entry.name,
+        };
+        record(|| {
+            let event = match switch {
+                Switch::Resumed => Event::DistributableThreadResumed,
+                Switch::Suspended => Event::DistributableThreadSuspended,
+            };
+            Record::new(event).detail(decision.id.0 as u64)
+        });
+        self.decisions.push(decision);
+    }
+}
+
+/// What is left of a thread that ends here, or leaves for good.
+pub(crate) struct Ended {
+    pub(crate) storage: ThreadStorage,
+    pub(crate) fate: Fate,
+}
+
+/// What has become of a thread that has no visit here any more.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Fate {
+    /// It began here, so it has ended; on an OS thread of the application's.
+    Ended,
+    /// It came with a oneway request, or was cancelled: it has ended, on an OS thread that serves others, too.
+    EndedOnLane,
+    /// It is elsewhere.
+    MayReturn,
+}
+
+/// Whom to wake, once the lock is free.
+#[derive(Default)]
+pub(super) struct Wakes {
+    gates: [Option<Arc<Gate>>; 4],
+}
+
+impl Wakes {
+    pub(super) fn push(&mut self, gate: &Arc<Gate>) {
+        match self.gates.iter_mut().find(|place| place.is_none()) {
+            Some(place) => *place = Some(Arc::clone(gate)),
+            // Woken now, it waits for the lock once more.
+            None => gate.open(),
+        }
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        for gate in other.gates.iter().flatten() {
+            self.push(gate);
+        }
+    }
+
+    pub(super) fn open(self) {
+        for gate in self.gates.into_iter().flatten() {
+            gate.open();
+        }
+    }
+}

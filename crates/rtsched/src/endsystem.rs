@@ -1,0 +1,126 @@
+use std::{sync::Arc, time::Duration};
+
+use punctual_os::{PiMutex, Scheduling};
+use punctual_sched::dynamic::{ParameterKind, Scheduler, SchedulingParameters, TranslationDefaults};
+use punctual_types::DistributableThreadId;
+
+use crate::{
+    BuildError, Mechanism, RtSchedulingBuilder, SchedulingError,
+    dispatcher::{Dispatcher, Ended, Fate, NativePriorities, Settings, Timer, now},
+    ids::Ids,
+    object_resources::ObjectResources,
+    storage::{ThreadStorage, VisitorStorage},
+    wire::PeerLayout,
+};
+
+/// What all that belongs to one endsystem share.
+pub(crate) struct Endsystem {
+    pub(crate) dispatcher: Arc<Dispatcher>,
+    pub(crate) ids: Ids,
+    /// The most segments of a visit that are open at a time.
+    pub(crate) max_segments: usize,
+    native: NativePriorities,
+    default_parameters: SchedulingParameters,
+    timer: PiMutex<Option<Timer>>,
+    pub(crate) visitors: Arc<VisitorStorage>,
+    pub(crate) objects: ObjectResources,
+    pub(crate) max_clock_skew: Duration,
+    pub(crate) peer_layout: PeerLayout,
+}
+
+impl Endsystem {
+    pub(crate) fn new(builder: RtSchedulingBuilder) -> Result<Self, BuildError> {
+        builder.native.check().map_err(BuildError::InvalidSetting)?;
+        if builder.processors == 0 || builder.max_threads == 0 || builder.max_segments == 0 {
+            let text = "processors, max_threads and max_segments must be at least 1";
+            return Err(BuildError::InvalidSetting(text));
+        }
+        if u32::try_from(builder.max_threads).is_err() {
+            return Err(BuildError::InvalidSetting("max_threads must be less than 2^32"));
+        }
+        let wants_timer = wants_timer(&*builder.scheduler, builder.mechanism);
+        let settings = Settings {
+            processors: builder.processors,
+            preemption: builder.preemption,
+            native: builder.native.clone(),
+            max_threads: builder.max_threads,
+            decisions: builder.decisions,
+        };
+        let endsystem = Self {
+            dispatcher: Arc::new(Dispatcher::new(builder.scheduler, builder.mechanism, settings)?),
+            ids: Ids::new()?,
+            max_segments: builder.max_segments,
+            native: builder.native,
+            default_parameters: builder.default_parameters,
+            timer: PiMutex::new(None),
+            visitors: Arc::new(VisitorStorage::new(builder.visitors)),
+            objects: ObjectResources::default(),
+            max_clock_skew: builder.max_clock_skew,
+            peer_layout: builder.peer_layout,
+        };
+        endsystem.start_timer(wants_timer)?;
+        Ok(endsystem)
+    }
+
+    /// Another scheduler, for all threads from now on.
+    pub(crate) fn install(
+        &self,
+        scheduler: Box<dyn Scheduler>,
+        mechanism: Mechanism,
+    ) -> Result<(), BuildError> {
+        self.start_timer(wants_timer(&*scheduler, mechanism))?;
+        self.dispatcher.install(scheduler, mechanism)
+    }
+
+    /// Which parameters the application gives.
+    pub(crate) fn kind(&self) -> ParameterKind {
+        self.dispatcher.look(|state| state.kind())
+    }
+
+    /// Whether the application may give these.
+    pub(crate) fn check(&self, parameters: &SchedulingParameters) -> Result<(), SchedulingError> {
+        let (given, wanted) = (parameters.kind(), self.kind());
+        if given == wanted {
+            return Ok(());
+        }
+        Err(SchedulingError::UnsupportedSchedulingDiscipline { given, wanted })
+    }
+
+    /// For threads that nobody gave any.
+    pub(crate) fn default_parameters(&self) -> SchedulingParameters {
+        let defaults = TranslationDefaults {
+            now: now(),
+            ..TranslationDefaults::default()
+        };
+        self.default_parameters.translated(self.kind(), &defaults)
+    }
+
+    /// What becomes of the storage of a thread that has no visit here any more: given back where the thread has ended
+    /// and its destructors may run.
+    pub(crate) fn keep_storage(
+        &self,
+        id: DistributableThreadId,
+        ended: Option<Ended>,
+    ) -> Option<ThreadStorage> {
+        let Ended { storage, fate } = ended?;
+        match fate {
+            Fate::Ended => return Some(storage),
+            Fate::EndedOnLane => self.visitors.ends(storage),
+            Fate::MayReturn => self.visitors.leaves(id, storage, now()),
+        }
+        None
+    }
+
+    fn start_timer(&self, wanted: bool) -> std::io::Result<()> {
+        let mut timer = self.timer.lock();
+        if wanted && timer.is_none() {
+            let executive = Scheduling::fifo(self.native.executive);
+            *timer = Some(Timer::start(&self.dispatcher, executive)?);
+        }
+        Ok(())
+    }
+}
+
+fn wants_timer(scheduler: &dyn Scheduler, mechanism: Mechanism) -> bool {
+    mechanism == Mechanism::ReadyQueue && Timer::is_wanted_by(scheduler)
+}

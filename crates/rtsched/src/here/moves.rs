@@ -1,0 +1,225 @@
+//! Scheduling points 4 to 7: a thread leaves by a call and returns, comes with a request and goes.
+
+use std::sync::Arc;
+
+use punctual_flight::Event;
+use punctual_orb::swap_call_limit;
+use punctual_sched::dynamic::{SchedulingParameters, Slot};
+use punctual_stub::ObjectRef;
+use punctual_transport::Peer;
+use punctual_types::{DistributableThreadId, SystemException};
+
+use super::{
+    Foreign, Mark, Present, end_visit, innermost_of, interrupted_at_point, note, segments::end_segments, with,
+};
+use crate::{
+    dispatcher::{self, Head},
+    endsystem::Endsystem,
+    error::{Interrupted, thread_cancelled},
+};
+
+/// Whether there is a current thread; THREAD_CANCELLED where it was cancelled.
+pub(crate) fn check(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
+    let visitor = with(|here| match here.current(endsystem) {
+        None => Ok(None),
+        Some(visit) if visit.cancelled => Err(thread_cancelled()),
+        Some(_) => innermost_of(here, endsystem, None).map(Some),
+    })?;
+    match visitor.and_then(|visitor| endsystem.dispatcher.interruption(visitor)) {
+        Some(interrupted) => Err(interrupted_at_point(interrupted)),
+        None => Ok(()),
+    }
+}
+
+/// The head of the current thread, if there is one, leaves by a call to `target`; gives what the other host is to know.
+pub(crate) fn send(
+    endsystem: &Arc<Endsystem>,
+    target: ObjectRef,
+) -> Result<Option<Present>, SystemException> {
+    let sent = with(|here| {
+        let id = match here.current(endsystem) {
+            None => return Ok::<_, SystemException>(None),
+            Some(visit) => visit.id,
+        };
+        let visitor = innermost_of(here, endsystem, None)?;
+        Ok(Some((visitor, here.innermost().present(id))))
+    })?;
+    let Some((visitor, present)) = sent else {
+        return Ok(None);
+    };
+    let head = endsystem
+        .dispatcher
+        .leave(visitor, target)
+        .map_err(interrupted_at_point)?;
+    note(Event::DistributableThreadSent, present.id);
+    with(|here| here.visits.last_mut().expect("it is calling").absent = Some(head));
+    Ok(Some(present))
+}
+
+/// The head returns from a call, if one took it. `cancelled`: the reply says that it was.
+pub(crate) fn receive(endsystem: &Arc<Endsystem>, cancelled: bool) -> Result<(), Interrupted> {
+    let Some(there) = with(|here| here.calling(endsystem)) else {
+        return Ok(());
+    };
+    // What other interceptors have begun meanwhile and left open.
+    while with(|here| here.visits.len()) > there + 1 {
+        end_visit();
+    }
+    let returned = with(|here| {
+        let head = here.visits[there].absent.take()?;
+        let visit = &here.visits[there];
+        Some((here.visitor(visit), visit.id, head))
+    });
+    let Some((visitor, id, head)) = returned else {
+        return Ok(());
+    };
+    note(Event::DistributableThreadReceived, id);
+    if cancelled {
+        let _ = endsystem.dispatcher.cancel(id);
+    }
+    let arrived = endsystem.dispatcher.come_back(visitor, head);
+    if let Err(interrupted) = arrived {
+        interrupted_at_point(interrupted);
+    }
+    arrived
+}
+
+/// What comes with a request.
+pub(crate) struct Arrival<'a> {
+    pub(crate) id: DistributableThreadId,
+    pub(crate) operation: &'a str,
+    pub(crate) parameters: SchedulingParameters,
+    pub(crate) implicit: Option<SchedulingParameters>,
+    pub(crate) foreign: Foreign,
+    pub(crate) peer: Option<Peer>,
+    /// Whether nobody waits for its request, so that it begins here.
+    pub(crate) spawned: bool,
+}
+
+/// A request begins on this OS thread; [`end_request`] ends it. What the OS thread has is kept, and out of sight if `apart`: the
+/// request is not the current thread's own.
+///
+/// A thread that comes with it is in a segment with the operation's name.
+pub(crate) fn begin_request(
+    endsystem: &Arc<Endsystem>,
+    apart: bool,
+    arrival: Option<Arrival<'_>>,
+) -> Result<(), SystemException> {
+    let Some(arrival) = arrival else {
+        let hides = with(|here| {
+            here.push_request(apart);
+            apart && !here.visits.is_empty()
+        });
+        if hides {
+            pause();
+            with(|here| here.push_visit(None, Slot(0), DistributableThreadId(0), None));
+        }
+        return Ok(());
+    };
+    let slot = endsystem.dispatcher.register_visitor(
+        arrival.id,
+        arrival.operation,
+        arrival.peer,
+        arrival.spawned,
+    )?;
+    if let Some(stored) = endsystem.visitors.returns(arrival.id, dispatcher::now()) {
+        endsystem.dispatcher.restore_storage(slot, stored);
+    }
+    with(|here| here.push_request(apart));
+    pause();
+    note(Event::DistributableThreadReceived, arrival.id);
+    let storage = endsystem.dispatcher.storage(slot);
+    let (visitor, head) = with(|here| {
+        let number = here.push_visit(Some(endsystem), slot, arrival.id, Some(storage));
+        let began_at = here.push_segment(arrival.operation, arrival.parameters, arrival.implicit, true);
+        here.innermost().foreign = arrival.foreign;
+        let carrier = here.carrier();
+        let visit = here.visits.last_mut().expect("just pushed");
+        (visit.scopes, visit.by_request) = (1, true);
+        let head = Head::new(number, &carrier, arrival.parameters, began_at);
+        (here.visitor(&here.visits[here.visits.len() - 1]), head)
+    });
+    endsystem.dispatcher.arrive(visitor, head).map_err(|interrupted| {
+        let _ = end_request(endsystem);
+        interrupted.exception()
+    })
+}
+
+/// The innermost request ends, with everything that was begun in it; what was before it goes on. THREAD_CANCELLED where that was seen,
+/// or is now, of the thread that came with it.
+pub(crate) fn end_request(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
+    let Some(request) = with(|here| here.requests.pop()) else {
+        return Ok(());
+    };
+    while with(|here| here.visits.len()) > request.visits + 1 {
+        end_visit();
+    }
+    if let Some((resource, visitor, id)) = request.resource {
+        endsystem.dispatcher.release(resource, visitor, Some(id));
+    }
+    let mut ended = Ok(());
+    if with(|here| here.visits.len()) > request.visits {
+        let visitor = with(|here| {
+            let visit = here.visits.last()?;
+            let cancelled = visit.cancelled;
+            let endsystem = visit.endsystem.clone()?;
+            Some((endsystem, cancelled, here.visitor(visit)))
+        });
+        if let Some((endsystem, cancelled, visitor)) = visitor
+            && (cancelled || endsystem.dispatcher.interruption(visitor) == Some(Interrupted::Cancelled))
+        {
+            ended = Err(thread_cancelled());
+        }
+        end_visit();
+    }
+    with(|here| {
+        here.limits.truncate(request.limits);
+        swap_call_limit(request.call_limit);
+    });
+    resume();
+    let left_open = with(|here| here.depth > request.depth);
+    if left_open {
+        // Segments that a servant on its caller's thread has left open.
+        let mark = with(|here| {
+            here.visits.last().map(|visit| Mark {
+                visit: visit.number,
+                depth: request.depth,
+            })
+        });
+        if let Some(mark) = mark {
+            ended = ended.and(end_segments(endsystem, mark));
+        }
+    }
+    ended
+}
+
+/// The current visit, whose OS thread another one takes, is not ready meanwhile.
+fn pause() {
+    let paused = with(|here| {
+        let visit = here.visits.last_mut()?;
+        if visit.absent.is_some() || visit.cancelled || visit.endsystem.is_none() {
+            return None;
+        }
+        visit.paused = true;
+        here.visiting()
+    });
+    if let Some((endsystem, mut visitor)) = paused {
+        visitor.limit = None;
+        // Cancelled: it sees that when it goes on.
+        let _ = endsystem.dispatcher.wait(visitor);
+    }
+}
+
+/// The opposite of [`pause`].
+fn resume() {
+    let resumed = with(|here| {
+        let visit = here.visits.last_mut()?;
+        std::mem::take(&mut visit.paused).then_some(())?;
+        here.visiting()
+    });
+    if let Some((endsystem, visitor)) = resumed
+        && let Err(interrupted) = endsystem.dispatcher.pass(visitor)
+    {
+        interrupted_at_point(interrupted);
+    }
+}

@@ -1,0 +1,301 @@
+//! How distributable threads move: scheduling points 4 to 7 of \[S4\] figure 4, as portable interceptors.
+//!
+//! | Call | At the caller | At the servant's host |
+//! |---|---|---|
+//! | two-way | the head leaves with the request and returns with whatever ends it | it visits, from before the object is looked for to the reply |
+//! | oneway, asynchronous | goes on; a new thread is sent, with a new id and the implicit parameters | that thread begins and ends there |
+//! | two-way, same ORB | nothing moves | the servant runs as a part of the caller's thread |
+//! | oneway, same ORB | waits while the new thread has its OS thread | as above |
+//!
+//! A request without a context runs outside of all distributable threads, also on an OS thread that waits for the reply to one.
+
+use std::{sync::Arc, time::SystemTime};
+
+use punctual_cdr::Endian;
+use punctual_orb::interceptors::{
+    CallKind, ClientRequestInfo, ClientRequestInterceptor, Interrupt, OrbInitInfo, OrbInitializer, Raised,
+    ServerRequestInfo, ServerRequestInterceptor,
+};
+use punctual_sched::dynamic::{SchedulingParameters, Time};
+use punctual_transport::Peer;
+use punctual_types::{Completion, SystemException, SystemExceptionKind};
+
+use crate::{
+    RtScheduling,
+    dispatcher::now,
+    endsystem::Endsystem,
+    error::Interrupted,
+    here::{self, Arrival, Foreign, Present},
+    remote::is_control,
+    wire::{CarriedParameters, Clocks, Reader, Reading, SchedulingContext, UtcTime},
+};
+
+/// The service context that distributable threads travel in: `IOP::SchedulingInfo`.
+const CONTEXT: u32 = 30;
+
+/// The name that both interceptors are registered by.
+const NAME: &str = "RTScheduling";
+
+/// Registers what moves distributable threads.
+///
+/// # Panics
+/// Where the ORB has an `RtScheduling` already.
+impl OrbInitializer for RtScheduling {
+    fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+        let mover = Arc::new(Mover(Arc::clone(&self.endsystem)));
+        let expected = "an ORB has one RtScheduling";
+        info.add_client_request_interceptor(mover.clone())
+            .expect(expected);
+        info.add_server_request_interceptor(mover).expect(expected);
+    }
+}
+
+struct Mover(Arc<Endsystem>);
+
+impl ClientRequestInterceptor for Mover {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn send_request(&self, info: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
+        if is_control(info.effective_target()) {
+            return Ok(());
+        }
+        let moves = info.kind() == CallKind::TwoWay;
+        if moves && info.is_collocated() {
+            here::check(&self.0)?;
+            return Ok(());
+        }
+        let sent = if moves {
+            here::send(&self.0, info.target()).map_err(unsent)?
+        } else {
+            here::check(&self.0).map_err(unsent)?;
+            here::present(&self.0)
+                .ok()
+                .map(|present| self.spawned_by(present))
+        };
+        let Some(sent) = sent else {
+            return Ok(());
+        };
+        let octets = context(&sent).encode(&clocks(), Endian::NATIVE);
+        if let Err(refused) = info.add_request_service_context(CONTEXT, &octets) {
+            self.receive(Completion::No, false)?;
+            return Err(refused.into());
+        }
+        Ok(())
+    }
+
+    fn receive_reply(&self, info: &ClientRequestInfo<'_>) -> Result<(), SystemException> {
+        match info.kind() {
+            CallKind::TwoWay => self.receive(Completion::Yes, false),
+            CallKind::Oneway | CallKind::Asynchronous => Ok(()),
+        }
+    }
+
+    fn receive_exception(&self, info: &ClientRequestInfo<'_>) -> Result<(), Interrupt> {
+        if info.kind() != CallKind::TwoWay {
+            return Ok(());
+        }
+        let (cancelled, completed) = match info.exception() {
+            Some(Raised::System(exception)) => (
+                exception.kind == SystemExceptionKind::ThreadCancelled,
+                exception.completed,
+            ),
+            Some(Raised::User(_)) | None => (false, Completion::Yes),
+        };
+        match here::receive(&self.0, cancelled) {
+            // The call's own exception says more than that the operation's time is up as well.
+            Ok(()) | Err(Interrupted::LimitPassed) => Ok(()),
+            Err(interrupted) => Err(interrupted.exception_when(completed).into()),
+        }
+    }
+
+    fn receive_other(&self, info: &ClientRequestInfo<'_>) -> Result<(), Interrupt> {
+        if info.kind() == CallKind::TwoWay {
+            self.receive(Completion::No, false)?;
+        }
+        Ok(())
+    }
+}
+
+impl ServerRequestInterceptor for Mover {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn receive_request_service_contexts(&self, info: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
+        let apart = !is_callers_own(info);
+        let context = match info.get_request_service_context(CONTEXT) {
+            Some(data) if apart => self.read(data, info)?,
+            _ => None,
+        };
+        let resource = self.0.objects.find(info.object_key());
+        let arrival = match context {
+            Some(context) => Some(self.arrival(&context, info)),
+            // It wants somebody to own the resource.
+            None if resource.is_some() && (apart || here::present(&self.0).is_err()) => {
+                Some(self.begun_by(info))
+            }
+            None => None,
+        };
+        here::begin_request(&self.0, apart, arrival).map_err(unsent)?;
+        if let Some(resource) = resource {
+            here::use_resource(&self.0, resource).map_err(unsent)?;
+        }
+        Ok(())
+    }
+
+    fn send_reply(&self, _: &mut ServerRequestInfo<'_>) -> Result<(), SystemException> {
+        here::end_request(&self.0).map_err(|exception| SystemException {
+            completed: Completion::Yes,
+            ..exception
+        })
+    }
+
+    fn send_exception(&self, _: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
+        Ok(here::end_request(&self.0)?)
+    }
+
+    fn send_other(&self, _: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
+        Ok(here::end_request(&self.0)?)
+    }
+}
+
+impl Mover {
+    fn receive(&self, completed: Completion, cancelled: bool) -> Result<(), SystemException> {
+        here::receive(&self.0, cancelled).map_err(|interrupted| interrupted.exception_when(completed))
+    }
+
+    /// The thread that a call without a waiting caller spawns.
+    fn spawned_by(&self, present: Present) -> Present {
+        let parameters = present.implicit.unwrap_or(present.parameters);
+        let foreign = if present.implicit.is_some() || present.foreign.implicit.is_some() {
+            present.foreign.implicit
+        } else {
+            present.foreign.own
+        };
+        Present {
+            id: self.0.ids.next(),
+            parameters,
+            implicit: present.implicit,
+            foreign: Foreign {
+                own: foreign,
+                implicit: present.foreign.implicit,
+            },
+        }
+    }
+
+    fn read(
+        &self,
+        data: &[u8],
+        info: &ServerRequestInfo<'_>,
+    ) -> Result<Option<SchedulingContext>, SystemException> {
+        let reader = Reader {
+            max_clock_skew: self.0.max_clock_skew,
+            endian: info.endian(),
+            peer: info.peer().map_or(0, number),
+            ..Reader::new(clocks(), self.0.peer_layout)
+        };
+        match reader.read(data) {
+            Ok(Reading::Context(context)) => Ok(Some(context)),
+            Ok(Reading::UnknownMajor(_) | Reading::Foreign) => Ok(None),
+            Err(malformed) => Err(malformed.system_exception(Completion::No)),
+        }
+    }
+
+    /// A thread that begins with a request, and ends with it.
+    fn begun_by<'a>(&self, info: &'a ServerRequestInfo<'_>) -> Arrival<'a> {
+        Arrival {
+            id: self.0.ids.next(),
+            operation: info.operation(),
+            parameters: self.0.default_parameters(),
+            implicit: None,
+            foreign: Foreign {
+                own: None,
+                implicit: None,
+            },
+            peer: info.peer(),
+            spawned: true,
+        }
+    }
+
+    fn arrival<'a>(&self, context: &SchedulingContext, info: &'a ServerRequestInfo<'_>) -> Arrival<'a> {
+        let unknown = |carried: &Option<CarriedParameters>| match carried {
+            Some(CarriedParameters::Unknown(unknown)) => Some(*unknown),
+            Some(CarriedParameters::Known(_)) | None => None,
+        };
+        let known =
+            |carried: &Option<CarriedParameters>| carried.as_ref().and_then(|own| own.known().copied());
+        Arrival {
+            id: context.id,
+            operation: info.operation(),
+            parameters: known(&context.parameters).unwrap_or_else(|| {
+                let deadline = context.parameters.as_ref().and_then(CarriedParameters::deadline);
+                due(self.0.default_parameters(), deadline)
+            }),
+            implicit: known(&context.implicit),
+            foreign: Foreign {
+                own: unknown(&context.parameters),
+                implicit: unknown(&context.implicit),
+            },
+            peer: info.peer(),
+            spawned: info.kind() != CallKind::TwoWay,
+        }
+    }
+}
+
+/// Whether it is the caller itself that serves it, as a part of its thread.
+fn is_callers_own(info: &ServerRequestInfo<'_>) -> bool {
+    info.is_collocated() && info.kind() == CallKind::TwoWay
+}
+
+fn context(present: &Present) -> SchedulingContext {
+    let own = present.foreign.own.map(CarriedParameters::Unknown);
+    let implicit = present.foreign.implicit.map(CarriedParameters::Unknown);
+    SchedulingContext {
+        id: present.id,
+        parameters: Some(own.unwrap_or(CarriedParameters::Known(present.parameters))),
+        implicit: implicit.or(present.implicit.map(CarriedParameters::Known)),
+    }
+}
+
+fn clocks() -> Clocks {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    Clocks {
+        local: now(),
+        utc: UtcTime::from_unix(since_1970.unwrap_or_default()),
+    }
+}
+
+/// The call that it ends has not been sent, or not run.
+fn unsent(exception: SystemException) -> SystemException {
+    SystemException {
+        completed: Completion::No,
+        ..exception
+    }
+}
+
+/// The parameters with this deadline, where they have one.
+fn due(mut parameters: SchedulingParameters, end: Option<Time>) -> SchedulingParameters {
+    use SchedulingParameters::{Deadline, Laxity, RateOrLaxity, Urgency, Utility};
+    if let (
+        Deadline { deadline, .. }
+        | Laxity { deadline, .. }
+        | Urgency { deadline, .. }
+        | RateOrLaxity { deadline, .. }
+        | Utility { deadline, .. },
+        Some(end),
+    ) = (&mut parameters, end)
+    {
+        *deadline = end;
+    }
+    parameters
+}
+
+/// The same number for the same peer, for ids that are unique at one host only.
+fn number(peer: Peer) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    peer.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,57 @@
+//! The reference to the control of an endsystem, in the references of its objects.
+
+use punctual_cdr::{
+    Decode, Decoder, Encode, Encoder, Endian, Ior, TaggedComponent, TaggedProfile, decode_encapsulation,
+};
+use punctual_giop::{IiopProfile, PUNCTUAL_ORB_TYPE, Profile, TAG_INTERNET_IOP, TAG_PUNCTUAL_SHM, TAG_UIOP};
+use punctual_stub::{Interface, ObjectRef};
+
+use super::ThreadControlRef;
+
+/// Our component in the profiles of all protocols: an encapsulation of the control's IOR. Not registered with the OMG.
+const TAG_THREAD_CONTROL: u32 = PUNCTUAL_ORB_TYPE + 2;
+
+/// The component for references to objects of the endsystem that has this control.
+pub(super) fn component(control: &ThreadControlRef) -> TaggedComponent {
+    let mut data = Vec::new();
+    let mut encoder = Encoder::new(&mut data, Endian::NATIVE);
+    let written = Endian::NATIVE
+        .flag()
+        .encode(&mut encoder)
+        .and_then(|()| control.as_object().ior().encode(&mut encoder));
+    debug_assert!(written.is_ok(), "what has been decoded can be encoded");
+    TaggedComponent {
+        tag: TAG_THREAD_CONTROL,
+        data,
+    }
+}
+
+/// See [`ThreadControlRef::of`].
+pub(super) fn of(object: &ObjectRef) -> Option<ThreadControlRef> {
+    let forwarded = object.forwarded();
+    let profiles = &forwarded.as_ref().unwrap_or(object.ior()).profiles;
+    let components = profiles.iter().filter_map(components).flatten();
+    let component = components
+        .into_iter()
+        .find(|component| component.tag == TAG_THREAD_CONTROL)?;
+    let outer = Decoder::new(&[], Endian::NATIVE);
+    let ior = Ior::decode(&mut decode_encapsulation(&outer, &component.data).ok()?).ok()?;
+    if ior.is_nil() {
+        return None;
+    }
+    let target = object.orb().0.bind(ior).ok()?;
+    Some(ThreadControlRef::from_object(ObjectRef::new(target)))
+}
+
+/// Of profiles whose form we know.
+fn components(profile: &TaggedProfile) -> Option<Vec<TaggedComponent>> {
+    match profile.tag {
+        TAG_INTERNET_IOP => IiopProfile::decode(profile)
+            .ok()
+            .map(|profile| profile.components),
+        TAG_UIOP | TAG_PUNCTUAL_SHM => Profile::decode_with(profile, String::decode)
+            .ok()
+            .map(|profile| profile.components),
+        _ => None,
+    }
+}

@@ -1,0 +1,384 @@
+//! Endsystems that know what these tests tell them, over real connections.
+
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use punctual_cdr::Ior;
+use punctual_giop::{IiopProfile, Version, ior_to_string};
+use punctual_orb::{Orb, Peers};
+use punctual_os::PiMutex;
+use punctual_stub::{Interface, ObjectRef, Phase, rt};
+use punctual_transport::Peer;
+use punctual_types::{DistributableThreadId, Minor, SystemException, SystemExceptionKind};
+
+use super::{
+    CancellationPolicy, Local, LocalThreads, Place, RemoteThread, ThreadControl, ThreadControlRef,
+    ThreadControlSpec, Whereabouts, search::search,
+};
+
+const ID: DistributableThreadId = DistributableThreadId(77);
+const WITHIN: Duration = Duration::from_secs(20);
+
+/// What an endsystem knows, as a test says.
+#[derive(Default)]
+struct Table {
+    threads: PiMutex<HashMap<DistributableThreadId, (bool, Option<ObjectRef>)>>,
+    looked: PiMutex<u32>,
+    callers: PiMutex<Vec<Peer>>,
+}
+
+impl LocalThreads for Table {
+    fn look(&self, id: DistributableThreadId) -> Option<Local> {
+        *self.looked.lock() += 1;
+        let threads = self.threads.lock();
+        let (cancelled, calls) = threads.get(&id)?.clone();
+        Some(Local { cancelled, calls })
+    }
+
+    fn was_called_by(&self, _: DistributableThreadId, peer: Peer) -> bool {
+        self.callers.lock().contains(&peer)
+    }
+
+    fn cancel(&self, id: DistributableThreadId) -> Option<Local> {
+        if let Some(thread) = self.threads.lock().get_mut(&id) {
+            thread.0 = true;
+        }
+        self.look(id)
+    }
+}
+
+/// An endsystem with a control and an object that threads can be in.
+struct Host {
+    orb: Orb,
+    table: Arc<Table>,
+    control: ThreadControl,
+    object: ObjectRef,
+}
+
+struct Anything;
+
+/// Its operations are never called.
+struct AnythingRef(ObjectRef);
+
+impl Interface for AnythingRef {
+    const REPOSITORY_ID: &'static str = "IDL:Anything:1.0";
+    const SUPPORTED_IDS: &'static [&'static str] = &[Self::REPOSITORY_ID];
+
+    fn from_object(object: ObjectRef) -> Self {
+        Self(object)
+    }
+
+    fn as_object(&self) -> &ObjectRef {
+        &self.0
+    }
+}
+
+impl rt::Skeleton<Anything> for AnythingRef {
+    fn dispatch(_: &Anything, upcall: &mut rt::Upcall<'_, '_>) -> Result<(), SystemException> {
+        Err(upcall.unknown_operation())
+    }
+}
+
+impl Host {
+    fn new() -> Self {
+        Self::with(ThreadControlSpec::default())
+    }
+
+    fn with(spec: ThreadControlSpec) -> Self {
+        let orb = Orb::builder().listen("iiop://127.0.0.1").build().unwrap();
+        let table = Arc::new(Table::default());
+        let threads: Arc<dyn LocalThreads> = table.clone();
+        let control = ThreadControl::open(&orb, threads, spec).unwrap();
+        let object: AnythingRef = orb.root_poa().activate(Anything).unwrap();
+        let object = object.as_object().clone();
+        Self {
+            orb,
+            table,
+            control,
+            object,
+        }
+    }
+
+    /// The thread is here, and calls an object of another host's, or nothing.
+    fn has(&self, calls: Option<&Host>) {
+        let calls = calls.map(|host| self.sees(&host.object));
+        self.table.threads.lock().insert(ID, (false, calls));
+    }
+
+    fn sees(&self, object: &ObjectRef) -> ObjectRef {
+        self.orb.resolve_object(&object.to_ior()).unwrap()
+    }
+
+    fn control_of(&self, host: &Host) -> ThreadControlRef {
+        self.orb
+            .resolve(&host.control.reference().as_object().to_ior())
+            .unwrap()
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.table.threads.lock()[&ID].0
+    }
+}
+
+fn found(place: Place, hosts: u8, cancelled: bool) -> Result<Whereabouts, SystemException> {
+    Ok(Whereabouts {
+        place,
+        hosts,
+        cancelled,
+    })
+}
+
+#[test]
+fn a_search_follows_the_calls_to_the_head() {
+    let hosts = [Host::new(), Host::new(), Host::new()];
+    let [first, second, third] = &hosts;
+    first.has(Some(second));
+    second.has(Some(third));
+    third.has(None);
+    let of = |host: &Host, cancels| search(&*host.table, ID, cancels, WITHIN);
+    assert_eq!(of(first, false), found(Place::AtHead, 2, false));
+    assert_eq!(of(second, false), found(Place::AtHead, 1, false));
+    assert!(hosts.iter().all(|host| !host.is_cancelled()));
+    // From the middle: those before it see the exception that travels back.
+    assert_eq!(of(second, true), found(Place::AtHead, 1, true));
+    assert_eq!(
+        [first, second, third].map(Host::is_cancelled),
+        [false, true, true]
+    );
+    assert_eq!(of(first, true), found(Place::AtHead, 2, true));
+    assert!(hosts.iter().all(Host::is_cancelled));
+}
+
+#[test]
+fn a_host_that_the_thread_has_never_been_at_asks_the_controls_that_it_knows() {
+    let [first, second, outside, idle] = [Host::new(), Host::new(), Host::new(), Host::new()];
+    first.has(Some(&second));
+    second.has(None);
+    let controls = [outside.control_of(&idle), outside.control_of(&first)];
+    let thread = RemoteThread::find(ID, &controls, WITHIN).unwrap();
+    assert_eq!(thread.whereabouts(WITHIN), found(Place::AtHead, 1, false));
+    assert_eq!(thread.cancel(WITHIN), found(Place::AtHead, 1, true));
+    assert!(first.is_cancelled() && second.is_cancelled());
+
+    second.table.threads.lock().clear();
+    first.table.threads.lock().clear();
+    let gone = thread.cancel(WITHIN).unwrap_err();
+    assert_eq!(
+        (gone.kind, gone.minor),
+        (
+            SystemExceptionKind::ObjectNotExist,
+            Minor::DISTRIBUTABLE_THREAD_UNKNOWN
+        )
+    );
+    let unknown = RemoteThread::find(DistributableThreadId(5), &controls, WITHIN).unwrap_err();
+    assert_eq!(unknown.minor, Minor::DISTRIBUTABLE_THREAD_UNKNOWN);
+    assert_eq!(
+        RemoteThread::find(ID, &[], WITHIN).unwrap_err().minor,
+        Minor::DISTRIBUTABLE_THREAD_UNKNOWN
+    );
+}
+
+#[test]
+fn the_control_is_under_its_well_known_key() {
+    let (host, outside) = (Host::new(), Host::new());
+    host.has(None);
+    std::thread::scope(|scope| {
+        scope.spawn(|| host.orb.run());
+        let control = outside.orb.resolve(host.control.url());
+        let found_at = control.map(|control| RemoteThread::find(ID, &[control], WITHIN));
+        host.orb.shutdown();
+        found_at.unwrap().unwrap();
+    });
+    assert!(host.control.url().ends_with("/RTScheduling"));
+}
+
+#[test]
+fn searches_that_go_round_end() {
+    let [first, second] = [Host::new(), Host::new()];
+    first.has(Some(&second));
+    second.has(Some(&first));
+    let short = Duration::from_millis(500);
+    let began = Instant::now();
+    let Whereabouts { place, hosts, .. } = search(&*first.table, ID, true, short).unwrap();
+    assert_eq!(place, Place::OutOfReach);
+    assert!(hosts <= super::search::MOST_HOSTS);
+    assert!(began.elapsed() < WITHIN);
+    let looked = *first.table.looked.lock() + *second.table.looked.lock();
+    assert!(looked <= u32::from(super::search::MOST_HOSTS) + 1, "{looked}");
+}
+
+#[test]
+fn a_thread_on_its_way_is_asked_for_again() {
+    let [first, second] = [Host::new(), Host::new()];
+    first.has(Some(&second));
+    // Its request has not come there yet.
+    let found_at = std::thread::scope(|scope| {
+        let search = scope.spawn(|| search(&*first.table, ID, true, WITHIN));
+        while *second.table.looked.lock() < 2 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        second.has(None);
+        search.join().unwrap()
+    });
+    assert_eq!(found_at, found(Place::AtHead, 1, true));
+    assert!(second.is_cancelled());
+    // It never comes.
+    second.table.threads.lock().clear();
+    let never = search(&*first.table, ID, false, Duration::from_millis(30));
+    assert_eq!(never, found(Place::Moving, 0, true));
+}
+
+#[test]
+fn what_is_out_of_reach_ends_the_search_and_is_marked_up_to_there() {
+    let [first, second] = [Host::new(), Host::new()];
+    first.has(Some(&second));
+    second.has(None);
+    second.orb.shutdown_and_wait().unwrap();
+    assert_eq!(
+        search(&*first.table, ID, true, WITHIN),
+        found(Place::OutOfReach, 0, true)
+    );
+    // An object of an ORB without a control.
+    let plain = Orb::builder().listen("iiop://127.0.0.1").build().unwrap();
+    let object: AnythingRef = plain.root_poa().activate(Anything).unwrap();
+    let object = first.sees(object.as_object());
+    first.table.threads.lock().insert(ID, (false, Some(object)));
+    assert_eq!(
+        search(&*first.table, ID, true, WITHIN),
+        found(Place::OutOfReach, 0, true)
+    );
+}
+
+#[test]
+fn an_object_that_is_elsewhere_by_now_is_followed_there() {
+    let [first, second] = [Host::new(), Host::new()];
+    second.has(None);
+    let middle = Orb::builder().listen("iiop://127.0.0.1").build().unwrap();
+    let url = middle
+        .publish("moved", &AnythingRef(second.object.clone()))
+        .unwrap();
+    let address = url
+        .trim_start_matches("corbaloc:iiop:1.2@")
+        .trim_end_matches("/moved");
+    let (host, port) = address.rsplit_once(':').unwrap();
+    let profile = IiopProfile {
+        version: Version::V1_2,
+        host: host.into(),
+        port: port.parse().unwrap(),
+        object_key: b"moved".to_vec(),
+        components: vec![],
+    };
+    let ior = Ior {
+        type_id: AnythingRef::REPOSITORY_ID.into(),
+        profiles: vec![profile.encode().unwrap()],
+    };
+    let moved = first.orb.resolve_object(&ior_to_string(&ior)).unwrap();
+    assert_eq!(moved.forwarded(), None);
+    std::thread::scope(|scope| {
+        scope.spawn(|| second.orb.run());
+        scope.spawn(|| middle.run());
+        assert_eq!(moved.non_existent(), Ok(false));
+        middle.shutdown();
+        second.orb.shutdown();
+    });
+    assert_eq!(moved.forwarded().as_ref(), Some(second.object.ior()));
+    let control = ThreadControlRef::of(&moved).unwrap();
+    let its_control = second.control.reference().as_object();
+    assert_eq!(control.as_object().ior().profiles, its_control.ior().profiles);
+}
+
+#[test]
+fn only_whom_the_policy_allows_is_answered() {
+    let refusing = |policy| Host::with(ThreadControlSpec::default().policy(policy));
+    let asker = Host::new();
+    let ask = |host: &Host| {
+        host.has(None);
+        RemoteThread::find(ID, &[asker.control_of(host)], WITHIN).map(|_| ())
+    };
+    let refused = ask(&refusing(CancellationPolicy::nobody())).unwrap_err();
+    assert_eq!(
+        (refused.kind, refused.minor),
+        (SystemExceptionKind::NoPermission, Minor::CONTROL_REFUSED)
+    );
+    assert_eq!(ask(&refusing(CancellationPolicy::default())), Ok(()));
+    assert_eq!(
+        ask(&refusing(CancellationPolicy::nobody().allow(Peers::SameHost))),
+        Ok(())
+    );
+    ask(&refusing(CancellationPolicy::nobody().allow(Peers::Remote))).unwrap_err();
+
+    // Nothing is told of threads that are not known, either, and nothing is marked.
+    let silent = refusing(CancellationPolicy::nobody());
+    let unknown = RemoteThread::find(ID, &[asker.control_of(&silent)], WITHIN).unwrap_err();
+    assert_eq!(unknown.kind, SystemExceptionKind::NoPermission);
+    assert_eq!(*silent.table.looked.lock(), 0);
+
+    // Whose call has brought the thread here may take it back.
+    let by_callers = refusing(CancellationPolicy::nobody().callers(true));
+    ask(&by_callers).unwrap_err();
+    by_callers.table.callers.lock().push(Peer::Loopback);
+    assert_eq!(ask(&by_callers), Ok(()));
+}
+
+#[test]
+fn policies_tell_peers_apart() {
+    let far = Peer::Network("10.1.2.3".parse().unwrap());
+    let default = CancellationPolicy::default();
+    assert!(default.allows(Peer::SameHost { user: None }, || false));
+    assert!(default.allows(Peer::Loopback, || false));
+    assert!(!default.allows(far, || false));
+    assert!(!default.allows(Peer::Unknown, || false));
+    assert!(default.allows(far, || true));
+    assert!(!CancellationPolicy::default().callers(false).allows(far, || true));
+    let network = Peers::network("10.1.0.0".parse().unwrap(), 16);
+    assert!(CancellationPolicy::nobody().allow(network).allows(far, || false));
+}
+
+#[test]
+fn whatever_a_control_is_asked_it_answers_or_refuses() {
+    let spec = ThreadControlSpec::default().longest(Duration::MAX);
+    let (host, next, asker) = (Host::with(spec), Host::new(), Host::new());
+    host.has(Some(&next));
+    next.has(None);
+    let control = asker.control_of(&host);
+    let object = control.as_object();
+    let ask = |operation: &str, arguments: &[u8]| {
+        let mut answered = false;
+        let result = object.call::<SystemException>(operation, |phase| match phase {
+            Phase::Arguments(encoder) => encoder.octets(arguments),
+            Phase::Results(_) => {
+                answered = true;
+                Ok(())
+            }
+        });
+        result.map(|()| answered).map_err(|exception| exception.kind)
+    };
+    let mut arguments = ID.to_octets().to_vec();
+    // All hosts there are, all time there is.
+    arguments.extend([0xff; 16]);
+    for operation in ["find", "cancel"] {
+        assert_eq!(ask(operation, &arguments), Ok(true));
+        for end in [0, 1, 15, 16, 17, 24, 31] {
+            assert_eq!(
+                ask(operation, &arguments[..end]),
+                Err(SystemExceptionKind::Marshal)
+            );
+        }
+        // No host more, no time.
+        let mut none = ID.to_octets().to_vec();
+        none.extend([0; 16]);
+        assert_eq!(ask(operation, &none), Ok(true));
+        let unknown = [0x55; 32];
+        assert_eq!(ask(operation, &unknown), Err(SystemExceptionKind::ObjectNotExist));
+    }
+    assert_eq!(ask("destroy", &arguments), Err(SystemExceptionKind::BadOperation));
+    let patient = RemoteThread::find(ID, &[control], Duration::MAX).unwrap();
+    assert_eq!(patient.cancel(Duration::MAX), found(Place::AtHead, 1, true));
+    assert_eq!(
+        patient.whereabouts(Duration::ZERO).map_err(|late| late.kind),
+        Err(SystemExceptionKind::Timeout)
+    );
+}

@@ -1,0 +1,221 @@
+//! The interface by which endsystems ask each other for distributable threads. By hand what is generated from
+//!
+//! ```idl
+//! module PunctualScheduling {
+//!     typedef octet ThreadId[16];
+//!     enum Place { AT_HEAD, MOVING, OUT_OF_REACH };
+//!     struct Whereabouts { Place place; octet hosts; boolean cancelled; };
+//!
+//!     interface ThreadControl {
+//!         // `hosts` is how many more may be asked on the way, `nanoseconds` how much time there is for all.
+//!         Whereabouts find  (in ThreadId id, in octet hosts, in unsigned long long nanoseconds);
+//!         Whereabouts cancel(in ThreadId id, in octet hosts, in unsigned long long nanoseconds);
+//!     };
+//! };
+//! ```
+
+use std::time::Duration;
+
+use punctual_stub::rt::{
+    CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Interface, ObjectRef, Phase, Skeleton,
+    SystemException, Upcall,
+};
+use punctual_transport::Peer;
+use punctual_types::DistributableThreadId;
+
+use super::control_reference;
+
+/// A reference to the control of another endsystem: what `corbaloc:…/RTScheduling` names.
+///
+/// ```
+/// use punctual_orb::Orb;
+/// use punctual_rtsched::{RtScheduling, remote::{RemoteThread, ThreadControlRef, ThreadControlSpec}};
+/// use punctual_types::{DistributableThreadId, SystemExceptionKind};
+/// use std::time::Duration;
+///
+/// let server = Orb::builder().listen("iiop://127.0.0.1").build()?;
+/// let control = RtScheduling::builder().build()?.open_control(&server, ThreadControlSpec::default())?;
+/// let client = Orb::builder().build()?;
+/// let found = std::thread::scope(|scope| {
+///     scope.spawn(|| server.run());
+///     let control = client.resolve::<ThreadControlRef>(control.url());
+///     server.shutdown();
+///     control.map(|control| RemoteThread::find(DistributableThreadId(7), &[control], Duration::from_secs(1)))
+/// });
+/// assert!(found?.is_err(), "there is no such thread");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThreadControlRef(ObjectRef);
+
+/// Where a distributable thread was found.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use punctual_rtsched::{RtScheduling, remote::Place};
+/// use punctual_sched::dynamic::SchedulingParameters;
+///
+/// let scheduling = RtScheduling::builder().build()?;
+/// let current = scheduling.current();
+/// current.begin_scheduling_segment("track", SchedulingParameters::Importance { importance: 1 }, None)?;
+/// let found = current.distributable_thread()?.whereabouts(Duration::from_secs(1))?;
+/// assert_eq!((found.place, found.hosts, found.cancelled), (Place::AtHead, 0, false));
+/// # current.end_scheduling_segment("track")?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Whereabouts {
+    /// How far the search got.
+    pub place: Place,
+    /// How many hosts further: 0 is the one that was asked.
+    pub hosts: u8,
+    /// Whether the last host that the search got to knows it as cancelled.
+    pub cancelled: bool,
+}
+
+/// How far a search along the calls of a distributable thread got.
+///
+/// ```
+/// use punctual_rtsched::remote::Place;
+///
+/// fn what_to_do(place: Place) -> &'static str {
+///     match place {
+///         Place::AtHead => "wait for its end",
+///         Place::Moving => "ask again",
+///         Place::OutOfReach => "wait for its call to return",
+///     }
+/// }
+/// assert_eq!(what_to_do(Place::Moving), "ask again");
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Place {
+    /// To the host where its head is.
+    AtHead,
+    /// Not further: a call has been sent, and the host it went to does not know the thread, not yet or no longer. Ask again.
+    Moving,
+    /// Not further: the host that it called offers no control, does not answer, refuses, or too many hosts are on the way.
+    OutOfReach,
+}
+
+/// What is asked for, and how far.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question {
+    pub(super) id: DistributableThreadId,
+    /// Whether the thread is cancelled on the way.
+    pub(super) cancels: bool,
+    pub(super) hosts: u8,
+    pub(super) within: Duration,
+}
+
+const FIND: &str = "find";
+const CANCEL: &str = "cancel";
+
+impl ThreadControlRef {
+    /// The control of the endsystem that an object is at, where its reference says it, or the one that it has been forwarded to.
+    /// Nothing is asked.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// use punctual_orb::Orb;
+    /// use punctual_rtsched::{RtScheduling, remote::{ThreadControlRef, ThreadControlSpec}};
+    ///
+    /// let server = Orb::builder().listen("iiop://127.0.0.1").build()?;
+    /// let before: DoublerRef = server.root_poa().activate(Doubler)?;
+    /// let control = RtScheduling::builder().build()?.open_control(&server, ThreadControlSpec::default())?;
+    /// let doubler: DoublerRef = server.root_poa().activate(Doubler)?;
+    /// assert_eq!(ThreadControlRef::of(doubler.as_object()).as_ref(), Some(control.reference()));
+    /// assert_eq!(ThreadControlRef::of(before.as_object()), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of(object: &ObjectRef) -> Option<Self> {
+        control_reference::of(object)
+    }
+
+    /// Asks the endsystem. Returns after [`Question::within`], at the latest.
+    pub(super) fn ask(&self, question: &Question) -> Result<Whereabouts, SystemException> {
+        let mut answer = None;
+        let operation = if question.cancels { CANCEL } else { FIND };
+        let bounded = self.0.with_timeout(question.within);
+        bounded.call::<SystemException>(operation, |phase| match phase {
+            Phase::Arguments(encoder) => {
+                let nanoseconds = u64::try_from(question.within.as_nanos()).unwrap_or(u64::MAX);
+                (question.id.to_octets(), question.hosts, nanoseconds).encode(encoder)
+            }
+            Phase::Results(decoder) => {
+                answer = Some(Whereabouts::decode(decoder)?);
+                Ok(())
+            }
+        })?;
+        Ok(answer.expect("a reply has results"))
+    }
+}
+
+impl Interface for ThreadControlRef {
+    const REPOSITORY_ID: &'static str = "IDL:PunctualScheduling/ThreadControl:1.0";
+    const SUPPORTED_IDS: &'static [&'static str] = &[Self::REPOSITORY_ID];
+
+    fn from_object(object: ObjectRef) -> Self {
+        Self(object)
+    }
+
+    fn as_object(&self) -> &ObjectRef {
+        &self.0
+    }
+}
+
+/// Whoever answers for an endsystem.
+pub(super) trait Answers: Send + Sync {
+    /// `asker`: who asks; `None`: this ORB.
+    fn answer(&self, asker: Option<Peer>, question: &Question) -> Result<Whereabouts, SystemException>;
+}
+
+impl<S: Answers> Skeleton<S> for ThreadControlRef {
+    fn dispatch(servant: &S, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
+        let cancels = match upcall.operation() {
+            FIND => false,
+            CANCEL => true,
+            _ => return Err(upcall.unknown_operation()),
+        };
+        let id: [u8; DistributableThreadId::SIZE] = upcall.argument()?;
+        let question = Question {
+            id: DistributableThreadId::from_octets(id),
+            cancels,
+            hosts: upcall.argument()?,
+            within: Duration::from_nanos(upcall.argument()?),
+        };
+        let answer = servant.answer(upcall.peer(), &question)?;
+        upcall.reply(|reply| answer.encode(reply))
+    }
+}
+
+impl Encode for Whereabouts {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        let place = match self.place {
+            Place::AtHead => 0_u32,
+            Place::Moving => 1,
+            Place::OutOfReach => 2,
+        };
+        (place, self.hosts, self.cancelled).encode(encoder)
+    }
+}
+
+impl<'a> Decode<'a> for Whereabouts {
+    const MIN_SIZE: usize = 6;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let place = match u32::decode(decoder)? {
+            0 => Place::AtHead,
+            1 => Place::Moving,
+            2 => Place::OutOfReach,
+            _ => return Err(decoder.error(CdrErrorKind::EnumOutOfRange)),
+        };
+        Ok(Self {
+            place,
+            hosts: u8::decode(decoder)?,
+            cancelled: bool::decode(decoder)?,
+        })
+    }
+}

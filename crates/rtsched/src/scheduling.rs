@@ -1,0 +1,234 @@
+use std::sync::Arc;
+
+use punctual_orb::{Orb, OrbError};
+use punctual_sched::dynamic::Time;
+use punctual_types::DistributableThreadId;
+
+use crate::{
+    BuildError, Current, Decision, DistributableThread, RtSchedulingBuilder, SchedulerManager,
+    ThreadSnapshot, dispatcher,
+    endsystem::Endsystem,
+    remote::{ThreadControl, ThreadControlSpec},
+    storage::VisitorStorage,
+};
+
+/// Real-time CORBA 1.2 at one endsystem: its scheduler, and the distributable threads that are here. Cheap to clone; clones are the
+/// same endsystem.
+///
+/// One for a process, and in each of its ORBs: two would each let as many threads run as there are processors.
+///
+/// ```
+/// use punctual_rtsched::{Mechanism, RtScheduling, SchedulingError};
+/// use punctual_sched::dynamic::{MostImportantFirst, SchedulingParameters};
+///
+/// let scheduling = RtScheduling::builder()
+///     .scheduler(MostImportantFirst::new())
+///     .mechanism(Mechanism::ReadyQueue)
+///     .build()?;
+/// let important = SchedulingParameters::Importance { importance: 5 };
+/// let answer = scheduling.current().segment("track", important, |segment| {
+///     segment.update(SchedulingParameters::Importance { importance: 7 })?;
+///     Ok::<_, SchedulingError>(42)
+/// })?;
+/// assert_eq!(answer, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct RtScheduling {
+    pub(crate) endsystem: Arc<Endsystem>,
+}
+
+impl RtScheduling {
+    /// What can be set, with its defaults.
+    pub fn builder() -> RtSchedulingBuilder {
+        RtSchedulingBuilder::new()
+    }
+
+    pub(crate) fn new(builder: RtSchedulingBuilder) -> Result<Self, BuildError> {
+        Ok(Self {
+            endsystem: Arc::new(Endsystem::new(builder)?),
+        })
+    }
+
+    /// `RTScheduling::Current` of the calling OS thread.
+    ///
+    /// ```
+    /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
+    /// assert!(scheduling.current().id().is_err(), "none yet");
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
+    pub fn current(&self) -> Current<'_> {
+        Current::new(&self.endsystem)
+    }
+
+    /// `RTScheduler_Manager`: looks at the scheduler, and installs another one.
+    pub fn manager(&self) -> SchedulerManager<'_> {
+        SchedulerManager::new(&self.endsystem)
+    }
+
+    /// The local objects that `ORB::resolve_initial_references` knows by these names: `RTScheduler`, `RTScheduler_Current`,
+    /// `RTScheduler_Manager` (\[S4\]) or `RTSchedulerManager` (TAO). `None` for others.
+    ///
+    /// ```
+    /// use punctual_rtsched::{InitialReference, RtScheduling};
+    ///
+    /// let scheduling = RtScheduling::builder().build()?;
+    /// let Some(InitialReference::Scheduler(name)) = scheduling.resolve_initial_reference("RTScheduler") else {
+    ///     panic!("it is there");
+    /// };
+    /// assert_eq!(name, "MIF");
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
+    pub fn resolve_initial_reference(&self, name: &str) -> Option<InitialReference<'_>> {
+        match name {
+            "RTScheduler" => Some(InitialReference::Scheduler(self.manager().scheduler_name())),
+            "RTScheduler_Current" => Some(InitialReference::Current(self.current())),
+            "RTScheduler_Manager" | "RTSchedulerManager" => Some(InitialReference::Manager(self.manager())),
+            _ => None,
+        }
+    }
+
+    /// The thread with this id, where it is known at this endsystem: it began here and has not ended, or visits.
+    ///
+    /// ```
+    /// use punctual_rtsched::{DistributableThreadState, RtScheduling};
+    /// use punctual_sched::dynamic::SchedulingParameters;
+    ///
+    /// let scheduling = RtScheduling::builder().build()?;
+    /// let current = scheduling.current();
+    /// current.begin_scheduling_segment("track", SchedulingParameters::Importance { importance: 1 }, None)?;
+    /// let id = current.id()?;
+    /// assert_eq!(scheduling.lookup(id).unwrap().state()?, DistributableThreadState::Active);
+    /// current.end_scheduling_segment("track")?;
+    /// assert!(scheduling.lookup(id).is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lookup(&self, id: DistributableThreadId) -> Option<DistributableThread> {
+        self.endsystem.dispatcher.is_cancelled(id)?;
+        Some(DistributableThread::new(&self.endsystem, id))
+    }
+
+    /// The distributable threads that are known here, in no order: to look at, not to schedule by. Allocates.
+    ///
+    /// ```
+    /// use punctual_rtsched::{RtScheduling, Standing};
+    /// use punctual_sched::dynamic::SchedulingParameters;
+    ///
+    /// let scheduling = RtScheduling::builder().build()?;
+    /// let current = scheduling.current();
+    /// current.begin_scheduling_segment("track", SchedulingParameters::Importance { importance: 1 }, None)?;
+    /// let threads = scheduling.snapshot();
+    /// assert_eq!((threads[0].name.as_str(), threads[0].standing), ("track", Standing::Running));
+    /// current.end_scheduling_segment("track")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn snapshot(&self) -> Vec<ThreadSnapshot> {
+        self.endsystem.dispatcher.look(|state| state.snapshot())
+    }
+
+    /// Lets other hosts look for the distributable threads that are here, and cancel them: see [`remote`](crate::remote). It is for
+    /// the threads of all ORBs of this endsystem, and is reached through this one.
+    ///
+    /// To be opened before the ORB makes the references that other hosts call: only those lead to it.
+    ///
+    /// # Errors
+    /// As making a thread pool and publishing an object; an ORB has one control.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use punctual_orb::Orb;
+    /// use punctual_rtsched::{RtScheduling, remote::{RemoteThread, ThreadControlRef, ThreadControlSpec}};
+    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// use punctual_stub::Interface;
+    ///
+    /// let scheduling = RtScheduling::builder().build()?;
+    /// let orb = Orb::builder().listen("iiop://127.0.0.1").build()?;
+    /// let control = scheduling.open_control(&orb, ThreadControlSpec::default())?;
+    /// let current = scheduling.current();
+    /// current.begin_scheduling_segment("track", SchedulingParameters::Importance { importance: 1 }, None)?;
+    ///
+    /// // At another host, which got the id and the reference somehow:
+    /// let (id, reference) = (current.id()?, control.reference().as_object().to_ior());
+    /// let other = Orb::builder().build()?;
+    /// let control: ThreadControlRef = other.resolve(&reference)?;
+    /// let thread = RemoteThread::find(id, &[control], Duration::from_secs(1))?;
+    /// assert!(thread.cancel(Duration::from_secs(1))?.cancelled);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open_control(&self, orb: &Orb, spec: ThreadControlSpec) -> Result<ThreadControl, OrbError> {
+        ThreadControl::open(orb, self.endsystem.clone(), spec)
+    }
+
+    /// How many distributable threads are known here.
+    ///
+    /// ```
+    /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
+    /// assert_eq!(scheduling.threads(), 0);
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
+    pub fn threads(&self) -> usize {
+        self.endsystem.dispatcher.look(|state| state.threads())
+    }
+
+    /// What threads of other hosts have stored here and may come back for.
+    ///
+    /// ```
+    /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
+    /// assert!(scheduling.visitors().is_empty());
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
+    pub fn visitors(&self) -> &Arc<VisitorStorage> {
+        &self.endsystem.visitors
+    }
+
+    /// Now, by the clock that deadlines are points of: CLOCK_MONOTONIC.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
+    /// let deadline = scheduling.now() + Duration::from_millis(20);
+    /// assert!(scheduling.now() < deadline);
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
+    pub fn now(&self) -> Time {
+        dispatcher::now()
+    }
+
+    /// The newest decisions, the oldest first, as many as [`RtSchedulingBuilder::record_decisions`] keeps.
+    pub fn decisions(&self) -> Vec<Decision> {
+        self.endsystem.dispatcher.look(|state| state.decisions().to_vec())
+    }
+
+    /// Forgets the decisions up to here.
+    ///
+    /// ```
+    /// let scheduling = punctual_rtsched::RtScheduling::builder().record_decisions(10).build()?;
+    /// scheduling.clear_decisions();
+    /// assert!(scheduling.decisions().is_empty());
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
+    pub fn clear_decisions(&self) {
+        self.endsystem.dispatcher.look(|state| state.decisions().clear());
+    }
+}
+
+/// What [`RtScheduling::resolve_initial_reference`] finds.
+///
+/// ```
+/// use punctual_rtsched::{InitialReference, RtScheduling};
+///
+/// let scheduling = RtScheduling::builder().build()?;
+/// let found = scheduling.resolve_initial_reference("RTScheduler_Manager");
+/// assert!(matches!(found, Some(InitialReference::Manager(_))));
+/// # Ok::<(), punctual_rtsched::BuildError>(())
+/// ```
+pub enum InitialReference<'s> {
+    /// The scheduler that is installed, by its name: it belongs to the endsystem.
+    Scheduler(String),
+    /// Of the calling OS thread.
+    Current(Current<'s>),
+    /// Installs schedulers.
+    Manager(SchedulerManager<'s>),
+}

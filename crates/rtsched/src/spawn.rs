@@ -1,0 +1,117 @@
+use std::sync::Arc;
+
+use punctual_os::{Scheduling, ThreadSpec};
+use punctual_sched::{LinearMapping, PriorityMapping, dynamic::SchedulingParameters};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
+
+use crate::{DistributableThread, SchedulingError, endsystem::Endsystem, here};
+
+/// The OS thread of a spawned distributable thread.
+///
+/// ```
+/// use punctual_rtsched::SpawnSpec;
+/// use punctual_types::Priority;
+///
+/// let spec = SpawnSpec { stack_bytes: 256 * 1024, base_priority: Some(Priority::new(1000)?), ..SpawnSpec::default() };
+/// # Ok::<(), punctual_types::OutOfRange>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SpawnSpec {
+    /// The size of its stack in bytes. Default 2 MiB.
+    pub stack_bytes: usize,
+    /// What it runs at while the mechanism lets it, mapped linearly over SCHED_FIFO. `None`, the default: the ordinary class. Where
+    /// the process has no right to it, the ordinary class as well.
+    pub base_priority: Option<Priority>,
+    /// Whether its stack is made resident before it starts. Default false.
+    pub prefault: bool,
+}
+
+impl Default for SpawnSpec {
+    fn default() -> Self {
+        Self {
+            stack_bytes: ThreadSpec::DEFAULT_STACK_BYTES,
+            base_priority: None,
+            prefault: false,
+        }
+    }
+}
+
+/// `Current::spawn`.
+pub(crate) fn spawn(
+    endsystem: &Arc<Endsystem>,
+    name: &str,
+    parameters: Option<SchedulingParameters>,
+    implicit: Option<SchedulingParameters>,
+    spec: SpawnSpec,
+    action: impl FnOnce() + Send + 'static,
+) -> Result<DistributableThread, SchedulingError> {
+    here::pass(endsystem)?;
+    let parent = here::present(endsystem)?;
+    for given in [&parameters, &implicit].into_iter().flatten() {
+        endsystem.check(given)?;
+    }
+    let parameters = parameters.or(parent.implicit).unwrap_or(parent.parameters);
+    let scheduling = spec.base_priority.map_or(Ok(Scheduling::OTHER), native)?;
+    let id = endsystem.ids.next();
+    let slot = endsystem.dispatcher.register(id, name)?;
+    let unregisters = Unregisters(Some((Arc::clone(endsystem), slot)));
+    let (of_thread, own_name) = (Arc::clone(endsystem), name.to_owned());
+    let started = ThreadSpec::new(name.replace('\0', ""))
+        .scheduling(scheduling)
+        .stack_bytes(spec.stack_bytes)
+        .prefault(spec.prefault)
+        .spawn(move || {
+            unregisters.passes_on();
+            let begun = here::begin_thread(&of_thread, id, slot, &own_name, parameters, implicit, true);
+            // Cancelled before it began: there is nobody to tell.
+            if let Ok(mark) = begun {
+                let _closes = Closes(&of_thread, mark);
+                action();
+            }
+        });
+    match started {
+        Ok(_) => Ok(DistributableThread::new(endsystem, id)),
+        Err(_) => Err(SchedulingError::System(SystemException::new(
+            SystemExceptionKind::NoResources,
+            Minor::SPAWN_FAILED,
+            Completion::No,
+        ))),
+    }
+}
+
+fn native(priority: Priority) -> Result<Scheduling, SystemException> {
+    let native = LinearMapping::new(1..=99).to_native(priority);
+    native.map(Scheduling::fifo).ok_or_else(|| {
+        SystemException::new(
+            SystemExceptionKind::DataConversion,
+            Minor::OMG_PRIORITY_UNMAPPABLE,
+            Completion::No,
+        )
+    })
+}
+
+/// Takes the thread back out where its OS thread never ran.
+struct Unregisters(Option<(Arc<Endsystem>, punctual_sched::dynamic::Slot)>);
+
+impl Unregisters {
+    fn passes_on(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Unregisters {
+    fn drop(&mut self) {
+        if let Some((endsystem, slot)) = self.0.take() {
+            endsystem.dispatcher.end(slot, 0);
+        }
+    }
+}
+
+/// Ends the thread's segment, also where the action panics.
+struct Closes<'e>(&'e Arc<Endsystem>, here::Mark);
+
+impl Drop for Closes<'_> {
+    fn drop(&mut self) {
+        let _ = here::close(self.0, self.1);
+    }
+}

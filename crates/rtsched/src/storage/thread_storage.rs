@@ -1,0 +1,161 @@
+use std::{
+    cmp::Reverse,
+    mem::{self, ManuallyDrop},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use super::{
+    attachment::replace,
+    key_table::{KeyEntry, entry_of},
+    slots::{Pending, Slots, UNSET},
+};
+
+/// The storage of one distributable thread at this host. Cloning shares it; when the last one is dropped, on that thread of the
+/// system, the destructors of its values are called.
+///
+/// The runtime makes one for each distributable thread, attaches it wherever the thread runs, and hands that of a visitor that
+/// leaves to [`VisitorStorage`](super::VisitorStorage). Memory is used again and never given back to the system: making, cloning and
+/// dropping allocate nothing as long as no more are there than before.
+///
+/// ```
+/// use punctual_rtsched::storage::{StorageError, ThreadStorage, WordKey};
+///
+/// let key = WordKey::<bool>::new()?;
+/// let storage = ThreadStorage::new();
+/// storage.enter(|| key.set(true))?;
+/// assert!(!storage.is_empty());
+/// storage.clear();
+/// assert_eq!(storage.enter(|| key.get())?, None);
+/// # Ok::<(), StorageError>(())
+/// ```
+#[derive(Debug)]
+pub struct ThreadStorage {
+    slots: &'static Slots,
+}
+
+impl ThreadStorage {
+    /// How many times the destructors of a thread are called for values that destructors have set meanwhile: what POSIX calls
+    /// PTHREAD_DESTRUCTOR_ITERATIONS. Values that are left then are forgotten.
+    pub const DESTRUCTOR_PASSES: usize = 4;
+
+    /// Without values.
+    pub fn new() -> Self {
+        Self::from_slots(Slots::obtain())
+    }
+
+    /// Runs `work` on the calling thread of the system as a part of the distributable thread; restores what was attached before, on
+    /// every way out.
+    pub fn enter<R>(&self, work: impl FnOnce() -> R) -> R {
+        let _restores = Restores(replace(Some(self.clone())));
+        work()
+    }
+
+    /// Whether nothing has been stored in it.
+    pub fn is_empty(&self) -> bool {
+        !self.slots.used.load(Ordering::Relaxed)
+    }
+
+    /// Calls the destructors of all values now, in order, and leaves the storage empty.
+    pub fn clear(&self) {
+        if !self.is_empty() {
+            self.enter(|| destroy(self.slots));
+        }
+    }
+
+    pub(super) fn from_slots(slots: &'static Slots) -> Self {
+        Self { slots }
+    }
+
+    pub(super) fn into_slots(self) -> &'static Slots {
+        ManuallyDrop::new(self).slots
+    }
+}
+
+impl Default for ThreadStorage {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Clone for ThreadStorage {
+    fn clone(&self) -> Self {
+        self.slots.references.fetch_add(1, Ordering::Relaxed);
+        Self { slots: self.slots }
+    }
+}
+
+impl Drop for ThreadStorage {
+    fn drop(&mut self) {
+        let references = &self.slots.references;
+        if references.fetch_sub(1, Ordering::AcqRel) != 1 {
+            return;
+        }
+        if !self.is_empty() {
+            // A reference again for as long as destructors run, who may do with the attached storage what they like.
+            references.store(1, Ordering::Relaxed);
+            self.clear();
+            if references.fetch_sub(1, Ordering::AcqRel) != 1 {
+                return;
+            }
+        }
+        self.slots.put_back();
+    }
+}
+
+/// How many destructors have panicked in this process.
+///
+/// ```
+/// assert_eq!(punctual_rtsched::storage::panicked_destructors(), 0);
+/// ```
+pub fn panicked_destructors() -> u64 {
+    PANICKED.load(Ordering::Relaxed)
+}
+
+static PANICKED: AtomicU64 = AtomicU64::new(0);
+
+struct Restores(Option<ThreadStorage>);
+
+impl Drop for Restores {
+    fn drop(&mut self) {
+        drop(replace(self.0.take()));
+    }
+}
+
+/// In passes, until nothing is left for a destructor. Everything is unset then.
+fn destroy(slots: &Slots) {
+    let mut pending = mem::take(&mut *slots.scratch.lock());
+    for _ in 0..ThreadStorage::DESTRUCTOR_PASSES {
+        let written = slots.written();
+        pending.extend(
+            written.filter_map(|(index, slot)| Pending::of(index, slot.generation.load(Ordering::Acquire))),
+        );
+        if pending.is_empty() {
+            break;
+        }
+        pending.sort_unstable_by_key(|pending| Reverse(pending.serial));
+        for Pending {
+            index, generation, ..
+        } in pending.drain(..)
+        {
+            destroy_one(slots, index, generation);
+        }
+    }
+    slots.clear();
+    *slots.scratch.lock() = pending;
+}
+
+/// Its value is there until its turn has come: a destructor finds what is under the keys that are older than its own.
+fn destroy_one(slots: &Slots, index: u16, generation: u32) {
+    let Some(slot) = slots.slot(index) else { return };
+    let Some(destructor) = entry_of(index, generation).and_then(KeyEntry::destructor) else {
+        return;
+    };
+    let word = slot.word.load(Ordering::Relaxed);
+    let taken = slot
+        .generation
+        .compare_exchange(generation, UNSET, Ordering::Acquire, Ordering::Relaxed);
+    if taken.is_ok() && catch_unwind(AssertUnwindSafe(|| destructor(word))).is_err() {
+        PANICKED.fetch_add(1, Ordering::Relaxed);
+    }
+}

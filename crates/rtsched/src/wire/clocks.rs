@@ -1,0 +1,87 @@
+use core::time::Duration;
+
+use punctual_sched::dynamic::Time;
+
+/// One instant by the two clocks that deadlines are converted between. Read one right after the other.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Clocks {
+    /// By the clock that this host's deadlines count by.
+    pub local: Time,
+    /// By the calendar, which other hosts have as well, more or less.
+    pub utc: UtcTime,
+}
+
+/// A point in time of the calendar: units of 100 ns since the 15th of October 1582 (UTC). Source: `TimeBase::TimeT`.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct UtcTime(pub u64);
+
+impl UtcTime {
+    /// 1970.
+    const UNIX_EPOCH: u64 = 0x01b2_1dd2_1381_4000;
+
+    /// From the time since the start of 1970, rounded down. More than can be said, some 58,000 years, is as good as that.
+    ///
+    /// ```
+    /// use punctual_rtsched::wire::UtcTime;
+    /// use std::time::SystemTime;
+    ///
+    /// let now = UtcTime::from_unix(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
+    /// assert!(now > UtcTime(0x01ed_0000_0000_0000), "it is later than 2022");
+    /// ```
+    pub fn from_unix(since_1970: Duration) -> Self {
+        let units = u64::try_from(since_1970.as_nanos() / 100).unwrap_or(u64::MAX);
+        Self(units.saturating_add(Self::UNIX_EPOCH))
+    }
+}
+
+/// A deadline as it stands in a context.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct SentDeadline {
+    /// By the sender's calendar.
+    pub(super) absolute: UtcTime,
+    /// What was left when the request was sent, in nanoseconds; below zero once the deadline had passed.
+    pub(super) left: i64,
+}
+
+impl SentDeadline {
+    /// `None` for a deadline that is none.
+    pub(super) fn of(deadline: Time, clocks: &Clocks) -> Option<Self> {
+        if deadline == Time::NEVER {
+            return None;
+        }
+        let left = i128::from(deadline.0) - i128::from(clocks.local.0);
+        // Rounded down, so that nobody gains time.
+        let absolute = i128::from(clocks.utc.0) + left.div_euclid(100);
+        Some(Self {
+            absolute: UtcTime(absolute.clamp(0, i128::from(u64::MAX)) as u64),
+            left: left.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64,
+        })
+    }
+
+    /// By the receiver's clock. What is left counts from the calendar, but is never more than when the request was sent, and less
+    /// by no more than `max_skew`, however wrong either calendar is.
+    pub(super) fn here(self, clocks: &Clocks, max_skew: Duration) -> Time {
+        let sent = i128::from(self.left);
+        let by_calendar = (i128::from(self.absolute.0) - i128::from(clocks.utc.0)) * 100;
+        let skew = i128::try_from(max_skew.as_nanos()).unwrap_or(i128::MAX >> 1);
+        after(clocks.local, by_calendar.clamp(sent - skew, sent))
+    }
+}
+
+/// `left` nanoseconds after `now`, or before it.
+pub(super) fn after(now: Time, left: i128) -> Time {
+    Time((i128::from(now.0) + left).clamp(0, i128::from(Time::NEVER.0 - 1)) as u64)
+}
+
+/// A deadline of Kokyu: units of 100 ns since 1970. Its schedulers send one that means nothing where they have none, so what is
+/// more than a day away is none.
+pub(super) fn kokyu_deadline(units_since_1970: u64, clocks: &Clocks) -> Time {
+    const A_DAY: i128 = 24 * 3600 * 1_000_000_000;
+    let absolute = i128::from(units_since_1970) + i128::from(UtcTime::UNIX_EPOCH);
+    let left = (absolute - i128::from(clocks.utc.0)) * 100;
+    if left.abs() < A_DAY {
+        after(clocks.local, left)
+    } else {
+        Time::NEVER
+    }
+}

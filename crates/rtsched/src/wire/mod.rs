@@ -1,0 +1,34 @@
+//! How a distributable thread travels: the octets of service context 30 of a request.
+//!
+//! Functions of octets and of what the clocks say; nothing here reads a clock, allocates, or keeps anything. The format, and what
+//! becomes of contexts that cannot be read, stand in `docs/scheduling-context.md`.
+//!
+//! ```
+//! use punctual_cdr::Endian;
+//! use punctual_rtsched::wire::{Clocks, PeerLayout, Reader, Reading, SchedulingContext, UtcTime};
+//! use punctual_sched::dynamic::{SchedulingParameters, Time};
+//! use punctual_types::DistributableThreadId;
+//!
+//! let context = SchedulingContext {
+//!     id: DistributableThreadId(7),
+//!     parameters: Some(SchedulingParameters::Importance { importance: 5 }.into()),
+//!     implicit: None,
+//! };
+//! let clocks = Clocks { local: Time(0), utc: UtcTime(0) };
+//! let octets = context.encode(&clocks, Endian::NATIVE);
+//! let reader = Reader::new(clocks, PeerLayout::OwnOnly);
+//! assert_eq!(reader.read(&octets)?, Reading::Context(context));
+//! # Ok::<(), punctual_cdr::CdrError>(())
+//! ```
+
+mod carried_parameters;
+mod clocks;
+mod context;
+mod octets;
+mod peer_layout;
+
+pub use carried_parameters::{CarriedParameters, UnknownParameters};
+pub use clocks::{Clocks, UtcTime};
+pub use context::{Reader, Reading, SchedulingContext};
+pub use octets::ContextOctets;
+pub use peer_layout::PeerLayout;

@@ -1,0 +1,75 @@
+use core::ops::Deref;
+
+use punctual_cdr::Endian;
+
+/// The data of a service context, on the stack.
+#[derive(Clone, Copy, Debug)]
+pub struct ContextOctets {
+    octets: [u8; Self::MOST],
+    length: usize,
+    endian: Endian,
+}
+
+impl ContextOctets {
+    /// No context of ours is longer: a header of 24 octets and two blocks of 128.
+    pub const MOST: usize = 24 + 2 * 128;
+
+    pub(super) fn new(endian: Endian) -> Self {
+        Self {
+            octets: [0; Self::MOST],
+            length: 0,
+            endian,
+        }
+    }
+
+    /// Numbers that are written from now on have this order.
+    pub(super) fn set_endian(&mut self, endian: Endian) {
+        self.endian = endian;
+    }
+
+    /// Zeroes up to the next multiple of `alignment`, a power of two, from the first octet.
+    pub(super) fn align(&mut self, alignment: usize) {
+        self.length = self.length.next_multiple_of(alignment);
+    }
+
+    /// What is written is of bounded size: more than there is room for is a fault of this module, and left out.
+    pub(super) fn octets(&mut self, octets: &[u8]) {
+        let end = self.length + octets.len();
+        debug_assert!(end <= Self::MOST, "contexts are bounded");
+        if let Some(place) = self.octets.get_mut(self.length..end) {
+            place.copy_from_slice(octets);
+            self.length = end;
+        }
+    }
+
+    /// A number of 2, 4 or 8 octets, the most significant first, aligned to their count.
+    pub(super) fn number<const SIZE: usize>(&mut self, mut most_significant_first: [u8; SIZE]) {
+        self.align(SIZE);
+        if self.endian == Endian::Little {
+            most_significant_first.reverse();
+        }
+        self.octets(&most_significant_first);
+    }
+
+    /// Overwrites the `unsigned long` at `at`.
+    pub(super) fn patch(&mut self, at: usize, value: u32) {
+        let octets = match self.endian {
+            Endian::Big => value.to_be_bytes(),
+            Endian::Little => value.to_le_bytes(),
+        };
+        self.octets[at..at + 4].copy_from_slice(&octets);
+    }
+
+    /// How many there are so far.
+    pub(super) fn position(&self) -> usize {
+        self.length
+    }
+}
+
+impl Deref for ContextOctets {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.octets[..self.length]
+    }
+}

@@ -1,0 +1,148 @@
+//! What is kept of distributable threads that have left, and where its destructors are called.
+
+use std::{
+    sync::{Arc, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+use punctual_os::ThreadSpec;
+use punctual_rtsched::storage::{Housekeeper, ThreadStorage, VisitorLimits, VisitorStorage, WordKey};
+use punctual_sched::dynamic::Time;
+use punctual_types::DistributableThreadId;
+
+/// A key that says which values were destroyed, and by which thread of the system.
+fn key() -> (WordKey<u64>, mpsc::Receiver<(u64, Option<String>)>) {
+    let (sender, destroyed) = mpsc::channel();
+    let key = WordKey::with_destructor(move |value| {
+        let name = thread::current().name().map(str::to_owned);
+        let _ = sender.send((value, name));
+    });
+    (key.unwrap(), destroyed)
+}
+
+fn storage_with(key: WordKey<u64>, value: u64) -> ThreadStorage {
+    let storage = ThreadStorage::new();
+    storage.enter(|| key.set(value)).unwrap();
+    storage
+}
+
+fn leaves(visitors: &VisitorStorage, key: WordKey<u64>, id: u64, at: u64) {
+    visitors.leaves(DistributableThreadId(id.into()), storage_with(key, id), Time(at));
+}
+
+fn returns(visitors: &VisitorStorage, key: WordKey<u64>, id: u64, at: u64) -> Option<u64> {
+    let storage = visitors.returns(DistributableThreadId(id.into()), Time(at))?;
+    let value = storage.enter(|| key.take()).unwrap();
+    Some(value.expect("storage without values is not kept"))
+}
+
+fn limits(max_visitors: usize, max_age: Duration) -> VisitorLimits {
+    VisitorLimits {
+        max_visitors,
+        max_age,
+    }
+}
+
+const LONG: Duration = Duration::from_secs(3600);
+
+#[test]
+fn who_has_been_away_longest_makes_room() {
+    let (key, destroyed) = key();
+    let visitors = VisitorStorage::new(limits(3, LONG));
+    for id in 1..=3 {
+        leaves(&visitors, key, id, id);
+    }
+    assert_eq!(returns(&visitors, key, 1, 4), Some(1));
+    leaves(&visitors, key, 1, 5);
+    leaves(&visitors, key, 4, 6);
+    assert_eq!(visitors.len(), 3);
+    assert_eq!(returns(&visitors, key, 2, 7), None);
+    assert!(destroyed.try_recv().is_err(), "not by the one who left");
+    assert_eq!(visitors.destroy_forgotten(Time(7)), 1);
+    assert_eq!(destroyed.try_recv().unwrap().0, 2);
+    for id in [1, 3, 4] {
+        assert_eq!(returns(&visitors, key, id, 8), Some(id));
+    }
+    assert!(visitors.is_empty());
+}
+
+#[test]
+fn who_has_been_away_too_long_is_forgotten() {
+    let (key, destroyed) = key();
+    let visitors = VisitorStorage::new(limits(8, Duration::from_nanos(100)));
+    leaves(&visitors, key, 1, 0);
+    leaves(&visitors, key, 2, 50);
+    assert_eq!(returns(&visitors, key, 1, 101), None);
+    assert_eq!(returns(&visitors, key, 2, 150), Some(2));
+    assert_eq!(visitors.destroy_forgotten(Time(150)), 1);
+    assert_eq!(destroyed.try_recv().unwrap().0, 1);
+}
+
+#[test]
+fn who_has_ended_is_forgotten_and_who_stored_nothing_is_not_kept() {
+    let (key, destroyed) = key();
+    let visitors = VisitorStorage::new(limits(8, LONG));
+    visitors.leaves(DistributableThreadId(9), ThreadStorage::new(), Time(0));
+    assert!(visitors.is_empty());
+    leaves(&visitors, key, 1, 0);
+    visitors.forget(DistributableThreadId(1));
+    visitors.forget(DistributableThreadId(2));
+    assert_eq!(visitors.destroy_forgotten(Time(0)), 1);
+    assert_eq!(destroyed.try_recv().unwrap().0, 1);
+}
+
+/// Two visits with one id, as a peer can forge them.
+#[test]
+fn an_id_that_leaves_twice_is_kept_once() {
+    let (key, destroyed) = key();
+    let visitors = VisitorStorage::new(limits(8, LONG));
+    let id = DistributableThreadId(1);
+    visitors.leaves(id, storage_with(key, 10), Time(0));
+    visitors.leaves(id, storage_with(key, 20), Time(1));
+    assert_eq!(visitors.len(), 1);
+    assert_eq!(returns(&visitors, key, 1, 2), Some(20));
+    visitors.destroy_forgotten(Time(2));
+    assert_eq!(
+        destroyed.try_iter().map(|(value, _)| value).collect::<Vec<_>>(),
+        [10]
+    );
+}
+
+#[test]
+fn without_a_housekeeper_memory_stays_bounded_and_lanes_are_counted() {
+    let (key, destroyed) = key();
+    let visitors = VisitorStorage::new(limits(2, LONG));
+    for id in 1..=10 {
+        leaves(&visitors, key, id, id);
+    }
+    // Two are kept, two wait.
+    assert_eq!(destroyed.try_iter().count(), 6);
+    assert_eq!(visitors.destroyed_by_lanes(), 6);
+    assert_eq!(visitors.destroy_forgotten(Time(10)), 2);
+    let keeps_none = VisitorStorage::new(limits(0, LONG));
+    leaves(&keeps_none, key, 11, 0);
+    assert_eq!(returns(&keeps_none, key, 11, 0), None);
+    assert_eq!(
+        destroyed.try_iter().map(|(value, _)| value).collect::<Vec<_>>(),
+        [7, 8, 11]
+    );
+}
+
+#[test]
+fn a_housekeeper_destroys_what_is_forgotten() {
+    let (key, destroyed) = key();
+    let began = Instant::now();
+    let now = move || Time(began.elapsed().as_nanos() as u64);
+    let visitors = Arc::new(VisitorStorage::new(limits(1, Duration::from_millis(20))));
+    let spec = ThreadSpec::new(Housekeeper::NAME);
+    let _housekeeper = Housekeeper::start(Arc::clone(&visitors), spec, now).unwrap();
+    leaves(&visitors, key, 1, now().0);
+    leaves(&visitors, key, 2, now().0);
+    // The first makes room, the second grows old.
+    for id in [1, 2] {
+        let (value, thread) = destroyed.recv_timeout(Duration::from_secs(60)).unwrap();
+        assert_eq!((value, thread.as_deref()), (id, Some(Housekeeper::NAME)));
+    }
+    assert_eq!(visitors.destroyed_by_lanes(), 0);
+}

@@ -1,0 +1,379 @@
+//! Reading and writing: table 4 of \[S4\].
+
+use std::{cell::Cell, hint::black_box};
+
+use punctual_harness::{
+    Claim, MedianEstimate, Outcome, Row,
+    blocks::median_ratio,
+    statistics::{mean, median},
+};
+use punctual_os::PosixKey;
+use punctual_rtsched::storage::{ObjectKey, StorageKey, ThreadStorage, WordKey};
+use serde::{Deserialize, Serialize};
+
+use super::{KEYS, PRIORITY, SOURCE};
+use crate::{
+    Error,
+    os::{fifo, now_ns, run as run_in},
+};
+
+/// How many accesses are timed together: one alone is shorter than reading the clock.
+pub(super) const BATCH: usize = 1_000;
+
+/// What is done.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(super) enum Operation {
+    Read,
+    Write,
+}
+
+/// With what.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(super) enum Storage {
+    /// `pthread_getspecific` and `pthread_setspecific`: what \[S4\] calls native.
+    Posix,
+    /// [`StorageKey`].
+    Word,
+    /// [`WordKey`].
+    Typed,
+    /// [`ObjectKey`]; a write makes an object.
+    Object,
+    /// Rust's `thread_local!`, a `Cell`.
+    ThreadLocal,
+}
+
+/// A block of batches.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(super) struct Access {
+    operation: Operation,
+    storage: Storage,
+    /// How many there are, all of them with a value; the last one is used.
+    keys: usize,
+    batches: usize,
+}
+
+/// Nanoseconds for an access.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(super) struct Block {
+    median: f64,
+    mean: f64,
+    min: f64,
+    max: f64,
+}
+
+impl Block {
+    /// Less what reading the clock adds to each batch.
+    pub(super) fn without(self, stamp_ns: f64) -> Self {
+        let each = stamp_ns / BATCH as f64;
+        Self {
+            median: self.median - each,
+            mean: self.mean - each,
+            min: self.min - each,
+            max: self.max - each,
+        }
+    }
+}
+
+impl Operation {
+    pub(super) const ALL: [Self; 2] = [Self::Read, Self::Write];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+}
+
+impl Storage {
+    pub(super) const ALL: [Self; 5] = [
+        Self::Posix,
+        Self::Word,
+        Self::Typed,
+        Self::Object,
+        Self::ThreadLocal,
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Posix => "POSIX",
+            Self::Word => "Punctual, a word",
+            Self::Typed => "Punctual, a typed word",
+            Self::Object => "Punctual, an object",
+            Self::ThreadLocal => "thread_local! of Rust",
+        }
+    }
+
+    /// Of the claim, where there is one.
+    fn id(self) -> Option<&'static str> {
+        match self {
+            Self::Word => Some("word"),
+            Self::Typed => Some("typed"),
+            Self::Posix | Self::Object | Self::ThreadLocal => None,
+        }
+    }
+}
+
+impl Access {
+    pub(super) fn of(operation: Operation, storage: Storage, keys: usize, batches: usize) -> Self {
+        Self {
+            operation,
+            storage,
+            keys,
+            batches,
+        }
+    }
+}
+
+/// What \[S4\] table 4 has: mean, shortest and longest read, then write, in nanoseconds.
+pub(super) const PAPER: [(&str, [f64; 3], [f64; 3]); 2] = [
+    (
+        "[S4]: emulated",
+        [686.2, 609.0, 1_203.0],
+        [1_292.4, 1_203.0, 1_893.0],
+    ),
+    ("[S4]: native", [70.8, 68.0, 101.0], [77.6, 71.0, 130.0]),
+];
+
+/// The limit of the issue.
+pub(super) const LIMIT: f64 = 1.5;
+/// Ten thousand keys against one: twice the spread that medians of the same thing show here.
+const SAME: f64 = 1.15;
+
+thread_local! {
+    static CELL: Cell<u64> = const { Cell::new(0) };
+}
+
+/// In a thread of its own that runs a distributable one.
+pub(super) fn run(access: Access) -> Result<Block, Error> {
+    run_in(fifo("accesses", PRIORITY), move || {
+        ThreadStorage::new().enter(|| match access.storage {
+            Storage::Posix => {
+                let key = PosixKey::new()?;
+                key.set(1)?;
+                Ok(match access.operation {
+                    Operation::Read => block(access, || black_box(&key).get()),
+                    Operation::Write => block(access, || black_box(&key).set(black_box(2)).is_ok()),
+                })
+            }
+            Storage::Word => {
+                let keys = made(access.keys, StorageKey::new, |key| key.set(1))?;
+                let key = keys[access.keys - 1];
+                let block = match access.operation {
+                    Operation::Read => block(access, || black_box(&key).get()),
+                    Operation::Write => block(access, || black_box(&key).set(black_box(2))),
+                };
+                keys.into_iter().rev().try_for_each(StorageKey::delete)?;
+                Ok(block)
+            }
+            Storage::Typed => {
+                let keys = made(access.keys, WordKey::<i32>::new, |key| key.set(1))?;
+                let key = keys[access.keys - 1];
+                let block = match access.operation {
+                    Operation::Read => block(access, || black_box(&key).get()),
+                    Operation::Write => block(access, || black_box(&key).set(black_box(2))),
+                };
+                keys.into_iter().rev().try_for_each(WordKey::delete)?;
+                Ok(block)
+            }
+            Storage::Object => {
+                let key = ObjectKey::<u64>::new(1)?;
+                key.set(1)?;
+                let block = match access.operation {
+                    Operation::Read => block(access, || black_box(&key).get()),
+                    Operation::Write => block(access, || black_box(&key).set(black_box(2))),
+                };
+                key.delete()?;
+                Ok(block)
+            }
+            Storage::ThreadLocal => Ok(match access.operation {
+                Operation::Read => block(access, || CELL.get()),
+                Operation::Write => block(access, || CELL.set(black_box(2))),
+            }),
+        })
+    })?
+}
+
+fn made<K: Copy, E>(
+    number: usize,
+    make: impl Fn() -> Result<K, E>,
+    write: impl Fn(K) -> Result<(), E>,
+) -> Result<Vec<K>, E> {
+    let keys: Vec<K> = (0..number).map(|_| make()).collect::<Result<_, _>>()?;
+    keys.iter().copied().try_for_each(write)?;
+    Ok(keys)
+}
+
+/// Never inlined, so that each kind of access is compiled in the same surroundings.
+#[inline(never)]
+fn block<T>(access: Access, mut once: impl FnMut() -> T) -> Block {
+    let mut batches = vec![0.0; access.batches];
+    let mut batch = || {
+        let began = now_ns();
+        for _ in 0..BATCH {
+            black_box(once());
+        }
+        (now_ns() - began) as f64 / BATCH as f64
+    };
+    // Caches and predictions.
+    for _ in 0..10 {
+        batch();
+    }
+    for place in &mut batches {
+        *place = batch();
+    }
+    Block {
+        median: median(&batches).unwrap_or(f64::NAN),
+        mean: mean(&batches).unwrap_or(f64::NAN),
+        min: batches.iter().copied().fold(f64::INFINITY, f64::min),
+        max: batches.iter().copied().fold(0.0, f64::max),
+    }
+}
+
+pub(super) fn judge(accesses: &[(Access, Vec<Block>)], outcome: &mut Outcome) {
+    for operation in Operation::ALL {
+        let of_operation = || {
+            accesses
+                .iter()
+                .filter(move |(access, _)| access.operation == operation)
+        };
+        let Some((_, native)) = of_operation().find(|(access, _)| access.storage == Storage::Posix) else {
+            return;
+        };
+        let native = medians(native);
+        for (access, blocks) in of_operation() {
+            let ratio = median_ratio(&medians(blocks), &native);
+            let name = access.storage.name();
+            outcome.row(with_ratio(row("access", operation, name, blocks), ratio));
+            if let (Some(id), Some(ratio)) = (access.storage.id(), ratio) {
+                let operation = operation.name();
+                outcome.claim(Claim::at_most(
+                    format!("{operation}-{id}"),
+                    format!("{name}: a {operation} takes at most so many times what POSIX takes"),
+                    SOURCE,
+                    ratio.median,
+                    LIMIT,
+                ));
+            }
+        }
+        for (name, read, write) in PAPER {
+            let [mean, min, max] = match operation {
+                Operation::Read => read,
+                Operation::Write => write,
+            };
+            let native = match operation {
+                Operation::Read => PAPER[1].1[0],
+                Operation::Write => PAPER[1].2[0],
+            };
+            let row = Row::new()
+                .with("table", "access")
+                .with("operation", operation.name());
+            let row = row.with("what", name).with("mean_ns", mean).with("min_ns", min);
+            outcome.row(row.with("max_ns", max).with("ratio", mean / native));
+        }
+    }
+}
+
+pub(super) fn judge_over_keys(accesses: &[(Access, Vec<Block>)], outcome: &mut Outcome) {
+    for operation in Operation::ALL {
+        let of_operation = || {
+            accesses
+                .iter()
+                .filter(move |(access, _)| access.operation == operation)
+        };
+        let Some((_, one)) = of_operation().find(|(access, _)| access.keys == 1) else {
+            return;
+        };
+        let one = medians(one);
+        for (access, blocks) in of_operation() {
+            let ratio = median_ratio(&medians(blocks), &one);
+            let row = row("keys", operation, access.storage.name(), blocks);
+            outcome.row(with_ratio(row.with("keys", access.keys), ratio));
+            if let (KEYS, Some(ratio)) = (access.keys, ratio) {
+                let operation = operation.name();
+                outcome.claim(Claim::at_most(
+                    format!("{operation}-keys"),
+                    format!(
+                        "with 10,000 keys a {operation} takes at most so many times what it takes with one"
+                    ),
+                    SOURCE,
+                    ratio.median,
+                    SAME,
+                ));
+            }
+        }
+    }
+}
+
+fn medians(blocks: &[Block]) -> Vec<f64> {
+    blocks.iter().map(|block| block.median).collect()
+}
+
+fn row(table: &str, operation: Operation, what: &str, blocks: &[Block]) -> Row {
+    let means: Vec<f64> = blocks.iter().map(|block| block.mean).collect();
+    let min = blocks.iter().map(|block| block.min).fold(f64::INFINITY, f64::min);
+    let max = blocks.iter().map(|block| block.max).fold(0.0, f64::max);
+    Row::new()
+        .with("table", table)
+        .with("operation", operation.name())
+        .with("what", what)
+        .with("p50_ns", median(&medians(blocks)))
+        .with("mean_ns", mean(&means))
+        .with("min_ns", min)
+        .with("max_ns", max)
+}
+
+fn with_ratio(row: Row, ratio: Option<MedianEstimate>) -> Row {
+    row.with("ratio", ratio.map(|ratio| ratio.median))
+        .with("ratio_low", ratio.map(|ratio| ratio.low))
+        .with("ratio_high", ratio.map(|ratio| ratio.high))
+}
+
+#[cfg(test)]
+mod tests {
+    use punctual_harness::MachineFacts;
+    use punctual_os::CpuSet;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_can_be_measured() {
+        for operation in Operation::ALL {
+            for storage in Storage::ALL {
+                let block = run(Access::of(operation, storage, 3, 5)).unwrap();
+                assert!(block.min > 0.0 && block.min <= block.median && block.median <= block.max);
+            }
+        }
+    }
+
+    #[test]
+    fn ratios_are_judged_without_the_clocks_cost() {
+        let mut outcome = Outcome::new("test", MachineFacts::read(&CpuSet::single(0)));
+        let blocks = |ns: f64| {
+            let block = Block {
+                median: ns + 0.04,
+                mean: ns + 0.04,
+                min: ns + 0.04,
+                max: 9.04,
+            };
+            vec![block.without(40.0); 10]
+        };
+        let access = |storage, ns| (Access::of(Operation::Read, storage, 1, 1), blocks(ns));
+        let accesses = [
+            access(Storage::Posix, 2.0),
+            access(Storage::Word, 2.9),
+            access(Storage::Typed, 3.1),
+        ];
+        judge(&accesses, &mut outcome);
+        let claims = outcome.claims();
+        assert_eq!(claims.len(), 2);
+        assert!((claims[0].measured.as_f64().unwrap() - 1.45).abs() < 1e-9);
+        assert!(claims[0].holds && !claims[1].holds);
+        let published: Vec<_> = outcome
+            .rows()
+            .iter()
+            .filter_map(|row| row.number("ratio"))
+            .collect();
+        assert!((published[3] - 9.69).abs() < 0.01, "as the paper says: 9.7");
+    }
+}

@@ -1,0 +1,192 @@
+//! Making keys: table 3 of \[S4\].
+
+use punctual_harness::{
+    Claim, Outcome, Row,
+    statistics::{LinearFit, median},
+};
+use punctual_os::PosixKey;
+use punctual_rtsched::storage::StorageKey;
+use serde::{Deserialize, Serialize};
+
+use super::{KEYS, POSIX_KEYS, PRIORITY, SOURCE};
+use crate::{
+    Error,
+    os::{fifo, now_ns, run},
+};
+
+/// Whose keys.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(super) enum Maker {
+    /// Ours, for the first time in the process: memory is made now and then.
+    First,
+    /// Ours, where keys have been deleted.
+    Again,
+    /// `pthread_key_create`.
+    Posix,
+}
+
+impl Maker {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::First => "Punctual, the first time",
+            Self::Again => "Punctual, again",
+            Self::Posix => "POSIX",
+        }
+    }
+
+    pub(super) fn keys(self) -> usize {
+        match self {
+            Self::First | Self::Again => KEYS,
+            Self::Posix => POSIX_KEYS,
+        }
+    }
+}
+
+/// What \[S4\] table 3 has: nanoseconds for each key that is there already, and for the first.
+pub(super) const PAPER: [(&str, f64, f64); 2] =
+    [("[S4]: emulated", 2.53, 2_438.0), ("[S4]: native", 1.61, 815.0)];
+
+/// Makes keys one after the other, each timed, and deletes them.
+pub(super) fn create(maker: Maker, keys: usize) -> Result<Vec<u64>, Error> {
+    run(fifo("makes-keys", PRIORITY), move || match maker {
+        Maker::First | Maker::Again => {
+            let (keys, ns) = timed(keys, || StorageKey::new().map_err(Error::from))?;
+            // The last one first, so that the next pass gets them in the order of their places, as this one did.
+            for key in keys.into_iter().rev() {
+                key.delete()?;
+            }
+            Ok(ns)
+        }
+        Maker::Posix => timed(keys, || PosixKey::new().map_err(Error::from)).map(|(_, ns)| ns),
+    })?
+}
+
+fn timed<K>(keys: usize, mut make: impl FnMut() -> Result<K, Error>) -> Result<(Vec<K>, Vec<u64>), Error> {
+    let mut made = Vec::with_capacity(keys);
+    let mut ns = vec![0; keys];
+    for place in &mut ns {
+        let began = now_ns();
+        let key = make();
+        *place = now_ns() - began;
+        made.push(key?);
+    }
+    Ok((made, ns))
+}
+
+/// Passes, each of which has made all keys.
+pub(super) struct Creation {
+    pub(super) maker: Maker,
+    /// In nanoseconds.
+    pub(super) passes: Vec<Vec<f64>>,
+}
+
+/// How many keys are one point of the figure, and of the line through all.
+const GROUP: usize = 50;
+
+impl Creation {
+    /// The median of each [`GROUP`] keys over all passes, at the number of keys that were there before.
+    pub(super) fn curve(&self) -> Vec<(f64, f64)> {
+        let starts = (0..self.maker.keys()).step_by(GROUP);
+        let point = |start: usize| {
+            let cost = self.median_of(start..start + GROUP)?;
+            Some(((start + GROUP / 2) as f64, cost))
+        };
+        starts.filter_map(point).collect()
+    }
+
+    fn median_of(&self, keys: std::ops::Range<usize>) -> Option<f64> {
+        let passes = self.passes.iter();
+        let of_keys = passes.filter_map(|pass| pass.get(keys.clone())).flatten();
+        median(&of_keys.copied().collect::<Vec<_>>())
+    }
+
+    fn max(&self) -> f64 {
+        self.passes.iter().flatten().copied().fold(f64::NAN, f64::max)
+    }
+}
+
+pub(super) fn judge(creations: &[Creation], outcome: &mut Outcome) {
+    for creation in creations {
+        let fit = LinearFit::of(&creation.curve());
+        let row = row(creation.maker.name(), fit.map(|fit| (fit.slope, fit.intercept)))
+            .with("keys", creation.maker.keys())
+            .with("p50_ns", creation.median_of(0..creation.maker.keys()))
+            .with("max_ns", creation.max());
+        outcome.row(row);
+    }
+    for (name, slope, intercept) in PAPER {
+        outcome.row(row(name, Some((slope, intercept))).with("keys", 500));
+    }
+    let [first, ..] = creations else { return };
+    let ends = [0..THOUSAND, KEYS - THOUSAND..KEYS].map(|keys| first.median_of(keys));
+    let [Some(begin), Some(end)] = ends else { return };
+    outcome.claim(Claim::at_most(
+        "creation",
+        "the last thousand of 10,000 keys cost, each, at most so many times the first thousand (medians, made for the first time)",
+        SOURCE,
+        end / begin,
+        FLAT,
+    ));
+}
+
+const THOUSAND: usize = 1_000;
+/// Twice the spread that medians of the same thing show here.
+const FLAT: f64 = 1.25;
+
+fn row(name: &str, line: Option<(f64, f64)>) -> Row {
+    Row::new()
+        .with("table", "creation")
+        .with("what", name)
+        .with("slope_ns_per_key", line.map(|(slope, _)| slope))
+        .with("intercept_ns", line.map(|(_, intercept)| intercept))
+}
+
+#[cfg(test)]
+mod tests {
+    use punctual_harness::MachineFacts;
+    use punctual_os::CpuSet;
+
+    use super::*;
+
+    fn judged(first: impl Fn(usize) -> f64) -> Outcome {
+        let mut outcome = Outcome::new("test", MachineFacts::read(&CpuSet::single(0)));
+        let pass = (0..KEYS).map(first).collect();
+        let creation = Creation {
+            maker: Maker::First,
+            passes: vec![pass],
+        };
+        judge(&[creation], &mut outcome);
+        outcome
+    }
+
+    #[test]
+    fn a_cost_that_grows_is_seen() {
+        let outcome = judged(|key| 100.0 + key as f64 / 100.0);
+        let row = &outcome.rows()[0];
+        assert!(
+            (row.number("slope_ns_per_key").unwrap() - 0.01).abs() < 1e-4,
+            "{row:?}"
+        );
+        assert!(
+            (row.number("intercept_ns").unwrap() - 100.0).abs() < 1.0,
+            "{row:?}"
+        );
+        assert!(!outcome.claims()[0].holds);
+    }
+
+    #[test]
+    fn memory_that_is_made_now_and_then_does_not_bend_the_line() {
+        let outcome = judged(|key| if key % 64 == 0 { 5_000.0 } else { 100.0 });
+        let row = &outcome.rows()[0];
+        assert_eq!(row.number("slope_ns_per_key"), Some(0.0));
+        assert_eq!(row.number("max_ns"), Some(5_000.0));
+        assert!(outcome.claims()[0].holds);
+    }
+
+    #[test]
+    fn keys_are_made_and_given_back() {
+        for maker in [Maker::First, Maker::Again, Maker::Posix, Maker::Posix] {
+            assert_eq!(create(maker, 200).unwrap().len(), 200);
+        }
+    }
+}
