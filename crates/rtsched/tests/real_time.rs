@@ -622,3 +622,43 @@ fn what_a_mechanism_has_made_of_one_that_sleeps_is_gone_with_it() {
         Scheduling::fifo(NativePriority(80))
     );
 }
+
+/// They all come to the dispatcher's lock at once, above every level. Whoever has it must not lose what it inherits from the others when
+/// it gets its own level, or those would wait for all that run between.
+#[test]
+fn threads_that_begin_together_run_in_their_order() {
+    const THREADS: usize = 30;
+    let _alone = ALONE.lock();
+    let Some(cpu) = cpu_with_rights("threads_that_begin_together_run_in_their_order") else {
+        return;
+    };
+    let builder = RtScheduling::builder().scheduler(ThreadPriority::new());
+    let scheduling = builder.mechanism(Mechanism::OsPriorities).build().unwrap();
+    let order = Arc::new(PiMutex::new(Vec::with_capacity(THREADS)));
+    let gates: Vec<_> = (0..THREADS).map(|_| Arc::new(Gate::new())).collect();
+    let above =
+        |name: String, native| ThreadSpec::new(name).scheduling(Scheduling::fifo(NativePriority(native)));
+    let threads = gates.iter().enumerate().map(|(number, gate)| {
+        let (scheduling, order, gate) = (scheduling.clone(), Arc::clone(&order), Arc::clone(gate));
+        let body = move || {
+            gate.pass(Some(Instant::now() + LONG));
+            let of = number as i32 % 5;
+            let result = scheduling.current().segment("one", importance(of), |_| {
+                order.lock().push(of);
+                let end = Instant::now() + Duration::from_millis(1);
+                while Instant::now() < end {}
+                Ok::<_, SchedulingError>(())
+            });
+            result.unwrap();
+        };
+        let spec = above(format!("one-{number}"), 95).affinity(CpuSet::single(cpu));
+        spec.spawn(body).unwrap()
+    });
+    let threads: Vec<_> = threads.collect();
+    let opener = above("opener".to_owned(), 97).affinity(CpuSet::single(cpu));
+    let opener = opener.spawn(move || gates.iter().for_each(|gate| gate.open()));
+    opener.unwrap().join().unwrap();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    let order = order.lock();
+    assert!(order.is_sorted_by(|one, next| one >= next), "{order:?}");
+}
