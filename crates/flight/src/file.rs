@@ -9,7 +9,7 @@
 //! | 2 | how many records there is room for |
 //! | 3 | how many have been written since the start |
 //! | 4, 5 | the name of the thread, 16 octets, filled up with zeroes |
-//! | 6, 7 | zero |
+//! | 6, 7 | likewise that of the process: of its first thread |
 //!
 //! Then the records of 4 words. Record number `n` lies at `n` modulo the room:
 //!
@@ -19,6 +19,9 @@
 //! | 1 | bits 0-7 the event ([`Event`](crate::Event)), 16-31 the CORBA priority (-1: none), 32-63 the request id |
 //! | 2 | bits 0-15 the own port, 16-31 the peer's, 32-63 a number made of both addresses, or of the connection in its process |
 //! | 3 | the detail |
+//!
+//! A record [of a text](Record::of_text) has octets 0 to 7 of it in word 2, 8 to 15 in word 3 and 16 to 19 in bits 32-63 of word 1,
+//! the lowest bits first.
 
 use std::ffi::OsStr;
 use std::io;
@@ -33,12 +36,16 @@ pub const HEAD_WORDS: usize = 8;
 /// What names of such files end with.
 pub const EXTENSION: &str = "flight";
 
+/// Of a name in the head.
+const NAME_WORDS: usize = 2;
+
 pub(crate) mod word {
     pub(crate) const MAGIC: usize = 0;
     pub(crate) const TASK: usize = 1;
     pub(crate) const ROOM: usize = 2;
     pub(crate) const WRITTEN: usize = 3;
     pub(crate) const NAME: usize = 4;
+    pub(crate) const PROCESS_NAME: usize = 6;
 }
 
 /// What one thread has recorded.
@@ -46,6 +53,8 @@ pub(crate) mod word {
 pub struct ThreadRecords {
     /// The kernel's number of its process.
     pub process: i32,
+    /// What the process is called, cut to 15 octets by the kernel.
+    pub process_name: String,
     /// The kernel's number of the thread.
     pub thread: i32,
     /// The name it had when it recorded first.
@@ -115,18 +124,34 @@ fn parse(words: &[u64], written_later: u64) -> Option<ThreadRecords> {
         let at = (number % room) as usize * Record::WORDS;
         Record::from_words(records[at..at + Record::WORDS].try_into().expect("four words"))
     });
-    let name: Vec<u8> = head[word::NAME..word::NAME + 2]
-        .iter()
-        .flat_map(|word| word.to_ne_bytes())
-        .take_while(|octet| *octet != 0)
-        .collect();
     Some(ThreadRecords {
         process: (head[word::TASK] >> 32) as i32,
+        process_name: name(&head[word::PROCESS_NAME..][..NAME_WORDS]),
         thread: head[word::TASK] as u32 as i32,
-        name: String::from_utf8_lossy(&name).into_owned(),
+        name: name(&head[word::NAME..][..NAME_WORDS]),
         records: records.collect(),
         overwritten: oldest,
     })
+}
+
+/// What [`name_words`] was made of.
+fn name(words: &[u64]) -> String {
+    let octets = words.iter().flat_map(|word| word.to_ne_bytes());
+    let octets: Vec<u8> = octets.take_while(|octet| *octet != 0).collect();
+    String::from_utf8_lossy(&octets).into_owned()
+}
+
+/// A name as it stands in the head: as many octets of it as there is room for.
+pub(crate) fn name_words(name: &str) -> [u64; NAME_WORDS] {
+    let mut octets = [0; NAME_WORDS * size_of::<u64>()];
+    for (octet, of_name) in octets.iter_mut().zip(name.bytes()) {
+        *octet = of_name;
+    }
+    let word = |place: usize| {
+        let octets = &octets[place * size_of::<u64>()..][..size_of::<u64>()];
+        u64::from_ne_bytes(octets.try_into().expect("eight octets"))
+    };
+    std::array::from_fn(word)
 }
 
 #[cfg(test)]
@@ -141,8 +166,8 @@ mod tests {
         words[word::TASK] = 7 << 32 | 8;
         words[word::ROOM] = room;
         words[word::WRITTEN] = written;
-        words[word::NAME] = u64::from_ne_bytes(*b"lane-hig");
-        words[word::NAME + 1] = u64::from_ne_bytes(*b"h\0\0\0\0\0\0\0");
+        words[word::NAME..word::NAME + NAME_WORDS].copy_from_slice(&name_words("lane-high"));
+        words[word::PROCESS_NAME..HEAD_WORDS].copy_from_slice(&name_words("sixteen or more octets"));
         for number in written.saturating_sub(room)..written {
             let at = HEAD_WORDS + (number % room) as usize * Record::WORDS;
             let record = Record::new(Event::Read).detail(number).to_words();
@@ -171,6 +196,7 @@ mod tests {
             (thread.process, thread.thread, thread.name.as_str()),
             (7, 8, "lane-high")
         );
+        assert_eq!(thread.process_name, "sixteen or more ");
     }
 
     #[test]

@@ -41,8 +41,8 @@ pub enum Event {
     /// Server: it is decided at which priority the request runs. Priority: that one. Detail: whose it is, as [`model`] numbers
     /// it.
     Placed = 16,
-    /// A distributable thread begins a scheduling segment on this thread. Detail of this and the following events: the lower half
-    /// of its id, by which records of all hosts belong together.
+    /// A distributable thread begins a scheduling segment on this thread; [`SegmentName`](Self::SegmentName) follows at once. Detail
+    /// of this and the following events: the lower half of its id, by which records of all hosts belong together.
     SegmentBegin = 17,
     /// It has ended its innermost segment.
     SegmentEnd = 18,
@@ -52,12 +52,20 @@ pub enum Event {
     DistributableThreadSuspended = 20,
     /// It leaves this thread by a call.
     DistributableThreadSent = 21,
-    /// It comes to this thread, with a request or back from a call.
+    /// It comes to this thread with a request.
     DistributableThreadReceived = 22,
+    /// It is back on this thread from a call.
+    DistributableThreadReturned = 23,
+    /// The thread that this thread carries spawns another one: that one's id.
+    DistributableThreadSpawned = 24,
+    /// The innermost segment has other parameters from here on.
+    SegmentUpdate = 25,
+    /// What the segment that has just begun here is called: the record is that [text](Record::text).
+    SegmentName = 26,
 }
 
 impl Event {
-    const ALL: [Self; 22] = [
+    const ALL: [Self; 26] = [
         Self::CallBegin,
         Self::Encoded,
         Self::Sent,
@@ -80,6 +88,10 @@ impl Event {
         Self::DistributableThreadSuspended,
         Self::DistributableThreadSent,
         Self::DistributableThreadReceived,
+        Self::DistributableThreadReturned,
+        Self::DistributableThreadSpawned,
+        Self::SegmentUpdate,
+        Self::SegmentName,
     ];
 
     fn of(number: u8) -> Option<Self> {
@@ -117,6 +129,8 @@ pub struct Record {
 impl Record {
     /// The words of a record in a file.
     pub const WORDS: usize = 4;
+    /// How many octets of a text a record holds.
+    pub const TEXT_OCTETS: usize = 20;
 
     /// A record of that event, with nothing else known.
     pub fn new(event: Event) -> Self {
@@ -157,6 +171,37 @@ impl Record {
     pub fn detail(mut self, detail: u64) -> Self {
         self.detail = detail;
         self
+    }
+
+    /// A record of that event that says a text instead of a request, a link and a detail: as much of it as fits into
+    /// [`TEXT_OCTETS`](Self::TEXT_OCTETS).
+    ///
+    /// ```
+    /// use punctual_flight::{Event, Record};
+    ///
+    /// assert_eq!(Record::of_text(Event::SegmentName, "correlate").text(), "correlate");
+    /// ```
+    pub fn of_text(event: Event, text: &str) -> Self {
+        let mut octets = [0; Self::TEXT_OCTETS];
+        let mut end = text.len().min(Self::TEXT_OCTETS);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        octets[..end].copy_from_slice(&text.as_bytes()[..end]);
+        let word = |from: usize| u64::from_le_bytes(octets[from..from + 8].try_into().expect("eight octets"));
+        Self::new(event)
+            .link(Link::from_word(word(0)))
+            .detail(word(8))
+            .request(u32::from_le_bytes(octets[16..].try_into().expect("four octets")))
+    }
+
+    /// The text of a record [of one](Self::of_text); of another record, nothing that makes sense.
+    pub fn text(&self) -> String {
+        let mut octets = [0; Self::TEXT_OCTETS];
+        octets[..8].copy_from_slice(&self.link.to_word().to_le_bytes());
+        octets[8..16].copy_from_slice(&self.detail.to_le_bytes());
+        octets[16..].copy_from_slice(&self.request.to_le_bytes());
+        String::from_utf8_lossy(&octets).trim_end_matches('\0').to_owned()
     }
 
     pub(crate) fn to_words(self) -> [u64; Self::WORDS] {
@@ -210,6 +255,20 @@ mod tests {
                 assert_eq!(Record::from_words(record.to_words()), Some(record));
             }
         }
+    }
+
+    #[test]
+    fn a_text_is_cut_where_a_letter_begins() {
+        let text = |text| {
+            let words = Record::of_text(Event::SegmentName, text).to_words();
+            Record::from_words(words).unwrap().text()
+        };
+        for whole in ["", "track", "twenty octets, whole"] {
+            assert_eq!(text(whole), whole);
+        }
+        assert_eq!(text("twenty-one octets: cut"), "twenty-one octets: c");
+        assert_eq!(text("nineteen octets, rü"), "nineteen octets, rü");
+        assert_eq!(text("eighteen octets, rrü"), "eighteen octets, rr");
     }
 
     #[test]

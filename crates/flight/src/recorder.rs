@@ -9,7 +9,7 @@ use punctual_os::shared_words::SharedWords;
 use punctual_os::{TaskId, clock, process};
 
 use crate::Record;
-use crate::file::{EXTENSION, HEAD_WORDS, MAGIC, word};
+use crate::file::{EXTENSION, HEAD_WORDS, MAGIC, name_words, word};
 
 /// Names the folder that an ORB's process leaves its records in: set it to turn the recorder on.
 pub const ENVIRONMENT: &str = "PUNCTUAL_FLIGHT_RECORDER";
@@ -154,7 +154,7 @@ impl Ring {
             return None;
         }
         let (process, thread) = (TaskId::current_process(), TaskId::current_thread());
-        let name = process::name_of(thread).unwrap_or_default();
+        let names = [process, thread].map(|task| process::name_of(task).unwrap_or_default());
         let path = settings.folder.join(format!("{process}-{thread}.{EXTENSION}"));
         // The kernel has given the number again: what its last bearer left makes room.
         let _ = std::fs::remove_file(&path);
@@ -162,32 +162,28 @@ impl Ring {
             &path,
             settings.records_per_thread,
             [process.get(), thread.get()],
-            &name,
+            &names,
         )
         .ok()
     }
 
-    fn create(path: &Path, room: usize, [process, thread]: [i32; 2], name: &str) -> io::Result<Self> {
+    fn create(path: &Path, room: usize, tasks: [i32; 2], names: &[String; 2]) -> io::Result<Self> {
         let words = SharedWords::create(path, HEAD_WORDS + room * Record::WORDS)?;
-        let mut name_octets = [0; 16];
-        for (octet, of_name) in name_octets.iter_mut().zip(name.bytes()) {
-            *octet = of_name;
-        }
         let ring = Self {
             words,
             room: room as u64,
         };
         let set = |at: usize, value: u64| ring.words.as_slice()[at].store(value, Ordering::Relaxed);
+        let [process, thread] = tasks;
         set(
             word::TASK,
             u64::from(process as u32) << 32 | u64::from(thread as u32),
         );
         set(word::ROOM, room as u64);
-        for (at, octets) in name_octets.chunks_exact(8).enumerate() {
-            set(
-                word::NAME + at,
-                u64::from_ne_bytes(octets.try_into().expect("eight octets")),
-            );
+        for (first, name) in [word::PROCESS_NAME, word::NAME].into_iter().zip(names) {
+            for (at, value) in name_words(name).into_iter().enumerate() {
+                set(first + at, value);
+            }
         }
         set(word::MAGIC, MAGIC);
         Ok(ring)
@@ -226,7 +222,12 @@ mod tests {
     #[test]
     fn a_ring_keeps_the_newest() {
         let path = path("newest");
-        let ring = match Ring::create(&path, 8, [3, 4], "a-name-of-more-than-16") {
+        let ring = match Ring::create(
+            &path,
+            8,
+            [3, 4],
+            &["process", "a-name-of-more-than-16"].map(str::to_owned),
+        ) {
             Ok(ring) => ring,
             Err(error) => return skipped(&error),
         };
@@ -243,13 +244,16 @@ mod tests {
             [14, 15, 16, 17, 18, 19, 20]
         );
         assert_eq!((read.process, read.thread, read.overwritten), (3, 4, 14));
-        assert_eq!(read.name, "a-name-of-more-t");
+        assert_eq!(
+            (read.process_name.as_str(), read.name.as_str()),
+            ("process", "a-name-of-more-t")
+        );
     }
 
     #[test]
     fn a_reader_beside_the_writer_sees_whole_records_in_order() {
         let path = path("beside");
-        let ring = match Ring::create(&path, 64, [3, 4], "writer") {
+        let ring = match Ring::create(&path, 64, [3, 4], &["process", "writer"].map(str::to_owned)) {
             Ok(ring) => ring,
             Err(error) => return skipped(&error),
         };

@@ -80,7 +80,8 @@ pub mod prelude {
 ///
 /// A distributable thread is one locus of execution that moves from host to host with its calls, and is scheduled everywhere by its
 /// parameters. [`RtScheduling`](rtscheduling::RtScheduling) goes into each ORB of the process; the scheduler and what carries out its
-/// decisions are chosen there, and can be changed while everything runs.
+/// decisions are chosen there, and can be changed while everything runs. [`simulator`](rtscheduling::simulator) takes the same
+/// schedulers in virtual time. `examples/04-distributable-threads` and `examples/05-scheduler-of-your-own` are whole programs.
 ///
 /// ```
 /// use punctual::{Orb, rtscheduling::*};
@@ -105,7 +106,7 @@ pub mod prelude {
 /// ```
 pub mod rtscheduling {
     pub use punctual_rtsched::*;
-    pub use punctual_sched::dynamic::*;
+    pub use punctual_sched::{dynamic::*, simulator};
     pub use punctual_types::DistributableThreadId;
 }
 

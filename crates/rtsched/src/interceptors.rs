@@ -204,8 +204,10 @@ impl Mover {
         } else {
             present.foreign.own
         };
+        let id = self.0.ids.next();
+        here::note_spawned(id);
         Present {
-            id: self.0.ids.next(),
+            id,
             parameters,
             implicit: present.implicit,
             foreign: Foreign {

@@ -54,6 +54,7 @@ pub(crate) fn spawn(
     let scheduling = spec.base_priority.map_or(Ok(Scheduling::OTHER), native)?;
     let id = endsystem.ids.next();
     let slot = endsystem.dispatcher.register(id, name)?;
+    here::note_spawned(id);
     let unregisters = Unregisters(Some((Arc::clone(endsystem), slot)));
     let (of_thread, own_name) = (Arc::clone(endsystem), name.to_owned());
     let started = ThreadSpec::new(name.replace('\0', ""))

@@ -1,4 +1,4 @@
-//! What the flight recorder notes of a distributable thread, on both hosts, so that one track can be drawn of it; and that this
+//! What the flight recorder notes of distributable threads, on both hosts, so that one track can be drawn of each; and that this
 //! allocates nothing.
 //!
 //! One test: the recorder is on or off for the whole process.
@@ -36,54 +36,89 @@ fn a_distributable_thread_leaves_its_records_wherever_it_is() {
         return;
     }
     let (client, server) = (Host::new(), Host::new());
-    let worker = server.serve_with(1, |_| Ok(TaskId::current_thread().get()));
-    let worker = client.resolve(&worker);
+    let carrier = server.serve_with(1, |_| Ok(TaskId::current_thread().get()));
+    let carrier = client.resolve(&carrier);
     let current = client.scheduling.current();
-    let call = || {
-        let result = current.segment("track", importance(5), |_| {
-            Ok::<_, SchedulingError>((current.id()?, worker.work(0)?))
-        });
-        result.unwrap()
+    let (id, lane) = current
+        .segment("track", importance(5), |segment| {
+            let lane = carrier.work(0)?;
+            segment.update(importance(6))?;
+            carrier.post(0)?;
+            Ok::<_, SchedulingError>((current.id()?, lane))
+        })
+        .unwrap();
+    let rounds = || {
+        for _ in 0..50 {
+            let round = current.segment("a name that does not fit", importance(5), |segment| {
+                segment.update(importance(6))?;
+                Ok::<_, SchedulingError>(carrier.work(0)?)
+            });
+            round.unwrap();
+        }
     };
-    let mut last = call();
-    (0..20).for_each(|_| last = call());
-    let ((), allocations) = count_allocations(|| (0..50).for_each(|_| last = call()));
-    assert_eq!(allocations, 0);
-    let (id, lane) = last;
+    rounds();
+    let ((), allocated) = count_allocations(rounds);
+    assert_eq!(allocated, 0);
     eventually("it has left", || server.scheduling.threads() == 0);
 
-    let threads = punctual_flight::read_folder(&folder.0).unwrap();
-    let of = |thread: i32| -> Vec<Event> {
-        let found = threads.iter().find(|found| found.thread == thread).unwrap();
-        let own = |record: &&Record| record.detail == id.0 as u64;
-        found
-            .records
-            .iter()
-            .filter(own)
-            .map(|record| record.event)
-            .collect()
+    let id = id.0 as u64;
+    let at_client = noted(&folder, TaskId::current_thread().get());
+    use Event::{
+        DistributableThreadReceived as Received, DistributableThreadResumed as Resumed,
+        DistributableThreadReturned as Returned, DistributableThreadSent as Sent,
+        DistributableThreadSpawned as Spawned, DistributableThreadSuspended as Suspended, SegmentBegin,
+        SegmentEnd, SegmentName, SegmentUpdate,
     };
-    use Event::*;
-    assert_eq!(
-        of(TaskId::current_thread().get()),
-        [
-            SegmentBegin,
-            DistributableThreadResumed,
-            DistributableThreadSuspended,
-            DistributableThreadSent,
-            DistributableThreadReceived,
-            DistributableThreadResumed,
-            SegmentEnd,
-            DistributableThreadSuspended,
-        ]
-    );
-    assert_eq!(
-        of(lane),
-        [
-            DistributableThreadReceived,
-            DistributableThreadResumed,
-            SegmentEnd,
-            DistributableThreadSuspended,
-        ]
-    );
+    let events: Vec<_> = at_client.iter().map(|record| record.event).take(12).collect();
+    let expected = [
+        SegmentBegin,
+        SegmentName,
+        Resumed,
+        Suspended,
+        Sent,
+        Returned,
+        Resumed,
+        SegmentUpdate,
+        Spawned,
+        SegmentEnd,
+        Suspended,
+        SegmentBegin,
+    ];
+    assert_eq!(events, expected);
+    assert_eq!(at_client[1].text(), "track");
+    let spawned = at_client[8].detail;
+    for (place, record) in at_client[..11].iter().enumerate() {
+        let is_its = record.detail == id;
+        assert_eq!(is_its, ![1, 8].contains(&place), "{place}: {record:?}");
+    }
+    assert_eq!(at_client[12].text(), "a name that does not");
+
+    let at_server = noted(&folder, lane);
+    let visit = [
+        Received,
+        SegmentBegin,
+        SegmentName,
+        Resumed,
+        SegmentEnd,
+        Suspended,
+    ];
+    for (records, (id, operation)) in at_server
+        .chunks(visit.len())
+        .zip([(id, "work"), (spawned, "post")])
+    {
+        let events: Vec<_> = records.iter().map(|record| record.event).collect();
+        assert_eq!(events, visit);
+        assert_eq!([0, 1, 3, 4, 5].map(|place: usize| records[place].detail), [id; 5]);
+        assert_eq!(records[2].text(), operation);
+    }
+}
+
+/// What an OS thread noted of distributable threads.
+fn noted(folder: &Folder, thread: i32) -> Vec<Record> {
+    let threads = punctual_flight::read_folder(&folder.0).unwrap();
+    let found = threads.into_iter().find(|found| found.thread == thread);
+    let records = found.expect("it has recorded something").records.into_iter();
+    records
+        .filter(|record| record.event as u8 >= Event::SegmentBegin as u8)
+        .collect()
 }

@@ -92,11 +92,10 @@ impl Spinner {
         self.turns.load(Ordering::Relaxed)
     }
 
-    /// Whether it gets the CPU.
-    fn gets_on(&self) -> bool {
+    /// Waits until it has had the CPU once more: the kernel takes it from all real-time threads now and then.
+    fn gets_on(&self) {
         let before = self.turns();
-        std::thread::sleep(Duration::from_millis(10));
-        self.turns() > before
+        eventually("it gets on", || self.turns() > before);
     }
 }
 
@@ -128,7 +127,7 @@ fn a_running_thread_is_passed_by_a_more_eligible_one_without_its_help() {
     let high_thread = start("high", 9, &high);
     eventually("the more important one runs", || high.turns() > 0);
     let frozen = low.turns();
-    assert!(high.gets_on());
+    high.gets_on();
     assert_eq!(low.turns(), frozen, "it has no processor");
     let native = scheduling::of(low_thread.tid()).unwrap();
     assert_eq!(native, Scheduling::fifo(NativePriorities::default().inactive));
@@ -385,6 +384,16 @@ fn the_kernels_deadline_class_is_used_or_refused_with_the_reason() {
         })
         .unwrap();
     assert!(!deadline_class::has(me).unwrap(), "its own class again");
+    // Another thread has its OS thread meanwhile, with a reservation of its own.
+    let orb = Orb::builder().initializer(&scheduling).build().unwrap();
+    let doubler: DoublerRef = orb.root_poa().activate(Doubler).unwrap();
+    current
+        .segment("track", parameters(5), |_| {
+            doubler.as_object().oneway("wake", |_| Ok(()))?;
+            assert!(deadline_class::has(me).unwrap(), "its own reservation again");
+            Ok::<_, SchedulingError>(())
+        })
+        .unwrap();
     let pinned =
         ThreadSpec::new("pinned").affinity(CpuSet::single(affinity::current().iter().next().unwrap()));
     if affinity::current().len() > 1 {
@@ -612,4 +621,44 @@ fn what_a_mechanism_has_made_of_one_that_sleeps_is_gone_with_it() {
         sleeper.unwrap().join().unwrap(),
         Scheduling::fifo(NativePriority(80))
     );
+}
+
+/// They all come to the dispatcher's lock at once, above every level. Whoever has it must not lose what it inherits from the others when
+/// it gets its own level, or those would wait for all that run between.
+#[test]
+fn threads_that_begin_together_run_in_their_order() {
+    const THREADS: usize = 30;
+    let _alone = ALONE.lock();
+    let Some(cpu) = cpu_with_rights("threads_that_begin_together_run_in_their_order") else {
+        return;
+    };
+    let builder = RtScheduling::builder().scheduler(ThreadPriority::new());
+    let scheduling = builder.mechanism(Mechanism::OsPriorities).build().unwrap();
+    let order = Arc::new(PiMutex::new(Vec::with_capacity(THREADS)));
+    let gates: Vec<_> = (0..THREADS).map(|_| Arc::new(Gate::new())).collect();
+    let above =
+        |name: String, native| ThreadSpec::new(name).scheduling(Scheduling::fifo(NativePriority(native)));
+    let threads = gates.iter().enumerate().map(|(number, gate)| {
+        let (scheduling, order, gate) = (scheduling.clone(), Arc::clone(&order), Arc::clone(gate));
+        let body = move || {
+            gate.pass(Some(Instant::now() + LONG));
+            let of = number as i32 % 5;
+            let result = scheduling.current().segment("one", importance(of), |_| {
+                order.lock().push(of);
+                let end = Instant::now() + Duration::from_millis(1);
+                while Instant::now() < end {}
+                Ok::<_, SchedulingError>(())
+            });
+            result.unwrap();
+        };
+        let spec = above(format!("one-{number}"), 95).affinity(CpuSet::single(cpu));
+        spec.spawn(body).unwrap()
+    });
+    let threads: Vec<_> = threads.collect();
+    let opener = above("opener".to_owned(), 97).affinity(CpuSet::single(cpu));
+    let opener = opener.spawn(move || gates.iter().for_each(|gate| gate.open()));
+    opener.unwrap().join().unwrap();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    let order = order.lock();
+    assert!(order.is_sorted_by(|one, next| one >= next), "{order:?}");
 }

@@ -93,7 +93,7 @@ impl Pass {
     ) -> Result<(), Error> {
         let recorded = self.session.stop()?;
         let begin = recorded.requests.first().map_or(0, |request| request.begin_ns);
-        let names = Names::new(recorded.names(), begin).operations(operations);
+        let names = Names::new(recorded.names(), begin).operations(operations.iter().copied());
         let wanted = |request: &Request| {
             names.knows_operation(request.operation)
                 && (clients.is_empty() || clients.contains(&request.client))

@@ -112,7 +112,7 @@ fn judge(
     perfetto: Option<&Path>,
 ) -> Result<(), Error> {
     let begin = phases.first().map_or(0, |phase| phase.span.start_ns);
-    let names = Names::new(recorded.names(), begin).operations(&["method"]);
+    let names = Names::new(recorded.names(), begin).operations(["method"]);
     let analysis = recorded.analyse();
     for phase in phases {
         let part = part(&analysis, phase, places, recorded);

@@ -31,6 +31,9 @@ mod idl {
     pub(crate) mod cubit {
         punctual::include_idl!("cubit");
     }
+    pub(crate) mod dynamic {
+        punctual::include_idl!("dynamic");
+    }
     pub(crate) mod load {
         punctual::include_idl!("load");
     }

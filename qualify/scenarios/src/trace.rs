@@ -224,9 +224,11 @@ fn judge(
 ) -> Result<(), Error> {
     let begin = match &recorded.kernel {
         Ok(kernel) => kernel.begin_ns,
-        Err(_) => recorded.requests.first().map_or(0, |request| request.begin_ns),
+        Err(_) => recorded.begin_ns(),
     };
-    let names = Names::new(recorded.names(), begin);
+    let names = Names::new(recorded.names(), begin)
+        .processes(recorded.processes())
+        .operations(recorded.segments());
     let mut analysis = recorded.analyse();
     let asked = asked(options, recorded);
     let on_cpu = |cpu: u32| recorded.kernel.is_err() || options.cpu.is_none_or(|asked| asked == cpu as usize);
@@ -253,6 +255,7 @@ fn judge(
             .with("threads_of_orbs", recorded.threads.len())
             .with("calls", recorded.requests.len())
             .with("calls_with_both_sides", joined)
+            .with("distributable_threads", recorded.distributable.len())
             .with("waits", analysis.inversions.len())
             .with("holes", analysis.holes.len()),
     );
@@ -265,7 +268,12 @@ fn judge(
             limit_ns,
             MOST_INTERVALS,
         ))
-        .chain(report::holes(&analysis, &names));
+        .chain(report::holes(&analysis, &names))
+        .chain(report::distributable_threads(
+            &recorded.distributable,
+            &names,
+            MOST_INTERVALS,
+        ));
     rows.for_each(|row| outcome.row(row));
     if let Some(over_us) = options.explain_over {
         let wanted = |request: &Request| {
@@ -385,9 +393,26 @@ const HOLE_COLUMNS: &[(&str, &str)] = &[
     ("source", "what the CPU did"),
 ];
 
+const DISTRIBUTABLE_COLUMNS: &[(&str, &str)] = &[
+    ("id", "id (lower half)"),
+    ("name", "first segment"),
+    ("start_s", "at (s)"),
+    ("length_ms", "length (ms)"),
+    ("processes", "processes"),
+    ("segments", "segments"),
+    ("calls", "calls"),
+    ("running_ms", "running (ms)"),
+    ("suspended_ms", "suspended (ms)"),
+];
+
 /// The tables of what a trace found, of the rows that are wanted.
 pub(crate) fn tables(outcome: &Outcome, wanted: impl Fn(&Row) -> bool) -> Vec<(&'static str, Table)> {
     let kinds = [
+        (
+            "Distributable threads",
+            "distributable thread",
+            DISTRIBUTABLE_COLUMNS,
+        ),
         ("Waited for something less important", "summary", SUMMARY_COLUMNS),
         ("The longest waits", "interval", INTERVAL_COLUMNS),
         (

@@ -1,5 +1,8 @@
-//! Events of the kernel, for tests.
+//! Events of the kernel, and records of distributable threads, for tests.
 
+use punctual_flight::{Event, Record, ThreadRecords};
+
+use crate::distributable::Place;
 use crate::event::{KernelEvent, Level, Task, ThreadId, What};
 
 pub(crate) fn task(thread: ThreadId, level: u8) -> Task {
@@ -51,4 +54,32 @@ pub(crate) fn waking(time_ns: u64, at: u32, task: Task, cpu: u32) -> KernelEvent
 
 pub(crate) fn woken(time_ns: u64, at: u32, task: Task, cpu: u32) -> KernelEvent {
     event(time_ns, at, What::Woken { task, cpu })
+}
+
+/// What an OS thread recorded that carries distributable threads.
+pub(crate) fn carrier<const N: usize>(place: Place, name: &str, records: [Vec<Record>; N]) -> ThreadRecords {
+    ThreadRecords {
+        process: place.process,
+        process_name: format!("host-{}", place.process),
+        thread: place.thread,
+        name: name.to_owned(),
+        records: records.concat(),
+        overwritten: 0,
+    }
+}
+
+/// Of the distributable thread with that id.
+pub(crate) fn noted(time_ns: u64, event: Event, id: u64) -> Vec<Record> {
+    let record = Record::new(event).detail(id);
+    vec![Record { time_ns, ..record }]
+}
+
+/// It begins a segment of that name.
+pub(crate) fn named(time_ns: u64, id: u64, name: &str) -> Vec<Record> {
+    let text = Record::of_text(Event::SegmentName, name);
+    [
+        noted(time_ns, Event::SegmentBegin, id),
+        vec![Record { time_ns, ..text }],
+    ]
+    .concat()
 }

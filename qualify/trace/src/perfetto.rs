@@ -1,5 +1,7 @@
 //! A recording as a timeline, in the JSON form of traces that Perfetto (ui.perfetto.dev) and Chrome open.
 
+mod distributable;
+
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -15,9 +17,10 @@ use crate::session::Recorded;
 const CPUS: i64 = 1_000_000_001;
 const WAITS: i64 = 1_000_000_002;
 const HOLES: i64 = 1_000_000_003;
+const DISTRIBUTABLE: i64 = 1_000_000_004;
 
 /// Writes it. The rows: what each CPU ran; calls and upcalls on their threads, with arrows from request to service and back;
-/// who waited for something less important; holes.
+/// a track for each distributable thread; who waited for something less important; holes.
 ///
 /// # Errors
 /// Those of `to`.
@@ -27,14 +30,22 @@ pub fn write_timeline(
     names: &Names,
     to: &mut impl Write,
 ) -> io::Result<()> {
-    let mut events = Events { to, first: true };
+    let mut events = Events {
+        to,
+        first: true,
+        arrows: 0,
+    };
     write!(events.to, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
     for (process, name) in [
         (CPUS, "CPUs"),
         (WAITS, "waited for something less important"),
         (HOLES, "held back by kernel or host"),
+        (DISTRIBUTABLE, "distributable threads"),
     ] {
         events.metadata("process_name", process, 0, name)?;
+    }
+    for (process, name) in recorded.processes() {
+        events.metadata("process_name", process.into(), 0, &name)?;
     }
     for thread in &recorded.threads {
         let (process, id) = (thread.process.into(), thread.thread.into());
@@ -43,9 +54,10 @@ pub fn write_timeline(
     if let Ok(kernel) = &recorded.kernel {
         cpus(&kernel.events, kernel.end_ns, names, &mut events)?;
     }
-    for (place, request) in recorded.requests.iter().enumerate() {
-        call(place, request, names, &mut events)?;
+    for request in &recorded.requests {
+        call(request, names, &mut events)?;
     }
+    distributable::tracks(&recorded.distributable, names, &mut events)?;
     for inversion in &analysis.inversions {
         let thread = inversion.waiter.thread;
         let name = format!(
@@ -102,12 +114,7 @@ fn cpus(
     Ok(())
 }
 
-fn call(
-    place: usize,
-    request: &Request,
-    names: &Names,
-    events: &mut Events<'_, impl Write>,
-) -> io::Result<()> {
+fn call(request: &Request, names: &Names, events: &mut Events<'_, impl Write>) -> io::Result<()> {
     let (process, thread) = (request.client_process.into(), request.client.into());
     let name = names.operation(request.operation);
     let detail = json!({
@@ -140,14 +147,14 @@ fn call(
         )?;
     }
     events.arrow(
-        2 * place,
+        "request",
         [
             (process, thread, request.sent_ns),
             (server, lane, service.served_ns),
         ],
     )?;
     match request.received_ns {
-        Some(received) => events.arrow(2 * place + 1, [(server, lane, done), (process, thread, received)]),
+        Some(received) => events.arrow("request", [(server, lane, done), (process, thread, received)]),
         None => Ok(()),
     }
 }
@@ -155,6 +162,8 @@ fn call(
 struct Events<'w, W> {
     to: &'w mut W,
     first: bool,
+    /// How many there are.
+    arrows: usize,
 }
 
 impl<W: Write> Events<'_, W> {
@@ -188,10 +197,18 @@ impl<W: Write> Events<'_, W> {
         }))
     }
 
-    fn arrow(&mut self, id: usize, [from, to]: [(i64, i64, u64); 2]) -> io::Result<()> {
+    fn instant(&mut self, process: i64, thread: i64, name: &str, time_ns: u64) -> io::Result<()> {
+        self.write(&json!({
+            "ph": "i", "s": "t", "name": name, "pid": process, "tid": thread, "ts": microseconds(time_ns),
+        }))
+    }
+
+    fn arrow(&mut self, name: &str, [from, to]: [(i64, i64, u64); 2]) -> io::Result<()> {
+        let id = self.arrows;
+        self.arrows += 1;
         for (phase, (process, thread, time)) in [("s", from), ("f", to)] {
             self.write(&json!({
-                "ph": phase, "bp": "e", "cat": "request", "name": "request", "id": id,
+                "ph": phase, "bp": "e", "cat": name, "name": name, "id": id,
                 "pid": process, "tid": thread, "ts": microseconds(time),
             }))?;
         }
@@ -249,6 +266,7 @@ mod tests {
             kernel: Ok(kernel),
             threads: Vec::new(),
             requests: vec![request],
+            distributable: Vec::new(),
         };
         let mut text = Vec::new();
         write_timeline(&recorded, &Analysis::default(), &Names::default(), &mut text).unwrap();

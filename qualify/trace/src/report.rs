@@ -1,5 +1,6 @@
 //! What was found, as rows of the contract for machine reading.
 
+mod distributable;
 mod slow_calls;
 
 use std::collections::{BTreeMap, HashMap};
@@ -10,12 +11,14 @@ use punctual_harness::Row;
 use crate::event::{Level, ThreadId};
 use crate::inversion::{Analysis, Inversion, Waiting, Who};
 use crate::request::Request;
+pub use distributable::distributable_threads;
 pub use slow_calls::{blame, slow_calls};
 
 /// Knows what things are called.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     threads: HashMap<ThreadId, String>,
+    processes: HashMap<i32, String>,
     operations: HashMap<u64, String>,
     begin_ns: u64,
 }
@@ -25,15 +28,25 @@ impl Names {
     pub fn new(threads: HashMap<ThreadId, String>, begin_ns: u64) -> Self {
         Self {
             threads,
+            processes: HashMap::new(),
             operations: HashMap::new(),
             begin_ns,
         }
     }
 
+    /// With the names of processes.
+    #[must_use]
+    pub fn processes(mut self, names: HashMap<i32, String>) -> Self {
+        self.processes = names;
+        self
+    }
+
     /// Lets operations of these names be shown by them instead of by number.
     #[must_use]
-    pub fn operations(mut self, names: &[&str]) -> Self {
-        let named = names.iter().map(|name| (operation_id(name), (*name).to_owned()));
+    pub fn operations<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
+        let named = names
+            .into_iter()
+            .map(|name| (operation_id(name), name.to_owned()));
         self.operations.extend(named);
         self
     }
@@ -41,6 +54,14 @@ impl Names {
     /// The name of a thread.
     pub fn thread(&self, thread: ThreadId) -> &str {
         self.threads.get(&thread).map_or("?", String::as_str)
+    }
+
+    /// The name of a process and its number, as several may have the same name.
+    pub fn process(&self, process: i32) -> String {
+        match self.processes.get(&process) {
+            Some(name) => format!("{name} {process}"),
+            None => format!("process {process}"),
+        }
     }
 
     /// The name of an operation, or its number.
@@ -258,7 +279,7 @@ mod tests {
     fn names() -> Names {
         let threads = [(50, "high"), (10, "low"), (11, "other")];
         let threads = threads.map(|(id, name)| (id, name.to_owned()));
-        Names::new(threads.into(), 1_000).operations(&["method"])
+        Names::new(threads.into(), 1_000).operations(["method"])
     }
 
     #[test]

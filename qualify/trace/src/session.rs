@@ -1,12 +1,13 @@
 //! A whole recording: the kernel's events and what ORBs' flight recorders leave.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 
 use punctual_flight::{ENVIRONMENT, ENVIRONMENT_RECORDS, ThreadRecords, read_folder};
 use punctual_harness::MemoryFolder;
 
 use crate::budget::{Explanation, explain};
+use crate::distributable::{DistributableThread, Doing, distributable_threads};
 use crate::event::ThreadId;
 use crate::inversion::{Analysis, analyse, queued_behind};
 use crate::kernel::{KernelRecorder, KernelSettings, KernelTrace};
@@ -47,6 +48,8 @@ pub struct Recorded {
     pub threads: Vec<ThreadRecords>,
     /// The requests in that.
     pub requests: Vec<Request>,
+    /// The distributable threads in that.
+    pub distributable: Vec<DistributableThread>,
 }
 
 impl Session {
@@ -90,11 +93,11 @@ impl Session {
             Err(reason) => Err(reason),
         };
         let threads = read_folder(self.folder.path())?;
-        let requests = requests(&threads);
         Ok(Recorded {
             kernel,
+            requests: requests(&threads),
+            distributable: distributable_threads(&threads),
             threads,
-            requests,
         })
     }
 }
@@ -126,6 +129,33 @@ impl Recorded {
             names.extend(kernel.names.iter().map(|(thread, name)| (*thread, name.clone())));
         }
         names
+    }
+
+    /// What processes of ORBs are called.
+    pub fn processes(&self) -> HashMap<i32, String> {
+        let named = self
+            .threads
+            .iter()
+            .filter(|thread| !thread.process_name.is_empty());
+        named
+            .map(|thread| (thread.process, thread.process_name.clone()))
+            .collect()
+    }
+
+    /// When the first thing happened that ORBs recorded; 0 where nothing did.
+    pub fn begin_ns(&self) -> u64 {
+        let first = self.threads.iter().filter_map(|thread| thread.records.first());
+        first.map(|record| record.time_ns).min().unwrap_or(0)
+    }
+
+    /// What segments of distributable threads are called. At the host of a servant that is the operation.
+    pub fn segments(&self) -> BTreeSet<&str> {
+        let spans = self.distributable.iter().flat_map(|thread| &thread.spans);
+        let names = spans.filter_map(|span| match &span.what {
+            Doing::Segment { name, .. } => Some(name.as_str()),
+            _ => None,
+        });
+        names.collect()
     }
 
     /// How many flight records were overwritten before they could be read.

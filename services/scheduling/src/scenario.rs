@@ -181,6 +181,9 @@ pub struct HostEntry {
     /// Processor time of a switch to another thread. Default: 0.
     #[serde(default)]
     pub hand_over: Span,
+    /// Processor time to find out whether an operation can still be in time, before it is dispatched. Default: 0.
+    #[serde(default)]
+    pub check: Span,
     /// Processor time to cancel an operation or unwind a cancelled thread. Default: 0.
     #[serde(default)]
     pub cancellation: Span,

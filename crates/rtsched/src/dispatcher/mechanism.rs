@@ -22,8 +22,9 @@ pub enum Mechanism {
     /// As many threads run as there are processors; the others wait, each for itself, until it is their turn. For all schedulers.
     /// \[S4\]: MIF, MUF. What becomes of a running thread that others pass is [`Preemption`].
     ///
-    /// A thread that calls another host, sleeps by [`Current::sleep_until`](crate::Current::sleep_until) or waits for a resource of
-    /// ours lets others run meanwhile. One that waits by other means keeps its processor.
+    /// A thread that calls another host, waits for the reply to an asynchronous call, sleeps by
+    /// [`Current::sleep_until`](crate::Current::sleep_until) or waits for a resource of ours lets others run meanwhile. One that waits
+    /// by other means keeps its processor; so does one whose executor sleeps.
     #[default]
     ReadyQueue,
     /// The kernel's SCHED_DEADLINE, with what the segment's parameters reserve: `execution_time` in each `period`. Only for EDF. The

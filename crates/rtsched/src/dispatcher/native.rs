@@ -93,6 +93,18 @@ pub(super) fn change(head: &mut Head, native: Native) -> Result<(), Denied> {
     Ok(())
 }
 
+/// Whether that priority is lower than the OS thread's real-time priority of now.
+pub(super) fn is_lower(head: &mut Head, native: NativePriority) -> bool {
+    match head.native {
+        Native::At(now) => native < now,
+        Native::Own => {
+            remember(head);
+            head.before.is_realtime() && native < head.before.priority
+        }
+        Native::Deadline => false,
+    }
+}
+
 /// What the calling OS thread is to be natively, noted under the dispatcher's lock.
 pub(super) fn wish(head: &mut Head, native: NativePriority) -> Lowering {
     head.wanted.store(native.0, Ordering::Relaxed);

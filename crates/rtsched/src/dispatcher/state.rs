@@ -216,7 +216,7 @@ impl State {
         let received = head.received();
         entry.place = Place::Ready(head);
         self.choice.ready(slot, &parameters, received, now);
-        self.find_level(slot, &parameters, None);
+        self.find_level(slot, &parameters, Some(slot));
         Ok(self.reschedule(Some(slot), now))
     }
 
@@ -446,7 +446,7 @@ impl State {
             if self.running.len() < self.settings.processors && !self.running.contains(&slot) {
                 self.running.push(slot);
                 self.note(slot, Switch::Resumed, now);
-                self.give_processor(slot, &mut wakes);
+                self.give_processor(slot, caller, &mut wakes);
             }
         }
         wakes
@@ -465,12 +465,12 @@ impl State {
         true
     }
 
-    fn give_processor(&mut self, slot: Slot, wakes: &mut Wakes) {
+    fn give_processor(&mut self, slot: Slot, caller: Option<Slot>, wakes: &mut Wakes) {
         if self.mechanism != Mechanism::ReadyQueue {
             return;
         }
         if self.preempts() {
-            self.make_native(slot, Native::At(self.settings.native.active));
+            self.set_level(slot, self.settings.native.active, caller);
         }
         let head = self
             .entry_mut(slot)
@@ -507,13 +507,13 @@ impl State {
         }
     }
 
-    /// A caller that lowers itself does so when it has let go of the lock: whoever goes first then would have to wait for that.
+    /// A caller that lowers itself does so when it has let go of the lock. Whoever goes first then would have to wait for that; and
+    /// an owner that lowers itself loses what it has inherited from those who wait already (seen with Linux 6.18), so that they
+    /// would wait for all threads between.
     fn set_level(&mut self, slot: Slot, native: NativePriority, caller: Option<Slot>) {
+        let denied = self.denied;
         let head = self.entry_mut(slot).head_mut().expect("it is ready");
-        if caller == Some(slot)
-            && let Native::At(before) = head.native
-            && native < before
-        {
+        if caller == Some(slot) && !denied && native::is_lower(head, native) {
             head.native = Native::At(native);
             self.lowers = Some(native::wish(head, native));
         } else {

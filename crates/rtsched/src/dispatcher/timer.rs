@@ -56,11 +56,10 @@ impl Dispatcher {
             let due = state.choice.reconsider_at.unwrap_or(Time::NEVER);
             if due <= now {
                 let wakes = state.reconsider(now);
-                // A scheduler that is never content must not keep a processor for itself, however long a decision takes.
+                // Whoever was chosen must come to run in between, however long a decision takes: one that waits for processor time
+                // of its own would be due again and again, and this thread would take all of it.
                 let earliest = super::now() + LEAST_INTERVAL;
-                if let Some(again) = &mut state.choice.reconsider_at {
-                    *again = earliest.max(*again);
-                }
+                state.choice.reconsider_at = state.choice.reconsider_at.map(|again| again.max(earliest));
                 drop(state);
                 wakes.open();
                 state = self.state.lock();

@@ -442,6 +442,17 @@ pub(crate) fn use_resource(endsystem: &Arc<Endsystem>, resource: ResourceId) -> 
     }
 }
 
+/// A segment of that name begins.
+fn note_segment(id: DistributableThreadId, name: &str) {
+    note(Event::SegmentBegin, id);
+    record(|| Record::of_text(Event::SegmentName, name));
+}
+
+/// The current thread spawns that one.
+pub(crate) fn note_spawned(id: DistributableThreadId) {
+    note(Event::DistributableThreadSpawned, id);
+}
+
 fn note(event: Event, id: DistributableThreadId) {
     record(|| Record::new(event).detail(id.0 as u64));
 }

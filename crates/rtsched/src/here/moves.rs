@@ -10,7 +10,8 @@ use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, SystemException};
 
 use super::{
-    Foreign, Mark, Present, end_visit, innermost_of, interrupted_at_point, note, segments::end_segments, with,
+    Foreign, Mark, Present, end_visit, innermost_of, interrupted_at_point, note, note_segment,
+    segments::end_segments, with,
 };
 use crate::{
     dispatcher::{self, Head},
@@ -106,7 +107,7 @@ fn receive(endsystem: &Arc<Endsystem>, visit: u64, cancelled: bool) -> Result<()
     let Some((visitor, id, head)) = returned else {
         return Ok(());
     };
-    note(Event::DistributableThreadReceived, id);
+    note(Event::DistributableThreadReturned, id);
     if cancelled {
         let _ = endsystem.dispatcher.cancel(id);
     }
@@ -161,6 +162,7 @@ pub(crate) fn begin_request(
     with(|here| here.push_request(apart));
     pause();
     note(Event::DistributableThreadReceived, arrival.id);
+    note_segment(arrival.id, arrival.operation);
     let storage = endsystem.dispatcher.storage(slot);
     let (visitor, head) = with(|here| {
         let number = here.push_visit(Some(endsystem), slot, arrival.id, Some(storage));

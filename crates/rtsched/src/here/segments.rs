@@ -8,7 +8,8 @@ use punctual_sched::dynamic::{SchedulingParameters, Slot};
 use punctual_types::{DistributableThreadId, Minor, SystemException};
 
 use super::{
-    Mark, drop_if_unscoped, end_visit, innermost_of, interrupted_at_point, needs_processor_time, note, with,
+    Mark, drop_if_unscoped, end_visit, innermost_of, interrupted_at_point, needs_processor_time, note,
+    note_segment, with,
 };
 use crate::{
     SchedulingError,
@@ -52,7 +53,7 @@ pub(crate) fn begin_thread(
     implicit: Option<SchedulingParameters>,
     scoped: bool,
 ) -> Result<Mark, SystemException> {
-    note(Event::SegmentBegin, id);
+    note_segment(id, name);
     let storage = endsystem.dispatcher.storage(slot);
     let (visitor, head, mark) = with(|here| {
         let number = here.push_visit(Some(endsystem), slot, id, Some(storage));
@@ -93,7 +94,7 @@ fn begin_nested(
                 punctual_types::Completion::No,
             ));
         }
-        note(Event::SegmentBegin, visit.id);
+        note_segment(visit.id, name);
         let mark = Mark {
             visit: visit.number,
             depth: here.depth,
@@ -128,6 +129,10 @@ pub(crate) fn update(
         endsystem.check(implicit)?;
     }
     let (before, began_at) = with(|here| {
+        note(
+            Event::SegmentUpdate,
+            here.visits.last().expect("there is a current one").id,
+        );
         let segment = here.innermost();
         let before = (
             segment.parameters,

@@ -3,7 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use punctual_os::{PiMutex, ThreadSpec};
-use punctual_rtsched::{RtScheduling, SchedulingError, Standing, storage::WordKey};
+use punctual_rtsched::{
+    RtScheduling, SchedulingError, Standing,
+    storage::{VisitorLimits, WordKey},
+};
 use punctual_sched::dynamic::{EarliestDeadlineFirst, SchedulingParameters};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
@@ -580,4 +583,43 @@ fn a_forged_or_broken_context_is_an_error_to_its_sender() {
         })
         .unwrap();
     eventually("nothing is left", || server.scheduling.threads() == 0);
+}
+
+#[test]
+fn a_flood_of_fresh_ids_leaves_no_more_than_there_is_room_for() {
+    let limits = VisitorLimits {
+        max_visitors: 8,
+        ..VisitorLimits::default()
+    };
+    let scheduling = RtScheduling::builder()
+        .max_threads(4)
+        .visitor_limits(limits)
+        .build()
+        .unwrap();
+    let (client, server) = (Host::new(), Host::with(scheduling));
+    let key = WordKey::<u32>::new().unwrap();
+    let worker = server.serve(move |value| {
+        key.set(1).unwrap();
+        Ok(value)
+    });
+    let worker = client.resolve(&worker);
+    let current = client.scheduling.current();
+    for round in 0..200 {
+        let called = current.segment("track", importance(1), |_| {
+            worker.post(round)?;
+            Ok::<_, SchedulingError>(worker.work(round)?)
+        });
+        // Oneways that are not served yet take room as well, and are refused where there is none.
+        match called {
+            Ok(result) => assert_eq!(result, round),
+            Err(SchedulingError::System(full)) => {
+                assert_eq!(full.minor, Minor::TOO_MANY_DISTRIBUTABLE_THREADS);
+            }
+            Err(other) => panic!("{other}"),
+        }
+        assert!(server.scheduling.threads() <= 4);
+    }
+    eventually("they have left", || server.scheduling.threads() == 0);
+    assert!(server.scheduling.visitors().len() <= 8);
+    assert!(server.scheduling.visitors().destroyed_by_lanes() > 0);
 }

@@ -298,3 +298,51 @@ fn storage_is_cleared_where_a_cancelled_thread_ends() {
     assert!(result.is_err());
     assert_eq!(*log.lock(), ["seen", "dropped"]);
 }
+
+#[test]
+fn cancellations_meet_threads_wherever_they_are() {
+    let scheduling = cooperative();
+    let (client, server) = (Host::with(scheduling.clone()), Host::with(scheduling.clone()));
+    let worker = client.resolve(&server.serve(Ok));
+    let lock = scheduling.create_resource_manager("map", None).unwrap();
+    let players: Vec<_> = (0..4)
+        .map(|number| {
+            let (scheduling, worker, lock) = (scheduling.clone(), worker.clone(), lock.clone());
+            let body = move || {
+                let current = scheduling.current();
+                let mut cancelled = 0;
+                for round in 0..300 {
+                    let played = current.segment("play", importance(number), |segment| {
+                        let guard = lock.lock()?;
+                        current.sleep_until(current.now() + Duration::from_micros(100))?;
+                        segment.update(importance(round % 7))?;
+                        drop(guard);
+                        worker.work(1)?;
+                        Ok::<_, SchedulingError>(())
+                    });
+                    match played {
+                        Ok(()) => {}
+                        Err(error) if error.is_cancellation() => cancelled += 1,
+                        Err(error) => panic!("{error}"),
+                    }
+                    assert!(current.id().is_err(), "nothing is left open");
+                }
+                cancelled
+            };
+            ThreadSpec::new("player").spawn(body).unwrap()
+        })
+        .collect();
+    // Twice each, at any point, also after its end.
+    while players.iter().any(|player| !player.is_finished()) {
+        for thread in scheduling.snapshot() {
+            if let Some(found) = scheduling.lookup(thread.id) {
+                let _ = (found.cancel(), found.cancel());
+            }
+        }
+        std::thread::sleep(Duration::from_micros(300));
+    }
+    let cancelled: u32 = players.into_iter().map(|player| player.join().unwrap()).sum();
+    assert!(cancelled > 0);
+    assert_eq!(lock.owner(), None);
+    eventually("all have left", || scheduling.threads() == 0);
+}

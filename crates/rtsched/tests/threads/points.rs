@@ -131,7 +131,8 @@ fn cancelled_in_a_collocated_call_the_caller_is_told_when_it_returns() {
 fn a_oneway_and_a_collocated_call_let_more_eligible_threads_go_first() {
     let (client, server) = (Host::new(), Host::new());
     let (remote, local) = (client.resolve(&server.serve(Ok)), client.serve(Ok));
-    let calls: [(&str, fn(&WorkerRef) -> bool, WorkerRef); 2] = [
+    type Calls = fn(&WorkerRef) -> bool;
+    let calls: [(&str, Calls, WorkerRef); 2] = [
         ("oneway", |remote| remote.post(1).is_ok(), remote),
         ("collocated", |local| local.work(1).is_ok(), local),
     ];

@@ -1,6 +1,6 @@
 use core::time::Duration;
 
-use super::{Claim, ParameterKind, SchedulingParameters};
+use super::{Claim, ParameterKind, SchedulingParameters, Time};
 
 /// An order of threads, which [`Ranked`](super::Ranked) makes a [`Scheduler`](super::Scheduler) of.
 ///
@@ -47,6 +47,11 @@ pub trait Discipline: Send {
     /// processor time its rank may fall, where [`quantum`](Self::quantum) says so; it must not rise.
     fn rank(&self, claim: &Claim) -> Self::Rank;
 
+    /// Where a claim stands once it [is hopeless](Claim::is_hopeless): not before its [`rank`](Self::rank), which it is by default.
+    fn late_rank(&self, claim: &Claim) -> Self::Rank {
+        self.rank(claim)
+    }
+
     /// See [`Scheduler::fixed_eligibility`](super::Scheduler::fixed_eligibility). Must agree with the ranks: of two claims the
     /// one with the greater rank never has the smaller number.
     fn fixed_eligibility(&self, parameters: &SchedulingParameters) -> Option<i64> {
@@ -62,8 +67,8 @@ pub trait Discipline: Send {
     }
 
     /// After how much more processor time a thread's rank falls below `waiting`; `None`: never.
-    fn overtaken_after(&self, running: &Claim, waiting: &Self::Rank) -> Option<Duration> {
-        let _ = (running, waiting);
+    fn overtaken_after(&self, running: &Claim, waiting: &Self::Rank, now: Time) -> Option<Duration> {
+        let _ = (running, waiting, now);
         None
     }
 }

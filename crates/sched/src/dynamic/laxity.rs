@@ -8,9 +8,8 @@ use super::{Claim, SchedulingParameters};
 /// laxity of one that runs stays the same: its latest start moves on with what it receives.
 ///
 /// Laxities go below zero: what can no longer be in time has its latest start in the past, and comes before what still can. An
-/// overloaded host then works on what is lost already. Cancel what [is hopeless](Claim::is_hopeless), take criticalities
-/// ([`MaximumUrgencyFirst`](super::MaximumUrgencyFirst)), or leave it behind
-/// ([`MaximumAccruedUtility`](super::MaximumAccruedUtility)). Without a deadline the laxity is greater than all others.
+/// overloaded host then works on what is lost already. Cancel what [is hopeless](Claim::is_hopeless), or leave it behind
+/// ([`MaximumUrgencyFirst`](super::MaximumUrgencyFirst), [`MaximumAccruedUtility`](super::MaximumAccruedUtility)). Without a deadline the laxity is greater than all others.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct LaxityRank {
     latest_start: Reverse<i128>,

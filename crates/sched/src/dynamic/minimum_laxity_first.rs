@@ -1,6 +1,6 @@
 use core::time::Duration;
 
-use super::{Claim, Discipline, LaxityRank, ParameterKind, Ranked};
+use super::{Claim, Discipline, LaxityRank, ParameterKind, Ranked, Time};
 
 /// MLF, also called LLF: what has the least laxity goes first; among equals the more important. RT-CORBA 1.2, `LLF_Scheduling`.
 ///
@@ -56,7 +56,7 @@ impl Discipline for Mlf {
         Some(self.quantum)
     }
 
-    fn overtaken_after(&self, running: &Claim, waiting: &LaxityRank) -> Option<Duration> {
+    fn overtaken_after(&self, running: &Claim, waiting: &LaxityRank, _: Time) -> Option<Duration> {
         LaxityRank::overtaken_after(running, waiting)
     }
 }

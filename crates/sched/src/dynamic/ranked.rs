@@ -89,12 +89,12 @@ impl<D: Discipline> Scheduler for Ranked<D> {
             self.claims.resize(needed, None);
         }
         if self.claims[thread.index()].replace(claim).is_some() {
-            return self.set_rank(thread, self.discipline.rank(&claim));
+            return self.set_rank(thread, self.rank(&claim, now));
         }
         self.arrivals += 1;
         self.waiting.insert(Ranking {
             thread,
-            rank: self.discipline.rank(&claim),
+            rank: self.rank(&claim, now),
             arrival: self.arrivals,
         });
     }
@@ -105,7 +105,7 @@ impl<D: Discipline> Scheduler for Ranked<D> {
             return;
         };
         *claim = changed;
-        self.set_rank(thread, self.discipline.rank(&changed));
+        self.set_rank(thread, self.rank(&changed, now));
     }
 
     fn remove(&mut self, thread: Slot, _: Time) {
@@ -125,12 +125,12 @@ impl<D: Discipline> Scheduler for Ranked<D> {
         received: &dyn Fn(Slot) -> Duration,
         chosen: &mut Vec<Slot>,
     ) {
-        self.let_ranks_fall(received);
+        self.let_ranks_fall(now, received);
         while self.running.len() > processors {
             self.stop_last();
         }
         while self.running.len() < processors {
-            self.let_first_fall(received);
+            self.let_first_fall(now, received);
             let Some(first) = self.waiting.pop() else {
                 break;
             };
@@ -138,7 +138,7 @@ impl<D: Discipline> Scheduler for Ranked<D> {
         }
         // More than so many can change only where ranks do not make sense, and then nothing ever would be right.
         for _ in 0..=processors {
-            self.let_first_fall(received);
+            self.let_first_fall(now, received);
             let (Some(first), Some(last)) = (self.waiting.first(), self.running.last()) else {
                 break;
             };
@@ -167,7 +167,7 @@ impl<D: Discipline> Scheduler for Ranked<D> {
     fn compare(&self, one: &Claim, other: &Claim, now: Time) -> Ordering {
         let rank = |claim: &Claim| {
             let claim = self.claim(&claim.parameters, claim.received, now);
-            self.discipline.rank(&claim)
+            self.rank(&claim, now)
         };
         rank(one).cmp(&rank(other))
     }
@@ -184,6 +184,13 @@ impl<D: Discipline> Ranked<D> {
             ..TranslationDefaults::default()
         };
         Claim::new(parameters.translated(kind, &defaults), received)
+    }
+
+    fn rank(&self, claim: &Claim, now: Time) -> D::Rank {
+        match claim.is_hopeless(now) {
+            true => self.discipline.late_rank(claim),
+            false => self.discipline.rank(claim),
+        }
     }
 
     fn set_rank(&mut self, thread: Slot, rank: D::Rank) {
@@ -222,16 +229,17 @@ impl<D: Discipline> Ranked<D> {
         }
     }
 
-    /// The rank after what a thread has received; `None` where ranks do not fall.
-    fn fallen(&mut self, thread: Slot, received: &dyn Fn(Slot) -> Duration) -> Option<D::Rank> {
+    /// The rank now, after what a thread has received; `None` where ranks do not fall.
+    fn fallen(&mut self, thread: Slot, now: Time, received: &dyn Fn(Slot) -> Duration) -> Option<D::Rank> {
         self.discipline.quantum()?;
         let claim = self.claims[thread.index()].as_mut()?;
         claim.received = received(thread);
-        Some(self.discipline.rank(claim))
+        let claim = *claim;
+        Some(self.rank(&claim, now))
     }
 
     /// Those that run fall as they run, once their quantum is over.
-    fn let_ranks_fall(&mut self, received: &dyn Fn(Slot) -> Duration) {
+    fn let_ranks_fall(&mut self, now: Time, received: &dyn Fn(Slot) -> Duration) {
         let Some(quantum) = self.discipline.quantum() else {
             return;
         };
@@ -240,7 +248,7 @@ impl<D: Discipline> Ranked<D> {
             if received(ranking.thread) < since.saturating_add(quantum) {
                 continue;
             }
-            if let Some(rank) = self.fallen(ranking.thread, received) {
+            if let Some(rank) = self.fallen(ranking.thread, now, received) {
                 self.running[place].ranking.rank = rank;
             }
         }
@@ -251,14 +259,15 @@ impl<D: Discipline> Ranked<D> {
             });
     }
 
-    /// One that has run, perhaps a little longer than it was told to, is not as urgent as the queue has it. No thread is more
+    /// One that has run, perhaps a little longer than it was told to, is not as urgent as the queue has it; nor is one that has
+    /// become hopeless as it waited. No thread is more
     /// urgent than the queue has it, so looking at the first is enough.
-    fn let_first_fall(&mut self, received: &dyn Fn(Slot) -> Duration) {
+    fn let_first_fall(&mut self, now: Time, received: &dyn Fn(Slot) -> Duration) {
         for _ in 0..self.waiting.len() {
             let Some(&Ranking { thread, rank, .. }) = self.waiting.first() else {
                 return;
             };
-            match self.fallen(thread, received) {
+            match self.fallen(thread, now, received) {
                 Some(fallen) if fallen < rank => self.waiting.set_rank(thread, fallen),
                 _ => return,
             };
@@ -277,7 +286,7 @@ impl<D: Discipline> Ranked<D> {
                 .since
                 .saturating_add(quantum)
                 .saturating_sub(claim.received);
-            let after = self.discipline.overtaken_after(&claim, &first)?;
+            let after = self.discipline.overtaken_after(&claim, &first, now)?;
             Some(now + after.max(kept))
         };
         self.running.iter().filter_map(overtaken).min()

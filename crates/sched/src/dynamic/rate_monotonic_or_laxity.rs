@@ -1,7 +1,7 @@
 use core::{cmp::Reverse, time::Duration};
 
 use super::{
-    Claim, Discipline, LaxityRank, ParameterKind, Ranked, SchedulingParameters, laxity::criticality,
+    Claim, Discipline, LaxityRank, ParameterKind, Ranked, SchedulingParameters, Time, laxity::criticality,
 };
 
 /// RMS+MLF: critical work goes first, by its rate; behind it the rest, by its laxity. Critical is what has at least
@@ -67,7 +67,7 @@ impl Discipline for RmsMlf {
         Some(self.quantum)
     }
 
-    fn overtaken_after(&self, running: &Claim, waiting: &RateOrLaxityRank) -> Option<Duration> {
+    fn overtaken_after(&self, running: &Claim, waiting: &RateOrLaxityRank, _: Time) -> Option<Duration> {
         match (self.rank(running), waiting) {
             (RateOrLaxityRank::Laxity(_), RateOrLaxityRank::Laxity(waiting)) => {
                 LaxityRank::overtaken_after(running, waiting)

@@ -1,6 +1,6 @@
 use core::time::Duration;
 
-use crate::dynamic::Time;
+use crate::dynamic::{ParameterKind, Time};
 
 use super::{
     Arrival, Event, EventKind, Observer, Overrun, Parameters, Simulation, ThreadId,
@@ -132,7 +132,8 @@ impl Simulation<'_> {
             job,
             ..id
         };
-        let implicit = self.threads[by].segment().parameters;
+        let implicit = self.threads[by].segment();
+        let implicit = (implicit.parameters, implicit.kind);
         let thread = self.create(id, if here { host } else { own }, arrives, Some(implicit));
         self.threads[thread].parent = reply.map(|reply_bytes| Parent {
             thread: by,
@@ -143,9 +144,20 @@ impl Simulation<'_> {
         thread
     }
 
-    fn create(&mut self, id: ThreadId, host: usize, arrived: Time, implicit: Option<Parameters>) -> usize {
+    fn create(
+        &mut self,
+        id: ThreadId,
+        host: usize,
+        arrived: Time,
+        implicit: Option<(Parameters, ParameterKind)>,
+    ) -> usize {
         let about = &self.model.tasks[id.task as usize];
-        let parameters = about.parameters.or(implicit).unwrap_or_default();
+        let own = about
+            .parameters
+            .map(|parameters| (parameters, self.hosts[host].scheduler.kind()));
+        let (parameters, kind) = own
+            .or(implicit)
+            .unwrap_or_else(|| (Parameters::default(), self.hosts[host].scheduler.kind()));
         self.statistics.tasks[id.task as usize].utility_offered += u64::from(parameters.utility.value);
         let place = self.free.pop().unwrap_or_else(|| {
             self.threads.push(Thread::unused());
@@ -159,6 +171,7 @@ impl Simulation<'_> {
         );
         thread.segments.push(Segment {
             parameters,
+            kind,
             from: arrived,
             received: 0,
         });

@@ -15,7 +15,8 @@ impl Simulation<'_> {
         }
         self.finish_computations(host, observer);
         loop {
-            while self.hosts[host].undecided {
+            // Who comes while an operation is being cancelled is seen after that, and before the next one is.
+            while self.hosts[host].undecided && self.hosts[host].cancels_until <= now {
                 self.decide(host, observer);
             }
             let mut processors = 0..self.hosts[host].processors.len();
@@ -73,11 +74,15 @@ impl Simulation<'_> {
             let Some(processor) = self.hosts[host].processor_for(thread, life) else {
                 break;
             };
-            if let Some(depth) = self.sheds(thread) {
-                self.hosts[host].overhead(processor, now, costs.cancellation);
-                self.shed(thread, depth, observer);
-                // Somebody else is to run instead.
-                break;
+            if self.is_checked(thread) {
+                self.hosts[host].overhead(processor, now, costs.check);
+                if let Some(depth) = self.sheds(thread) {
+                    let until = self.hosts[host].overhead(processor, now, costs.cancellation);
+                    self.hosts[host].cancels_until = until;
+                    self.shed(thread, depth, observer);
+                    // Somebody else is to run instead.
+                    break;
+                }
             }
             self.hosts[host].dispatch(processor, thread, life, now, costs.hand_over);
             let thread_state = &mut self.threads[thread];
@@ -112,17 +117,19 @@ impl Simulation<'_> {
         }
     }
 
-    /// The operation that is to be cancelled instead of being dispatched. What computes already is not at a scheduling point.
+    /// Whether it is looked at if it can be in time before it is dispatched. What computes already is not at a scheduling point.
+    fn is_checked(&self, thread: usize) -> bool {
+        let state = &self.threads[thread];
+        self.model.shedding != Shedding::None && state.remaining == 0 && state.unwinding_to.is_none()
+    }
+
+    /// The operation that is to be cancelled instead of being dispatched.
     fn sheds(&self, thread: usize) -> Option<usize> {
         let state = &self.threads[thread];
-        let sheds = match self.model.shedding {
-            Shedding::None => false,
-            Shedding::NonCritical => !state.segment().parameters.is_critical(),
-            Shedding::All => true,
-        };
-        if !sheds || state.remaining > 0 || state.unwinding_to.is_some() {
-            return None;
+        match self.model.shedding {
+            Shedding::None => None,
+            Shedding::NonCritical if state.segment().parameters.is_critical() => None,
+            Shedding::NonCritical | Shedding::All => state.hopeless(self.now),
         }
-        state.hopeless(self.now)
     }
 }

@@ -251,7 +251,7 @@ impl<'m> Simulation<'m> {
         let slot = state.slot(place);
         let thread = &mut self.threads[place];
         (thread.state, thread.slot) = (State::Ready, slot);
-        let claim = thread.claim(state.scheduler.kind());
+        let claim = thread.claim(state.scheduler.kind(), self.now);
         state
             .scheduler
             .ready(slot, &claim.parameters, claim.received, self.now);
@@ -280,7 +280,7 @@ impl<'m> Simulation<'m> {
             return;
         }
         let host = &mut self.hosts[thread.host];
-        let claim = thread.claim(host.scheduler.kind());
+        let claim = thread.claim(host.scheduler.kind(), self.now);
         host.scheduler
             .update(thread.slot, &claim.parameters, claim.received, self.now);
         host.undecided = true;

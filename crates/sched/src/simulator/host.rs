@@ -19,6 +19,8 @@ pub(super) struct HostState {
     /// It is in the list of hosts that something happened on.
     pub(super) listed: bool,
     pub(super) reconsider_at: Option<Time>,
+    /// Until when an operation is being cancelled, so that nobody is dispatched.
+    pub(super) cancels_until: Time,
     /// The alarm that counts; others are late.
     pub(super) alarm: Option<Time>,
     pub(super) statistics: HostStatistics,
@@ -54,6 +56,7 @@ impl HostState {
             undecided: false,
             listed: false,
             reconsider_at: None,
+            cancels_until: Time(0),
             alarm: None,
             statistics: HostStatistics::default(),
         }
@@ -142,13 +145,14 @@ impl HostState {
         }
     }
 
-    /// A processor has to do so much for the scheduling before anything else.
-    pub(super) fn overhead(&mut self, processor: usize, now: Time, time: Duration) {
+    /// A processor has to do so much for the scheduling before anything else. Says until when.
+    pub(super) fn overhead(&mut self, processor: usize, now: Time, time: Duration) -> Time {
+        let place = &mut self.processors[processor];
         if !time.is_zero() {
-            let place = &mut self.processors[processor];
             place.overhead_until = place.overhead_until.max(now) + time;
             self.statistics.overhead += time;
         }
+        place.overhead_until
     }
 
     /// The thread of a processor, if it has nothing to compute: it is about to do its next step.
@@ -175,7 +179,8 @@ impl HostState {
             .reconsider_at
             .map(|at| at.max(now + Duration::from_nanos(1)) + delay);
         let reconsidered = reconsidered.filter(|at| self.ready > 0 && *at != Time::NEVER);
-        ends.chain(reconsidered).min()
+        let cancelled = (self.undecided && self.cancels_until > now).then_some(self.cancels_until);
+        ends.chain(reconsidered).chain(cancelled).min()
     }
 }
 

@@ -120,7 +120,7 @@ impl Simulation<'_> {
         let kind = state.scheduler.kind();
         let waiters = state.locks.get(&resource)?.waiters.iter().copied();
         waiters.reduce(|first, other| {
-            let [one, two] = [first, other].map(|thread| self.threads[thread].claim(kind));
+            let [one, two] = [first, other].map(|thread| self.threads[thread].claim(kind, self.now));
             match state.scheduler.compare(&two, &one, self.now) {
                 Ordering::Greater => other,
                 _ => first,
@@ -174,7 +174,7 @@ impl Simulation<'_> {
         let state = &self.hosts[host];
         let kind = state.scheduler.kind();
         let holder = &self.threads[thread];
-        let mut best = holder.own_claim(kind);
+        let mut best = holder.own_claim(kind, self.now);
         let mut found = false;
         let mut offer = |claim: Claim| {
             if state.scheduler.compare(&claim, &best, self.now) == Ordering::Greater {
@@ -190,7 +190,7 @@ impl Simulation<'_> {
                 Protocol::None => {}
                 Protocol::Inheritance => {
                     for waiter in waiters {
-                        let claim = self.threads[*waiter].claim(kind);
+                        let claim = self.threads[*waiter].claim(kind, self.now);
                         offer(Claim::new(claim.lent(), claim.received));
                     }
                 }

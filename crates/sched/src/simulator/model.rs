@@ -47,6 +47,8 @@ pub struct Costs {
     pub decision: Duration,
     /// To let another thread run on a processor than the one that ran before.
     pub hand_over: Duration,
+    /// To find out whether an operation that is about to be dispatched can still be in time. Where none are cancelled nobody asks.
+    pub check: Duration,
     /// To cancel an operation or to unwind a cancelled thread on this host.
     pub cancellation: Duration,
 }

@@ -1,6 +1,6 @@
 use core::{mem, time::Duration};
 
-use crate::dynamic::Time;
+use crate::dynamic::{ParameterKind, Time};
 
 use super::{
     Call, EventKind, Observer, Simulation, Start, Step, Work,
@@ -39,6 +39,7 @@ impl<'m> Simulation<'m> {
             Step::Begin(parameters) => {
                 let segment = Segment {
                     parameters: *parameters,
+                    kind: self.kind_at(thread),
                     from: self.now,
                     received: 0,
                 };
@@ -47,8 +48,9 @@ impl<'m> Simulation<'m> {
                 self.parameters_changed(thread, observer);
             }
             Step::Update(parameters) => {
+                let kind = self.kind_at(thread);
                 if let Some(segment) = self.threads[thread].segments.last_mut() {
-                    segment.parameters = *parameters;
+                    (segment.parameters, segment.kind) = (*parameters, kind);
                 }
                 self.say(thread, EventKind::SegmentUpdated, observer);
                 self.parameters_changed(thread, observer);
@@ -94,6 +96,11 @@ impl<'m> Simulation<'m> {
         } else {
             (time as f64 * share) as u64
         };
+    }
+
+    /// What the scheduler takes where the thread is.
+    fn kind_at(&self, thread: usize) -> ParameterKind {
+        self.hosts[self.threads[thread].host].scheduler.kind()
     }
 
     fn parameters_changed(&mut self, thread: usize, observer: &mut dyn Observer) {

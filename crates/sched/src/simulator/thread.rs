@@ -1,7 +1,7 @@
 use alloc::vec::Vec;
 use core::{mem, time::Duration};
 
-use crate::dynamic::{Claim, ParameterKind, Slot, Time};
+use crate::dynamic::{Claim, ParameterKind, SchedulingParameters, Slot, Time, TranslationDefaults};
 
 use super::{Parameters, Step, ThreadId, random::Random};
 
@@ -84,6 +84,8 @@ pub(super) struct Frame<'m> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     pub(super) parameters: Parameters,
+    /// What the scheduler takes where it was begun or last updated: what the thread brings to other hosts.
+    pub(super) kind: ParameterKind,
     pub(super) from: Time,
     /// Processor time, in nanoseconds, without segments in it that have not ended.
     pub(super) received: u64,
@@ -189,17 +191,22 @@ impl Thread<'_> {
         self.segments.last().expect("a thread that lives has a segment")
     }
 
-    /// What it asks for by its own segment.
-    pub(super) fn own_claim(&self, kind: ParameterKind) -> Claim {
+    /// What it asks for by its own segment, in the terms of the scheduler that it asks.
+    pub(super) fn own_claim(&self, kind: ParameterKind, now: Time) -> Claim {
         let segment = self.segment();
+        let defaults = TranslationDefaults {
+            now,
+            ..TranslationDefaults::default()
+        };
+        let brought: SchedulingParameters = segment.parameters.at(segment.kind, segment.from);
         let received = Duration::from_nanos(segment.received);
-        Claim::new(segment.parameters.at(kind, segment.from), received)
+        Claim::new(brought.translated(kind, &defaults), received)
     }
 
     /// What it asks for, with what others lend it here.
-    pub(super) fn claim(&self, kind: ParameterKind) -> Claim {
+    pub(super) fn claim(&self, kind: ParameterKind, now: Time) -> Claim {
         let inherited = self.inherited.filter(|inherited| inherited.host == self.host);
-        inherited.map_or_else(|| self.own_claim(kind), |inherited| inherited.claim)
+        inherited.map_or_else(|| self.own_claim(kind, now), |inherited| inherited.claim)
     }
 
     /// What its scheduler is told that its present segment has had.

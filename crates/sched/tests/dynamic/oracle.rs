@@ -7,12 +7,12 @@ use punctual_sched::dynamic::*;
 /// Greater goes first, compared from the left.
 pub type Key = Vec<i128>;
 
-/// One of the schedulers: where a thread stands, by its parameters and what it has received.
+/// One of the schedulers: where a thread stands, by its parameters, what it has received, and when that was.
 #[derive(Clone, Copy)]
 pub struct Rule {
     pub name: &'static str,
     pub kind: ParameterKind,
-    pub key: fn(&SchedulingParameters, Duration) -> Key,
+    pub key: fn(&SchedulingParameters, Duration, Time) -> Key,
     /// Whether what a thread receives makes a difference.
     pub moves: bool,
 }
@@ -32,7 +32,7 @@ pub const RULES: [Rule; 8] = [
     Rule {
         name: "FP",
         kind: ParameterKind::FixedPriority,
-        key: |parameters, _| match *parameters {
+        key: |parameters, _, _| match *parameters {
             SchedulingParameters::FixedPriority { priority } => vec![priority.value().into()],
             _ => panic!("{parameters:?}"),
         },
@@ -53,7 +53,7 @@ pub const RULES: [Rule; 8] = [
     Rule {
         name: "RMS",
         kind: ParameterKind::Rate,
-        key: |parameters, _| match *parameters {
+        key: |parameters, _, _| match *parameters {
             SchedulingParameters::Rate { period, importance } => {
                 vec![-nanoseconds(period), importance.into()]
             }
@@ -64,7 +64,7 @@ pub const RULES: [Rule; 8] = [
     Rule {
         name: "EDF",
         kind: ParameterKind::Deadline,
-        key: |parameters, _| match *parameters {
+        key: |parameters, _, _| match *parameters {
             SchedulingParameters::Deadline {
                 deadline, importance, ..
             } => vec![-i128::from(deadline.0), importance.into()],
@@ -75,7 +75,7 @@ pub const RULES: [Rule; 8] = [
     Rule {
         name: "MLF",
         kind: ParameterKind::Laxity,
-        key: |parameters, received| match *parameters {
+        key: |parameters, received, _| match *parameters {
             SchedulingParameters::Laxity {
                 deadline,
                 execution_time,
@@ -88,7 +88,7 @@ pub const RULES: [Rule; 8] = [
     Rule {
         name: "MUF",
         kind: ParameterKind::Urgency,
-        key: |parameters, received| match *parameters {
+        key: |parameters, received, now| match *parameters {
             SchedulingParameters::Urgency {
                 criticality,
                 deadline,
@@ -96,7 +96,8 @@ pub const RULES: [Rule; 8] = [
                 importance,
             } => {
                 let laxity = laxity(deadline, execution_time, received);
-                vec![criticality.into(), -laxity, importance.into()]
+                let in_time = laxity >= i128::from(now.0);
+                vec![criticality.into(), in_time.into(), -laxity, importance.into()]
             }
             _ => panic!("{parameters:?}"),
         },
@@ -105,7 +106,7 @@ pub const RULES: [Rule; 8] = [
     Rule {
         name: "RMS+MLF",
         kind: ParameterKind::RateOrLaxity,
-        key: |parameters, received| match *parameters {
+        key: |parameters, received, _| match *parameters {
             SchedulingParameters::RateOrLaxity {
                 criticality,
                 period,
@@ -122,7 +123,7 @@ pub const RULES: [Rule; 8] = [
     },
 ];
 
-fn importance(parameters: &SchedulingParameters, _: Duration) -> Key {
+fn importance(parameters: &SchedulingParameters, _: Duration, _: Time) -> Key {
     match *parameters {
         SchedulingParameters::Importance { importance } => vec![importance.into()],
         _ => panic!("{parameters:?}"),
@@ -134,7 +135,7 @@ struct Thread {
     slot: Slot,
     parameters: SchedulingParameters,
     /// What its rank goes by.
-    counted: Duration,
+    counted: (Duration, Time),
     arrival: usize,
     /// What it had received when it was chosen.
     chosen: Option<Duration>,
@@ -163,23 +164,23 @@ impl Oracle {
         self.threads.iter().any(|thread| thread.slot == slot)
     }
 
-    pub fn ready(&mut self, slot: Slot, parameters: SchedulingParameters, received: Duration) {
+    pub fn ready(&mut self, slot: Slot, parameters: SchedulingParameters, received: Duration, now: Time) {
         assert!(!self.knows(slot));
         assert_eq!(parameters.kind(), self.rule.kind);
         self.arrivals += 1;
         self.threads.push(Thread {
             slot,
             parameters,
-            counted: received,
+            counted: (received, now),
             arrival: self.arrivals,
             chosen: None,
         });
     }
 
-    pub fn update(&mut self, slot: Slot, parameters: SchedulingParameters, received: Duration) {
+    pub fn update(&mut self, slot: Slot, parameters: SchedulingParameters, received: Duration, now: Time) {
         for thread in self.threads.iter_mut().filter(|thread| thread.slot == slot) {
             thread.parameters = parameters;
-            thread.counted = received;
+            thread.counted = (received, now);
         }
     }
 
@@ -187,15 +188,16 @@ impl Oracle {
         self.threads.retain(|thread| thread.slot != slot);
     }
 
-    pub fn choose(&mut self, processors: usize, received: impl Fn(Slot) -> Duration) -> Vec<Slot> {
+    pub fn choose(&mut self, processors: usize, now: Time, received: impl Fn(Slot) -> Duration) -> Vec<Slot> {
         for thread in &mut self.threads {
             let received = received(thread.slot);
             if thread.chosen.is_none_or(|since| received >= since + self.quantum) {
-                thread.counted = received;
+                thread.counted = (received, now);
             }
         }
         let rule = self.rule;
-        let key = |thread: &Thread| Reverse((rule.key)(&thread.parameters, thread.counted));
+        let key =
+            |thread: &Thread| Reverse((rule.key)(&thread.parameters, thread.counted.0, thread.counted.1));
         self.threads
             .sort_by_key(|thread| (key(thread), thread.chosen.is_none(), thread.arrival));
         let chosen = processors.min(self.threads.len());
@@ -204,7 +206,7 @@ impl Oracle {
         }
         for thread in &mut self.threads[chosen..] {
             if thread.chosen.take().is_some() {
-                thread.counted = received(thread.slot);
+                thread.counted = (received(thread.slot), now);
             }
         }
         self.threads[..chosen].sort_by_key(|thread| (key(thread), thread.arrival));

@@ -141,13 +141,13 @@ impl Pair {
                 let had = ms(*had);
                 let parameters = numbers.parameters(self.rule.kind, self.now);
                 self.received[slot.0 as usize] = had;
-                self.oracle.ready(slot, parameters, had);
+                self.oracle.ready(slot, parameters, had, self.now);
                 self.scheduler.ready(slot, &parameters, had, self.now);
             }
             Step::Ready(slot, numbers, _) | Step::Update(slot, numbers) => {
                 let parameters = numbers.parameters(self.rule.kind, self.now);
                 let received = self.received[*slot as usize];
-                self.oracle.update(Slot(*slot), parameters, received);
+                self.oracle.update(Slot(*slot), parameters, received, self.now);
                 self.scheduler
                     .update(Slot(*slot), &parameters, received, self.now);
             }
@@ -175,7 +175,7 @@ impl Pair {
             .choose(processors, self.now, &had, &mut self.chosen);
         assert_eq!(
             self.chosen,
-            self.oracle.choose(processors, had),
+            self.oracle.choose(processors, self.now, had),
             "{}",
             self.rule.name
         );
@@ -185,12 +185,15 @@ impl Pair {
         };
         assert!(reconsider > self.now);
         self.chooses_the_same_at(processors, Time(reconsider.0 - 1));
-        assert_ne!(
-            self.chosen,
-            self.chosen_at(processors, reconsider),
-            "{}",
-            self.rule.name
-        );
+        // Who is to overtake under MUF may be late itself by the end of the quantum, and then does not.
+        if self.rule.name != "MUF" {
+            assert_ne!(
+                self.chosen,
+                self.chosen_at(processors, reconsider),
+                "{}",
+                self.rule.name
+            );
+        }
     }
 
     fn chooses_the_same_at(&self, processors: usize, time: Time) {
@@ -209,7 +212,7 @@ impl Pair {
                 false => until_now,
             }
         };
-        self.oracle.clone().choose(processors, received)
+        self.oracle.clone().choose(processors, time, received)
     }
 }
 
@@ -229,7 +232,7 @@ proptest! {
         for rule in RULES {
             let scheduler = standard(rule.name).unwrap();
             let [one, other] = [&one, &other].map(|numbers| numbers.parameters(rule.kind, at(100)));
-            let key = |parameters| (rule.key)(parameters, Duration::ZERO);
+            let key = |parameters| (rule.key)(parameters, Duration::ZERO, at(100));
             let expected = key(&one).cmp(&key(&other));
             let [first, second] = [one, other].map(|parameters| Claim::new(parameters, Duration::ZERO));
             prop_assert_eq!(scheduler.compare(&first, &second, at(100)), expected);

@@ -270,6 +270,33 @@ fn muf_puts_the_criticality_before_the_laxity_before_the_importance() {
 }
 
 #[test]
+fn muf_leaves_what_is_late_behind_what_is_as_critical_and_in_time() {
+    let urgency = |criticality, deadline, execution_time| SchedulingParameters::Urgency {
+        criticality,
+        deadline: at(deadline),
+        execution_time: ms(execution_time),
+        importance: 0,
+    };
+    let threads = [
+        urgency(1, 10, 11),
+        urgency(1, 10, 10),
+        urgency(1, 90, 1),
+        urgency(0, 10, 1),
+        urgency(2, 10, 20),
+    ];
+    let mut scheduler = MaximumUrgencyFirst::new();
+    assert_eq!(order(&mut scheduler, &threads[..]), [4, 1, 2, 0, 3]);
+    // Late by waiting: at 5 ms the second one has 5 ms too little.
+    let mut scheduler = MaximumUrgencyFirst::new();
+    for (slot, parameters) in (0..).zip(&threads[1..3]) {
+        scheduler.ready(Slot(slot), parameters, Duration::ZERO, at(0));
+    }
+    let mut chosen = Vec::new();
+    scheduler.choose(1, at(5), &|_| Duration::ZERO, &mut chosen);
+    assert_eq!(chosen, [Slot(1)]);
+}
+
+#[test]
 fn fp_tp_and_mif_put_the_greatest_first_and_equals_in_the_order_of_arrival() {
     let priority = |value| SchedulingParameters::FixedPriority {
         priority: Priority::new(value).unwrap(),

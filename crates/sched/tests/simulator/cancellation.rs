@@ -157,6 +157,34 @@ fn an_operation_that_cannot_be_in_time_is_not_dispatched() {
     );
 }
 
+/// Who comes meanwhile waits for one cancellation, not for all that are due.
+#[test]
+fn checks_and_cancellations_take_time_one_by_one() {
+    let hopeless = |number: u32| with_deadline(&format!("hopeless {number}"), 1, 10, 5);
+    let mut tasks = vec![with_deadline("first", 2, 100, 6)];
+    tasks.extend((0..5).map(hopeless));
+    let mut model = hosts(1, tasks);
+    model.tasks.push(once("urgent", 8, 9, vec![compute(1)]));
+    model.shedding = Shedding::NonCritical;
+    model.hosts[0].costs.cancellation = MS;
+    model.hosts[0].costs.check = Duration::from_micros(10);
+    let (events, statistics) = simulate(&model, "MIF", 1, MS * 100);
+    let shed: u64 = statistics.tasks.iter().map(|task| task.shed).sum();
+    assert_eq!(shed, 5);
+    assert_eq!(
+        statistics.hosts[0].overhead,
+        MS * 5 + Duration::from_micros(10) * 7
+    );
+    // Cancellations begin at 6.01 and 7.02 ms; the second one is under way when it comes.
+    let begun = events
+        .iter()
+        .find(|event| event.thread.task == 6 && event.kind.name() == "Started");
+    assert_eq!(
+        begun.map(|event| event.time),
+        Some(punctual_sched::dynamic::Time(8_030_000))
+    );
+}
+
 #[test]
 fn critical_operations_are_cancelled_only_if_all_are() {
     let mut hopeless = with_deadline("hopeless", 1, 10, 5);

@@ -2,7 +2,7 @@
 
 use punctual_sched::{
     dynamic::standard,
-    simulator::{Arrival, Call, EventKind, Link, Retry, Simulation, Start, Step},
+    simulator::{Arrival, Call, EventKind, Link, Parameters, Retry, Simulation, Start, Step},
 };
 
 use crate::support::*;
@@ -140,8 +140,42 @@ fn each_host_has_a_scheduler_of_its_own() {
         }
     }
     let model = hosts(2, vec![important, urgent]);
-    let mut simulation = Simulation::new(&model, 1, |host| standard(["MIF", "EDF"][host]).unwrap()).unwrap();
+    let mut simulation = Simulation::new(&model, 1, |host| standard(["EDF", "MIF"][host]).unwrap()).unwrap();
     let mut events = Vec::new();
     simulation.run_until(at(20), &mut events);
-    assert_eq!(runs(&events, 1, 20), [(1, 0, 2), (0, 2, 4)]);
+    // The urgent one calls first, but that counts only here.
+    assert_eq!(
+        times(&events, 1, |kind| matches!(kind, EventKind::Sent { .. })),
+        [0]
+    );
+    assert_eq!(runs(&events, 1, 20), [(0, 0, 2), (1, 2, 4)]);
+}
+
+/// What a thread did not bring is derived as live, although the model knows it: an importance says nothing about deadlines.
+#[test]
+fn hosts_with_other_schedulers_translate_what_a_thread_brings() {
+    let calls = |name: &str, importance, deadline_ms: u32, steps: Vec<Step>| {
+        let mut task = once(name, 0, importance, vec![Step::call(1, steps)]);
+        if let Some(parameters) = &mut task.parameters {
+            parameters.deadline = Some(MS * deadline_ms);
+        }
+        task
+    };
+    let segment = Parameters {
+        deadline: Some(MS * 10),
+        ..Parameters::default()
+    };
+    let begins = vec![Step::Begin(segment), compute(5), Step::End];
+    let tasks = vec![
+        calls("sooner", 1, 20, vec![compute(5)]),
+        calls("more important", 9, 90, vec![compute(5)]),
+        calls("says it there", 0, 90, begins),
+    ];
+    let model = hosts(2, tasks);
+    let scheduler = |host| standard(["MIF", "EDF"][host]).unwrap();
+    let mut simulation = Simulation::new(&model, 1, scheduler).unwrap();
+    let mut events = Vec::new();
+    simulation.run_until(at(100), &mut events);
+    // By their importance, as none has a deadline there, but for the one that begins a segment once it has its turn.
+    assert_eq!(runs(&events, 1, 100), [(1, 0, 5), (0, 5, 10), (2, 10, 15)]);
 }

@@ -137,6 +137,7 @@ fn scheduling_takes_what_it_costs() {
     model.hosts[0].costs = Costs {
         decision: Duration::from_micros(10),
         hand_over: Duration::from_micros(100),
+        check: Duration::ZERO,
         cancellation: Duration::ZERO,
     };
     let (_, statistics) = simulate(&model, "MIF", 1, MS * 20);

@@ -14,7 +14,7 @@
 mod calibration;
 mod client;
 mod deadlines;
-mod network;
+pub(crate) mod network;
 mod server;
 mod session;
 mod stage;

@@ -10,16 +10,16 @@ use punctual_os::namespace;
 use crate::Error;
 
 /// The argument that asks for it.
-pub(super) const LINKED: &str = "linked";
+pub(crate) const LINKED: &str = "linked";
 /// The server's address.
-pub(super) const SERVER: &str = "10.213.77.1";
+pub(crate) const SERVER: &str = "10.213.77.1";
 
 const CLIENT: &str = "10.213.77.2";
 const SERVER_END: &str = "server-end";
 const CLIENT_END: &str = "client-end";
 
 /// Leaves the machine's network for an empty one. To be called before the process has other threads.
-pub(super) fn separate() -> Result<(), Error> {
+pub(crate) fn separate() -> Result<(), Error> {
     namespace::unshare_network().map_err(|error| {
         format!("no network namespace can be made ({error}): be root, outside a container that forbids it")
     })?;
@@ -27,7 +27,7 @@ pub(super) fn separate() -> Result<(), Error> {
 }
 
 /// The server's side: an empty network, in it both ends of a cable, one of them with the server's address.
-pub(super) fn make_cable() -> Result<(), Error> {
+pub(crate) fn make_cable() -> Result<(), Error> {
     separate()?;
     ip(&[
         "link", "add", SERVER_END, "type", "veth", "peer", "name", CLIENT_END,
@@ -36,12 +36,12 @@ pub(super) fn make_cable() -> Result<(), Error> {
 }
 
 /// The server's side: gives the other end to the client's process.
-pub(super) fn plug_into(client: u32) -> Result<(), Error> {
+pub(crate) fn plug_into(client: u32) -> Result<(), Error> {
     ip(&["link", "set", CLIENT_END, "netns", &client.to_string()])
 }
 
 /// The client's side, once it has its end.
-pub(super) fn connect() -> Result<(), Error> {
+pub(crate) fn connect() -> Result<(), Error> {
     bring_up(CLIENT_END, CLIENT)
 }
 

@@ -14,36 +14,36 @@ use super::samples::Sample;
 /// Interrupts and holes of the measured CPU.
 pub(crate) struct Disturbances {
     /// Ascending and without overlaps; or why there are none.
-    pub(super) interruptions: Result<Vec<Interruption>, String>,
-    pub(super) holes: Vec<Hole>,
-    pub(super) stamp_ns: u64,
+    pub(crate) interruptions: Result<Vec<Interruption>, String>,
+    pub(crate) holes: Vec<Hole>,
+    pub(crate) stamp_ns: u64,
 }
 
 /// A time in which the CPU handled interrupts.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct Interruption {
-    pub(super) span: Span,
-    pub(super) kinds: BTreeSet<Interrupt>,
+pub(crate) struct Interruption {
+    pub(crate) span: Span,
+    pub(crate) kinds: BTreeSet<Interrupt>,
 }
 
 /// Samples, judged.
-pub(super) struct Judged {
+pub(crate) struct Judged {
     /// As they were read.
-    pub(super) raw: Latencies,
+    pub(crate) raw: Latencies,
     /// Without the cost of reading the clock.
-    pub(super) corrected: Latencies,
+    pub(crate) corrected: Latencies,
     /// Of these, those that nothing recorded disturbed.
-    pub(super) quiet: Latencies,
+    pub(crate) quiet: Latencies,
     /// How many something recorded disturbed; `None` where nothing was recorded.
-    pub(super) disturbed: Option<u64>,
+    pub(crate) disturbed: Option<u64>,
     /// What made the longest one long.
-    pub(super) cause_of_maximum: String,
+    pub(crate) cause_of_maximum: String,
     /// Whether that was a recorded hole.
-    pub(super) maximum_in_hole: bool,
+    pub(crate) maximum_in_hole: bool,
 }
 
 impl Disturbances {
-    pub(super) fn new(
+    pub(crate) fn new(
         trace: Result<KernelTrace, String>,
         holes: Vec<Hole>,
         pinned: &CpuSet,
@@ -58,12 +58,12 @@ impl Disturbances {
 
     /// Sorts samples between two readings of the clock into disturbed ones and others. `more_ns` is what else each has too
     /// much, besides the clock's cost.
-    pub(super) fn judge(&self, samples: &[Sample], more_ns: u64) -> Judged {
+    pub(crate) fn judge(&self, samples: &[Sample], more_ns: u64) -> Judged {
         self.judge_without(samples, self.stamp_ns + more_ns)
     }
 
     /// As [`judge`](Self::judge), for samples that begin at a time known beforehand, so that only their end was read.
-    pub(super) fn judge_half(&self, samples: &[Sample]) -> Judged {
+    pub(crate) fn judge_half(&self, samples: &[Sample]) -> Judged {
         self.judge_without(samples, self.stamp_ns / 2)
     }
 
@@ -98,19 +98,19 @@ impl Disturbances {
     }
 
     /// Whether the CPU was kept from the child for 20 ms or more, in a part of a time.
-    pub(super) fn is_in_hole(&self, span: Span) -> bool {
+    pub(crate) fn is_in_hole(&self, span: Span) -> bool {
         self.holes.iter().any(|hole| overlap(hole.span(), span))
     }
 
     /// The first of the interruptions that a time shares something with.
-    pub(super) fn interruption_in(&self, span: Span) -> Option<&Interruption> {
+    pub(crate) fn interruption_in(&self, span: Span) -> Option<&Interruption> {
         let all = self.interruptions.as_ref().ok()?;
         let first = all.partition_point(|one| one.span.end_ns <= span.start_ns);
         all.get(first).filter(|one| overlap(one.span, span))
     }
 
     /// What is known about why a time was long.
-    pub(super) fn cause(&self, span: Span) -> String {
+    pub(crate) fn cause(&self, span: Span) -> String {
         if self.is_in_hole(span) {
             return holes::cause_of(span, &self.holes);
         }
@@ -128,7 +128,7 @@ impl Disturbances {
 
 impl Judged {
     /// Their columns: corrected figures by the usual names, the raw ones beside them, and what disturbed them.
-    pub(super) fn row(&self, row: Row) -> Row {
+    pub(crate) fn row(&self, row: Row) -> Row {
         let raw = self.raw.summary();
         // Without a record nobody knows which ones are undisturbed.
         let quiet = self.disturbed.map(|_| self.quiet.summary());
@@ -144,7 +144,7 @@ impl Judged {
 }
 
 /// The columns of [`Judged::row`] for a table, after those that say what was measured.
-pub(super) const COLUMNS: &[(&str, &str)] = &[
+pub(crate) const COLUMNS: &[(&str, &str)] = &[
     ("count", "samples"),
     ("mean_us", "mean (µs)"),
     ("p50_us", "p50 (µs)"),
@@ -157,7 +157,7 @@ pub(super) const COLUMNS: &[(&str, &str)] = &[
 ];
 
 /// These, and then [`COLUMNS`].
-pub(super) fn columns(first: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
+pub(crate) fn columns(first: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
     first.iter().chain(COLUMNS).copied().collect()
 }
 

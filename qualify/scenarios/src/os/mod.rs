@@ -23,9 +23,10 @@ mod wake_up;
 mod worker;
 
 pub(crate) use context_switch::yield_to_each_other;
-pub(crate) use samples::now_ns;
-pub(crate) use subject::{Interrupts, Subject, shortened};
-pub(crate) use worker::{fifo, run, serve};
+pub(crate) use disturbance::Disturbances;
+pub(crate) use samples::{Log, Sample, now_ns};
+pub(crate) use subject::{Interrupts, Subject, no_rights, shortened};
+pub(crate) use worker::{fifo, joined, run, serve};
 
 use crate::{Benchmark, Role};
 

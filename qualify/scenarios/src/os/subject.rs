@@ -156,17 +156,7 @@ pub(crate) fn shortened(testbed: &Testbed, outcome: &mut Outcome, what: impl FnO
 /// Where priorities cannot be had that a benchmark is about: says so in the outcome, for it and each of its claims, and gives the
 /// chapter that says it.
 pub(crate) fn lacks_rights(outcome: &mut Outcome, heading: &str, claims: &[&str]) -> Option<Chapter> {
-    let highest = outcome.machine().highest_realtime_priority.unwrap_or(0);
-    if highest >= HIGHEST {
-        return None;
-    }
-    let here = match highest {
-        0 => "this process may have none".to_owned(),
-        highest => format!("{highest} is the highest that this process may have"),
-    };
-    let reason = format!(
-        "it is about threads of SCHED_FIFO with priorities up to {HIGHEST}, and {here}; `punctual doctor` says how to get the right"
-    );
+    let reason = no_rights(outcome)?;
     let name = outcome.benchmark().to_owned();
     for claim in claims {
         outcome.skip(Some(claim), format!("claim {claim} of {name}"), reason.as_str());
@@ -175,4 +165,19 @@ pub(crate) fn lacks_rights(outcome: &mut Outcome, heading: &str, claims: &[&str]
     let row = json!({"what": name, "why": reason});
     let table = Table::of(row.as_object()).columns(&[("what", "not measured"), ("why", "why")]);
     Some(Chapter::new(heading).table(table))
+}
+
+/// Why priorities cannot be had that live measurements are about, if so.
+pub(crate) fn no_rights(outcome: &Outcome) -> Option<String> {
+    let highest = outcome.machine().highest_realtime_priority.unwrap_or(0);
+    if highest >= HIGHEST {
+        return None;
+    }
+    let here = match highest {
+        0 => "this process may have none".to_owned(),
+        highest => format!("{highest} is the highest that this process may have"),
+    };
+    Some(format!(
+        "it is about threads of SCHED_FIFO with priorities up to {HIGHEST}, and {here}; `punctual doctor` says how to get the right"
+    ))
 }

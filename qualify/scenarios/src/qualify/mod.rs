@@ -25,7 +25,7 @@ pub struct Options {
     settings: Settings,
     #[command(flatten)]
     against: Against,
-    /// Only these benchmarks, or groups of them (`os`, `orb`, `rt`); those that are not part of it otherwise, too
+    /// Only these benchmarks, or groups of them (`os`, `orb`, `rt`, `dyn`); those that are not part of it otherwise, too
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
 }

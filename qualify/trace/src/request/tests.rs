@@ -15,6 +15,7 @@ fn at(time_ns: u64, record: Record) -> Record {
 fn thread(thread: i32, records: Vec<Record>) -> ThreadRecords {
     ThreadRecords {
         process: thread / 10,
+        process_name: String::new(),
         thread,
         name: format!("thread-{thread}"),
         records,

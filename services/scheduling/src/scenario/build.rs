@@ -80,6 +80,7 @@ fn hosts(entry: &HostEntry) -> impl Iterator<Item = Host> + '_ {
         costs: Costs {
             decision: entry.decision.0,
             hand_over: entry.hand_over.0,
+            check: entry.check.0,
             cancellation: entry.cancellation.0,
         },
     })

@@ -4,4 +4,6 @@ mod figure_6;
 mod operational_flight_program;
 
 pub use figure_6::{FIGURE_6, Turn, TurnEnd, figure_6};
-pub use operational_flight_program::{OPERATIONS, OperationGroup, operational_flight_program};
+pub use operational_flight_program::{
+    FlightProgram, Flown, OPERATIONS, OperationGroup, Outcomes, operational_flight_program,
+};

@@ -1,0 +1,132 @@
+//! Runs the commands of the README in two terminals' stead, and compares what they print with what it shows.
+
+#[path = "../../01-hello/tests/terminal/mod.rs"]
+mod terminal;
+
+use std::{
+    fs,
+    path::Path,
+    process::Output,
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+use terminal::{Server, blocks_of, command};
+
+const README: &str = include_str!("../README.md");
+
+#[test]
+fn readme_does_what_it_says() {
+    let commands = blocks_of(README, "sh");
+    let [server, client, trace] = commands[..] else {
+        panic!("the README should show three commands, and shows {commands:?}");
+    };
+    let shown = blocks_of(README, "text");
+    let [tracking_at, told] = shown[..] else {
+        panic!("the README should show two outputs, and shows {shown:?}");
+    };
+
+    // Nobody serves yet.
+    let failure = command(client).output().unwrap();
+    assert_eq!(failure.status.code(), Some(1));
+    let complaints = String::from_utf8_lossy(&failure.stderr);
+    assert!(complaints.contains("is the server running?"), "{complaints}");
+    {
+        let server = Server::start(server);
+        assert_eq!(server.first_line, tracking_at);
+        // The second time nothing is left of the first.
+        for _ in 0..2 {
+            let answer = command(client).output().unwrap();
+            assert!(answer.status.success(), "{}", all(&answer));
+            assert_eq!(String::from_utf8_lossy(&answer.stdout).trim_end(), told);
+        }
+    }
+    // The same port.
+    tracks_cross_processes(trace);
+}
+
+/// What `punctual trace` writes about the threads that move.
+fn tracks_cross_processes(trace: &str) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    fs::create_dir_all(root.join("target")).unwrap();
+    let until = Instant::now() + Duration::from_secs(180);
+    let said = loop {
+        let said = all(&command(trace).output().unwrap());
+        // Two measurements would disturb each other, so that the second one refuses.
+        if !said.contains("another measurement") || Instant::now() > until {
+            break said;
+        }
+        thread::sleep(Duration::from_secs(2));
+    };
+    assert!(said.contains("watch ends: ThreadCancelled"), "{said}");
+    let recorded = json_after(trace, "--json");
+    let row = |name: &str| {
+        let rows = recorded["rows"].as_array().expect("rows");
+        let of_it = |row: &&Value| row["kind"] == "distributable thread" && row["name"] == name;
+        rows.iter()
+            .find(of_it)
+            .unwrap_or_else(|| panic!("{name}: {said}"))
+            .clone()
+    };
+    let (sweep, alert, watch) = (row("sweep"), row("alert"), row("watch"));
+    // Three plots, the confirmation, and those that ask for the alert.
+    assert_eq!(sweep["processes"], 2, "{sweep}");
+    assert!(sweep["calls"].as_u64() >= Some(6), "{sweep}");
+    assert_eq!(
+        (&alert["processes"], &alert["spawned_by"]),
+        (&1.into(), &sweep["id"])
+    );
+    assert_eq!((&watch["processes"], &watch["calls"]), (&2.into(), &1.into()));
+
+    let timeline = json_after(trace, "--perfetto");
+    let events = timeline["traceEvents"].as_array().expect("events");
+    let called = format!("sweep …{}", sweep["id"].as_str().expect("hexadecimal"));
+    let track = events
+        .iter()
+        .find(|event| event["name"] == "thread_name" && event["args"]["name"] == called.as_str())
+        .unwrap_or_else(|| panic!("no track {called}: {said}"));
+    let is_its = |event: &&Value| (&event["pid"], &event["tid"]) == (&track["pid"], &track["tid"]);
+    let its = || events.iter().filter(is_its);
+    let segments: Vec<_> = its()
+        .filter(|event| event["args"]["kind"] == "segment")
+        .map(|event| event["name"].as_str().expect("a name"))
+        .filter(|name| *name != "take_alert")
+        .collect();
+    assert_eq!(
+        segments,
+        ["sweep", "plot", "correlate", "plot", "plot", "confirm", "noted"]
+    );
+    let arrows = its().filter(|event| event["name"] == "distributable thread");
+    assert!(arrows.count() >= 12, "each call there and back");
+    lie_in_each_other(its().filter(|event| event["ph"] == "X"));
+}
+
+/// What the format asks of a track's slices.
+fn lie_in_each_other<'e>(slices: impl Iterator<Item = &'e Value>) {
+    let number = |event: &Value, name: &str| (event[name].as_f64().expect("a number") * 1e3).round() as u64;
+    let mut open: Vec<u64> = Vec::new();
+    for slice in slices {
+        let from = number(slice, "ts");
+        let until = from + number(slice, "dur");
+        while open.last().is_some_and(|end| *end <= from) {
+            open.pop();
+        }
+        assert!(open.last().is_none_or(|end| until <= *end), "{slice}");
+        open.push(until);
+    }
+}
+
+/// The file that a command was told to write.
+fn json_after(line: &str, option: &str) -> Value {
+    let file = line.split_whitespace().skip_while(|word| *word != option).nth(1);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = fs::read_to_string(root.join(file.expect("it has that option"))).expect("it was written");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn all(output: &Output) -> String {
+    [&output.stdout, &output.stderr]
+        .map(|octets| String::from_utf8_lossy(octets).into_owned())
+        .concat()
+}

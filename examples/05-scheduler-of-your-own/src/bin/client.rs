@@ -1,0 +1,72 @@
+//! Brings the same jobs under each scheduler, and compares with the simulator.
+
+use std::{error::Error, thread, time::Duration};
+
+use punctual::prelude::*;
+use punctual::rtscheduling::{RtScheduling, SchedulingError};
+use scheduler_of_your_own::{HOLD, JOBS, Job, SCHEDULERS, first_come_first_served, scheduler, simulated};
+
+punctual::include_idl!("workshop");
+use workshop::BenchRef;
+
+fn main() {
+    if let Err(error) = run() {
+        eprintln!("error: {error}");
+        std::process::exit(1);
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    // Here nobody has to wait for anybody.
+    let scheduling = RtScheduling::builder()
+        .scheduler(first_come_first_served())
+        .processors(1 + JOBS.len())
+        .build()?;
+    let orb = Orb::builder()
+        .call_timeout(Duration::from_secs(10))
+        .initializer(&scheduling)
+        .build()?;
+    let workshop: BenchRef = orb.resolve("corbaloc::localhost:2850/Bench")?;
+    for name in SCHEDULERS {
+        workshop.install(name)?;
+        let live = live(&scheduling, &workshop)?;
+        let simulated = simulated(|| scheduler(name).expect("it is one of them"))?;
+        println!(
+            "{name}\n  live:      {}\n  simulated: {}",
+            live.join(" "),
+            simulated.join(" ")
+        );
+    }
+    Ok(())
+}
+
+/// The jobs in the order in which they were done. Each is a distributable thread of its own.
+fn live(scheduling: &RtScheduling, workshop: &BenchRef) -> Result<Vec<String>, Box<dyn Error>> {
+    thread::scope(|scope| {
+        let bring = |job: Job, work: fn(&BenchRef, Job) -> Result<(), SystemException>| {
+            scope.spawn(move || {
+                let current = scheduling.current();
+                current.segment(job.name, job.parameters(), |_| {
+                    Ok::<_, SchedulingError>(work(workshop, job)?)
+                })
+            })
+        };
+        let mut brought = vec![bring(HOLD, |workshop, _| workshop.hold(JOBS.len() as u32))];
+        while !workshop.busy()? {
+            thread::sleep(Duration::from_millis(1));
+        }
+        for (before, job) in JOBS.into_iter().enumerate() {
+            // One after the other, so that all agree about who was first.
+            while (workshop.waiting()? as usize) < before {
+                thread::sleep(Duration::from_millis(1));
+            }
+            brought.push(bring(job, |workshop, job| {
+                workshop.work(job.name, job.milliseconds)
+            }));
+        }
+        for job in brought {
+            job.join().expect("it does not panic")?;
+        }
+        Ok(workshop.done()?)
+    })
+}

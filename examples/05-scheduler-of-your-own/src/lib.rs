@@ -1,0 +1,26 @@
+//! Schedulers that Punctual does not have. They decide in the workshop, and in the simulator.
+
+mod job;
+mod order;
+mod simulated;
+mod taking_turns;
+
+pub use job::{HOLD, JOBS, Job};
+pub use order::{first_come_first_served, shortest_first};
+pub use simulated::simulated;
+pub use taking_turns::TakingTurns;
+
+use punctual::rtscheduling::Scheduler;
+
+/// Their names.
+pub const SCHEDULERS: [&str; 3] = ["first come, first served", "shortest first", "taking turns"];
+
+/// The one of that name.
+pub fn scheduler(name: &str) -> Option<Box<dyn Scheduler>> {
+    Some(match name {
+        "first come, first served" => Box::new(first_come_first_served()),
+        "shortest first" => Box::new(shortest_first()),
+        "taking turns" => Box::new(TakingTurns::default()),
+        _ => return None,
+    })
+}

@@ -1,0 +1,43 @@
+//! Runs the commands of the README in two terminals' stead, and compares what they print with what it shows.
+
+#[path = "../../01-hello/tests/terminal/mod.rs"]
+mod terminal;
+
+use terminal::{Server, blocks_of, command};
+
+const README: &str = include_str!("../README.md");
+
+#[test]
+fn readme_does_what_it_says() {
+    let commands = blocks_of(README, "sh");
+    let [server, client] = commands[..] else {
+        panic!("the README should show two commands, and shows {commands:?}");
+    };
+    let shown = blocks_of(README, "text");
+    let [working_at, orders] = shown[..] else {
+        panic!("the README should show two outputs, and shows {shown:?}");
+    };
+    let sources = [
+        include_str!("../src/order.rs"),
+        include_str!("../src/taking_turns.rs"),
+    ];
+    for line in blocks_of(README, "rust").into_iter().flat_map(str::lines) {
+        let there = sources.iter().any(|source| source.contains(line.trim()));
+        assert!(there, "the README shows what is not in the sources: {line}");
+    }
+
+    // Nobody serves yet.
+    let failure = command(client).output().unwrap();
+    assert_eq!(failure.status.code(), Some(1));
+    let complaints = String::from_utf8_lossy(&failure.stderr);
+    assert!(complaints.contains("is the server running?"), "{complaints}");
+
+    let server = Server::start(server);
+    assert_eq!(server.first_line, working_at);
+    for _ in 0..2 {
+        let answer = command(client).output().unwrap();
+        let complaints = String::from_utf8_lossy(&answer.stderr);
+        assert!(answer.status.success(), "{complaints}");
+        assert_eq!(String::from_utf8_lossy(&answer.stdout).trim_end(), orders);
+    }
+}

@@ -1,0 +1,113 @@
+//! What is claimed.
+
+use punctual_harness::{Claim, Outcome};
+
+use super::{Named, Ran};
+
+const SOURCE: &str = "issue 5, [S4] 3.2";
+
+/// Those that stand on the live runs.
+pub(super) const LIVE: [&str; 5] = [
+    "live.muf.critical",
+    "live.muf.wasted",
+    "live.muf.made",
+    "live.rms.critical",
+    "live.mau.utility",
+];
+
+/// Of dispatches that then miss, with cancellation by without. The paper gives no number.
+const LARGEST_SHARE_WASTED: f64 = 0.5;
+/// Of operations made, with cancellation by without: "comparable", "slightly lower".
+const LEAST_SHARE_MADE: f64 = 0.9;
+/// How much less than EDF's MAU's utility may be live, where each takes its own share of noise.
+const LIVE_MARGIN: f64 = 0.95;
+
+/// All of them, simulated and, where it was run, live.
+pub(super) fn judge(ran: &[Ran], outcome: &mut Outcome) {
+    for place in ["simulated", "live"] {
+        let of = |scheduler: Named, cancels: bool| {
+            ran.iter().find(|ran| {
+                ran.place() == place && (ran.case.scheduler, ran.case.cancels) == (scheduler, cancels)
+            })
+        };
+        let all = of(Named::Muf, false)
+            .zip(of(Named::Muf, true))
+            .zip(of(Named::Rms, false).zip(of(Named::Rms, true)))
+            .zip(of(Named::Edf, false).zip(of(Named::Mau, false)));
+        if let Some(((muf, rms), (edf, mau))) = all {
+            muf_claims(place, muf, outcome);
+            rms_claims(place, rms, outcome);
+            utility_claim(place, edf, mau, outcome);
+        }
+    }
+}
+
+/// Without and with cancellation.
+type Pair<'r> = (&'r Ran, &'r Ran);
+
+fn muf_claims(place: &str, (without, with): Pair<'_>, outcome: &mut Outcome) {
+    let critical = without.critical_unexcused + with.critical_unexcused;
+    let outside = if with.live { " outside recorded holes" } else { "" };
+    outcome.claim(Claim::at_most(
+        format!("{place}.muf.critical"),
+        format!("{place}, MUF with and without cancellation: critical deadlines missed{outside}"),
+        SOURCE,
+        f64::from(critical),
+        0.0,
+    ));
+    let wasted = |ran: &Ran| f64::from(ran.total().other.missed);
+    outcome.claim(Claim::at_most(
+        format!("{place}.muf.wasted"),
+        format!(
+            "{place}, MUF: other operations that were dispatched and then missed, with cancellation as a share of those without"
+        ),
+        SOURCE,
+        wasted(with) / wasted(without),
+        LARGEST_SHARE_WASTED,
+    ));
+    let made = |ran: &Ran| f64::from(ran.total().critical.made + ran.total().other.made);
+    outcome.claim(Claim::at_least(
+        format!("{place}.muf.made"),
+        format!(
+            "{place}, MUF: operations made with cancellation as a share of those without (\"comparable\")"
+        ),
+        SOURCE,
+        made(with) / made(without),
+        LEAST_SHARE_MADE,
+    ));
+}
+
+fn rms_claims(place: &str, (without, with): Pair<'_>, outcome: &mut Outcome) {
+    let missed = |ran: &Ran| f64::from(ran.total().critical.all_missed()) / ran.samples.len() as f64;
+    outcome.claim(Claim::at_least(
+        format!("{place}.rms.critical"),
+        format!("{place}, RMS without cancellation: critical deadlines missed per sample of a second"),
+        SOURCE,
+        missed(without),
+        1.0,
+    ));
+    // Live the runs differ by more than by cancellation.
+    if !with.live {
+        outcome.claim(Claim::at_least(
+            format!("{place}.rms.not-fewer"),
+            format!(
+                "{place}, RMS: critical deadlines missed per sample with cancellation, not fewer than without"
+            ),
+            SOURCE,
+            missed(with),
+            missed(without),
+        ));
+    }
+}
+
+fn utility_claim(place: &str, edf: &Ran, mau: &Ran, outcome: &mut Outcome) {
+    let share = |ran: &Ran| ran.utility as f64 / ran.offered as f64;
+    let margin = if mau.live { LIVE_MARGIN } else { 1.0 };
+    outcome.claim(Claim::at_least(
+        format!("{place}.mau.utility"),
+        format!("{place}: utility that MAU accrues, as a multiple of EDF's"),
+        SOURCE,
+        share(mau) / share(edf),
+        margin,
+    ));
+}

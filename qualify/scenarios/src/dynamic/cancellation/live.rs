@@ -1,0 +1,110 @@
+//! The operations on this machine: the driver's side.
+
+use std::time::Duration;
+
+use punctual_harness::{Hole, Outcome, Span, holes::lost_to_holes};
+
+use super::{
+    Case, Ran,
+    counts::{Arrival, Fate, Sample},
+    operations::{Answer, LEAD, Question, ROLE},
+    simulated::{is_critical, worth},
+};
+use crate::{
+    Error,
+    os::{Interrupts, Subject},
+    testbed::Testbed,
+};
+
+/// Before an operation's first second, and after the last one.
+pub(super) const START: Duration = Duration::from_millis(300);
+
+/// The process, and what it has answered.
+pub(super) struct Live {
+    subject: Subject,
+    seconds: u64,
+    answers: Vec<(Case, Answer)>,
+}
+
+impl Live {
+    pub(super) fn start(testbed: &Testbed, seconds: u64, cases: usize) -> Result<Self, Error> {
+        let all = (Duration::from_secs(seconds) + START) * cases as u32;
+        let subject = Subject::start(testbed, ROLE, all * 3, Interrupts::Ignored)?;
+        Ok(Self {
+            subject,
+            seconds,
+            answers: Vec::new(),
+        })
+    }
+
+    pub(super) fn run(&mut self, case: Case) -> Result<(), Error> {
+        let question = Question {
+            case,
+            seconds: self.seconds,
+        };
+        let expected = LEAD + Duration::from_secs(self.seconds);
+        let answer = self.subject.ask(&question, expected)?;
+        self.answers.push((case, answer));
+        Ok(())
+    }
+
+    pub(super) fn finish(self, outcome: &mut Outcome) -> Result<Vec<Ran>, Error> {
+        let recorded = self.subject.finish(outcome)?.holes;
+        let ran = self.answers.into_iter();
+        Ok(ran
+            .map(|(case, answer)| judged(case, self.seconds, &answer, &recorded))
+            .collect())
+    }
+}
+
+fn judged(case: Case, seconds: u64, answer: &Answer, recorded: &[Hole]) -> Ran {
+    let model = case.model();
+    let samples = Sample::all(&answer.arrivals, seconds, |task| is_critical(&model, task));
+    let missed: Vec<Span> = answer
+        .arrivals
+        .iter()
+        .filter(|arrival| arrival.fate != Fate::Made && is_critical(&model, arrival.task))
+        .map(|arrival| blamed(arrival, period_ns(&model, arrival.task), answer.origin_ns))
+        .collect();
+    // Those of 20 ms and more that the kernel's account tells, and those that the work itself noticed.
+    let noticed = answer.holes.iter().map(|(at, length)| Span {
+        start_ns: answer.origin_ns + at,
+        end_ns: answer.origin_ns + at + length,
+    });
+    let noticed: Vec<Span> = noticed.collect();
+    let excused = lost_to_holes(&missed, recorded);
+    let unexcused = missed.iter().zip(excused).filter(|(span, excused)| {
+        !excused
+            && !noticed
+                .iter()
+                .any(|hole| hole.start_ns < span.end_ns && span.start_ns < hole.end_ns)
+    });
+    let (utility, offered) = worth(&model, &answer.arrivals, seconds);
+    Ran {
+        case,
+        live: true,
+        samples,
+        critical_unexcused: unexcused.count() as u32,
+        utility,
+        offered,
+        holes: answer.holes.len(),
+        holes_ms: answer.holes.iter().map(|hole| hole.1).sum::<u64>() as f64 / 1e6,
+    }
+}
+
+/// From when on a hole is the reason that an operation missed: from its arrival, or that of the one before it that it found there.
+fn blamed(arrival: &Arrival, period_ns: u64, origin_ns: u64) -> Span {
+    let dropped = arrival.fate == Fate::Dropped;
+    let begin = arrival
+        .release
+        .saturating_sub(if dropped { period_ns } else { 0 });
+    Span {
+        start_ns: origin_ns + begin,
+        end_ns: origin_ns + arrival.release + period_ns,
+    }
+}
+
+fn period_ns(model: &punctual_sched::simulator::Model, task: u32) -> u64 {
+    let parameters = model.tasks.get(task as usize).and_then(|task| task.parameters);
+    parameters.map_or(0, |parameters| parameters.period.as_nanos() as u64)
+}

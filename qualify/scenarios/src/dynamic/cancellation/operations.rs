@@ -1,0 +1,194 @@
+//! The operations as distributable threads on one CPU: the measured process.
+
+use std::{sync::Arc, time::Duration};
+
+use punctual_rtsched::{Current, SchedulingError};
+use punctual_sched::{
+    dynamic::Time,
+    simulator::{Arrival as Arrives, Model, Step, Task},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    super::{
+        disciplines::Named,
+        endsystem::{Endsystem, joined, spawn},
+        processor::{Counted, Processor},
+        random::Random,
+    },
+    Case,
+    counts::{Arrival, Fate},
+};
+use crate::{
+    Error,
+    os::{now_ns, serve},
+};
+
+pub(crate) const ROLE: &str = "__dyn-operations";
+
+/// Between the question and the beginning: time enough to start the threads.
+pub(super) const LEAD: Duration = Duration::from_millis(100);
+/// Beginnings, suspensions, resumptions and ends in a second: about 900 operations begin.
+const MARKS_PER_SECOND: usize = 20_000;
+
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(super) struct Question {
+    pub(super) case: Case,
+    pub(super) seconds: u64,
+}
+
+/// What happened. Times are nanoseconds since the beginning.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Answer {
+    /// The beginning, by the monotonic clock.
+    pub(super) origin_ns: u64,
+    pub(super) arrivals: Vec<Arrival>,
+    /// Where the kernel or the host let nobody run: beginning and length.
+    pub(super) holes: Vec<(u64, u64)>,
+}
+
+pub(crate) fn child(_: &[String]) -> Result<(), Error> {
+    let endsystem = Arc::new(Endsystem::start(
+        Named::Muf,
+        super::CASES[0].model().tasks.len(),
+        None,
+    )?);
+    serve(|question: Question| run(&endsystem, question))
+}
+
+fn run(endsystem: &Arc<Endsystem>, Question { case, seconds }: Question) -> Result<Answer, Error> {
+    endsystem.install(case.scheduler)?;
+    let origin_ns = now_ns() + LEAD.as_nanos() as u64;
+    let processor = Processor::with_room_for(MARKS_PER_SECOND * (seconds as usize + 1));
+    processor.begin(origin_ns);
+    let program = Arc::new(Program {
+        case,
+        seconds,
+        model: case.model(),
+        processor,
+        endsystem: Arc::clone(endsystem),
+    });
+    let tasks = 0..program.model.tasks.len() as u32;
+    let threads = tasks.map(|task| {
+        let name = format!("operation-{task}");
+        let program = Arc::clone(&program);
+        spawn(name, move || program.operation(task))
+    });
+    // Each is started before the first one is waited for.
+    let threads: Vec<_> = threads.collect::<Result<_, _>>()?;
+    // Awake until it begins: a process that sleeps would look as if the kernel kept it from running.
+    while now_ns() < origin_ns {
+        std::hint::spin_loop();
+    }
+    let mut arrivals = Vec::new();
+    for thread in threads {
+        arrivals.extend(joined(thread)?);
+    }
+    let record = program.processor.record(1);
+    let record = record.ok_or("more happened than there was room for")?;
+    Ok(Answer {
+        origin_ns,
+        arrivals,
+        holes: record.holes,
+    })
+}
+
+struct Program {
+    case: Case,
+    seconds: u64,
+    model: Model,
+    processor: Processor,
+    endsystem: Arc<Endsystem>,
+}
+
+impl Program {
+    /// One operation, each time that it arrives.
+    fn operation(&self, number: u32) -> Result<Vec<Arrival>, String> {
+        let task = &self.model.tasks[number as usize];
+        let operation =
+            Operation::of(number, task).ok_or_else(|| format!("{} is not played here", task.name))?;
+        let mut random = Random::new(u64::from(number));
+        let count = (self.seconds * 1_000_000_000).saturating_sub(operation.offset_ns) / operation.period_ns;
+        let mut arrivals = Vec::with_capacity(count as usize);
+        let mut ended = 0;
+        for release in (0..count).map(|job| operation.offset_ns + job * operation.period_ns) {
+            let share = 0.001 * random.below(1001) as f64;
+            // As in the model: what arrives before the one before has ended is dropped.
+            let fate = if release < ended {
+                Fate::Dropped
+            } else {
+                self.processor.sleep_until(release);
+                let fate = self.dispatch(&operation, task, release, share)?;
+                ended = self.processor.now();
+                fate
+            };
+            arrivals.push(Arrival {
+                task: number,
+                release,
+                fate,
+            });
+        }
+        Ok(arrivals)
+    }
+
+    /// One arrival of an operation, as one distributable thread.
+    fn dispatch(&self, operation: &Operation, task: &Task, release: u64, share: f64) -> Result<Fate, String> {
+        let parameters = task.parameters.ok_or("an operation has no parameters")?;
+        let deadline = release + operation.period_ns;
+        let from = Time(self.processor.origin() + release);
+        let work = |current: &Current<'_>| {
+            // Its turn has come. What would be late if it takes what it says is cancelled.
+            let hopeless = self.processor.now() + operation.stated_ns > deadline;
+            if hopeless && self.case.cancels && !parameters.is_critical() {
+                current.distributable_thread()?.cancel()?;
+                current.scheduling_point()?;
+            }
+            let amount = operation.amount_ns(share);
+            Ok::<_, SchedulingError>(self.processor.work(operation.name, amount, Counted::OwnTime))
+        };
+        match self
+            .endsystem
+            .segment(self.case.scheduler, &task.name, &parameters, from, work)
+        {
+            Ok(end) if end <= deadline => Ok(Fate::Made),
+            Ok(_) => Ok(Fate::Missed),
+            Err(error) if error.is_cancellation() => Ok(Fate::Cancelled),
+            Err(error) => Err(format!("{}: {error}", task.name)),
+        }
+    }
+}
+
+/// What the model says of an operation.
+struct Operation {
+    name: u8,
+    offset_ns: u64,
+    period_ns: u64,
+    /// What it is said to take.
+    stated_ns: u64,
+    /// The shares of it that it takes at least and at most.
+    shares: (f64, f64),
+}
+
+impl Operation {
+    /// `None` for what is no periodic operation that only computes.
+    fn of(number: u32, task: &Task) -> Option<Self> {
+        let Arrives::Periodic { offset, period, .. } = task.arrival else {
+            return None;
+        };
+        let [Step::Compute(work)] = task.steps[..] else {
+            return None;
+        };
+        Some(Self {
+            name: u8::try_from(number + 1).ok()?,
+            offset_ns: offset.0,
+            period_ns: period.as_nanos() as u64,
+            stated_ns: work.time.as_nanos() as u64,
+            shares: (work.least, work.most),
+        })
+    }
+
+    fn amount_ns(&self, share: f64) -> u64 {
+        let (least, most) = self.shares;
+        (self.stated_ns as f64 * (least + share * (most - least))) as u64
+    }
+}

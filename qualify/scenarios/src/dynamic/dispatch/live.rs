@@ -1,0 +1,118 @@
+//! The model, played on this machine by two processes.
+
+use std::time::Duration;
+
+use punctual_harness::{
+    Child, ChildSpec, Watchdog,
+    child::{ChildError, Failure},
+};
+use punctual_os::{CpuSet, clock};
+
+use super::{
+    super::{disciplines::Named, schedule::Schedule},
+    host::{Answer, Question, ROLE, Spec},
+    paper,
+};
+use crate::{Error, testbed::Places};
+
+const START: Duration = Duration::from_secs(20);
+/// From the driver's decision to the beginning: time enough for both hosts to start their threads.
+const LEAD: Duration = Duration::from_millis(150);
+
+/// What happened.
+pub(super) struct Played {
+    pub(super) schedule: Schedule,
+    /// Where the kernel or the host let nobody run: beginning and length, in nanoseconds.
+    pub(super) holes: Vec<(u64, u64)>,
+    /// What is between the hosts.
+    pub(super) network: String,
+}
+
+/// Plays it under a scheduler. While it is played nothing of an ordinary priority runs on the two CPUs.
+pub(super) fn play(places: &Places, scheduler: Named, unit: Duration) -> Result<Played, Error> {
+    let mut hosts = match start(places, scheduler, unit, true) {
+        Ok(hosts) => hosts,
+        Err(error) => match refused(error.as_ref()) {
+            Some(reason) => Hosts {
+                network: format!("loopback: {reason}"),
+                ..start(places, scheduler, unit, false)?
+            },
+            None => return Err(error),
+        },
+    };
+    let played = unit * paper::UNITS as u32;
+    let killers = vec![hosts.first.killer()?, hosts.second.killer()?];
+    let _watchdog = Watchdog::start(LEAD + played * 2 + START, killers, &places.driver)?;
+    let origin_ns = (clock::monotonic() + LEAD).as_nanos() as u64;
+    let patience = LEAD + played * 2 + START;
+    let start = |other: &str| Question::Start {
+        origin_ns,
+        other: other.to_owned(),
+    };
+    let _: Answer = hosts.second.ask(&start(""), START)?;
+    let _: Answer = hosts.first.ask(&start(&hosts.reference), START)?;
+    let mut runs = Vec::new();
+    let mut holes = Vec::new();
+    for host in [&mut hosts.first, &mut hosts.second] {
+        match host.ask(&Question::Finish, patience)? {
+            Answer::Record(record) => {
+                runs.extend(record.runs);
+                holes.extend(record.holes);
+            }
+            Answer::Done => return Err("a host answered another question than was asked".into()),
+        }
+    }
+    hosts.first.stop(START)?;
+    hosts.second.stop(START)?;
+    Ok(Played {
+        schedule: Schedule::of(runs),
+        holes,
+        network: hosts.network,
+    })
+}
+
+struct Hosts {
+    first: Child,
+    second: Child,
+    /// What the first one calls the second one by.
+    reference: String,
+    network: String,
+}
+
+fn start(places: &Places, scheduler: Named, unit: Duration, linked: bool) -> Result<Hosts, Error> {
+    let child = |host: usize, cpus: &CpuSet| -> Result<(Child, String), Error> {
+        let spec = Spec {
+            host,
+            linked,
+            scheduler,
+            unit_ns: unit.as_nanos() as u64,
+        };
+        let child = ChildSpec::new(format!("host {}", host + 1), ROLE).affinity(cpus.clone());
+        Ok(child.argument(serde_json::to_string(&spec)?).spawn(START)?)
+    };
+    let (mut second, reference) = child(1, &places.driver)?;
+    let (mut first, _) = child(0, &places.pinned)?;
+    if linked {
+        let other = u32::try_from(first.id().get())?;
+        let _: Answer = second.ask(&Question::Plug { other }, START)?;
+        let _: Answer = first.ask(&Question::PluggedIn, START)?;
+    }
+    let network = match linked {
+        true => "two network namespaces with a cable",
+        false => "loopback",
+    };
+    Ok(Hosts {
+        first,
+        second,
+        reference,
+        network: network.to_owned(),
+    })
+}
+
+/// The reason that one of the processes gave for not doing its part.
+fn refused(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    match error.downcast_ref::<ChildError>()?.failure() {
+        Failure::Refused(reason) => Some(reason.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,234 @@
+//! `dyn.dispatch`: five distributable threads over two hosts, under each scheduler: who runs where, live and in virtual time.
+//!
+//! Each host is a process on a CPU and in a network of its own. The same model is played live and simulated, with the same
+//! schedulers. Who runs is told by the work itself. Source: \[S4\] 3.1, figure 6.
+
+mod host;
+mod live;
+mod model;
+mod page;
+mod paper;
+
+use std::time::Duration;
+
+use punctual_harness::{Claim, Outcome, Row};
+
+use super::{disciplines::Named, schedule::Schedule};
+use crate::{Benchmark, Error, Findings, Length, os::no_rights, testbed::Testbed};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    name: "dyn.dispatch",
+    about: "five distributable threads over two hosts under nine schedulers: the order of suspensions, live and simulated",
+    expected: |length| {
+        Named::ALL
+            .into_iter()
+            .map(|scheduler| expected(scheduler, length))
+            .sum()
+    },
+    run: measure,
+};
+
+pub(super) use host::{ROLE, child};
+
+const HEADING: &str = "Who runs where: dispatching distributable threads";
+
+const SOURCE: &str = "issue 5, [S4] figure 6";
+
+/// Those whose schedule is in the paper.
+const PAPERS: [Named; 2] = [Named::Mif, Named::Tp];
+
+/// One unit of the paper's time: a second there.
+fn unit(scheduler: Named, length: Length) -> Duration {
+    match length {
+        Length::Quick => SHORT,
+        Length::Full | Length::Paper if !PAPERS.contains(&scheduler) => SHORT,
+        Length::Full | Length::Paper => Duration::from_secs(1),
+    }
+}
+
+const SHORT: Duration = Duration::from_millis(50);
+
+/// With the processes' beginning and end.
+fn expected(scheduler: Named, length: Length) -> Duration {
+    unit(scheduler, length) * paper::UNITS as u32 + Duration::from_millis(600)
+}
+
+/// Of one scheduler.
+struct Dispatched {
+    scheduler: Named,
+    unit: Duration,
+    simulated: Schedule,
+    /// Nothing was played live without the right to real-time priorities.
+    live: Option<live::Played>,
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let mut outcome = testbed.outcome(BENCHMARK.name);
+    let lacking = match testbed.places.has_driver() {
+        true => no_rights(&outcome),
+        false => Some("two hosts need two CPUs, and one is available to this process".to_owned()),
+    };
+    if let Some(reason) = &lacking {
+        for scheduler in PAPERS {
+            let id = format!("{}.live", scheduler.id());
+            outcome.skip(
+                Some(id.as_str()),
+                format!("{}, live", scheduler.name()),
+                reason.as_str(),
+            );
+        }
+        outcome.skip(None, "all live runs", reason.as_str());
+    }
+    if testbed.length == Length::Quick {
+        outcome.parameter(
+            "shortened",
+            "a unit of time of 50 ms and not a second for MIF and TP",
+        );
+    }
+    let mut dispatched = Vec::new();
+    for scheduler in Named::ALL {
+        let unit = unit(scheduler, testbed.length);
+        let title = format!("{}, units of {} ms", scheduler.name(), unit.as_millis());
+        testbed.progress.stage(title, expected(scheduler, testbed.length));
+        let simulated = model::simulated(scheduler, unit)?;
+        let live = match lacking {
+            Some(_) => None,
+            None => Some(live::play(&testbed.places, scheduler, unit)?),
+        };
+        dispatched.push(Dispatched {
+            scheduler,
+            unit,
+            simulated,
+            live,
+        });
+    }
+    for one in &dispatched {
+        one.rows(&mut outcome);
+        if PAPERS.contains(&one.scheduler) {
+            one.claims(&mut outcome);
+        }
+    }
+    let chapter = page::chapter(&outcome, &dispatched);
+    Ok(Findings { outcome, chapter })
+}
+
+impl Dispatched {
+    fn paper(&self) -> Option<Schedule> {
+        let unit_ns = self.unit.as_nanos() as u64;
+        PAPERS.contains(&self.scheduler).then(|| paper::schedule(unit_ns))
+    }
+
+    /// A nanosecond count in units of time.
+    fn units(&self, ns: u64) -> f64 {
+        ns as f64 / self.unit.as_nanos() as f64
+    }
+
+    fn rows(&self, outcome: &mut Outcome) {
+        let simulated = &self.simulated;
+        let mut row = Row::new()
+            .with("kind", "schedule")
+            .with("scheduler", self.scheduler.name())
+            .with("unit_ms", self.unit.as_millis() as u64)
+            .with("events", simulated.events().len());
+        if let Some(paper) = self.paper() {
+            row = row.with("simulated_other_than_paper", simulated.differences(&paper).len());
+        }
+        if let Some(live) = &self.live {
+            let differences = live.schedule.differences(simulated);
+            row = row
+                .with("live_events", live.schedule.events().len())
+                .with("live_other_than_simulated", differences.len())
+                .with("first_difference", differences.first().map_or("", String::as_str))
+                .with(
+                    "largest_deviation_ms",
+                    largest_deviation_ms(&live.schedule, simulated),
+                )
+                .with("holes", live.holes.len())
+                .with(
+                    "holes_ms",
+                    live.holes.iter().map(|hole| hole.1).sum::<u64>() as f64 / 1e6,
+                )
+                .with("network", live.network.as_str());
+        }
+        outcome.row(row);
+        self.event_rows(outcome);
+        let sources = [
+            ("simulated", Some(simulated)),
+            ("live", self.live.as_ref().map(|live| &live.schedule)),
+        ];
+        for (source, schedule) in sources {
+            for run in schedule.iter().flat_map(|schedule| schedule.runs()) {
+                let row = Row::new()
+                    .with("kind", "run")
+                    .with("scheduler", self.scheduler.name())
+                    .with("source", source)
+                    .with("thread", format!("DT{}", run.thread))
+                    .with("host", run.host)
+                    .with("from_ms", run.from as f64 / 1e6)
+                    .with("to_ms", run.to as f64 / 1e6)
+                    .with("then", if run.ended { "done here" } else { "suspended" });
+                outcome.row(row);
+            }
+        }
+    }
+
+    /// The order of the simulator, with the times of all; live in the order of each thread.
+    fn event_rows(&self, outcome: &mut Outcome) {
+        let live = self.live.as_ref().map(|live| &live.schedule);
+        let paper = self.paper();
+        for event in self.simulated.events() {
+            let at = |schedule: Option<&Schedule>| Some(self.units(schedule?.time_of(&event)?));
+            let row = Row::new()
+                .with("kind", "event")
+                .with("scheduler", self.scheduler.name())
+                .with("thread", format!("DT{}", event.thread))
+                .with("host", event.host)
+                .with("event", event.what.name())
+                .with("paper_units", at(paper.as_ref()))
+                .with("simulated_units", self.units(event.at))
+                .with("live_units", at(live));
+            outcome.row(row);
+        }
+    }
+
+    fn claims(&self, outcome: &mut Outcome) {
+        let (id, name) = (self.scheduler.id(), self.scheduler.name());
+        let differences = |one: &Schedule, other: &Schedule| one.differences(other).len() as f64;
+        if let Some(paper) = self.paper() {
+            outcome.claim(Claim::at_most(
+                format!("{id}.simulated"),
+                format!(
+                    "{name}: hosts and threads of which the simulator has another order of suspensions and resumptions than the \
+                     paper's text"
+                ),
+                SOURCE,
+                differences(&self.simulated, &paper),
+                0.0,
+            ));
+        }
+        if let Some(live) = &self.live {
+            outcome.claim(Claim::at_most(
+                format!("{id}.live"),
+                format!(
+                    "{name}: hosts and threads of which the live run has another order of suspensions and resumptions than the \
+                     simulator"
+                ),
+                SOURCE,
+                differences(&live.schedule, &self.simulated),
+                0.0,
+            ));
+        }
+    }
+}
+
+/// Between the same events of both; not a number where they have others.
+fn largest_deviation_ms(live: &Schedule, simulated: &Schedule) -> f64 {
+    if !live.differences(simulated).is_empty() {
+        return f64::NAN;
+    }
+    let events = simulated.events();
+    let deviations = events
+        .iter()
+        .filter_map(|event| Some(live.time_of(event)?.abs_diff(event.at)));
+    deviations.max().unwrap_or(0) as f64 / 1e6
+}

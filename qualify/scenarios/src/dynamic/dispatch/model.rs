@@ -1,0 +1,60 @@
+//! The model that is played live and simulated.
+
+use std::time::Duration;
+
+use punctual_sched::{
+    dynamic::Time,
+    simulator::{Event, EventKind, Model, Simulation, dispatch_graph, studies},
+};
+
+use super::{
+    super::{
+        disciplines::Named,
+        schedule::{Run, Schedule},
+    },
+    paper,
+};
+use crate::Error;
+
+/// How much later than in the text DT3 and DT5 begin, as a share of the unit: longer than what calls and switches add up to by
+/// then.
+const LATE: u32 = 10;
+
+/// \[S4\]'s five threads on two hosts.
+pub(super) fn figure_6(unit: Duration) -> Model {
+    studies::figure_6(unit, unit / LATE)
+}
+
+/// Who runs where in virtual time.
+pub(super) fn simulated(scheduler: Named, unit: Duration) -> Result<Schedule, Error> {
+    let mut events: Vec<Event> = Vec::new();
+    let until = Time((unit * paper::UNITS as u32 * 2).as_nanos() as u64);
+    let model = figure_6(unit);
+    let mut simulation = Simulation::new(&model, 0, |_| scheduler.scheduler())?;
+    simulation.run_until(until, &mut events);
+    let runs = dispatch_graph(&events, until, false);
+    let runs = runs.into_iter().map(|run| Run {
+        host: run.host as u8 + 1,
+        thread: run.thread.task as u8 + 1,
+        from: run.from.0,
+        to: run.to.0,
+        ended: run.end != Some(EventKind::Suspended),
+    });
+    Ok(Schedule::of(runs.collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_simulator_takes_the_turns_of_the_text() {
+        let unit = Duration::from_secs(1);
+        for scheduler in super::super::PAPERS {
+            let differences = simulated(scheduler, unit)
+                .unwrap()
+                .differences(&paper::schedule(unit.as_nanos() as u64));
+            assert_eq!(differences, [""; 0], "{scheduler:?}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The chapter.
+
+use punctual_harness::{Outcome, Row};
+use punctual_report::{Chapter, Figure, Table};
+use serde_json::Value;
+
+use super::{Dispatched, HEADING, PAPERS, Schedule};
+use crate::trace::is_kind;
+
+pub(super) fn chapter(outcome: &Outcome, dispatched: &[Dispatched]) -> Chapter {
+    let holds = |suffix: &str| {
+        let ids = PAPERS.map(|scheduler| format!("{}.{suffix}", scheduler.id()));
+        let claims = outcome.claims().iter().filter(|claim| ids.contains(&claim.id));
+        let held: Vec<bool> = claims.map(|claim| claim.holds).collect();
+        (held.len() == ids.len()).then(|| held.into_iter().all(|held| held))
+    };
+    let rows = outcome.rows().iter().filter(|row| is_kind(row, "schedule"));
+    let chapter = Chapter::new(HEADING)
+        .paragraph(
+            "Five distributable threads with work of several units of time: DT1 and DT2 begin on host 1, work on host 2, and come \
+             back; DT3 stays on host 1, DT4 and DT5 on host 2. Each host is a process on a processor of its own. The work notes by \
+             itself when it runs and when not, so that the order of suspensions and resumptions is seen from outside the scheduler. \
+             The same model runs in virtual time with the same schedulers.",
+        )
+        .paragraph(
+            "The paper's second is the unit of time. DT3 and DT5 begin a tenth of it late, so that DT2 has sent its call when DT3 \
+             comes. Time that the kernel or the host take counts as work done, and is shown as holes. Of the schedulers that go by \
+             laxity or by what is left to do (MLF, MUF, RMS+MLF, MAU) the order live may be another one than simulated: a host \
+             knows the processor time that a thread has had there, the simulator also what it has had elsewhere.",
+        )
+        .paper("[S4] 3.1", "MIF and TP give the schedule of figure 6", holds("live"))
+        .table(Table::of(rows.map(Row::as_map)).columns(SCHEDULES).title("Live and simulated, by scheduler"));
+    let chapter = PAPERS.into_iter().fold(chapter, |chapter, scheduler| {
+        let of = |row: &&Row| {
+            is_kind(row, "event") && row.get("scheduler") == Some(&Value::from(scheduler.name()))
+        };
+        let rows = outcome.rows().iter().filter(of).map(Row::as_map);
+        let title = format!("{}: every suspension and resumption", scheduler.name());
+        chapter.table(Table::of(rows).columns(EVENTS).title(title))
+    });
+    dispatched
+        .iter()
+        .fold(chapter, |chapter, one| chapter.figure(figure(one)))
+}
+
+const SCHEDULES: &[(&str, &str)] = &[
+    ("scheduler", "scheduler"),
+    ("unit_ms", "unit (ms)"),
+    ("events", "events"),
+    ("simulated_other_than_paper", "simulated ≠ paper"),
+    ("live_other_than_simulated", "live ≠ simulated"),
+    ("largest_deviation_ms", "largest deviation (ms)"),
+    ("holes", "holes"),
+    ("holes_ms", "holes (ms)"),
+    ("first_difference", "first difference"),
+];
+
+const EVENTS: &[(&str, &str)] = &[
+    ("thread", "thread"),
+    ("host", "host"),
+    ("event", "event"),
+    ("paper_units", "paper (s)"),
+    ("simulated_units", "simulated (units)"),
+    ("live_units", "live (units)"),
+];
+
+/// By how much of a unit a line rises where its thread runs on host 1; on host 2 it is twice as much.
+const STEP: f64 = 0.35;
+
+/// A line for each thread, up where it runs.
+fn figure(one: &Dispatched) -> Figure {
+    let title = format!("Dispatch graph, {}", one.scheduler.name());
+    let source = match one.paper() {
+        Some(_) => "The dotted lines are the paper's figure 6.",
+        None => "The dotted lines are the simulator's.",
+    };
+    let figure = Figure::new(title)
+        .caption(format!(
+            "Each thread's line stands at its number while it does not run, one step higher while it runs on host 1, and two steps \
+             on host 2. {source}"
+        ))
+        .x(format!("time (units of {} ms)", one.unit.as_millis()))
+        .y("distributable thread");
+    let reference = one.paper().unwrap_or_else(|| one.simulated.clone());
+    let (shown, how) = match &one.live {
+        Some(live) => (&live.schedule, "live"),
+        None => (&one.simulated, "simulated"),
+    };
+    let end = shown
+        .runs()
+        .iter()
+        .chain(reference.runs())
+        .map(|run| run.to)
+        .max()
+        .unwrap_or(0);
+    shown.threads().into_iter().fold(figure, |figure, thread| {
+        let published = match one.paper() {
+            Some(_) => format!("DT{thread}, [S4]"),
+            None => format!("DT{thread}, simulated"),
+        };
+        figure
+            .line(
+                format!("DT{thread}, {how}"),
+                steps(shown, thread, end, |ns| one.units(ns)),
+            )
+            .published(published, steps(&reference, thread, end, |ns| one.units(ns)))
+    })
+}
+
+fn steps(schedule: &Schedule, thread: u8, end: u64, units: impl Fn(u64) -> f64) -> Vec<(f64, f64)> {
+    let rest = f64::from(thread);
+    let mut points = vec![(0.0, rest)];
+    for run in schedule.runs().iter().filter(|run| run.thread == thread) {
+        let up = rest + STEP * f64::from(run.host);
+        points.extend([
+            (units(run.from), rest),
+            (units(run.from), up),
+            (units(run.to), up),
+            (units(run.to), rest),
+        ]);
+    }
+    points.push((units(end), rest));
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::paper, *};
+
+    #[test]
+    fn a_line_is_up_where_its_thread_runs() {
+        let points = steps(&paper::schedule(1), 5, 21, |units| units as f64);
+        let up = 5.0 + 2.0 * STEP;
+        assert_eq!(
+            points,
+            [
+                (0.0, 5.0),
+                (9.0, 5.0),
+                (9.0, up),
+                (12.0, up),
+                (12.0, 5.0),
+                (21.0, 5.0)
+            ]
+        );
+    }
+}

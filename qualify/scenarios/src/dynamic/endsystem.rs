@@ -1,0 +1,102 @@
+//! One endsystem of these experiments: the runtime with a scheduler and an ORB, and the threads that go through it.
+
+use punctual::{Orb, Priority};
+use punctual_os::Thread;
+use punctual_rtsched::{Current, Mechanism, RtScheduling, SchedulingError};
+use punctual_sched::{dynamic::Time, simulator::Parameters};
+
+use super::disciplines::Named;
+use crate::{
+    Error,
+    idl::dynamic::dynamic::{Host, HostRef},
+    load::priority,
+    os::{self, fifo},
+};
+
+/// Above all that the runtime gives to threads: who wakes up to begin a segment begins it at once, and waits there.
+const OUTSIDE: i16 = 92;
+
+/// One host.
+pub(super) struct Endsystem {
+    scheduling: RtScheduling,
+    orb: Orb,
+    /// How many threads can have upcalls at the same time.
+    threads: usize,
+}
+
+impl Endsystem {
+    /// With a scheduler; it serves calls at an address, if one is given, in so many threads.
+    pub(super) fn start(named: Named, threads: usize, address: Option<&str>) -> Result<Self, Error> {
+        let scheduling = RtScheduling::builder()
+            .scheduler(named.scheduler())
+            .mechanism(mechanism(named))
+            .processors(1)
+            .build()?;
+        let orb = Orb::builder().initializer(&scheduling);
+        let orb = match address {
+            Some(address) => orb.listen(&format!("iiop://{address}:0")),
+            None => orb,
+        };
+        Ok(Self {
+            orb: orb.build()?,
+            scheduling,
+            threads,
+        })
+    }
+
+    pub(super) fn orb(&self) -> &Orb {
+        &self.orb
+    }
+
+    /// Has another scheduler decide.
+    pub(super) fn install(&self, named: Named) -> Result<(), Error> {
+        Ok(self
+            .scheduling
+            .manager()
+            .install(named.scheduler(), mechanism(named))?)
+    }
+
+    /// Serves, and gives the reference to call it by.
+    pub(super) fn activate(&self, host: impl Host) -> Result<String, Error> {
+        let pool = self.orb.threadpool().threads(self.threads);
+        let pool = pool.default_priority(Priority::new(priority::HIGH)?).build()?;
+        let poa = self.orb.root_poa().child("hosts").threadpool(&pool).build()?;
+        let reference: HostRef = poa.activate(host)?;
+        Ok(reference.to_ior())
+    }
+
+    /// Does something as a distributable thread with these parameters, whose deadline counts from `from`.
+    pub(super) fn segment<R, E: From<SchedulingError>>(
+        &self,
+        named: Named,
+        name: &str,
+        parameters: &Parameters,
+        from: Time,
+        work: impl FnOnce(&Current<'_>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let parameters = parameters.at(named.kind(), from);
+        let current = self.scheduling.current();
+        current.segment(name, parameters, |_| work(&current))
+    }
+}
+
+/// What dispatches for a scheduler: the kernel where the paper has it so, else the ready queue.
+fn mechanism(named: Named) -> Mechanism {
+    match named {
+        Named::Tp | Named::Rms | Named::Fp => Mechanism::OsPriorities,
+        _ => Mechanism::ReadyQueue,
+    }
+}
+
+/// A thread that is to begin segments.
+pub(super) fn spawn<T: Send + 'static>(
+    name: String,
+    work: impl FnOnce() -> Result<T, String> + Send + 'static,
+) -> std::io::Result<Thread<Result<T, String>>> {
+    fifo(name, OUTSIDE).spawn(work)
+}
+
+/// What it has made.
+pub(super) fn joined<T>(thread: Thread<Result<T, String>>) -> Result<T, Error> {
+    Ok(os::joined(thread)??)
+}

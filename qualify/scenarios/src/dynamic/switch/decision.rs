@@ -1,0 +1,102 @@
+//! The decision by itself: the scheduler, without threads.
+
+use std::time::Duration;
+
+use punctual_os::alloc_counter;
+use punctual_sched::{
+    dynamic::{Scheduler, SchedulingParameters, Slot, Time, Utility},
+    simulator::Parameters,
+};
+use serde::{Deserialize, Serialize};
+
+use super::super::{disciplines::Named, random::Random};
+use crate::{
+    Error,
+    os::{fifo, now_ns, run},
+};
+
+/// Above whatever else the child has, below what watches it.
+const PRIORITY: i16 = 60;
+/// As much of the future as threads have their deadlines in.
+const HORIZON: Duration = Duration::from_secs(1);
+
+/// What decisions took.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Decided {
+    /// Of each batch, one decision in nanoseconds.
+    pub(super) batches_ns: Vec<f64>,
+    pub(super) allocations: u64,
+}
+
+/// Makes batches of decisions with so many ready threads: the one that runs changes its parameters, and the scheduler chooses.
+pub(super) fn decide(named: Named, ready: usize, batches: usize, batch: usize) -> Result<Decided, Error> {
+    run(fifo("decides", PRIORITY), move || {
+        measure(named.scheduler(), ready, batches, batch)
+    })
+}
+
+fn measure(mut scheduler: Box<dyn Scheduler>, ready: usize, batches: usize, batch: usize) -> Decided {
+    let mut random = Random::new(ready as u64);
+    let kind = scheduler.kind();
+    let mut parameters = || random_parameters(&mut random).at(kind, Time(0));
+    // Drawn before time counts.
+    let drawn: Vec<SchedulingParameters> = (0..batch).map(|_| parameters()).collect();
+    scheduler.reserve(ready);
+    for slot in 0..ready as u32 {
+        scheduler.ready(Slot(slot), &parameters(), Duration::ZERO, Time(0));
+    }
+    let mut chosen = Vec::with_capacity(1);
+    let mut batches_ns = Vec::with_capacity(batches);
+    let mut now = 0;
+    let mut decide = || {
+        let began = now_ns();
+        for parameters in &drawn {
+            now += 1;
+            chosen.clear();
+            scheduler.choose(1, Time(now), &|_| Duration::ZERO, &mut chosen);
+            scheduler.update(chosen[0], parameters, Duration::ZERO, Time(now));
+        }
+        batches_ns.push((now_ns() - began) as f64 / batch as f64);
+    };
+    // The first one finds the caches cold.
+    decide();
+    let ((), allocations) = alloc_counter::count_allocations(|| (1..batches).for_each(|_| decide()));
+    Decided {
+        batches_ns,
+        allocations,
+    }
+}
+
+/// As of threads that have come from everywhere.
+fn random_parameters(random: &mut Random) -> Parameters {
+    let span =
+        |random: &mut Random, most: Duration| Duration::from_nanos(random.below(most.as_nanos() as u64) + 1);
+    Parameters {
+        priority: punctual::Priority::new(random.below(32_768) as i16).unwrap_or(punctual::Priority::MIN),
+        importance: random.below(1 << 16) as i32,
+        criticality: random.below(5) as i32,
+        period: span(random, HORIZON),
+        deadline: Some(span(random, HORIZON)),
+        execution_time: span(random, HORIZON / 100),
+        utility: Utility {
+            value: random.below(1000) as u32,
+            decay: span(random, HORIZON),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scheduler_decides_among_few_and_many() {
+        for named in Named::ALL {
+            for ready in [1, 2, 500] {
+                let decided = measure(named.scheduler(), ready, 3, 10);
+                assert_eq!(decided.batches_ns.len(), 3, "{named:?}");
+                assert!(decided.batches_ns.iter().all(|time| *time > 0.0));
+            }
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! `dyn.switch`: what it takes to let another distributable thread run: through the ready queue and by the kernel's priorities,
+//! and the decision by itself, by number of ready threads.
+//!
+//! Two distributable threads on one CPU make themselves less important in turn, so that each update is a decision and a hand-over:
+//! from before the update in one to its return in the other. Source: \[S4\] 2.4, efficient and portable dispatching.
+
+mod decision;
+mod hand_over;
+mod page;
+
+use std::time::Duration;
+
+use punctual_harness::{Claim, Latencies, MedianEstimate, Outcome, Row, blocks};
+use serde::{Deserialize, Serialize};
+
+use super::disciplines::Named;
+use crate::{
+    Benchmark, Error, Findings, Length,
+    os::{Disturbances, Interrupts, Sample, Subject, no_rights, serve, shortened},
+    testbed::Testbed,
+};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    name: "dyn.switch",
+    about: "one dispatch decision and hand-over: ready queue against native priorities, and the decision with 10 to 10,000 threads",
+    expected: |length| Extent::of(length).expected(),
+    run: measure,
+};
+
+const HEADING: &str = "Switches between distributable threads";
+
+pub(super) const ROLE: &str = "__dyn-switch";
+
+const SOURCE: &str = "issue 5";
+/// How much longer a hand-over through the ready queue may take.
+const LARGEST_RATIO: f64 = 1.5;
+/// How many threads are ready.
+const READY: [usize; 4] = [10, 100, 1000, 10_000];
+/// Of the one scheduler that looks at every ready thread, which is so documented: only so many.
+const MOST_OF_MAU: usize = 1000;
+/// The schedulers that decide in O(log n).
+fn logarithmic() -> impl Iterator<Item = Named> {
+    Named::ALL
+        .into_iter()
+        .filter(|scheduler| *scheduler != Named::Mau)
+}
+
+/// How much longer a decision may take with 10,000 ready threads than with 100. Its logarithm doubles, and the queue leaves the
+/// caches; a decision that looks at each thread would take 100 times as long.
+const LARGEST_GROWTH: f64 = 8.0;
+
+/// Decisions that are timed together: reading the clock costs as much as some of them.
+const BATCH: usize = 100;
+
+/// How a thread lets another one run.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) enum Way {
+    /// MIF through the runtime's ready queue.
+    ReadyQueue,
+    /// TP through the runtime and native priorities.
+    OsPriorities,
+    /// Nothing but `sched_setparam`.
+    RawPriorities,
+    /// Nothing but a futex that the other one waits at, and one to wait at.
+    RawFutex,
+}
+
+impl Way {
+    const ALL: [Self; 4] = [
+        Self::ReadyQueue,
+        Self::OsPriorities,
+        Self::RawPriorities,
+        Self::RawFutex,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::ReadyQueue => "MIF, ready queue",
+            Self::OsPriorities => "TP, native priorities",
+            Self::RawPriorities => "sched_setparam alone",
+            Self::RawFutex => "futex wake and wait alone",
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+enum Question {
+    /// So many hand-overs, about.
+    HandOver { way: Way, switches: usize },
+    /// So many batches of decisions.
+    Decide {
+        scheduler: Named,
+        ready: usize,
+        batches: usize,
+        batch: usize,
+    },
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+enum Answer {
+    HandedOver(Vec<Sample>),
+    Decided(decision::Decided),
+}
+
+struct Extent {
+    rounds: usize,
+    /// In each round, each way.
+    switches: usize,
+    batches: usize,
+}
+
+impl Extent {
+    fn of(length: Length) -> Self {
+        Self {
+            rounds: blocks::ROUNDS,
+            switches: length.pick(300, 3000, 3000),
+            batches: length.pick(20, 200, 200),
+        }
+    }
+
+    fn expected(&self) -> Duration {
+        let switches = (self.rounds * self.switches * Way::ALL.len()) as u64;
+        let decisions = (self.batches * BATCH * READY.len() * Named::ALL.len()) as u64;
+        Duration::from_micros(switches * 8 + decisions) + Duration::from_secs(2)
+    }
+}
+
+pub(super) fn child(_: &[String]) -> Result<(), Error> {
+    let scheduling = hand_over::scheduling()?;
+    serve(|question: Question| {
+        Ok(match question {
+            Question::HandOver { way, switches } => {
+                Answer::HandedOver(hand_over::hand_over(&scheduling, way, switches)?)
+            }
+            Question::Decide {
+                scheduler,
+                ready,
+                batches,
+                batch,
+            } => Answer::Decided(decision::decide(scheduler, ready, batches, batch)?),
+        })
+    })
+}
+
+/// Of one way.
+struct Switched {
+    way: Way,
+    samples: Vec<Sample>,
+    /// Of each round, the median in nanoseconds.
+    medians: Vec<f64>,
+}
+
+/// Of one scheduler and one number of threads.
+struct Decision {
+    scheduler: Named,
+    ready: usize,
+    decided: decision::Decided,
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let extent = Extent::of(testbed.length);
+    let mut outcome = testbed.outcome(BENCHMARK.name);
+    // Decisions alone have no priority.
+    let ways = match no_rights(&outcome) {
+        None => &Way::ALL[..],
+        Some(reason) => {
+            for id in ["hand-over", "hand-over.bare"] {
+                outcome.skip(Some(id), format!("claim {id}"), reason.as_str());
+            }
+            outcome.skip(None, "all hand-overs", reason);
+            &[]
+        }
+    };
+    shortened(testbed, &mut outcome, || {
+        let full = Extent::of(Length::Full);
+        format!(
+            "{} hand-overs each instead of {}",
+            extent.rounds * extent.switches,
+            full.rounds * full.switches
+        )
+    });
+    let limit = extent.expected() * 10;
+    let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Recorded)?;
+    let (switched, decisions) = ask(testbed, &mut subject, &extent, ways)?;
+    let disturbances = subject.finish(&mut outcome)?;
+    for one in &switched {
+        outcome.row(one.row(&disturbances));
+    }
+    for one in &decisions {
+        outcome.row(one.row());
+    }
+    if !switched.is_empty() {
+        hand_over_claims(&switched, &mut outcome);
+    }
+    decision_claims(&decisions, &mut outcome);
+    let chapter = page::chapter(&outcome, &switched, disturbances.stamp_ns);
+    Ok(Findings { outcome, chapter })
+}
+
+fn ask(
+    testbed: &Testbed,
+    subject: &mut Subject,
+    extent: &Extent,
+    ways: &[Way],
+) -> Result<(Vec<Switched>, Vec<Decision>), Error> {
+    let block = Duration::from_micros(extent.switches as u64 * 8);
+    let switched = ways.iter().map(|&way| Switched {
+        way,
+        samples: Vec::new(),
+        medians: Vec::new(),
+    });
+    let mut switched: Vec<_> = switched.collect();
+    let expected = block * (extent.rounds * ways.len()) as u32;
+    testbed.progress.stage("hand-overs in alternation", expected);
+    for _ in 0..extent.rounds {
+        for one in &mut switched {
+            let question = Question::HandOver {
+                way: one.way,
+                switches: extent.switches,
+            };
+            match subject.ask(&question, block)? {
+                Answer::HandedOver(samples) => one.add(&samples),
+                Answer::Decided(_) => return Err(MISUNDERSTOOD.into()),
+            }
+        }
+    }
+    let mut decisions = Vec::new();
+    for scheduler in Named::ALL {
+        testbed.progress.stage(
+            format!("decisions of {}", scheduler.name()),
+            Duration::from_micros((extent.batches * BATCH * READY.len()) as u64),
+        );
+        let looks_at_all = scheduler == Named::Mau;
+        for ready in READY
+            .into_iter()
+            .filter(|ready| !looks_at_all || *ready <= MOST_OF_MAU)
+        {
+            let question = Question::Decide {
+                scheduler,
+                ready,
+                batches: if looks_at_all {
+                    extent.batches / 10
+                } else {
+                    extent.batches
+                },
+                batch: if looks_at_all { BATCH / 10 } else { BATCH },
+            };
+            match subject.ask(&question, Duration::from_secs(1))? {
+                Answer::Decided(decided) => decisions.push(Decision {
+                    scheduler,
+                    ready,
+                    decided,
+                }),
+                Answer::HandedOver(_) => return Err(MISUNDERSTOOD.into()),
+            }
+        }
+    }
+    Ok((switched, decisions))
+}
+
+const MISUNDERSTOOD: &str = "the measured process answered another question than was asked";
+
+impl Switched {
+    fn add(&mut self, samples: &[Sample]) {
+        let mut latencies = Latencies::new();
+        samples.iter().for_each(|sample| latencies.record(sample.1));
+        self.medians
+            .extend(latencies.quantile_us(0.5).map(|median| median * 1000.0));
+        self.samples.extend(samples);
+    }
+
+    fn row(&self, disturbances: &Disturbances) -> Row {
+        let row = Row::new().with("kind", "hand-over").with("way", self.way.name());
+        disturbances.judge(&self.samples, 0).row(row)
+    }
+}
+
+impl Decision {
+    fn row(&self) -> Row {
+        let median = punctual_harness::statistics::median(&self.decided.batches_ns);
+        Row::new()
+            .with("kind", "decision")
+            .with("scheduler", self.scheduler.name())
+            .with("ready", self.ready)
+            .with("decision_ns", median)
+            .with("batches", self.decided.batches_ns.len())
+            .with("allocations", self.decided.allocations)
+    }
+}
+
+fn hand_over_claims(switched: &[Switched], outcome: &mut Outcome) {
+    let medians = |way: Way| {
+        let of = switched.iter().find(|one| one.way == way);
+        of.map_or(&[][..], |one| &one.medians)
+    };
+    let ratio_of = |way, reference| blocks::median_ratio(medians(way), medians(reference));
+    for (name, way, reference) in [
+        (
+            "ready_queue_by_native_priorities",
+            Way::ReadyQueue,
+            Way::OsPriorities,
+        ),
+        ("ready_queue_by_raw_futex", Way::ReadyQueue, Way::RawFutex),
+        ("native_priorities_by_raw", Way::OsPriorities, Way::RawPriorities),
+        (
+            "ready_queue_by_raw_priorities",
+            Way::ReadyQueue,
+            Way::RawPriorities,
+        ),
+    ] {
+        if let Some(ratio) = ratio_of(way, reference) {
+            outcome.row(
+                Row::new()
+                    .with("kind", "ratio")
+                    .with("ratio", name)
+                    .with_fields(&ratio),
+            );
+        }
+    }
+    let limited = |id: &str, reference: &str, ratio: Option<MedianEstimate>| {
+        let text = format!(
+            "a decision and hand-over through the ready queue (MIF) takes at most so many times {reference}, median of alternating \
+             blocks"
+        );
+        let measured = ratio.map_or(f64::NAN, |ratio| ratio.median);
+        Claim::at_most(id, text, SOURCE, measured, LARGEST_RATIO)
+    };
+    let by_priorities = ratio_of(Way::ReadyQueue, Way::OsPriorities);
+    outcome.claim(limited(
+        "hand-over",
+        "that by native priorities (TP)",
+        by_priorities,
+    ));
+    let by_bare_call = ratio_of(Way::ReadyQueue, Way::RawPriorities);
+    outcome.claim(limited(
+        "hand-over.bare",
+        "one sched_setparam that switches, without any runtime",
+        by_bare_call,
+    ));
+}
+
+fn decision_claims(decisions: &[Decision], outcome: &mut Outcome) {
+    let median = |scheduler: Named, ready: usize| {
+        let of = |one: &&Decision| one.scheduler == scheduler && one.ready == ready;
+        decisions
+            .iter()
+            .find(of)
+            .and_then(|one| one.row().number("decision_ns"))
+    };
+    let growth = logarithmic().map(|scheduler| {
+        let pair = median(scheduler, 10_000).zip(median(scheduler, 100));
+        pair.map_or(f64::NAN, |(many, few)| many / few)
+    });
+    // With `max` a missing figure would be passed over.
+    let largest = growth.fold(0.0, |largest: f64, one| {
+        if one.is_nan() || one > largest {
+            one
+        } else {
+            largest
+        }
+    });
+    outcome.claim(Claim::at_most(
+        "growth",
+        "with 10,000 ready threads a decision takes at most so many times that with 100, for each scheduler but MAU: it grows with \
+         the logarithm, not with the number",
+        SOURCE,
+        largest,
+        LARGEST_GROWTH,
+    ));
+    let allocations: u64 = decisions.iter().map(|one| one.decided.allocations).sum();
+    outcome.claim(Claim::at_most(
+        "allocations",
+        "heap allocations of all decisions, of each scheduler and with each number of threads",
+        SOURCE,
+        allocations as f64,
+        0.0,
+    ));
+}

@@ -1,0 +1,188 @@
+use std::collections::HashSet;
+
+use super::{DistributableThread, Doing, Hop, Moment, Place, Span, What};
+
+/// What one distributable thread did, from what became of it, in order. `None`: it was in no segment.
+pub(super) fn history(
+    moments: &[Moment],
+    scheduled: &HashSet<i32>,
+    end_ns: u64,
+) -> Option<DistributableThread> {
+    let mut history = History {
+        scheduled,
+        open: Vec::new(),
+        runs_in: None,
+        since_ns: 0,
+        done: Vec::new(),
+        hops: Vec::new(),
+    };
+    for moment in moments {
+        history.take(moment);
+    }
+    history.close(0, end_ns);
+    history.done.sort_by_key(|(depth, span)| (span.from_ns, *depth));
+    let spans: Vec<_> = history.done.into_iter().map(|(_, span)| span).collect();
+    let name = spans.iter().find_map(|span| match &span.what {
+        Doing::Segment { name, .. } => Some(name.clone()),
+        _ => None,
+    });
+    Some(DistributableThread {
+        name: name?,
+        spans,
+        hops: history.hops,
+        ..DistributableThread::default()
+    })
+}
+
+struct History<'a> {
+    scheduled: &'a HashSet<i32>,
+    /// Segments and calls that it is in, the innermost last.
+    open: Vec<Open>,
+    /// The process whose scheduler lets it run.
+    runs_in: Option<i32>,
+    /// Since when it does what it does in the innermost one.
+    since_ns: u64,
+    /// With how many are around each.
+    done: Vec<(usize, Span)>,
+    hops: Vec<Hop>,
+}
+
+struct Open {
+    from_ns: u64,
+    place: Place,
+    what: Doing,
+    /// Of a call: whether it has arrived anywhere.
+    arrived: bool,
+    /// Of a call: where it has ended, and when.
+    left: Option<(Place, u64)>,
+}
+
+impl Open {
+    fn is_call(&self) -> bool {
+        self.what == Doing::Call
+    }
+}
+
+impl History<'_> {
+    fn take(&mut self, moment: &Moment) {
+        let Moment { at_ns, place, .. } = *moment;
+        match &moment.what {
+            What::Begins(name) => self.begin(name, place, at_ns),
+            What::Ends => {
+                let its_segment = |open: &Open| open.place == place && !open.is_call();
+                if let Some(at) = self.open.iter().rposition(its_segment) {
+                    self.close(at, at_ns);
+                    if let Some(call) = self.open.last_mut().filter(|open| open.is_call()) {
+                        call.left = Some((place, at_ns));
+                    }
+                }
+            }
+            What::Leaves if !self.open.is_empty() => self.push(Doing::Call, place, at_ns),
+            What::Returns => {
+                let its_call = |open: &Open| open.place == place && open.is_call();
+                if let Some(at) = self.open.iter().rposition(its_call) {
+                    let to = (place, at_ns);
+                    // What is still open in it was given up.
+                    let left = self.open[at].left.filter(|_| at + 1 == self.open.len());
+                    self.hops.extend(left.map(|from| Hop {
+                        from,
+                        to,
+                        returns: true,
+                    }));
+                    self.close(at, at_ns);
+                }
+            }
+            What::Updates => {
+                let segment = self.open.last_mut().map(|open| &mut open.what);
+                if let Some(Doing::Segment { updated_ns, .. }) = segment {
+                    updated_ns.push(at_ns);
+                }
+            }
+            What::Resumed => self.run(Some(place.process), at_ns),
+            // Elsewhere it may have gone on meanwhile: a caller that gave up does not wait for the other host.
+            What::Suspended if self.runs_in == Some(place.process) => self.run(None, at_ns),
+            What::Leaves | What::Suspended | What::Spawns(_) => {}
+        }
+    }
+
+    fn begin(&mut self, name: &str, place: Place, at_ns: u64) {
+        let around = self.open.last_mut();
+        let arrives = around
+            .as_ref()
+            .is_none_or(|around| around.is_call() || around.place != place);
+        if let Some(call) = around.filter(|around| around.is_call() && !around.arrived) {
+            call.arrived = true;
+            let from = (call.place, call.from_ns);
+            let to = (place, at_ns);
+            self.hops.push(Hop {
+                from,
+                to,
+                returns: false,
+            });
+        }
+        let name = name.to_owned();
+        let what = Doing::Segment {
+            name,
+            arrives,
+            updated_ns: Vec::new(),
+        };
+        self.push(what, place, at_ns);
+    }
+
+    fn push(&mut self, what: Doing, place: Place, from_ns: u64) {
+        self.say_until(from_ns);
+        self.open.push(Open {
+            from_ns,
+            place,
+            what,
+            arrived: false,
+            left: None,
+        });
+    }
+
+    /// Ends the one at this depth, and those in it.
+    fn close(&mut self, depth: usize, at_ns: u64) {
+        self.say_until(at_ns);
+        for (around, open) in self.open.drain(depth..).enumerate() {
+            let span = Span {
+                from_ns: open.from_ns,
+                until_ns: at_ns,
+                place: open.place,
+                what: open.what,
+            };
+            self.done.push((depth + around, span));
+        }
+    }
+
+    fn run(&mut self, runs_in: Option<i32>, at_ns: u64) {
+        if self.runs_in != runs_in {
+            self.say_until(at_ns);
+            self.runs_in = runs_in;
+        }
+    }
+
+    /// What it did in the innermost segment.
+    fn say_until(&mut self, at_ns: u64) {
+        let from_ns = std::mem::replace(&mut self.since_ns, at_ns);
+        let Some(segment) = self.open.last().filter(|open| !open.is_call()) else {
+            return;
+        };
+        let place = segment.place;
+        let what = if !self.scheduled.contains(&place.process) {
+            Doing::Present
+        } else if self.runs_in == Some(place.process) {
+            Doing::Running
+        } else {
+            Doing::Suspended
+        };
+        if from_ns < at_ns {
+            let span = Span {
+                from_ns,
+                until_ns: at_ns,
+                place,
+                what,
+            };
+            self.done.push((self.open.len(), span));
+        }
+    }
+}
