@@ -80,7 +80,7 @@ impl ClientRequestInterceptor for Mover {
         let Some(sent) = sent else {
             return Ok(());
         };
-        let octets = context(&sent).encode(&clocks(), Endian::NATIVE);
+        let octets = context(&sent, !is_two_way).encode(&clocks(), Endian::NATIVE);
         if let Err(refused) = info.add_request_service_context(CONTEXT, &octets) {
             if is_two_way {
                 self.end_call(Completion::No)?;
@@ -271,8 +271,7 @@ impl Mover {
                 implicit: unknown(&context.implicit),
             },
             peer: info.peer(),
-            // Within an ORB, a thread that goes with its call brings no context.
-            spawned: info.kind() != CallKind::TwoWay || info.is_collocated(),
+            spawned: context.begins || info.kind() != CallKind::TwoWay,
         }
     }
 }
@@ -284,13 +283,14 @@ fn is_callers_own(info: &ServerRequestInfo<'_>) -> bool {
         && info.get_request_service_context(CONTEXT).is_none()
 }
 
-fn context(present: &Present) -> SchedulingContext {
+fn context(present: &Present, begins: bool) -> SchedulingContext {
     let own = present.foreign.own.map(CarriedParameters::Unknown);
     let implicit = present.foreign.implicit.map(CarriedParameters::Unknown);
     SchedulingContext {
         id: present.id,
         parameters: Some(own.unwrap_or(CarriedParameters::Known(present.parameters))),
         implicit: implicit.or(present.implicit.map(CarriedParameters::Known)),
+        begins,
     }
 }
 

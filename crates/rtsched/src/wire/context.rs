@@ -16,6 +16,8 @@ pub struct SchedulingContext {
     pub parameters: Option<CarriedParameters>,
     /// By what the threads are scheduled that it spawns without saying so.
     pub implicit: Option<CarriedParameters>,
+    /// Whether the thread begins with the request, and so ends with it: the request spawns it.
+    pub begins: bool,
 }
 
 /// Behind the byte order: whose encapsulation it is. Other ORBs use context 30 for formats of their own.
@@ -26,13 +28,15 @@ const MINOR: u8 = 0;
 const HEADER_SIZE: usize = 24;
 const HAS_PARAMETERS: u8 = 1;
 const HAS_IMPLICIT: u8 = 2;
+const BEGINS: u8 = 4;
 
 impl SchedulingContext {
     /// The octets for a request that is sent now.
     pub fn encode(&self, clocks: &Clocks, endian: Endian) -> ContextOctets {
         let mut octets = ContextOctets::new(endian);
         let flags = (u8::from(self.parameters.is_some()) * HAS_PARAMETERS)
-            | (u8::from(self.implicit.is_some()) * HAS_IMPLICIT);
+            | (u8::from(self.implicit.is_some()) * HAS_IMPLICIT)
+            | (u8::from(self.begins) * BEGINS);
         octets.octets(&[endian.flag()]);
         octets.octets(&MARK);
         octets.octets(&[MAJOR, MINOR, flags, 0]);
@@ -58,6 +62,7 @@ impl SchedulingContext {
             id,
             parameters: block(HAS_PARAMETERS)?,
             implicit: block(HAS_IMPLICIT)?,
+            begins: flags & BEGINS != 0,
         })
     }
 }

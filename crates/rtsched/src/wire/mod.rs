@@ -13,6 +13,7 @@
 //!     id: DistributableThreadId(7),
 //!     parameters: Some(SchedulingParameters::Importance { importance: 5 }.into()),
 //!     implicit: None,
+//!     begins: false,
 //! };
 //! let clocks = Clocks { local: Time(0), utc: UtcTime(0) };
 //! let octets = context.encode(&clocks, Endian::NATIVE);

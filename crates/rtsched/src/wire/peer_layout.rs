@@ -55,6 +55,7 @@ impl PeerLayout {
                         id: DistributableThreadId::from_octets(id),
                         parameters: Some(parameters.into()),
                         implicit: None,
+                        begins: false,
                     },
                     Err(_) => {
                         let id = counter(service.guid);
@@ -81,6 +82,7 @@ impl Reader {
             id: DistributableThreadId((u128::from(!self.peer) << 64) | u128::from(counter)),
             parameters: parameters.map(CarriedParameters::Known),
             implicit: None,
+            begins: false,
         }
     }
 }

@@ -96,6 +96,7 @@ fn of(id: u128) -> SchedulingContext {
         id: DistributableThreadId(id),
         parameters: Some(IMPORTANCE.into()),
         implicit: None,
+        begins: false,
     }
 }
 
@@ -196,6 +197,7 @@ fn parameters_of_unknown_disciplines_travel_on_as_they_came() {
         id: DistributableThreadId(7),
         parameters: Some(CarriedParameters::Unknown(energy)),
         implicit: Some(CarriedParameters::Unknown(plan)),
+        begins: false,
     };
     let sent = written(&context);
     // The last one has no distributable threads.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use punctual_os::{Gate, PiMutex, ThreadSpec};
-use punctual_rtsched::{DistributableThreadState, RtScheduling, SchedulingError, Standing};
+use punctual_rtsched::{DistributableThreadState, RtScheduling, SchedulingError, Standing, storage::WordKey};
 use punctual_types::{Completion, SystemExceptionKind};
 
 use crate::hosts::{Host, Log, WorkerRef, await_standing, cooperative, eventually, importance};
@@ -260,6 +260,28 @@ fn a_spawned_thread_that_is_cancelled_does_not_cancel_the_caller() {
     });
     called.unwrap();
     eventually("it has ended", || server.scheduling.threads() == 0);
+}
+
+#[test]
+fn what_it_has_stored_ends_with_it() {
+    let (sender, destroyed) = mpsc::channel();
+    let sender = PiMutex::new(sender);
+    let key = WordKey::<u32>::with_destructor(move |value| {
+        let _ = sender.lock().send(value);
+    });
+    let key = key.unwrap();
+    let (client, server) = (Host::with_replies(cooperative()), Host::new());
+    let worker = server.serve(move |value| {
+        key.set(7).unwrap();
+        Ok(value)
+    });
+    let worker = client.resolve(&worker).within(LONG);
+    let called = client.scheduling.current().segment("track", importance(5), |_| {
+        Ok::<_, SchedulingError>(worker.work_later(1).wait()?)
+    });
+    assert_eq!(called.unwrap(), 1);
+    // Of a thread that may come back it would be kept for a minute.
+    assert_eq!(destroyed.recv_timeout(LONG), Ok(7));
 }
 
 fn standing_of(scheduling: &RtScheduling, name: &str) -> Standing {

@@ -549,6 +549,7 @@ fn a_forged_or_broken_context_is_an_error_to_its_sender() {
             id: punctual_types::DistributableThreadId(id),
             parameters: Some(importance(1).into()),
             implicit: None,
+            begins: false,
         };
         let clocks = Clocks {
             local: Time(0),

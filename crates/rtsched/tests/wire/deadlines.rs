@@ -23,6 +23,7 @@ fn left_after(left: i64, sender: Clocks, receiver: Reader) -> i128 {
             importance: 0,
         })),
         implicit: None,
+        begins: false,
     };
     let octets = context.encode(&sender, Endian::NATIVE);
     let Ok(Reading::Context(received)) = receiver.read(&octets) else {
@@ -121,6 +122,7 @@ proptest! {
             id: DistributableThreadId(1),
             parameters: Some(parameters.into()),
             implicit: None,
+            begins: false,
         };
         let octets = context.encode(&sender, Endian::Big);
         let skew = Duration::from_nanos(skew);

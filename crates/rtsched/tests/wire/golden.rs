@@ -34,6 +34,7 @@ fn a_whole_context_little_endian_and_big_endian() {
         implicit: Some(CarriedParameters::Known(SchedulingParameters::Importance {
             importance: 7,
         })),
+        begins: false,
     };
     in_both_directions(
         context,
@@ -58,6 +59,7 @@ fn a_thread_without_parameters_is_its_id() {
             id: ID,
             parameters: None,
             implicit: None,
+            begins: false,
         };
         in_both_directions(
             context,
@@ -65,6 +67,22 @@ fn a_thread_without_parameters_is_its_id() {
             &format!("{order} 504454 01 00 00 00  000102030405060708090a0b0c0d0e0f"),
         );
     }
+}
+
+#[test]
+fn a_thread_that_begins_with_its_request_says_so() {
+    let context = SchedulingContext {
+        id: ID,
+        parameters: None,
+        implicit: Some(SchedulingParameters::Importance { importance: 7 }.into()),
+        begins: true,
+    };
+    in_both_directions(
+        context,
+        Endian::Big,
+        "00 504454 01 00 06 00  000102030405060708090a0b0c0d0e0f
+         00 00 0002 00000010  00000007 00000000",
+    );
 }
 
 #[test]
@@ -162,6 +180,7 @@ fn each_kind_has_its_fields() {
             id: ID,
             parameters: Some(parameters.into()),
             implicit: None,
+            begins: false,
         };
         in_both_directions(
             context,
@@ -190,6 +209,7 @@ fn unknown_parameters_go_on_in_the_byte_order_in_which_they_came() {
         id: ID,
         parameters: Some(CarriedParameters::Unknown(energy)),
         implicit: Some(SchedulingParameters::Importance { importance: 7 }.into()),
+        begins: false,
     };
     in_both_directions(
         context,

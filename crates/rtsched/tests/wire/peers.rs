@@ -18,6 +18,7 @@ fn thread(id: u128, parameters: Option<SchedulingParameters>) -> Reading {
         id: DistributableThreadId(id),
         parameters: parameters.map(Into::into),
         implicit: None,
+        begins: false,
     })
 }
 

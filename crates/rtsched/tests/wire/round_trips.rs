@@ -86,10 +86,13 @@ fn carried() -> impl Strategy<Value = Option<CarriedParameters>> {
 }
 
 pub fn context() -> impl Strategy<Value = SchedulingContext> {
-    (1..=u128::MAX, carried(), carried()).prop_map(|(id, parameters, implicit)| SchedulingContext {
-        id: DistributableThreadId(id),
-        parameters,
-        implicit,
+    (1..=u128::MAX, carried(), carried(), any::<bool>()).prop_map(|(id, parameters, implicit, begins)| {
+        SchedulingContext {
+            id: DistributableThreadId(id),
+            parameters,
+            implicit,
+            begins,
+        }
     })
 }
 
