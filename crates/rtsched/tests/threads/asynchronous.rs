@@ -9,7 +9,10 @@ use std::{
 };
 
 use punctual_os::{Gate, PiMutex, ThreadSpec};
-use punctual_rtsched::{DistributableThreadState, RtScheduling, SchedulingError, Standing, storage::WordKey};
+use punctual_rtsched::{
+    DistributableThreadState, RtScheduling, SchedulingError, Standing,
+    storage::{Housekeeper, WordKey},
+};
 use punctual_types::{Completion, SystemExceptionKind};
 
 use crate::hosts::{Host, Log, WorkerRef, await_standing, cooperative, eventually, importance};
@@ -271,6 +274,10 @@ fn what_it_has_stored_ends_with_it() {
     });
     let key = key.unwrap();
     let (client, server) = (Host::with_replies(cooperative()), Host::new());
+    let scheduling = server.scheduling.clone();
+    let spec = ThreadSpec::new(Housekeeper::NAME);
+    let visitors = Arc::clone(server.scheduling.visitors());
+    let _housekeeper = Housekeeper::start(visitors, spec, move || scheduling.current().now()).unwrap();
     let worker = server.serve(move |value| {
         key.set(7).unwrap();
         Ok(value)
