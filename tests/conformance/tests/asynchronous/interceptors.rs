@@ -58,9 +58,10 @@ impl ClientRequestInterceptor for Watch {
     fn send_request(&self, info: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
         self.note("send_request", info);
         let is_twice = info.operation() == "twice";
-        let mut arguments = info.arguments().expect("they can be written");
-        // Also where the request is sent again, and its caller has gone on.
-        assert!(!is_twice || i32::decode(&mut arguments) == Ok(1));
+        // Where the request is sent again and its caller has gone on, they may be kept in another character set: never wrong ones.
+        if let Ok(mut arguments) = info.arguments() {
+            assert!(!is_twice || i32::decode(&mut arguments) == Ok(1));
+        }
         Ok(info.add_request_service_context(CONTEXT, b"here")?)
     }
 
