@@ -47,6 +47,14 @@ pub struct TaggedProfile {
 }
 
 /// A detail of a profile, `IOP::TaggedComponent`.
+///
+/// ```
+/// use punctual_cdr::TaggedComponent;
+///
+/// // Whose meaning is the application's: the tag is one that nobody else uses.
+/// let rack = TaggedComponent { tag: 0x5241_434b, data: vec![0, 7] };
+/// assert_ne!(rack, TaggedComponent::default());
+/// ```
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct TaggedComponent {
     /// Which detail.

@@ -60,6 +60,7 @@ pub mod switches;
 pub mod task;
 pub mod thread;
 pub mod throttling;
+pub mod timer;
 pub mod tracefs;
 pub mod wait;
 

@@ -36,7 +36,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub use punctual_cdr::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, Ior, LongDouble, TooLong};
+pub use punctual_cdr::{
+    BoundedSeq, BoundedSlice, BoundedStr, BoundedString, Ior, LongDouble, TaggedComponent, TooLong,
+};
 pub use punctual_giop::{UrlError, ior_from_string, ior_to_string};
 pub use punctual_orb::{
     Current, ExpiredRequests, InspectedAt, Inspection, InvalidPolicy, LaneSpec, LaneStatistics, LaneWait,
@@ -44,7 +46,7 @@ pub use punctual_orb::{
     Peers, Poa, PoaBuilder, PriorityModel, QueueLimits, QueueStatistics, ResolveError, ThreadLife,
     ThreadPool, ThreadPoolBuilder, ThreadPoolId,
 };
-pub use punctual_os::{CpuSet, SchedulingClass};
+pub use punctual_os::{CpuSet, SchedulingClass, ThreadSpec};
 pub use punctual_sched::{
     ContinuousMapping, DirectMapping, LinearMapping, LinearNetworkMapping, NetworkPriority,
     NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping, UnknownMapping,

@@ -22,7 +22,7 @@ use crate::{
     WaitStrategy, current,
     lane::{
         Lane,
-        replies::{End, Outcome, Refused, Reply, ReplyBuffer, Ticket, TimeOuts, Wait},
+        replies::{End, Outcome, Refused, Replies, Reply, ReplyBuffer, Ticket, TimeOuts, Wait},
         serving::{self, BlockedInOwnLane, OwnLane},
         shared::{SharedConnection, Unsent},
     },
@@ -258,6 +258,7 @@ impl Reference {
                 return Ok(Attempt::Again(closed()));
             }
         };
+        let mut entered = Entered { replies, ticket };
         let speech = Speech {
             request_id,
             char_set: shared.opened.char_set,
@@ -270,6 +271,7 @@ impl Reference {
             lane.send_request(shared, request.message(), route.version)
                 .map_err(Ok)
         });
+        let ticket = entered.ticket.take();
         if let Err(reason) = sent {
             if let Some(ticket) = ticket {
                 replies.withdraw(ticket, lent);
@@ -315,6 +317,20 @@ impl Terms<'_> {
         Wait {
             time_outs: TimeOuts { reply, unsent },
             is_unsent,
+        }
+    }
+}
+
+/// A call whose request is being written, by user code among others: should that panic, nothing has been sent.
+struct Entered<'r> {
+    replies: &'r Replies,
+    ticket: Option<Ticket>,
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket.take() {
+            self.replies.withdraw(ticket, &mut ReplyBuffer::default());
         }
     }
 }

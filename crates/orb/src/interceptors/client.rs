@@ -217,7 +217,8 @@ impl ClientRequestInfo<'_> {
 
     /// The arguments, marshalled for whoever asks, in order; of requests that have not been sent only.
     ///
-    /// Fails with BAD_INV_ORDER at ending points, and as marshalling does.
+    /// Fails with BAD_INV_ORDER at ending points, and as marshalling does; so may those of an asynchronous call that is sent again,
+    /// whose arguments are kept in the character set of the connection that they went over first.
     pub fn arguments(&mut self) -> Result<Decoder<'_>, SystemException> {
         let Some(Arguments {
             perform,

@@ -15,9 +15,7 @@ impl Lane {
         }
         let incomplete = self.incomplete.load(Ordering::Relaxed);
         let incomplete = incomplete.then(|| self.inspection_interval());
-        let idle = self.limits.connection_idle;
-        let call = self.call_deadlines.left();
-        [incomplete, idle, call].into_iter().flatten().min()
+        incomplete.into_iter().chain(self.limits.connection_idle).min()
     }
 
     /// How often to look for messages that do not become complete, as long as there may be any.

@@ -129,10 +129,11 @@ pub(crate) struct Lane {
 
 const ACCEPTOR: u64 = u64::MAX;
 const BELL: u64 = u64::MAX - 1;
+const CALL_DEADLINE: u64 = u64::MAX - 2;
 /// Lanes above that ask for help, downwards from here.
-const FIRST_ABOVE: u64 = u64::MAX - 2;
+const FIRST_ABOVE: u64 = u64::MAX - 3;
 /// Below it are connections.
-const LAST_ABOVE: u64 = u64::MAX - 15;
+const LAST_ABOVE: u64 = u64::MAX - 16;
 
 impl Lane {
     pub(crate) fn new(
@@ -146,6 +147,13 @@ impl Lane {
         let crew = Crew::new(crew);
         let bell = Doorbell::new()?;
         poller.add(&bell, BELL, Interest::READ, Trigger::Level)?;
+        let call_deadlines = CallDeadlines::new()?;
+        poller.add(
+            call_deadlines.timer(),
+            CALL_DEADLINE,
+            Interest::READ,
+            Trigger::Edge,
+        )?;
         Ok(Self {
             deadlock: PreparedNotice::deadlock(&name),
             name,
@@ -175,7 +183,7 @@ impl Lane {
             service_times: None,
             calls: ConnectionCache::new(limits.max_client_connections),
             shared: SharedConnections::default(),
-            call_deadlines: CallDeadlines::new(),
+            call_deadlines,
             opened: AtomicUsize::new(0),
             waits_at: Priority::MIN,
         })

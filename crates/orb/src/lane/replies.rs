@@ -57,6 +57,9 @@ enum Alarm {
     Task(Waker, TimeOuts),
 }
 
+/// What is woken when a call is over, while its caller waits itself.
+pub(crate) struct SetAside(Alarm);
+
 /// When a call is over, whether or not there is a reply; never: without it.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct TimeOuts {
@@ -241,6 +244,8 @@ impl Replies {
         let condition = &self.arrived[ticket.slot];
         let TimeOuts { reply, unsent } = wait.time_outs;
         let mut request = unsent.filter(|_| (wait.is_unsent)());
+        // Declared first: dropped when the table is not locked any more.
+        let mut before = Alarm::Sleeper;
         let mut table = self.table.lock();
         let (outcome, given_up) = loop {
             match table.slots[ticket.slot].state {
@@ -251,11 +256,13 @@ impl Replies {
             }
             let time_out = request.or(reply);
             let Some(until) = time_out.into_iter().chain(give_up).min() else {
+                table.sleep_at(ticket.slot, &mut before);
                 condition.wait(&mut table);
                 continue;
             };
             let now = Instant::now();
             if now < until {
+                table.sleep_at(ticket.slot, &mut before);
                 // What came first, says the state.
                 let TimedOut(_) = condition.wait_until(&mut table, until);
             } else if time_out.is_none_or(|time_out| now < time_out) {
@@ -285,9 +292,27 @@ impl Replies {
         self.set_alarm(ticket, Alarm::Task(waker.clone(), time_outs));
     }
 
-    /// For a caller that waits itself from now on.
-    pub(crate) fn wake_nobody(&self, ticket: &Ticket) {
-        self.set_alarm(ticket, Alarm::Sleeper);
+    /// Takes away whatever waits for the call, for a caller that waits itself for a while: see [`Self::put_back`].
+    pub(crate) fn set_aside(&self, ticket: &Ticket) -> SetAside {
+        SetAside(mem::take(&mut self.table.lock().slots[ticket.slot].alarm))
+    }
+
+    /// Has a task woken as before: at once where the call is over by now. Else the time-outs that somebody has to look after.
+    pub(crate) fn put_back(&self, ticket: &Ticket, SetAside(alarm): SetAside) -> Option<TimeOuts> {
+        let Alarm::Task(_, time_outs) = alarm else {
+            return None;
+        };
+        let mut table = self.table.lock();
+        let slot = &mut table.slots[ticket.slot];
+        if slot.is_over() {
+            drop(table);
+            self.wake(ticket.slot, alarm);
+            return None;
+        }
+        let before = mem::replace(&mut slot.alarm, alarm);
+        drop(table);
+        drop(before);
+        Some(time_outs)
     }
 
     /// `true`: it is over already, and the alarm of no use.
@@ -422,6 +447,14 @@ impl Table {
         match self.ended {
             Some(_) => Err(Refused::Ended),
             None => self.free.pop().ok_or(Refused::Full),
+        }
+    }
+
+    /// The caller sleeps from now on; what it had waited with before is of no use, and not to be dropped here.
+    fn sleep_at(&mut self, number: usize, before: &mut Alarm) {
+        let alarm = &mut self.slots[number].alarm;
+        if !matches!(alarm, Alarm::Sleeper) {
+            *before = mem::take(alarm);
         }
     }
 

@@ -14,8 +14,8 @@ use punctual_os::{Doorbell, Poller, Scheduling, poller::Event, scheduling};
 use punctual_stub::ReusePool;
 
 use super::{
-    ACCEPTOR, BELL, FIRST_ABOVE, LAST_ABOVE, Lane, Wake, borrowing, connection::Connection, crew::Life,
-    inbound::Next, serving, shared::Opened,
+    ACCEPTOR, BELL, CALL_DEADLINE, FIRST_ABOVE, LAST_ABOVE, Lane, Wake, borrowing, connection::Connection,
+    crew::Life, inbound::Next, serving, shared::Opened,
 };
 use crate::{
     client,
@@ -186,6 +186,8 @@ impl<'l> Worker<'l> {
         match event.token() {
             ACCEPTOR => self.lane.accept(),
             BELL => self.answer_bell(),
+            // As after all events, what has become due is looked after next.
+            CALL_DEADLINE => {}
             token @ LAST_ABOVE..=FIRST_ABOVE => borrowing::help(self.home, self.lane, token, self.core),
             token => {
                 if let Some(connection) = self.connection(token) {

@@ -97,7 +97,8 @@ impl Serving<'_> {
         match inserted {
             Ok(()) => Ok(answer),
             Err(error) => {
-                let exception = error.system_exception(Completion::Yes);
+                let completed = if called { Completion::Yes } else { Completion::No };
+                let exception = error.system_exception(completed);
                 fail(self.go_on(reply), reply_header, &exception, request.response)
             }
         }

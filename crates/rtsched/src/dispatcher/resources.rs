@@ -233,7 +233,13 @@ impl State {
             wakes.push(&gate);
             return wakes;
         }
-        match self.admit(next, now) {
+        let before = self.lowers.take();
+        let admitted = self.admit(next, now);
+        if let Some(lowering) = std::mem::replace(&mut self.lowers, before) {
+            // It sleeps, so it cannot do that itself; and what the caller has to do to itself must not be forgotten for it.
+            lowering.carry_out();
+        }
+        match admitted {
             Ok(more) => wakes.add(more),
             // It is told when it asks for its turn itself.
             Err(_) => {

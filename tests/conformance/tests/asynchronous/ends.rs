@@ -1,8 +1,14 @@
 //! Calls that end without a reply.
 
-use std::thread;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    thread,
+};
 
-use punctual::{Completion, Minor, SystemException, SystemExceptionKind as Kind};
+use punctual::{
+    Completion, Interface as _, Minor, SystemException, SystemExceptionKind as Kind, rt::one_result,
+};
+use punctual_cdr::{CdrError, Encoder};
 use punctual_conformance::{peer::wait_until, server::Server};
 
 use super::{Client, Count, answer, block_on, comm_failure, lost, poll_with, requests};
@@ -130,4 +136,27 @@ fn calls_on_one_connection_are_limited() {
     assert_eq!(due[0].request().body.i32(), 4, "what was refused was not sent");
     peer.send(&answer(&due[0]));
     assert_eq!(call.wait(), Ok(8));
+}
+
+/// User code that panics while a request is written takes no place away.
+#[test]
+fn a_request_that_cannot_be_written_leaves_nothing() {
+    let client = Client::with(|limits| limits.max_shared_calls = 1);
+    let (listener, probe) = client.playing();
+    for _ in 0..2 {
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            // Without the message.
+            let arguments =
+                &mut |_: &mut Encoder<'_>| -> Result<(), CdrError> { resume_unwind(Box::new("of a test")) };
+            probe
+                .as_object()
+                .call_async::<i32, SystemException>("twice", arguments, one_result)
+        }));
+        assert_eq!(*panicked.unwrap_err().downcast::<&str>().unwrap(), "of a test");
+    }
+    let call = probe.twice_async(2);
+    let mut peer = listener.accept();
+    let due = requests(&mut peer, 1);
+    peer.send(&answer(&due[0]));
+    assert_eq!(call.wait(), Ok(4));
 }

@@ -10,6 +10,7 @@ use punctual::{
         Raised, ReplyStatus,
     },
 };
+use punctual_cdr::Decode;
 use punctual_conformance::{
     conformance::{Refused, probe::GreetError},
     peer::Listener,
@@ -56,7 +57,11 @@ impl ClientRequestInterceptor for Watch {
 
     fn send_request(&self, info: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
         self.note("send_request", info);
-        assert!(info.arguments().is_ok());
+        let is_twice = info.operation() == "twice";
+        // Where the request is sent again and its caller has gone on, they may be kept in another character set: never wrong ones.
+        if let Ok(mut arguments) = info.arguments() {
+            assert!(!is_twice || i32::decode(&mut arguments) == Ok(1));
+        }
         Ok(info.add_request_service_context(CONTEXT, b"here")?)
     }
 
@@ -248,5 +253,5 @@ fn a_poll_can_be_refused() {
     assert_eq!(call.wait(), Err(refused));
     assert_eq!(client.watch.take(), sent_and(&[("send_poll", 0, None)]));
     *client.watch.0.refuses_polls.lock().unwrap() = None;
-    assert_eq!(probe.twice_async(2).wait(), Ok(4));
+    assert_eq!(probe.twice_async(1).wait(), Ok(2));
 }

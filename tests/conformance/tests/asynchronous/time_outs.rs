@@ -6,7 +6,12 @@ use std::{
 };
 
 use punctual::{Completion, Limits, Minor, PolicyOverrides, SystemException, SystemExceptionKind as Kind};
-use punctual_conformance::{conformance::ProbeRef, peer::wait_until};
+use punctual_conformance::{
+    conformance::ProbeRef,
+    peer::{Listener, wait_until},
+    recorder::resolve,
+    server::{Setup, client, reference},
+};
 
 use super::{Client, Count, answer, block_on, late, poll_with, requests};
 
@@ -44,6 +49,37 @@ fn a_task_is_woken_for_them() {
         (seen.replies, seen.late_replies, seen.shared_connections),
         (1, 4, 1)
     );
+}
+
+/// The thread that was told of the time-out has gone into an upcall: another one that waits looks after it.
+#[test]
+fn any_thread_that_waits_wakes_the_task() {
+    let server = Setup {
+        pool: |pool| pool.threads(2),
+        ..Setup::default()
+    }
+    .start();
+    server.orb.set_reply_threadpool(&server.pool).unwrap();
+    let (listener, client) = (Listener::open(), client());
+    let probe: ProbeRef = server.reference_for(&client);
+    probe.twice(1).unwrap();
+    let (count, waker) = Count::new();
+    let silent = resolve(&server.orb, &reference([1, 2], listener.port, b"played", &[]));
+    let mut call = within(&silent, 400).twice_async(1);
+    assert!(poll_with(&mut call, &waker).is_pending());
+    thread::scope(|scope| {
+        scope.spawn(|| assert_eq!(probe.wait_at_gate(1), Ok(1)));
+        server.hooks.await_at_gate(1);
+        let start = Instant::now();
+        while count.get() == 0 && start.elapsed() < Duration::from_secs(5) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let woken = count.get();
+        server.hooks.open_gate();
+        assert_eq!(woken, 1, "one thread of two waits");
+    });
+    assert_eq!(call.wait(), Err(late()));
+    client.shutdown_and_wait().unwrap();
 }
 
 /// Whichever was there first, and over several connections.

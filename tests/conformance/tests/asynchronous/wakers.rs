@@ -1,6 +1,7 @@
 //! Who is woken, by whom, and what wakers may do.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, mpsc},
     task::{Wake, Waker},
     thread,
@@ -8,11 +9,12 @@ use std::{
 };
 
 use punctual_conformance::{
+    conformance::ProbeRef,
     peer::wait_until,
     server::{Server, Setup},
 };
 
-use super::{Client, Count, PATIENCE, Twice, answer, block_on, poll_with, requests};
+use super::{Client, Count, PATIENCE, Twice, answer, block_on, late, poll_with, requests};
 
 #[test]
 fn the_waker_of_the_last_poll_is_the_one() {
@@ -46,6 +48,69 @@ fn the_waker_of_the_last_poll_is_the_one() {
         assert!(start.elapsed() < PATIENCE, "its time-out woke it");
     });
     assert!(second.get() <= 2);
+}
+
+/// Looking from time to time is not waiting: the task is still to be told.
+#[test]
+fn looking_takes_no_waker_away() {
+    let client = Client::start();
+    let (listener, probe) = client.playing();
+    let looks: [fn(&mut Twice) -> bool; 2] = [Twice::is_ready, |call| {
+        call.is_ready_within(Duration::from_millis(20))
+    }];
+    let mut peer = None;
+    for look in looks {
+        let (count, waker) = Count::new();
+        let mut call = probe.twice_async(1);
+        assert!(poll_with(&mut call, &waker).is_pending());
+        assert!(!look(&mut call));
+        assert_eq!(count.get(), 0);
+        let peer = peer.get_or_insert_with(|| listener.accept());
+        let due = requests(peer, 1);
+        peer.send(&answer(&due[0]));
+        wait_until("it is woken", || count.get() == 1);
+        assert_eq!(call.wait(), Ok(2));
+
+        // For its time-out, too.
+        let prompt: ProbeRef = probe.with_timeout(Duration::from_millis(100)).unchecked();
+        let mut call = prompt.twice_async(1);
+        assert!(poll_with(&mut call, &waker).is_pending());
+        assert!(!look(&mut call));
+        wait_until("it is woken again", || count.get() == 2);
+        assert_eq!(call.wait(), Err(late()));
+        requests(peer, 1);
+    }
+}
+
+/// A waker that panics when it is dropped.
+struct Clings;
+
+impl Wake for Clings {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl Drop for Clings {
+    fn drop(&mut self) {
+        // Without the message.
+        std::panic::resume_unwind(Box::new("of a test"));
+    }
+}
+
+/// The call is over then, and its place is free.
+#[test]
+fn a_waker_that_cannot_be_dropped_leaves_no_call_behind() {
+    let client = Client::with(|limits| limits.max_shared_calls = 1);
+    let (listener, probe) = client.playing();
+    let mut call = probe.twice_async(1);
+    assert!(poll_with(&mut call, &Waker::from(Arc::new(Clings))).is_pending());
+    let replaced = catch_unwind(AssertUnwindSafe(|| poll_with(&mut call, Waker::noop())));
+    assert!(replaced.is_err());
+    drop(call);
+    let call = probe.twice_async(2);
+    let mut peer = listener.accept();
+    let due = requests(&mut peer, 2);
+    peer.send(&answer(&due[1]));
+    assert_eq!(call.wait(), Ok(4));
 }
 
 /// Sends where it was woken.

@@ -4,6 +4,8 @@ use punctual::{Interface as _, SystemExceptionKind as Kind};
 use punctual_conformance::{
     conformance::ProbeRef,
     peer::Peer,
+    recorder::resolve,
+    server::reference,
     wire::{DIALECTS, Message, Octets},
 };
 
@@ -162,6 +164,16 @@ fn that_make_a_reply_too_large() {
         (error.kind, error.completed),
         (Kind::ImpLimit, punctual::Completion::Yes)
     );
+    // What has not been called has not been completed.
+    *courier.to_replies.lock().unwrap() = vec![(FIRST, vec![7; 5000])];
+    let port = server.port();
+    let unknown: ProbeRef = resolve(&client, &reference([1, 2], port, b"unknown", &[]));
+    let error = unknown.filled(1).unwrap_err();
+    assert_eq!(
+        (error.kind, error.completed),
+        (Kind::ImpLimit, punctual::Completion::No)
+    );
+    *courier.to_replies.lock().unwrap() = vec![(FIRST, vec![7; 500])];
     assert_eq!(filled(3000), Ok(3000), "the connection is good");
     assert!(probe.as_object().is_a("IDL:conformance/Probe:1.0").unwrap());
 }

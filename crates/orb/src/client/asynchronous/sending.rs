@@ -78,12 +78,25 @@ impl Reference {
         terms: Terms<'_>,
     ) -> Result<Option<Sent>, SystemException> {
         let interceptors = &self.core.interceptors;
+        let (kept, misfit) = (course.arguments.take(), Cell::new(false));
+        let Call { perform, raised, .. } = call;
+        // Interceptors may ask for arguments, too, of a caller that has gone on.
+        let mut perform = |phase: Phase<'_, '_>| match (phase, &kept) {
+            (Phase::Arguments(encoder), Some(kept)) => kept.write(encoder).inspect_err(|_| misfit.set(true)),
+            (phase, _) => perform(phase),
+        };
+        let call = &mut Call {
+            operation: call.operation,
+            response: call.response,
+            perform: &mut perform,
+            raised: &mut **raised,
+        };
         loop {
             let forwarded = self.next_attempt(&mut course.before)?;
             let route = forwarded.as_ref().unwrap_or(&self.route);
             let mut raised = false;
             let attempt = if interceptors.client.is_empty() {
-                self.send_once(course, (route, 0), frame, call, terms)
+                self.send_once(course, (route, 0), frame, (call, &misfit), terms)
             } else {
                 let id = interceptors.new_request_id();
                 let watch = self.watch_asynchronous(
@@ -95,7 +108,7 @@ impl Reference {
                     &mut raised,
                 );
                 let send = |frame: &mut CallFrame, call: &mut Call<'_>| {
-                    self.send_once(course, (route, id), frame, call, terms)
+                    self.send_once(course, (route, id), frame, (call, &misfit), terms)
                 };
                 let watched = self.watch(watch, frame, call, send, |sent, raised| match sent {
                     Some(_) => ClientEnd::Sent,
@@ -120,21 +133,20 @@ impl Reference {
         course: &mut Course,
         (route, request_id): (&Arc<Route>, u32),
         frame: &mut CallFrame,
-        call: &mut Call<'_>,
+        (call, misfit): (&mut Call<'_>, &Cell<bool>),
         terms: Terms<'_>,
     ) -> Result<Attempt<Option<Sent>>, SystemException> {
-        let (written, misfit) = (Cell::new(None), Cell::new(false));
-        let kept = course.arguments.as_ref();
+        let written = Cell::new(None);
+        misfit.set(false);
         let Call { perform, raised, .. } = call;
-        let mut perform = |phase: Phase<'_, '_>| match (phase, kept) {
-            (Phase::Arguments(encoder), None) => {
+        let mut perform = |phase: Phase<'_, '_>| match phase {
+            Phase::Arguments(encoder) => {
                 let (place, start) = (Place::of(encoder), encoder.position());
                 perform(Phase::Arguments(encoder))?;
                 written.set(Some((place, start..encoder.position())));
                 Ok(())
             }
-            (Phase::Arguments(encoder), Some(kept)) => kept.write(encoder).inspect_err(|_| misfit.set(true)),
-            (results, _) => perform(results),
+            results => perform(results),
         };
         let call = &mut Call {
             operation: call.operation,

@@ -16,7 +16,7 @@ use crate::{
     },
     lane::{
         Lane,
-        replies::{Outcome, Reply, ReplyBuffer, Ticket, Wait},
+        replies::{Outcome, Reply, ReplyBuffer, Ticket, TimeOuts, Wait},
         serving,
         shared::SharedConnection,
     },
@@ -39,18 +39,13 @@ impl Reference {
             route,
             ..
         } = sent;
-        let taken = ticket.take().ok_or_else(broken)?;
-        let request_id = taken.request_id;
+        let request_id = ticket.as_ref().ok_or_else(broken)?.request_id;
         let CallFrame {
             shared: lent, seen, ..
         } = frame;
         let lent = lent.get_or_insert_default();
-        let outcome = match wait(lane, shared, taken, lent, terms, patience) {
-            Ok(outcome) => outcome,
-            Err((unfinished, refused)) => {
-                *ticket = Some(unfinished);
-                return refused.map_or(Ok(Attempt::Done(None)), Err);
-            }
+        let Some(outcome) = wait(lane, shared, ticket, lent, terms, patience)? else {
+            return Ok(Attempt::Done(None));
         };
         match self.conclude(lane, shared, request_id, outcome)? {
             Attempt::Done(Reply { header, reply }) => {
@@ -70,44 +65,55 @@ impl Reference {
     }
 }
 
-/// A call that is not over, and why it cannot be waited for, where that is so.
-type Unfinished = (Ticket, Option<SystemException>);
-
+/// Leaves the ticket where it is unless the call is over.
 fn wait(
     lane: &Arc<Lane>,
     shared: &SharedConnection,
-    ticket: Ticket,
+    place: &mut Option<Ticket>,
     lent: &mut ReplyBuffer,
     terms: Terms<'_>,
     patience: Patience<'_>,
-) -> Result<Outcome, Unfinished> {
+) -> Result<Option<Outcome>, SystemException> {
     let replies = &shared.opened.replies;
     let is_unsent = || shared.is_congested();
     let wait = terms.wait(&is_unsent);
-    match patience {
-        Patience::Wake(waker) => {
-            replies.wake_when_over(&ticket, waker, wait.time_outs);
-            let unsent = wait.time_outs.unsent.filter(|_| shared.is_congested());
-            if let Some(at) = unsent.or(wait.time_outs.reply) {
-                lane.watch_deadline(at);
-            }
-        }
-        Patience::Until(_) => replies.wake_nobody(&ticket),
+    // Before the ticket is taken out: wakers are the user's code, and should one panic, the call can still be abandoned.
+    if let (Patience::Wake(waker), Some(ticket)) = (patience, place.as_ref()) {
+        replies.wake_when_over(ticket, waker, wait.time_outs);
+        watch(lane, shared, wait.time_outs);
     }
-    let looked = replies.wait_until(Some(Instant::now()), ticket, &wait, lent);
-    match (looked, patience) {
-        (Ok(outcome), _) => Ok(outcome),
-        (Err(ticket), Patience::Wake(_)) => Err((ticket, None)),
-        (Err(ticket), Patience::Until(until)) => block(
-            lane,
-            shared,
-            ticket,
-            lent,
-            (&wait, terms.policies.wait_strategy),
-            until,
-        ),
+    let ticket = place.take().ok_or_else(broken)?;
+    let ticket = match replies.wait_until(Some(Instant::now()), ticket, &wait, lent) {
+        Ok(outcome) => return Ok(Some(outcome)),
+        Err(ticket) => ticket,
+    };
+    let Patience::Until(until) = patience else {
+        *place = Some(ticket);
+        return Ok(None);
+    };
+    // Of a task that has come before, and is still to be told should this be in vain.
+    let alarm = replies.set_aside(&ticket);
+    let strategy = terms.policies.wait_strategy;
+    let (ticket, refused) = match block(lane, shared, ticket, lent, (&wait, strategy), until) {
+        Ok(outcome) => return Ok(Some(outcome)),
+        Err(unfinished) => unfinished,
+    };
+    if let Some(time_outs) = replies.put_back(&ticket, alarm) {
+        // They may have been looked after while nobody was to be woken.
+        watch(lane, shared, time_outs);
+    }
+    *place = Some(ticket);
+    refused.map_or(Ok(None), Err)
+}
+
+fn watch(lane: &Lane, shared: &SharedConnection, TimeOuts { reply, unsent }: TimeOuts) {
+    if let Some(at) = unsent.filter(|_| shared.is_congested()).or(reply) {
+        lane.watch_deadline(at);
     }
 }
+
+/// A call that is not over, and why it cannot be waited for, where that is so.
+type Unfinished = (Ticket, Option<SystemException>);
 
 fn block(
     lane: &Arc<Lane>,
@@ -121,7 +127,6 @@ fn block(
     let _blocked = match (strategy, until) {
         (WaitStrategy::Serving, _) => {
             serve_until_over(shared, &ticket, wait, until);
-            replies.wake_nobody(&ticket);
             None
         }
         (WaitStrategy::Blocking, None) => match serving::enter_wait_for(lane) {

@@ -112,6 +112,41 @@ fn so_many_are_let_in_and_no_more() {
     assert_eq!(replies.id_without_reply(), Err(Refused::Ended));
 }
 
+/// Also where it waited for more than that before, and was not told that it is over.
+#[test]
+fn a_caller_that_sleeps_is_woken_whatever_it_did_before() {
+    let replies = &Replies::new(1);
+    let lent = &mut ReplyBuffer::default();
+    let bell = Arc::new(Doorbell::new().unwrap());
+    let ends: [fn(&Replies, u32); 2] = [
+        |replies, id| assert_eq!(deliver(replies, id, 1), Delivered::ToItsCaller),
+        |replies, _| assert!(!replies.end(End::Stopped)),
+    ];
+    let wait = Wait {
+        time_outs: TimeOuts {
+            reply: Some(Instant::now() + Duration::from_secs(5)),
+            unsent: None,
+        },
+        ..FOR_EVER
+    };
+    for end in ends {
+        let ticket = enter(replies, lent);
+        let id = ticket.request_id;
+        assert!(!replies.ring_when_over(&ticket, &bell));
+        let start = Instant::now();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                // Nobody tells that the caller sleeps; should it not yet, it finds what has come.
+                thread::sleep(Duration::from_millis(50));
+                end(replies, id);
+            });
+            let outcome = replies.wait(ticket, &wait, lent);
+            assert!(matches!(outcome, Outcome::Arrived(_) | Outcome::Ended(_)));
+        });
+        assert!(start.elapsed() < Duration::from_secs(5), "its time-out woke it");
+    }
+}
+
 /// As many late replies as calls were given up, and not one more.
 #[test]
 fn late_ones_are_counted() {
