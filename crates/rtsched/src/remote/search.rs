@@ -66,20 +66,19 @@ pub(super) fn pursue(
     let mut pause = FIRST_PAUSE;
     let mut moving = None;
     loop {
-        let found = match (step(until.saturating_duration_since(Instant::now())), moving) {
-            // There was no time for the answer, which would have said no more than the one before.
-            (
-                Err(_)
-                | Ok(Whereabouts {
-                    place: Place::OutOfReach,
-                    ..
-                }),
-                Some(before),
-            ) if Instant::now() >= until => {
-                return Ok(before);
-            }
-            (found, _) => found?,
+        let step = step(until.saturating_duration_since(Instant::now()));
+        let is_answered = match &step {
+            Ok(found) => found.place != Place::OutOfReach,
+            Err(exception) => exception.minor == Minor::DISTRIBUTABLE_THREAD_UNKNOWN,
         };
+        if let Some(before) = moving
+            && !is_answered
+            && Instant::now() >= until
+        {
+            // There was no time for an answer; the one before still says that it is within reach.
+            return Ok(before);
+        }
+        let found = step?;
         if found.place != Place::Moving || Instant::now() + pause >= until {
             return Ok(found);
         }

@@ -12,11 +12,12 @@ use punctual_orb::{Orb, Peers};
 use punctual_os::PiMutex;
 use punctual_stub::{Interface, ObjectRef, Phase, rt};
 use punctual_transport::Peer;
-use punctual_types::{DistributableThreadId, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, DistributableThreadId, Minor, SystemException, SystemExceptionKind};
 
 use super::{
     CancellationPolicy, Local, LocalThreads, Place, RemoteThread, ThreadControl, ThreadControlRef,
-    ThreadControlSpec, Whereabouts, search::search,
+    ThreadControlSpec, Whereabouts,
+    search::{pursue, search},
 };
 
 const ID: DistributableThreadId = DistributableThreadId(77);
@@ -229,6 +230,29 @@ fn a_thread_on_its_way_is_asked_for_again() {
     second.table.threads.lock().clear();
     let never = search(&*first.table, ID, false, Duration::from_millis(500));
     assert_eq!(never, found(Place::Moving, 0, true));
+}
+
+#[test]
+fn a_question_that_the_time_ran_out_for_says_less_than_the_answer_before() {
+    let silent = SystemException::new(SystemExceptionKind::Timeout, Minor::NONE, Completion::Maybe);
+    let out_of_reach = found(Place::OutOfReach, 1, false);
+    for without_answer in [out_of_reach, Err(silent)] {
+        let moving = found(Place::Moving, 2, true);
+        let mut answers = [moving, without_answer].into_iter();
+        let asked = pursue(Duration::from_millis(50), |within| {
+            let answer = answers.next().unwrap();
+            if answer == without_answer {
+                std::thread::sleep(within);
+            }
+            answer
+        });
+        assert_eq!(asked, moving);
+        let only = pursue(Duration::ZERO, |_| without_answer);
+        assert_eq!(only, without_answer, "there was no answer before");
+        let mut answers = [moving, without_answer].into_iter();
+        let lost = pursue(WITHIN, |_| answers.next().unwrap());
+        assert_eq!(lost, without_answer, "there was time");
+    }
 }
 
 #[test]
