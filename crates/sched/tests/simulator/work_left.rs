@@ -1,11 +1,7 @@
 //! What a thread takes along of its execution time, and what is left of it when it returns: as live
 //! (`crates/rtsched/tests/threads/work_left.rs`).
 
-use std::{
-    cmp::Ordering,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{cell::RefCell, cmp::Ordering, time::Duration};
 
 use punctual_sched::{
     dynamic::{Claim, ParameterKind, Scheduler, SchedulingParameters, Slot, Time, standard},
@@ -17,11 +13,14 @@ use crate::support::*;
 /// Where a thread got ready, what it asked for there and what it had had, in milliseconds.
 type Seen = (usize, u128, u128);
 
+thread_local! {
+    static SEEN: RefCell<Vec<Seen>> = const { RefCell::new(Vec::new()) };
+}
+
 /// A standard scheduler that keeps what it is told of threads that get ready.
 struct Keeping {
     host: usize,
     decides: Box<dyn Scheduler>,
-    seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Scheduler for Keeping {
@@ -40,7 +39,7 @@ impl Scheduler for Keeping {
     fn ready(&mut self, thread: Slot, parameters: &SchedulingParameters, received: Duration, now: Time) {
         let asked = parameters.execution_time().unwrap_or_default();
         let seen = (self.host, asked.as_millis(), received.as_millis());
-        self.seen.lock().unwrap().push(seen);
+        SEEN.with_borrow_mut(|all| all.push(seen));
         self.decides.ready(thread, parameters, received, now);
     }
 
@@ -82,18 +81,16 @@ fn seen(scheduler: &str, execution_ms: u32, steps: Vec<Step>) -> Vec<Seen> {
     (started.arrival, started.hosts, started.parameters) = (Arrival::OnDemand, vec![1], None);
     let mut model = hosts(2, vec![task, started]);
     model.network.latency = MS;
-    let seen = Arc::default();
     let keeping = |host| -> Box<dyn Scheduler> {
         Box::new(Keeping {
             host,
             decides: standard(scheduler).unwrap(),
-            seen: Arc::clone(&seen),
         })
     };
     let mut simulation = Simulation::new(&model, 1, keeping).unwrap();
     simulation.run_until(at(100), &mut ());
     assert_eq!(simulation.finish().tasks[0].made, 1);
-    Arc::try_unwrap(seen).unwrap().into_inner().unwrap()
+    SEEN.take()
 }
 
 const BY_WORK_LEFT: [&str; 4] = ["MLF", "MUF", "RMS+MLF", "MAU"];
