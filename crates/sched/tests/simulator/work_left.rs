@@ -217,7 +217,7 @@ fn a_holder_inherits_by_its_own_segment_where_it_holds() {
     let holds = vec![
         Step::Lock(0),
         compute(1),
-        Step::call(1, [compute(4)]),
+        Step::call(1, [compute(2), compute(2)]),
         compute(2),
         Step::Unlock(0),
     ];
@@ -234,7 +234,7 @@ fn a_holder_inherits_by_its_own_segment_where_it_holds() {
         protocol: Protocol::Inheritance,
     }];
     // The holder has to begin by 14 here: it states 7 ms and has done one of them. The waiter, at 4, has to by 15; that is before
-    // the 17 of the holder's segment at the servant.
+    // the 16 or 17 of the holder's segment at the servant.
     let (events, _) = simulate(&model, "MLF", 1, MS * 40);
     assert!(times(&events, 0, |kind| *kind == EventKind::Inherited).is_empty());
     assert_eq!(runs(&events, 0, 40), [(0, 0, 1), (0, 5, 7), (1, 7, 8)]);
