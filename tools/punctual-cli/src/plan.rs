@@ -347,8 +347,7 @@ impl<'s> Plan<'s> {
         }
         text += "\n";
         text += &schedule.to_toml();
-        fs::write(file, text)
-            .map_err(|error| format!("cannot write {}: {error}; does its folder exist?", file.display()))?;
+        fs::write(file, text).map_err(|error| cannot_write(file, &error))?;
         println!("Lanes: {}", file.display());
         Ok(())
     }
@@ -356,6 +355,10 @@ impl<'s> Plan<'s> {
 
 /// The table has them all.
 const MOST_REASONS: usize = 5;
+
+fn cannot_write(file: &Path, error: &std::io::Error) -> String {
+    format!("cannot write {}: {error}; does its folder exist?", file.display())
+}
 
 fn milliseconds(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1e6

@@ -18,7 +18,7 @@ use punctual_sched::{
 use punctual_scheduling::{Scenario, Span};
 use serde_json::{Map, Value};
 
-use super::{Options, milliseconds};
+use super::{Options, cannot_write, milliseconds};
 use trace::Watcher;
 
 /// Whether every deadline was met.
@@ -55,10 +55,6 @@ pub(super) fn simulate(options: &Options) -> Result<bool, String> {
         println!("Trace: {}", file.display());
     }
     Ok(simulated.missed() == 0)
-}
-
-fn cannot_write(file: &Path, error: &std::io::Error) -> String {
-    format!("cannot write {}: {error}; does its folder exist?", file.display())
 }
 
 /// Command line: a scheduler's name.
