@@ -43,7 +43,9 @@ pub(super) fn simulate(options: &Options) -> Result<bool, String> {
     simulated.print();
     let outcome = simulated.outcome(&options.file);
     if let Some(file) = &options.json {
-        outcome.write(file).map_err(|error| cannot_write(file, &error))?;
+        outcome
+            .write(file)
+            .map_err(|error| format!("{error}; does its folder exist?"))?;
         println!("JSON: {}", file.display());
     }
     if let Some(file) = &options.html {
@@ -63,8 +65,10 @@ fn cannot_write(file: &Path, error: &std::io::Error) -> String {
 
 /// Command line: a scheduler's name.
 pub(super) fn scheduler_name(name: &str) -> Result<String, String> {
-    match standard(name) {
-        Some(_) => Ok(name.to_owned()),
+    // On a command line nobody likes capitals.
+    let name = name.to_uppercase();
+    match standard(&name) {
+        Some(_) => Ok(name),
         None => Err(format!(
             "there are {}",
             punctual_sched::dynamic::STANDARD.join(", ")
