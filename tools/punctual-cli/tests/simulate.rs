@@ -175,6 +175,12 @@ fn a_trace_has_every_event_as_a_line() {
 }
 
 #[test]
+fn small_letters_will_do_for_a_scheduler() {
+    let run = simulate(&[FIGURE_6, "--scheduler", "rms+mlf"]);
+    assert_eq!(run.code, 0, "{}", run.complained);
+}
+
+#[test]
 fn what_cannot_be_is_said_with_2() {
     let wrong = file("wrong.toml", &OVERLOAD.replace("\"EDF\"", "\"FIFO\""));
     let run = simulate(&[&wrong]);
@@ -192,6 +198,8 @@ fn what_cannot_be_is_said_with_2() {
         (&[FIGURE_6, "--until", "0 s"], "say how long"),
         (&[FIGURE_6, "--lanes", "x.toml"], "cannot be used with"),
         (&[FIGURE_6, "--trace", "/nowhere/x"], "does its folder exist?"),
+        (&[FIGURE_6, "--json", "/nowhere/x"], "does its folder exist?"),
+        (&[FIGURE_6, "--html", "/nowhere/x"], "does its folder exist?"),
     ] {
         let run = simulate(arguments);
         assert_eq!(run.code, 2, "{arguments:?}");
