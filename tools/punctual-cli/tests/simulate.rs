@@ -214,4 +214,10 @@ fn what_cannot_be_is_said_with_2() {
         .output()
         .unwrap();
     assert_eq!(without.status.code(), Some(2));
+    let plain = Command::new(env!("CARGO_BIN_EXE_punctual"))
+        .args(["plan", FIGURE_6])
+        .output()
+        .unwrap();
+    assert_eq!(plain.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&plain.stderr).contains("is a scenario: add --simulate"));
 }

@@ -15,7 +15,7 @@ use punctual_sched::{
     dynamic::{Time, standard},
     simulator::{HostStatistics, Model, Simulation, Statistics, TaskStatistics},
 };
-use punctual_scheduling::{Scenario, Span};
+use punctual_scheduling::{Scenario, Schedule, Span};
 use serde_json::{Map, Value};
 
 use super::{Options, milliseconds};
@@ -23,7 +23,11 @@ use trace::Watcher;
 
 /// Whether every deadline was met.
 pub(super) fn simulate(options: &Options) -> Result<bool, String> {
-    let mut scenario = Scenario::read(&options.file).map_err(|error| error.to_string())?;
+    let mut scenario =
+        Scenario::read(&options.file).map_err(|error| match Schedule::read(&options.file) {
+            Ok(_) => format!("{error}; this is a schedule: leave out --simulate"),
+            Err(_) => error.to_string(),
+        })?;
     scenario.seed = options.seed.unwrap_or(scenario.seed);
     scenario.until = options.until.unwrap_or(scenario.until);
     if scenario.until.is_zero() {
@@ -45,7 +49,7 @@ pub(super) fn simulate(options: &Options) -> Result<bool, String> {
     if let Some(file) = &options.json {
         outcome
             .write(file)
-            .map_err(|error| format!("{error}; does its folder exist?"))?;
+            .map_err(|error| format!("{error}{}", hint(&error)))?;
         println!("JSON: {}", file.display());
     }
     if let Some(file) = &options.html {
@@ -60,7 +64,16 @@ pub(super) fn simulate(options: &Options) -> Result<bool, String> {
 }
 
 fn cannot_write(file: &Path, error: &std::io::Error) -> String {
-    format!("cannot write {}: {error}; does its folder exist?", file.display())
+    format!("cannot write {}: {error}{}", file.display(), hint(error))
+}
+
+/// What to look at.
+fn hint(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "; does its folder exist?",
+        std::io::ErrorKind::StorageFull => "; is there room?",
+        _ => "",
+    }
 }
 
 /// Command line: a scheduler's name.
