@@ -49,10 +49,7 @@ pub(crate) fn run<R, E: From<SchedulingError>>(
     work: impl FnOnce(&Segment<'_>) -> Result<R, E>,
 ) -> Result<R, E> {
     let mark = here::begin(endsystem, name, parameters, implicit, true)?;
-    let open = Open {
-        endsystem,
-        mark: Some(mark),
-    };
+    let open = Open::new(endsystem, mark);
     let result = work(&Segment {
         endsystem,
         name,
@@ -64,13 +61,20 @@ pub(crate) fn run<R, E: From<SchedulingError>>(
     Ok(value)
 }
 
-/// Closes the segment on every way out.
-struct Open<'s> {
+/// Closes the segment on every way out, also where the work panics.
+pub(crate) struct Open<'s> {
     endsystem: &'s Arc<Endsystem>,
     mark: Option<here::Mark>,
 }
 
-impl Open<'_> {
+impl<'s> Open<'s> {
+    pub(crate) fn new(endsystem: &'s Arc<Endsystem>, mark: here::Mark) -> Self {
+        Self {
+            endsystem,
+            mark: Some(mark),
+        }
+    }
+
     fn close(mut self) -> Result<(), punctual_types::SystemException> {
         let mark = self.mark.take().expect("closed once");
         here::close(self.endsystem, mark)

@@ -4,7 +4,7 @@ use punctual_os::{Scheduling, ThreadSpec};
 use punctual_sched::{LinearMapping, PriorityMapping, dynamic::SchedulingParameters};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use crate::{DistributableThread, SchedulingError, endsystem::Endsystem, here};
+use crate::{DistributableThread, SchedulingError, endsystem::Endsystem, here, segment::Open};
 
 /// The OS thread of a spawned distributable thread.
 ///
@@ -66,7 +66,7 @@ pub(crate) fn spawn(
             let begun = here::begin_thread(&of_thread, id, slot, &own_name, parameters, implicit, true);
             // Cancelled before it began: there is nobody to tell.
             if let Ok(mark) = begun {
-                let _closes = Closes(&of_thread, mark);
+                let _open = Open::new(&of_thread, mark);
                 action();
             }
         });
@@ -105,14 +105,5 @@ impl Drop for Unregisters {
         if let Some((endsystem, slot)) = self.0.take() {
             endsystem.dispatcher.end(slot, 0);
         }
-    }
-}
-
-/// Ends the thread's segment, also where the action panics.
-struct Closes<'e>(&'e Arc<Endsystem>, here::Mark);
-
-impl Drop for Closes<'_> {
-    fn drop(&mut self) {
-        let _ = here::close(self.0, self.1);
     }
 }

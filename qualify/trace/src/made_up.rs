@@ -5,6 +5,18 @@ use punctual_flight::{Event, Record, ThreadRecords};
 use crate::distributable::Place;
 use crate::event::{KernelEvent, Level, Task, ThreadId, What};
 
+/// A thread that tracks, at one host.
+pub(crate) const RADAR: Place = Place {
+    process: 100,
+    thread: 101,
+};
+
+/// A thread that it calls, at another.
+pub(crate) const LANE: Place = Place {
+    process: 200,
+    thread: 205,
+};
+
 pub(crate) fn task(thread: ThreadId, level: u8) -> Task {
     Task {
         thread,

@@ -350,8 +350,7 @@ impl<'s> Plan<'s> {
         }
         text += "\n";
         text += &schedule.to_toml();
-        fs::write(file, text)
-            .map_err(|error| format!("cannot write {}: {error}; does its folder exist?", file.display()))?;
+        fs::write(file, text).map_err(|error| cannot_write(file, &error))?;
         println!("Lanes: {}", file.display());
         Ok(())
     }
@@ -359,6 +358,19 @@ impl<'s> Plan<'s> {
 
 /// The table has them all.
 const MOST_REASONS: usize = 5;
+
+fn cannot_write(file: &Path, error: &std::io::Error) -> String {
+    format!("cannot write {}: {error}{}", file.display(), hint(error))
+}
+
+/// What to look at.
+fn hint(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "; does its folder exist?",
+        std::io::ErrorKind::StorageFull => "; is there room?",
+        _ => "",
+    }
+}
 
 fn milliseconds(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1e6

@@ -1,14 +1,10 @@
 //! The main job from end to end, short: what is written is what the contract for machine reading says.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::Path,
-    process::{Command, Output},
-    thread,
-    time::{Duration, Instant},
-};
+mod measurement;
 
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
+
+use measurement::measure;
 use serde_json::Value;
 
 #[test]
@@ -19,7 +15,7 @@ fn demo_runs_and_writes_what_other_tools_read() {
     for file in [&json, &html] {
         let _ = fs::remove_file(file);
     }
-    let output = demo(&json, &html);
+    let output = measure(&["demo", "--seconds", "3"], &json, &html);
     let said = String::from_utf8_lossy(&output.stdout);
     let said = format!("{said}{}", String::from_utf8_lossy(&output.stderr));
     let code = output.status.code().expect("it ends by itself");
@@ -39,28 +35,6 @@ fn demo_runs_and_writes_what_other_tools_read() {
         );
     }
 }
-
-/// Two measurements would disturb each other, so that the second one refuses; it is tried again for a while.
-fn demo(json: &Path, html: &Path) -> Output {
-    let start = Instant::now();
-    loop {
-        let output = Command::new(env!("CARGO_BIN_EXE_punctual"))
-            .args(["demo", "--quick", "--seconds", "3", "--leave-system-alone"])
-            .arg("--json")
-            .arg(json)
-            .arg("--html")
-            .arg(html)
-            .output()
-            .unwrap();
-        let refused = String::from_utf8_lossy(&output.stderr).contains("another measurement");
-        if !refused || start.elapsed() > PATIENCE {
-            return output;
-        }
-        thread::sleep(Duration::from_secs(2));
-    }
-}
-
-const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Both pools, each work, each client; how well they did is not judged here, for so short a run says nothing of it.
 fn check_rows(rows: &[Value]) {

@@ -1,14 +1,10 @@
 //! Benchmarks of the ORB on the endsystem from end to end, short: every row that is promised is there, and says something.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Output},
-    sync::{Mutex, PoisonError},
-    thread,
-    time::{Duration, Instant},
-};
+mod measurement;
 
+use std::{fs, path::Path};
+
+use measurement::measure;
 use serde_json::Value;
 
 #[test]
@@ -91,7 +87,7 @@ fn bench(name: &str, figures: usize) -> Value {
     for file in [&json, &html] {
         let _ = fs::remove_file(file);
     }
-    let output = run(name, &json, &html);
+    let output = measure(&["bench", name], &json, &html);
     let said = String::from_utf8_lossy(&output.stdout);
     let said = format!("{said}{}", String::from_utf8_lossy(&output.stderr));
     let outcome: Value = serde_json::from_str(&fs::read_to_string(&json).expect(&said)).unwrap();
@@ -105,27 +101,3 @@ fn bench(name: &str, figures: usize) -> Value {
     assert_eq!(page.matches("<svg").count(), figures, "figures of {name}");
     outcome
 }
-
-/// Two measurements would disturb each other: one at a time, also of other programs.
-fn run(name: &str, json: &Path, html: &Path) -> Output {
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let start = Instant::now();
-    loop {
-        let output = Command::new(env!("CARGO_BIN_EXE_punctual"))
-            .args(["bench", name, "--quick", "--leave-system-alone"])
-            .arg("--json")
-            .arg(json)
-            .arg("--html")
-            .arg(html)
-            .output()
-            .unwrap();
-        let refused = String::from_utf8_lossy(&output.stderr).contains("another measurement");
-        if !refused || start.elapsed() > PATIENCE {
-            return output;
-        }
-        thread::sleep(Duration::from_secs(2));
-    }
-}
-
-const PATIENCE: Duration = Duration::from_secs(180);

@@ -1,11 +1,13 @@
 //! `punctual plan` as its users see it: what it prints and writes, and how it ends.
 
+mod command;
+
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
+use command::{Run, file, row, run};
 use serde_json::Value;
 
 const COMPLETE: &str = concat!(
@@ -51,39 +53,8 @@ period = "100 ms"
 step = [{ host = "client", wcet = "1 ms" }, { pool = "work", wcet = "20 ms" }]
 "#;
 
-struct Run {
-    code: i32,
-    said: String,
-    complained: String,
-}
-
 fn plan(arguments: &[&Path]) -> Run {
-    let output = Command::new(env!("CARGO_BIN_EXE_punctual"))
-        .arg("plan")
-        .args(arguments)
-        .output()
-        .unwrap();
-    Run {
-        code: output.status.code().expect("it ends by itself"),
-        said: String::from_utf8(output.stdout).unwrap(),
-        complained: String::from_utf8(output.stderr).unwrap(),
-    }
-}
-
-/// A file of this test run.
-fn file(name: &str, text: &str) -> PathBuf {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::write(&file, text).unwrap();
-    file
-}
-
-/// The cells of the row that begins with this one.
-fn row<'t>(text: &'t str, first: &str) -> Vec<&'t str> {
-    let mut rows = text
-        .lines()
-        .map(|line| line.split_whitespace().collect::<Vec<_>>());
-    rows.find(|cells| cells.first() == Some(&first))
-        .unwrap_or_else(|| panic!("no row `{first}` in {text}"))
+    run([Path::new("plan")].iter().chain(arguments))
 }
 
 #[test]

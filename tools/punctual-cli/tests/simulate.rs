@@ -1,11 +1,10 @@
 //! `punctual plan --simulate` as its users see it.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+mod command;
 
+use std::fs;
+
+use command::{Run, row, run};
 use serde_json::Value;
 
 const FIGURE_6: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulation/figure-6.toml");
@@ -31,47 +30,18 @@ parameters = { deadline = "20 ms" }
 steps = [{ compute = "6 ms" }]
 "#;
 
-struct Run {
-    code: i32,
-    said: String,
-    complained: String,
-}
-
 fn simulate(arguments: &[&str]) -> Run {
-    let output = Command::new(env!("CARGO_BIN_EXE_punctual"))
-        .args(["plan", "--simulate"])
-        .args(arguments)
-        .output()
-        .unwrap();
-    Run {
-        code: output.status.code().expect("it ends by itself"),
-        said: String::from_utf8(output.stdout).unwrap(),
-        complained: String::from_utf8(output.stderr).unwrap(),
-    }
+    run(["plan", "--simulate"].iter().chain(arguments))
 }
 
-fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
-}
-
+/// The path of a file of this test run, as an argument.
 fn file(name: &str, text: &str) -> String {
-    let file = path(name);
-    fs::write(&file, text).unwrap();
-    file.display().to_string()
-}
-
-/// The cells of the row that begins with this one.
-fn row<'t>(text: &'t str, first: &str) -> Vec<&'t str> {
-    let mut rows = text
-        .lines()
-        .map(|line| line.split_whitespace().collect::<Vec<_>>());
-    rows.find(|cells| cells.first() == Some(&first))
-        .unwrap_or_else(|| panic!("no row `{first}` in {text}"))
+    command::file(name, text).display().to_string()
 }
 
 #[test]
 fn figure_6_is_met_drawn_and_traced() {
-    let [json, html, trace] = ["f6.json", "f6.html", "f6.jsonl"].map(|name| path(name).display().to_string());
+    let [json, html, trace] = ["f6.json", "f6.html", "f6.jsonl"].map(|name| file(name, ""));
     let run = simulate(&[FIGURE_6, "--json", &json, "--html", &html, "--trace", &trace]);
     assert_eq!(run.code, 0, "{}{}", run.said, run.complained);
     assert_eq!(row(&run.said, "DT1")[..4], ["DT1", "1", "1", "0"]);
@@ -135,7 +105,7 @@ fn the_same_seed_says_the_same_and_schedulers_differ() {
 
 #[test]
 fn a_trace_has_every_event_as_a_line() {
-    let trace = path("complete.jsonl").display().to_string();
+    let trace = file("complete.jsonl", "");
     let run = simulate(&[COMPLETE, "--trace", &trace]);
     assert!(run.code < 2, "{}", run.complained);
     let events = fs::read_to_string(trace).unwrap();
@@ -176,20 +146,23 @@ fn a_trace_has_every_event_as_a_line() {
 
 #[test]
 fn small_letters_will_do_for_a_scheduler() {
-    let run = simulate(&[FIGURE_6, "--scheduler", "rms+mlf"]);
-    assert_eq!(run.code, 0, "{}", run.complained);
+    let small = simulate(&[FIGURE_6, "--scheduler", "rms+mlf"]);
+    let capital = simulate(&[FIGURE_6, "--scheduler", "RMS+MLF"]);
+    assert_ne!(small.code, 2, "{}", small.complained);
+    assert_eq!(small.code, capital.code);
 }
 
 #[test]
 fn what_cannot_be_is_said_with_2() {
     let wrong = file("wrong.toml", &OVERLOAD.replace("\"EDF\"", "\"FIFO\""));
-    let run = simulate(&[&wrong]);
-    assert_eq!(run.code, 2);
+    let refused = simulate(&[&wrong]);
+    assert_eq!(refused.code, 2);
     assert!(
-        run.complained
+        refused
+            .complained
             .contains("wrong.toml:2:13: scheduler: no scheduler is named `FIFO`"),
         "{}",
-        run.complained
+        refused.complained
     );
     for (arguments, expected) in [
         (&["nowhere.toml"][..], "nowhere.toml cannot be read"),
@@ -201,23 +174,16 @@ fn what_cannot_be_is_said_with_2() {
         (&[FIGURE_6, "--json", "/nowhere/x"], "does its folder exist?"),
         (&[FIGURE_6, "--html", "/nowhere/x"], "does its folder exist?"),
     ] {
-        let run = simulate(arguments);
-        assert_eq!(run.code, 2, "{arguments:?}");
+        let refused = simulate(arguments);
+        assert_eq!(refused.code, 2, "{arguments:?}");
         assert!(
-            run.complained.contains(expected),
+            refused.complained.contains(expected),
             "{arguments:?}: {}",
-            run.complained
+            refused.complained
         );
     }
-    let without = Command::new(env!("CARGO_BIN_EXE_punctual"))
-        .args(["plan", FIGURE_6, "--seed", "1"])
-        .output()
-        .unwrap();
-    assert_eq!(without.status.code(), Some(2));
-    let plain = Command::new(env!("CARGO_BIN_EXE_punctual"))
-        .args(["plan", FIGURE_6])
-        .output()
-        .unwrap();
-    assert_eq!(plain.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&plain.stderr).contains("is a scenario: add --simulate"));
+    assert_eq!(run(["plan", FIGURE_6, "--seed", "1"]).code, 2);
+    let plain = run(["plan", FIGURE_6]);
+    assert_eq!(plain.code, 2);
+    assert!(plain.complained.contains("is a scenario: add --simulate"));
 }

@@ -121,7 +121,9 @@ mod tests {
         let user = ["see /ho", "me/somebody/notes"].concat();
         assert_eq!(tracked_file("a.md", user.as_bytes()).len(), 1);
         let own = root().join("README.md").display().to_string();
-        assert!(!tracked_file("a.md", own.as_bytes()).is_empty());
+        // Shorter ones could be anything.
+        let is_telling = root().as_os_str().len() > 8;
+        assert_eq!(!tracked_file("a.md", own.as_bytes()).is_empty(), is_telling);
         assert_eq!(tracked_file("a.md", b"target/release/punctual").len(), 0);
     }
 

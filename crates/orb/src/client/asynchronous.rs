@@ -15,9 +15,10 @@ use punctual_types::{Priority, SystemException};
 use self::sending::{Course, Sent};
 use super::{
     Reference, Route,
+    attempts::{Attempt, Before},
     deadline::Deadlines,
     intercepted::{Point, Watch, forget_exception},
-    invoke::{Attempt, Before, Terms, broken},
+    invoke::{Terms, broken},
     policies::Kept,
     thread_state::{CallFrame, with_frame},
 };

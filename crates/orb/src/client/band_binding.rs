@@ -11,9 +11,10 @@ use punctual_types::{Completion, SystemException, SystemExceptionKind};
 
 use super::{
     Reference, Route,
+    attempts::Attempt,
     connection::ClientConnection,
     connection_cache::Band,
-    invoke::{Attempt, Terms, closed},
+    invoke::{Terms, closed},
     thread_state::CallFrame,
 };
 

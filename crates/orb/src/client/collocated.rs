@@ -7,7 +7,7 @@ use punctual_poa::InFlight;
 use punctual_stub::{Call, OrbContext, Outcome, Phase, Response, ReusePool, Upcall};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use super::{Route, invoke::Attempt, thread_state::CallFrame};
+use super::{Route, attempts::Attempt, thread_state::CallFrame};
 use crate::{
     current,
     interceptors::{

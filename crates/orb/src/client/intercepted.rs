@@ -12,7 +12,8 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
     Reference, Route,
-    invoke::{Answer, Attempt, Before, Terms, broken, too_many_forwards},
+    attempts::{Attempt, Before, too_many_forwards},
+    invoke::{Answer, Terms, broken},
     thread_state::CallFrame,
 };
 use crate::interceptors::{

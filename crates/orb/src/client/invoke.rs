@@ -1,9 +1,6 @@
 use std::{
     ops::ControlFlow,
-    sync::{
-        Arc, Weak,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Weak, atomic::AtomicBool},
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -22,7 +19,9 @@ use punctual_stub::{
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
-    Route, collocated,
+    Route,
+    attempts::Attempt,
+    collocated,
     connection::{ClientConnection, code_sets, is_orderly_close},
     deadline::Deadlines,
     policies::ReferencePolicies,
@@ -46,9 +45,9 @@ pub(crate) struct Reference {
     /// Where the reference itself leads.
     pub(super) route: Arc<Route>,
     /// Where the object said it is; forgotten when it cannot be reached there.
-    forwarded: ArcSwapOption<Route>,
+    pub(super) forwarded: ArcSwapOption<Route>,
     /// Whether it has ever said so: spares the look.
-    was_forwarded: AtomicBool,
+    pub(super) was_forwarded: AtomicBool,
     pub(super) policies: ReferencePolicies,
 }
 
@@ -81,50 +80,6 @@ pub(super) struct Answer<'m> {
     pub(super) header: &'m MessageHeader,
     pub(super) fragment_starts: &'m [usize],
     pub(super) char_set: CharSet,
-}
-
-/// What has come of a call before this attempt.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Before {
-    again: usize,
-    forwards: usize,
-    is_forwarded: bool,
-}
-
-impl Before {
-    /// Whether another attempt follows on [`Attempt::Again`].
-    pub(super) fn may_repeat(self) -> bool {
-        self.again < MAX_AGAIN
-    }
-
-    /// Whether another attempt follows on [`Attempt::Forward`].
-    pub(super) fn may_forward(self, core: &OrbCore) -> bool {
-        self.forwards < core.limits.max_forwards
-    }
-
-    /// Whether another attempt follows on this error, where the reference itself leads.
-    pub(super) fn may_go_home(self, core: &OrbCore, error: &SystemException) -> bool {
-        self.is_forwarded && is_unreachable(error) && self.may_forward(core)
-    }
-}
-
-/// What one attempt to deliver a request came to.
-pub(super) enum Attempt<R> {
-    Done(R),
-    /// The object is elsewhere.
-    Forward(Ior),
-    /// The request was not handled, and is safe to send again.
-    Again(SystemException),
-}
-
-impl<R> Attempt<R> {
-    pub(super) fn map<T>(self, done: impl FnOnce(R) -> T) -> Attempt<T> {
-        match self {
-            Self::Done(result) => Attempt::Done(done(result)),
-            Self::Forward(ior) => Attempt::Forward(ior),
-            Self::Again(error) => Attempt::Again(error),
-        }
-    }
 }
 
 impl Reference {
@@ -164,74 +119,6 @@ impl Reference {
     /// Its ORB, for decoders.
     pub(crate) fn context(&self) -> &OrbContext {
         &self.orb
-    }
-
-    /// Tries, and follows forwards and orderly closes, until `attempt` is done or a limit is reached.
-    pub(super) fn deliver<R>(
-        &self,
-        mut attempt: impl FnMut(&Route, Before) -> Result<Attempt<R>, SystemException>,
-    ) -> Result<R, SystemException> {
-        let mut before = Before::default();
-        loop {
-            let forwarded = self.next_attempt(&mut before)?;
-            let result = attempt(forwarded.as_ref().unwrap_or(&self.route), before);
-            if let ControlFlow::Break(result) = self.judge(result, &mut before) {
-                return result;
-            }
-        }
-    }
-
-    /// Where the next attempt leads, unless it is where the reference itself does.
-    ///
-    /// Fails with BAD_INV_ORDER once the ORB has been shut down.
-    #[inline(always)]
-    pub(super) fn next_attempt(&self, before: &mut Before) -> Result<Option<Arc<Route>>, SystemException> {
-        if self.core.is_shut_down() {
-            let (kind, minor) = (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN);
-            return Err(SystemException::new(kind, minor, Completion::No));
-        }
-        let forwarded = match self.was_forwarded.load(Ordering::Acquire) {
-            true => self.forwarded.load_full(),
-            false => None,
-        };
-        before.is_forwarded = forwarded.is_some();
-        Ok(forwarded)
-    }
-
-    /// Whether an attempt was the last one of its call.
-    #[inline(always)]
-    pub(super) fn judge<R>(
-        &self,
-        result: Result<Attempt<R>, SystemException>,
-        before: &mut Before,
-    ) -> ControlFlow<Result<R, SystemException>> {
-        let over = match result {
-            Ok(Attempt::Done(result)) => Ok(result),
-            Ok(Attempt::Forward(ior)) if before.may_forward(&self.core) => {
-                before.forwards += 1;
-                match Route::new(&Arc::new(ior), &self.core) {
-                    Ok(route) => {
-                        self.forwarded.store(Some(Arc::new(route)));
-                        self.was_forwarded.store(true, Ordering::Release);
-                        return ControlFlow::Continue(());
-                    }
-                    Err(error) => Err(error),
-                }
-            }
-            Ok(Attempt::Forward(_)) => Err(too_many_forwards()),
-            Ok(Attempt::Again(_)) if before.may_repeat() => {
-                before.again += 1;
-                return ControlFlow::Continue(());
-            }
-            // The place it was forwarded to is gone: ask again where the reference itself leads.
-            Err(error) if before.may_go_home(&self.core, &error) => {
-                before.forwards += 1;
-                self.forwarded.store(None);
-                return ControlFlow::Continue(());
-            }
-            Ok(Attempt::Again(error)) | Err(error) => Err(error),
-        };
-        ControlFlow::Break(over)
     }
 
     /// One attempt at a call, along this route.
@@ -652,9 +539,6 @@ impl Target for Reference {
     }
 }
 
-/// How often a request is sent again after orderly closes; a server that goes on closing is as good as not there.
-const MAX_AGAIN: usize = 3;
-
 /// The server asks for another form of target. Source: CORBA 3.3 Part 2, 9.4.3 (NEEDS_ADDRESSING_MODE).
 ///
 /// Fails with NO_IMPLEMENT where the request was in that form.
@@ -668,22 +552,6 @@ pub(super) fn readdress<R>(
     } else {
         Err(refused)
     }
-}
-
-pub(super) fn too_many_forwards() -> SystemException {
-    let (kind, minor) = (SystemExceptionKind::Transient, Minor::TOO_MANY_FORWARDS);
-    SystemException::new(kind, minor, Completion::No)
-}
-
-fn is_unreachable(error: &SystemException) -> bool {
-    error.completed == Completion::No
-        && error.minor != Minor::MOVED_WHILE_ASYNCHRONOUS
-        && matches!(
-            error.kind,
-            SystemExceptionKind::Transient
-                | SystemExceptionKind::CommFailure
-                | SystemExceptionKind::ObjectNotExist
-        )
 }
 
 pub(super) fn closed() -> SystemException {

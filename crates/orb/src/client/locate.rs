@@ -7,8 +7,10 @@ use punctual_giop::{
 use punctual_types::{Completion, SystemException};
 
 use super::{
-    Reference, Route, collocated,
-    invoke::{Arrived, Attempt, Speech, Terms, closed, readdress},
+    Reference, Route,
+    attempts::Attempt,
+    collocated,
+    invoke::{Arrived, Speech, Terms, closed, readdress},
     request_buffer::RequestBuffer,
     thread_state::CallFrame,
 };

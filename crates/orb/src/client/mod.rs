@@ -2,6 +2,7 @@
 
 mod addressing;
 mod asynchronous;
+mod attempts;
 mod band_binding;
 mod binding;
 mod binding_rules;

@@ -9,10 +9,11 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 
 use super::{
     Reference, Route,
+    attempts::Attempt,
     connection::connect,
     connection_cache::ConnectionKey,
     deadline::Deadlines,
-    invoke::{Answer, Attempt, Speech, Terms, closed},
+    invoke::{Answer, Speech, Terms, closed},
     locate::located,
     request_buffer::RequestBuffer,
     route::char_set_in_force,

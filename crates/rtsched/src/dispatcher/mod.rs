@@ -3,6 +3,7 @@
 //! `choice.rs` asks the scheduler and checks its answer; `state.rs` has all entries and carries the answer out; the functions here
 //! are the scheduling points: each locks, tells, applies, and lets the calling OS thread go on or wait for its turn.
 
+mod carrying_out;
 mod choice;
 mod decisions;
 mod entry;
@@ -13,6 +14,7 @@ mod resources;
 mod snapshot;
 mod state;
 mod timer;
+mod wakes;
 
 use std::{
     sync::Arc,
@@ -34,7 +36,8 @@ pub(crate) use timer::Timer;
 
 use self::{
     entry::{Entry, Place},
-    state::{State, Wakes},
+    state::State,
+    wakes::Wakes,
 };
 use crate::{
     error::{BuildError, Interrupted, bad_order, unknown_thread},

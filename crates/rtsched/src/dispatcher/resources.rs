@@ -21,7 +21,8 @@ use super::{
     Dispatcher, Visitor,
     entry::{self, Entry, Head},
     instant, interruption,
-    state::{State, Wakes},
+    state::State,
+    wakes::Wakes,
 };
 use crate::error::{Interrupted, bad_order};
 

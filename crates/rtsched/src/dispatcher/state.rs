@@ -1,20 +1,17 @@
 use std::{collections::HashMap, sync::Arc};
 
-use punctual_flight::{Event, Record, record};
-use punctual_os::Gate;
 use punctual_sched::dynamic::{SchedulingParameters, Slot, Time, TranslationDefaults};
-use punctual_types::{
-    Completion, DistributableThreadId, Minor, NativePriority, SystemException, SystemExceptionKind,
-};
+use punctual_types::{Completion, DistributableThreadId, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    Mechanism, Preemption, Settings, Visitor,
+    Mechanism, Settings, Visitor,
     choice::Choice,
-    decisions::{Decision, Decisions, Switch, ThreadName},
+    decisions::{Decisions, Switch, ThreadName},
     entry::{Entry, Head, Native, Place},
     levels::Levels,
     native::{self, Lowering},
     resources::ResourceTable,
+    wakes::Wakes,
 };
 use crate::{error::Interrupted, storage::ThreadStorage};
 
@@ -27,12 +24,12 @@ pub(crate) struct State {
     free: Vec<Slot>,
     by_id: HashMap<DistributableThreadId, Slot>,
     /// Those that run: with the ready queue those that were let run, else those that the scheduler would.
-    running: Vec<Slot>,
-    levels: Levels,
-    decisions: Decisions,
+    pub(super) running: Vec<Slot>,
+    pub(super) levels: Levels,
+    pub(super) decisions: Decisions,
     pub(super) resources: ResourceTable,
     /// The kernel has refused a native priority.
-    denied: bool,
+    pub(super) denied: bool,
     /// Until when `rt-dispatch` sleeps; `None`: there is no such thread, or it is awake.
     pub(super) timer_until: Option<Time>,
     pub(super) ends: bool,
@@ -317,9 +314,8 @@ impl State {
         let mut wakes = Wakes::default();
         let entry = self.entry_mut(slot);
         entry.cancelled = true;
-        let gate = entry.head().map(|head| Arc::clone(&head.gate));
-        if let Some(gate) = gate {
-            wakes.push(&gate);
+        if let Some(head) = entry.head() {
+            wakes.push(&head.gate);
         }
         wakes
     }
@@ -351,8 +347,7 @@ impl State {
             if mechanism != Mechanism::ReadyQueue {
                 head.runs = true;
                 if head.parked {
-                    let gate = Arc::clone(&head.gate);
-                    wakes.push(&gate);
+                    wakes.push(&head.gate);
                 }
             }
             let received = head.received();
@@ -416,142 +411,6 @@ impl State {
         let head = self.entry(slot).head().expect("its head is here");
         head.parameters().translated(self.choice.kind(), &defaults)
     }
-
-    /// Whether running threads are moved to lower native priorities.
-    fn preempts(&self) -> bool {
-        self.mechanism == Mechanism::ReadyQueue
-            && self.settings.preemption == Preemption::Native
-            && !self.denied
-    }
-
-    /// Lets the scheduler choose, and carries that out.
-    fn reschedule(&mut self, caller: Option<Slot>, now: Time) -> Wakes {
-        if self.mechanism != Mechanism::ReadyQueue && self.settings.decisions == 0 {
-            return Wakes::default();
-        }
-        self.choice.choose(&self.entries, self.settings.processors, now);
-        let mut wakes = Wakes::default();
-        let mut at = 0;
-        while let Some(&slot) = self.running.get(at) {
-            let stays = self.choice.chosen.contains(&slot) || !self.takes_processor(slot, caller);
-            if stays {
-                at += 1;
-            } else {
-                self.running.swap_remove(at);
-                self.note(slot, Switch::Suspended, now);
-            }
-        }
-        for at in 0..self.choice.chosen.len() {
-            let slot = self.choice.chosen[at];
-            if self.running.len() < self.settings.processors && !self.running.contains(&slot) {
-                self.running.push(slot);
-                self.note(slot, Switch::Resumed, now);
-                self.give_processor(slot, caller, &mut wakes);
-            }
-        }
-        wakes
-    }
-
-    /// One that runs and is not chosen any more: says whether it has been kept from running, or will be at once.
-    fn takes_processor(&mut self, slot: Slot, caller: Option<Slot>) -> bool {
-        if self.mechanism == Mechanism::ReadyQueue {
-            let taken = caller == Some(slot)
-                || self.preempts() && self.make_native(slot, Native::At(self.settings.native.inactive));
-            if !taken {
-                return false;
-            }
-            self.entry_mut(slot).head_mut().expect("it runs here").runs = false;
-        }
-        true
-    }
-
-    fn give_processor(&mut self, slot: Slot, caller: Option<Slot>, wakes: &mut Wakes) {
-        if self.mechanism != Mechanism::ReadyQueue {
-            return;
-        }
-        if self.preempts() {
-            self.set_level(slot, self.settings.native.active, caller);
-        }
-        let head = self
-            .entry_mut(slot)
-            .head_mut()
-            .expect("it was chosen, so it is here");
-        head.runs = true;
-        if head.parked {
-            let gate = Arc::clone(&head.gate);
-            wakes.push(&gate);
-        }
-    }
-
-    /// With native priorities: the one for these parameters.
-    fn find_level(&mut self, slot: Slot, parameters: &SchedulingParameters, caller: Option<Slot>) {
-        if self.mechanism != Mechanism::OsPriorities {
-            return;
-        }
-        let eligibility = self.choice.fixed_eligibility(parameters).unwrap_or(0);
-        let head = self.entries[slot.0 as usize].head_mut().expect("it is ready");
-        if let Some(level) = head.level.take() {
-            self.levels.leave(level);
-        }
-        let placed = self.levels.enter(eligibility);
-        head.level = Some(placed.level);
-        if placed.respread {
-            for number in 0..self.entries.len() {
-                let level = self.entries[number].head().and_then(|head| head.level);
-                if let Some(level) = level {
-                    self.set_level(Slot(number as u32), self.levels.native(level), caller);
-                }
-            }
-        } else {
-            self.set_level(slot, placed.native, caller);
-        }
-    }
-
-    /// A caller that lowers itself does so when it has let go of the lock. Whoever goes first then would have to wait for that; and
-    /// an owner that lowers itself loses what it has inherited from those who wait already (seen with Linux 6.18), so that they
-    /// would wait for all threads between.
-    fn set_level(&mut self, slot: Slot, native: NativePriority, caller: Option<Slot>) {
-        let denied = self.denied;
-        let head = self.entry_mut(slot).head_mut().expect("it is ready");
-        if caller == Some(slot) && !denied && native::is_lower(head, native) {
-            head.native = Native::At(native);
-            self.lowers = Some(native::wish(head, native));
-        } else {
-            self.make_native(slot, Native::At(native));
-        }
-    }
-
-    /// Says whether the OS thread is as it should be.
-    fn make_native(&mut self, slot: Slot, native: Native) -> bool {
-        if self.denied {
-            return false;
-        }
-        let head = self.entry_mut(slot).head_mut().expect("its head is here");
-        let made = native::change(head, native).is_ok();
-        if !made {
-            self.denied = true;
-            crate::notice::COOPERATIVE.say();
-        }
-        made
-    }
-
-    fn note(&mut self, slot: Slot, switch: Switch, now: Time) {
-        let entry = self.entry(slot);
-        let decision = Decision {
-            at: now,
-            id: entry.id,
-            switch,
-            name: entry.name,
-        };
-        record(|| {
-            let event = match switch {
-                Switch::Resumed => Event::DistributableThreadResumed,
-                Switch::Suspended => Event::DistributableThreadSuspended,
-            };
-            Record::new(event).detail(decision.id.0 as u64)
-        });
-        self.decisions.push(decision);
-    }
 }
 
 /// What is left of a thread that ends here, or leaves for good.
@@ -569,32 +428,4 @@ pub(crate) enum Fate {
     EndedOnLane,
     /// It is elsewhere.
     MayReturn,
-}
-
-/// Whom to wake, once the lock is free.
-#[derive(Default)]
-pub(super) struct Wakes {
-    gates: [Option<Arc<Gate>>; 4],
-}
-
-impl Wakes {
-    pub(super) fn push(&mut self, gate: &Arc<Gate>) {
-        match self.gates.iter_mut().find(|place| place.is_none()) {
-            Some(place) => *place = Some(Arc::clone(gate)),
-            // Woken now, it waits for the lock once more.
-            None => gate.open(),
-        }
-    }
-
-    pub(super) fn add(&mut self, other: Self) {
-        for gate in other.gates.iter().flatten() {
-            self.push(gate);
-        }
-    }
-
-    pub(super) fn open(self) {
-        for gate in self.gates.into_iter().flatten() {
-            gate.open();
-        }
-    }
 }

@@ -267,15 +267,7 @@ fn other_interceptors_may_have_threads_of_their_own() {
     let server = Host::new();
     let worker = server.serve(Ok);
     let scheduling = cooperative();
-    let orb = punctual_orb::Orb::builder()
-        .initializer(&scheduling)
-        .initializer(&Careless(scheduling.clone()))
-        .build()
-        .unwrap();
-    let client = Host {
-        scheduling: scheduling.clone(),
-        orb,
-    };
+    let client = Host::intercepted(scheduling.clone(), &Careless(scheduling.clone()));
     let worker = client.resolve(&worker);
     let current = scheduling.current();
     current

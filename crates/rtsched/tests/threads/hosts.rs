@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_orb::{Orb, PriorityModel};
+use punctual_orb::{Orb, PriorityModel, interceptors::OrbInitializer};
 use punctual_os::PiMutex;
 use punctual_rtsched::{Preemption, RtScheduling, SchedulingError, Standing};
 use punctual_sched::dynamic::SchedulingParameters;
@@ -46,6 +46,19 @@ impl Host {
         let orb = Orb::builder()
             .listen("iiop://127.0.0.1")
             .initializer(&scheduling)
+            .build()
+            .unwrap();
+        Self { scheduling, orb }
+    }
+
+    /// One that only calls, and whose calls go through this interceptor, too.
+    pub fn intercepted(
+        scheduling: RtScheduling,
+        interceptor: &(impl OrbInitializer + Clone + 'static),
+    ) -> Self {
+        let orb = Orb::builder()
+            .initializer(&scheduling)
+            .initializer(interceptor)
             .build()
             .unwrap();
         Self { scheduling, orb }

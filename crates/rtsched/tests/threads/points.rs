@@ -8,9 +8,8 @@ use std::{
     time::Duration,
 };
 
-use punctual_orb::{
-    Orb,
-    interceptors::{ClientRequestInfo, ClientRequestInterceptor, Interrupt, OrbInitInfo, OrbInitializer},
+use punctual_orb::interceptors::{
+    ClientRequestInfo, ClientRequestInterceptor, Interrupt, OrbInitInfo, OrbInitializer,
 };
 use punctual_os::ThreadSpec;
 use punctual_rtsched::{SchedulingError, Standing};
@@ -58,15 +57,7 @@ fn calls_of_other_interceptors_do_not_bring_the_head_back() {
         other: asking.resolve(&other.serve(Ok)),
         is_asking: Arc::default(),
     };
-    let orb = Orb::builder()
-        .initializer(&scheduling)
-        .initializer(&asks)
-        .build()
-        .unwrap();
-    let client = Host {
-        scheduling: scheduling.clone(),
-        orb,
-    };
+    let client = Host::intercepted(scheduling.clone(), &asks);
     let at_client = scheduling.clone();
     let worker = server.serve(move |value| {
         let threads = at_client.snapshot();

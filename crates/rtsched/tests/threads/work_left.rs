@@ -2,9 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use punctual_orb::{
-    Orb,
-    interceptors::{ClientRequestInfo, ClientRequestInterceptor, Interrupt, OrbInitInfo, OrbInitializer},
+use punctual_orb::interceptors::{
+    ClientRequestInfo, ClientRequestInterceptor, Interrupt, OrbInitInfo, OrbInitializer,
 };
 use punctual_os::{PiMutex, clock};
 use punctual_rtsched::{Preemption, RtScheduling, SchedulingError};
@@ -133,15 +132,7 @@ impl OrbInitializer for Works {
 fn what_is_left_travels_and_is_left_when_it_returns() {
     let (_server, worker, given) = server();
     let (scheduling, received) = by_laxity();
-    let orb = Orb::builder()
-        .initializer(&scheduling)
-        .initializer(&Works)
-        .build()
-        .unwrap();
-    let client = Host {
-        scheduling: scheduling.clone(),
-        orb,
-    };
+    let client = Host::intercepted(scheduling.clone(), &Works);
     let worker = client.resolve(&worker);
     let before = clock::thread_cpu_time();
     let called = scheduling.current().segment("track", laxity(LONG), |_| {

@@ -1,4 +1,4 @@
-use super::{Claim, Discipline, ParameterKind, Ranked, SchedulingParameters};
+use super::{Claim, Discipline, Mif, ParameterKind, Ranked, SchedulingParameters};
 
 /// TP: the more important goes first, by priorities of the operating system's threads. \[S4\] section 3.1.
 ///
@@ -18,14 +18,14 @@ impl Discipline for Tp {
     }
 
     fn kind(&self) -> ParameterKind {
-        ParameterKind::Importance
+        Mif.kind()
     }
 
     fn rank(&self, claim: &Claim) -> i32 {
-        claim.parameters.importance().unwrap_or_default()
+        Mif.rank(claim)
     }
 
     fn fixed_eligibility(&self, parameters: &SchedulingParameters) -> Option<i64> {
-        Some(parameters.importance().unwrap_or_default().into())
+        Mif.fixed_eligibility(parameters)
     }
 }

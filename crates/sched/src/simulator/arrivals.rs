@@ -1,6 +1,6 @@
 use core::time::Duration;
 
-use crate::dynamic::{ParameterKind, Time};
+use crate::dynamic::Time;
 
 use super::{
     Arrival, Event, EventKind, Observer, Overrun, Parameters, Simulation, ThreadId,
@@ -132,8 +132,7 @@ impl Simulation<'_> {
             job,
             ..id
         };
-        let implicit = self.threads[by].segment();
-        let implicit = (implicit.parameters, implicit.kind);
+        let implicit = *self.threads[by].segment();
         let thread = self.create(id, if here { host } else { own }, arrives, Some(implicit));
         self.threads[thread].parent = reply.map(|reply_bytes| Parent {
             thread: by,
@@ -144,21 +143,22 @@ impl Simulation<'_> {
         thread
     }
 
-    fn create(
-        &mut self,
-        id: ThreadId,
-        host: usize,
-        arrived: Time,
-        implicit: Option<(Parameters, ParameterKind)>,
-    ) -> usize {
+    fn create(&mut self, id: ThreadId, host: usize, arrived: Time, implicit: Option<Segment>) -> usize {
         let about = &self.model.tasks[id.task as usize];
-        let own = about
+        let own = |parameters| Segment {
+            parameters,
+            kind: self.hosts[host].scheduler.kind(),
+            from: arrived,
+            done: 0,
+            received: 0,
+        };
+        let segment = about
             .parameters
-            .map(|parameters| (parameters, self.hosts[host].scheduler.kind()));
-        let (parameters, kind) = own
+            .map(own)
             .or(implicit)
-            .unwrap_or_else(|| (Parameters::default(), self.hosts[host].scheduler.kind()));
-        self.statistics.tasks[id.task as usize].utility_offered += u64::from(parameters.utility.value);
+            .unwrap_or_else(|| own(Parameters::default()));
+        let offered = u64::from(segment.parameters.utility.value);
+        self.statistics.tasks[id.task as usize].utility_offered += offered;
         let place = self.free.pop().unwrap_or_else(|| {
             self.threads.push(Thread::unused());
             self.threads.len() - 1
@@ -169,12 +169,7 @@ impl Simulation<'_> {
             host,
             Random::of([self.seed, id.task.into(), id.stream.into(), id.job.into()]),
         );
-        thread.segments.push(Segment {
-            parameters,
-            kind,
-            from: arrived,
-            received: 0,
-        });
+        thread.segments.push(segment);
         self.begin(place, arrived);
         self.statistics.most_threads = self
             .statistics

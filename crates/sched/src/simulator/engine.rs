@@ -220,13 +220,13 @@ impl<'m> Simulation<'m> {
             What::Request { thread, host } => {
                 self.threads[thread].host = host;
                 self.say(thread, EventKind::Received, observer);
-                self.ready(thread);
+                self.arrived(thread, observer);
             }
             What::Reply { thread } => {
                 let host = self.threads[thread].frame().host;
                 self.threads[thread].host = host;
                 self.say(thread, EventKind::Returned, observer);
-                self.ready(thread);
+                self.arrived(thread, observer);
             }
             What::Start { thread } => {
                 self.say(thread, EventKind::Arrived, observer);
@@ -242,6 +242,14 @@ impl<'m> Simulation<'m> {
             }
             What::Cancel { task } => self.cancel(task, observer),
         }
+    }
+
+    /// Its head is on another host than before, where it is in another segment.
+    fn arrived(&mut self, thread: usize, observer: &mut dyn Observer) {
+        if !self.threads[thread].held.is_empty() {
+            self.lend(thread, observer);
+        }
+        self.ready(thread);
     }
 
     /// Tells its host's scheduler that it is ready.

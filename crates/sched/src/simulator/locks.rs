@@ -174,7 +174,7 @@ impl Simulation<'_> {
         let state = &self.hosts[host];
         let kind = state.scheduler.kind();
         let holder = &self.threads[thread];
-        let mut best = holder.own_claim(kind, self.now);
+        let mut best = holder.segment_at(host).claim(kind, self.now);
         let mut found = false;
         let mut offer = |claim: Claim| {
             if state.scheduler.compare(&claim, &best, self.now) == Ordering::Greater {

@@ -41,6 +41,7 @@ impl<'m> Simulation<'m> {
                     parameters: *parameters,
                     kind: self.kind_at(thread),
                     from: self.now,
+                    done: 0,
                     received: 0,
                 };
                 self.threads[thread].segments.push(segment);
@@ -50,7 +51,7 @@ impl<'m> Simulation<'m> {
             Step::Update(parameters) => {
                 let kind = self.kind_at(thread);
                 if let Some(segment) = self.threads[thread].segments.last_mut() {
-                    (segment.parameters, segment.kind) = (*parameters, kind);
+                    (segment.parameters, segment.kind, segment.done) = (*parameters, kind, 0);
                 }
                 self.say(thread, EventKind::SegmentUpdated, observer);
                 self.parameters_changed(thread, observer);
@@ -145,7 +146,10 @@ impl<'m> Simulation<'m> {
             .arrival((from, to), call.request_bytes, self.now, &mut state.random);
         self.say(thread, EventKind::Sent { to: to as u32 }, observer);
         self.leave(thread, State::Travelling);
-        self.threads[thread].frames.push(frame);
+        let state = &mut self.threads[thread];
+        let segment = state.segment().taken_along();
+        state.segments.push(segment);
+        state.frames.push(frame);
         self.at(arrives, What::Request { thread, host: to });
     }
 

@@ -19,7 +19,7 @@ pub(super) struct Thread<'m> {
     pub(super) processor: Option<usize>,
     /// The first one is the thread's own, each other one a call's. Never empty while it lives.
     pub(super) frames: Vec<Frame<'m>>,
-    /// The innermost last. Never empty while it lives.
+    /// The innermost last. Never empty while it lives. The first one is the thread's own; each call to another host has one there.
     pub(super) segments: Vec<Segment>,
     /// What the computation under way still takes, in nanoseconds.
     pub(super) remaining: u64,
@@ -87,7 +87,9 @@ pub(super) struct Segment {
     /// What the scheduler takes where it was begun or last updated: what the thread brings to other hosts.
     pub(super) kind: ParameterKind,
     pub(super) from: Time,
-    /// Processor time, in nanoseconds, without segments in it that have not ended.
+    /// The work, in nanoseconds, that was done before the thread came here with it: so much less is asked for here.
+    pub(super) done: u64,
+    /// Processor time on this host, in nanoseconds, without segments in it that have not ended.
     pub(super) received: u64,
 }
 
@@ -117,6 +119,31 @@ pub(super) struct Parent {
     pub(super) life: u32,
     pub(super) host: usize,
     pub(super) reply_bytes: u64,
+}
+
+impl Segment {
+    /// The same at another host that the thread goes to: with the work that is left.
+    pub(super) fn taken_along(self) -> Self {
+        Self {
+            done: self.done + self.received,
+            received: 0,
+            ..self
+        }
+    }
+
+    /// What it asks for by itself, in the terms of the scheduler that it asks.
+    pub(super) fn claim(&self, kind: ParameterKind, now: Time) -> Claim {
+        let defaults = TranslationDefaults {
+            now,
+            ..TranslationDefaults::default()
+        };
+        let own: SchedulingParameters = self.parameters.at(self.kind, self.from);
+        let left = own.after_work(Duration::from_nanos(self.done));
+        Claim::new(
+            left.translated(kind, &defaults),
+            Duration::from_nanos(self.received),
+        )
+    }
 }
 
 impl<'m> Frame<'m> {
@@ -191,22 +218,17 @@ impl Thread<'_> {
         self.segments.last().expect("a thread that lives has a segment")
     }
 
-    /// What it asks for by its own segment, in the terms of the scheduler that it asks.
-    pub(super) fn own_claim(&self, kind: ParameterKind, now: Time) -> Claim {
-        let segment = self.segment();
-        let defaults = TranslationDefaults {
-            now,
-            ..TranslationDefaults::default()
-        };
-        let brought: SchedulingParameters = segment.parameters.at(segment.kind, segment.from);
-        let received = Duration::from_nanos(segment.received);
-        Claim::new(brought.translated(kind, &defaults), received)
+    /// The innermost one of a host that it is on or will return to.
+    pub(super) fn segment_at(&self, host: usize) -> &Segment {
+        let inner = self.frames.iter().rposition(|frame| frame.host == host);
+        let above = inner.and_then(|inner| self.frames.get(inner + 1));
+        above.map_or_else(|| self.segment(), |above| &self.segments[above.segments - 1])
     }
 
     /// What it asks for, with what others lend it here.
     pub(super) fn claim(&self, kind: ParameterKind, now: Time) -> Claim {
         let inherited = self.inherited.filter(|inherited| inherited.host == self.host);
-        inherited.map_or_else(|| self.own_claim(kind, now), |inherited| inherited.claim)
+        inherited.map_or_else(|| self.segment().claim(kind, now), |inherited| inherited.claim)
     }
 
     /// What its scheduler is told that its present segment has had.
@@ -238,12 +260,16 @@ impl Thread<'_> {
         }
     }
 
-    /// Leaves the innermost frame, and the segments that were begun in it.
+    /// Leaves the innermost frame, which is a call's, and the segments that were begun in it.
     pub(super) fn leave_frame(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
-        self.end_segments(frame.segments.max(1));
-        if let Some(outer) = self.frames.last_mut() {
-            outer.received += frame.received;
+        let caller = self.frames.last_mut().expect("a call has a caller");
+        caller.received += frame.received;
+        if caller.host == frame.host {
+            self.end_segments(frame.segments);
+        } else {
+            // A reply does not say how much was done: the caller's segment is as it was when its thread left.
+            self.segments.truncate(frame.segments);
         }
     }
 

@@ -9,3 +9,4 @@ mod resources;
 mod scale;
 mod schedules;
 mod support;
+mod work_left;

@@ -1,17 +1,8 @@
 use super::*;
-use crate::made_up::{carrier, named, noted};
+use crate::made_up::{LANE, RADAR, carrier, named, noted};
 
 const ID: u64 = 0xfeed_0000_0000_0001;
 const OTHER: u64 = 2;
-
-const RADAR: Place = Place {
-    process: 100,
-    thread: 101,
-};
-const LANE: Place = Place {
-    process: 200,
-    thread: 205,
-};
 
 /// `track` at the radar's host; in it `correlate`, and in that a call to the tracker's host.
 fn travels() -> Vec<ThreadRecords> {

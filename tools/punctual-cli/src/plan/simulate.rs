@@ -18,7 +18,7 @@ use punctual_sched::{
 use punctual_scheduling::{Scenario, Schedule, Span};
 use serde_json::{Map, Value};
 
-use super::{Options, milliseconds};
+use super::{Options, cannot_write, hint, milliseconds};
 use trace::Watcher;
 
 /// Whether every deadline was met.
@@ -61,19 +61,6 @@ pub(super) fn simulate(options: &Options) -> Result<bool, String> {
         println!("Trace: {}", file.display());
     }
     Ok(simulated.missed() == 0)
-}
-
-fn cannot_write(file: &Path, error: &std::io::Error) -> String {
-    format!("cannot write {}: {error}{}", file.display(), hint(error))
-}
-
-/// What to look at.
-fn hint(error: &std::io::Error) -> &'static str {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "; does its folder exist?",
-        std::io::ErrorKind::StorageFull => "; is there room?",
-        _ => "",
-    }
 }
 
 /// Command line: a scheduler's name.

@@ -10,8 +10,9 @@ use super::arguments::{Arguments, Place};
 use crate::{
     client::{
         Reference, Route,
+        attempts::{Attempt, Before},
         intercepted::{Point, forget_exception},
-        invoke::{Attempt, Before, Terms},
+        invoke::Terms,
         shared::Outgoing,
         thread_state::CallFrame,
     },

@@ -10,7 +10,8 @@ use crate::{
     WaitStrategy,
     client::{
         Reference,
-        invoke::{Answer, Attempt, Terms, broken},
+        attempts::Attempt,
+        invoke::{Answer, Terms, broken},
         shared::serve_until_over,
         thread_state::CallFrame,
     },

@@ -58,7 +58,7 @@ impl Live {
 }
 
 fn judged(case: Case, seconds: u64, answer: &Answer, recorded: &[Hole]) -> Ran {
-    let model = case.model();
+    let model = case.model(true);
     let samples = Sample::all(&answer.arrivals, seconds, |task| is_critical(&model, task));
     let missed: Vec<Span> = answer
         .arrivals

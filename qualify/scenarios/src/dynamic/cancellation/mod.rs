@@ -71,15 +71,17 @@ impl Case {
         format!("{}, {how}", self.scheduler.name())
     }
 
-    fn model(self) -> Model {
+    /// Live one thread plays all arrivals of an operation, so one that finds the one before it still there is dropped. In virtual time
+    /// each is an event of its own, and queues, where that ends.
+    fn model(self, live: bool) -> Model {
         let shedding = match self.cancels {
             true => Shedding::NonCritical,
             false => Shedding::None,
         };
-        let overrun = match self.scheduler {
-            // Who is late for ever tells nothing about utility, and queues without end are what MAU takes longest for.
-            Named::Edf | Named::Mau => Overrun::Skip,
-            _ => Overrun::Queue,
+        let queues = !live && [Named::Muf, Named::Rms].contains(&self.scheduler);
+        let overrun = match queues {
+            true => Overrun::Queue,
+            false => Overrun::Skip,
         };
         let program = FlightProgram {
             load: LOAD,

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use punctual_rtsched::{Current, SchedulingError};
 use punctual_sched::{
     dynamic::Time,
-    simulator::{Arrival as Arrives, Model, Overrun, Step, Task},
+    simulator::{Arrival as Arrives, Model, Step, Task},
 };
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ pub(super) struct Answer {
 pub(crate) fn child(_: &[String]) -> Result<(), Error> {
     let endsystem = Arc::new(Endsystem::start(
         Named::Muf,
-        super::CASES[0].model().tasks.len(),
+        super::CASES[0].model(true).tasks.len(),
         None,
     )?);
     serve(|question: Question| run(&endsystem, question))
@@ -64,7 +64,7 @@ fn run(endsystem: &Arc<Endsystem>, Question { case, seconds }: Question) -> Resu
     let program = Arc::new(Program {
         case,
         seconds,
-        model: case.model(),
+        model: case.model(true),
         processor,
         endsystem: Arc::clone(endsystem),
     });
@@ -113,8 +113,8 @@ impl Program {
         let mut ended = 0;
         for release in (0..count).map(|job| operation.offset_ns + job * operation.period_ns) {
             let share = 0.001 * random.below(1001) as f64;
-            // As in the model: what arrives before the one before has ended waits for that, or is dropped.
-            let fate = if release < ended && task.overrun == Overrun::Skip {
+            // As in the model: what arrives before the one before has ended is dropped.
+            let fate = if release < ended {
                 Fate::Dropped
             } else {
                 self.processor.sleep_until(release);

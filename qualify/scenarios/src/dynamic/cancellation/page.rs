@@ -29,8 +29,9 @@ pub(super) fn chapter(outcome: &Outcome, ran: &[Ran]) -> Chapter {
         ))
         .paragraph(
             "The paper does not say what its operations take. These were chosen so that what it describes can be seen: \
-             docs/simulation.md says what else was tried, and what other loads come to. Operations arrive as events and queue; for EDF and \
-             MAU an arrival that finds the one before it still there is dropped.",
+             docs/simulation.md says what else was tried, and what other loads come to. In \
+             virtual time arrivals queue under MUF and RMS, as events do; otherwise, and live, one that finds the one before it still there is \
+             dropped.",
         )
         .paper("[S4] 3.2", "MUF met all critical deadlines", holds(&["muf.critical"]))
         .paper("[S4] 3.2", FIGURE_7, holds(&["muf.wasted", "muf.made", "muf.not-more"]))

@@ -17,7 +17,7 @@ use crate::Error;
 const SEED: u64 = 1;
 
 pub(super) fn run(case: Case, seconds: u64) -> Result<Ran, Error> {
-    let model = case.model();
+    let model = case.model(false);
     let mut simulation = Simulation::new(&model, SEED, |_| case.scheduler.scheduler())?;
     let mut watch = Watch::default();
     // Until what arrived in the last second is over.

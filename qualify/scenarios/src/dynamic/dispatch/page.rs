@@ -24,9 +24,9 @@ pub(super) fn chapter(outcome: &Outcome, dispatched: &[Dispatched]) -> Chapter {
         )
         .paragraph(
             "The paper's second is the unit of time. DT3 and DT5 begin a tenth of it late, so that DT2 has sent its call when DT3 \
-             comes. Time that the kernel or the host take counts as work done, and is shown as holes. Of the schedulers that go by \
-             laxity or by what is left to do (MLF, MUF, RMS+MLF, MAU) the order live may be another one than simulated: a host \
-             knows the processor time that a thread has had there, the simulator also what it has had elsewhere.",
+             comes. Time that the kernel or the host take counts as work done, and is shown as holes. Live and simulated, a host that \
+             decides by laxity or by what is left to do (MLF, MUF, RMS+MLF, MAU) counts what a thread has done there, and what was \
+             left when it came.",
         )
         .paper("[S4] 3.1", "MIF and TP give the schedule of figure 6", holds("live"))
         .table(Table::of(rows.map(Row::as_map)).columns(SCHEDULES).title("Live and simulated, by scheduler"));

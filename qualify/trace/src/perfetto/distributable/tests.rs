@@ -3,18 +3,9 @@ use punctual_flight::Event;
 use super::*;
 use crate::distributable::distributable_threads;
 use crate::inversion::Analysis;
-use crate::made_up::{carrier, named, noted};
+use crate::made_up::{LANE, RADAR, carrier, named, noted};
 use crate::perfetto::write_timeline;
 use crate::session::Recorded;
-
-const RADAR: Place = Place {
-    process: 100,
-    thread: 101,
-};
-const LANE: Place = Place {
-    process: 200,
-    thread: 205,
-};
 
 fn timeline() -> Vec<Value> {
     let (thread, display) = (0xfeed_0000_0000_0001, 7);
