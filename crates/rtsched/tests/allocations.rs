@@ -163,3 +163,40 @@ fn oneways_and_collocated_calls() {
         })
         .unwrap();
 }
+
+/// A call that is not waited for keeps its arguments and its reply on the heap; its threads add nothing to that.
+#[test]
+fn asynchronous_calls_take_no_more_with_a_thread_than_without() {
+    let _alone = ALONE.lock();
+    let (client, server) = (Host::with_replies(cooperative()), Host::new());
+    // The lane's one thread says how often it has allocated up to its upcall.
+    let probe = server.serve_with(1, |_| Ok(i32::try_from(allocations_of_this_thread()).unwrap()));
+    let probe = client.resolve(&probe);
+    let calls = || {
+        let mut last = 0;
+        let caller = after_warm_up(|| last = probe.work_later(0).wait().unwrap());
+        let before = probe.work_later(0).wait().unwrap();
+        (0..ROUNDS).for_each(|_| last = probe.work_later(0).wait().unwrap());
+        (caller, last - before)
+    };
+    let without = calls();
+    let current = client.scheduling.current();
+    let with = current.segment_with_implicit("track", importance(5), importance(2), |_| {
+        Ok::<_, SchedulingError>(calls())
+    });
+    assert_eq!(with.unwrap(), without, "the caller, the lane");
+    assert_eq!(without.1, 0, "the lane");
+    let segments = current.segment_with_implicit("track", importance(5), importance(2), |_| {
+        let call = probe.work_later(0);
+        let count = after_warm_up(|| {
+            current
+                .segment("nested", importance(6), |_| {
+                    current.scheduling_point().map_err(SchedulingError::from)
+                })
+                .unwrap();
+        });
+        call.wait()?;
+        Ok::<_, SchedulingError>(count)
+    });
+    assert_eq!(segments.unwrap(), 0, "segments while a call is under way");
+}

@@ -211,20 +211,29 @@ impl Outcome {
 
 /// Writes a file under another name and renames it, so that a reader sees the old text or the new one.
 ///
+/// What is no file, a device, a pipe or a link, is written to and stays what it is: renaming would put a file in place of it.
+///
 /// # Errors
 /// The file cannot be written; the text names it.
 pub(crate) fn replace_file(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let beside = file.with_file_name(format!(".{name}.{}", std::process::id()));
-    std::fs::write(&beside, bytes)
-        .and_then(|()| std::fs::rename(&beside, file))
-        .map_err(|error| {
-            let _ = std::fs::remove_file(&beside);
-            io::Error::new(
-                error.kind(),
-                format!("{} cannot be written: {error}", file.display()),
-            )
-        })
+    let is_replaceable = std::fs::symlink_metadata(file).map_or(true, |there| there.is_file());
+    let written = if is_replaceable {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let beside = file.with_file_name(format!(".{name}.{}", std::process::id()));
+        std::fs::write(&beside, bytes)
+            .and_then(|()| std::fs::rename(&beside, file))
+            .inspect_err(|_| {
+                let _ = std::fs::remove_file(&beside);
+            })
+    } else {
+        std::fs::write(file, bytes)
+    };
+    written.map_err(|error| {
+        io::Error::new(
+            error.kind(),
+            format!("{} cannot be written: {error}", file.display()),
+        )
+    })
 }
 
 #[cfg(test)]

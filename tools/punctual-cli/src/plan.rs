@@ -13,7 +13,7 @@ use punctual_harness::{Claim, MachineFacts, Outcome, Row};
 use punctual_os::affinity;
 use punctual_report::Table;
 use punctual_sched::analysis::{self, Analysis};
-use punctual_scheduling::{Activity, Advice, Model, Place, Refusal, Schedule, Span, Step};
+use punctual_scheduling::{Activity, Advice, Model, Place, Refusal, Scenario, Schedule, Span, Step};
 use serde_json::{Map, Value};
 
 /// What to look at, and where results go.
@@ -68,7 +68,10 @@ pub fn run(options: &Options) -> ExitCode {
 
 /// Whether the schedule is feasible.
 fn plan(options: &Options) -> Result<bool, String> {
-    let schedule = Schedule::read(&options.file).map_err(|error| error.to_string())?;
+    let schedule = Schedule::read(&options.file).map_err(|error| match Scenario::read(&options.file) {
+        Ok(_) => format!("{} is a scenario: add --simulate", options.file.display()),
+        Err(_) => error.to_string(),
+    })?;
     let plan = Plan::of(&schedule);
     if plan.model.tasks.is_empty() {
         return Err(format!(
@@ -357,7 +360,16 @@ impl<'s> Plan<'s> {
 const MOST_REASONS: usize = 5;
 
 fn cannot_write(file: &Path, error: &std::io::Error) -> String {
-    format!("cannot write {}: {error}; does its folder exist?", file.display())
+    format!("cannot write {}: {error}{}", file.display(), hint(error))
+}
+
+/// What to look at.
+fn hint(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "; does its folder exist?",
+        std::io::ErrorKind::StorageFull => "; is there room?",
+        _ => "",
+    }
 }
 
 fn milliseconds(nanoseconds: u64) -> f64 {

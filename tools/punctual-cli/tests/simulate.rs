@@ -145,6 +145,14 @@ fn a_trace_has_every_event_as_a_line() {
 }
 
 #[test]
+fn small_letters_will_do_for_a_scheduler() {
+    let small = simulate(&[FIGURE_6, "--scheduler", "rms+mlf"]);
+    let capital = simulate(&[FIGURE_6, "--scheduler", "RMS+MLF"]);
+    assert_ne!(small.code, 2, "{}", small.complained);
+    assert_eq!(small.code, capital.code);
+}
+
+#[test]
 fn what_cannot_be_is_said_with_2() {
     let wrong = file("wrong.toml", &OVERLOAD.replace("\"EDF\"", "\"FIFO\""));
     let refused = simulate(&[&wrong]);
@@ -163,6 +171,8 @@ fn what_cannot_be_is_said_with_2() {
         (&[FIGURE_6, "--until", "0 s"], "say how long"),
         (&[FIGURE_6, "--lanes", "x.toml"], "cannot be used with"),
         (&[FIGURE_6, "--trace", "/nowhere/x"], "does its folder exist?"),
+        (&[FIGURE_6, "--json", "/nowhere/x"], "does its folder exist?"),
+        (&[FIGURE_6, "--html", "/nowhere/x"], "does its folder exist?"),
     ] {
         let refused = simulate(arguments);
         assert_eq!(refused.code, 2, "{arguments:?}");
@@ -173,4 +183,7 @@ fn what_cannot_be_is_said_with_2() {
         );
     }
     assert_eq!(run(["plan", FIGURE_6, "--seed", "1"]).code, 2);
+    let plain = run(["plan", FIGURE_6]);
+    assert_eq!(plain.code, 2);
+    assert!(plain.complained.contains("is a scenario: add --simulate"));
 }

@@ -6,13 +6,18 @@ use punctual_rtsched::{
     DistributableThreadState,
     remote::{CancellationPolicy, Place, RemoteThread, ThreadControlSpec, Whereabouts},
 };
+use punctual_stub::Interface as _;
 use punctual_types::{DistributableThreadId, Minor, SystemExceptionKind};
 
 use crate::{
     LONG, eventually,
     host::{Host, kind_of},
-    tracker::{DEAF, SLEEP, WORK},
+    tracker::{DEAF, RETURN, SLEEP, TrackerRef, WORK},
 };
+
+/// Of a host's lane.
+const THREADS: usize = 3;
+const MORE_THAN_IT_HAS_THREADS: usize = 5;
 
 const CANCELLED: Result<i32, SystemExceptionKind> = Err(SystemExceptionKind::ThreadCancelled);
 
@@ -161,6 +166,53 @@ fn a_control_that_does_not_answer_costs_its_time_and_no_more() {
     let failure =
         RemoteThread::find(DistributableThreadId(1), &[control], Duration::from_secs(2)).unwrap_err();
     assert_ne!(failure.kind, SystemExceptionKind::ObjectNotExist);
+}
+
+#[test]
+fn a_control_answers_while_all_other_lanes_are_busy() {
+    let (busy, outside) = (Host::new(), Host::new());
+    let control = outside.control_at(&busy);
+    let by = outside.orb.resolve::<TrackerRef>(&busy.ior()).unwrap();
+    let callers: Vec<_> = (0..MORE_THAN_IT_HAS_THREADS).map(|_| Host::new()).collect();
+    let to: Vec<TrackerRef> = callers
+        .iter()
+        .map(|caller| caller.orb.resolve(&busy.ior()).unwrap())
+        .collect();
+    thread::scope(|scope| {
+        let sent: Vec<_> = callers
+            .iter()
+            .zip(&to)
+            .map(|(caller, to)| scope.spawn(move || kind_of(caller.sends_by(to, DEAF))))
+            .collect();
+        eventually("as many as it has threads are there", || {
+            busy.scheduling.threads() == THREADS
+        });
+        // Nobody is left for another request.
+        let impatient: TrackerRef = by
+            .as_object()
+            .with_timeout(Duration::from_millis(100))
+            .unchecked();
+        assert_eq!(
+            impatient.track(RETURN).unwrap_err().kind,
+            SystemExceptionKind::Timeout
+        );
+        let id = busy.visitor().unwrap();
+        let thread = RemoteThread::find(id, slice::from_ref(&control), LONG).unwrap();
+        assert_eq!(thread.cancel(LONG), Ok(at_head(0, true)));
+        assert_eq!(
+            busy.tracker.0.results.lock().len(),
+            0,
+            "all are as busy as before"
+        );
+        busy.tracker.0.released.store(1, Ordering::SeqCst);
+        let results: Vec<_> = sent.into_iter().map(|sent| sent.join().unwrap()).collect();
+        let cancelled = results.iter().filter(|result| **result == CANCELLED).count();
+        assert_eq!(cancelled, 1, "{results:?}");
+        let finished = results.iter().filter(|result| **result == Ok(DEAF)).count();
+        assert_eq!(finished, callers.len() - 1, "{results:?}");
+    });
+    nothing_is_left(&callers);
+    nothing_is_left(&[busy]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::{
 
 use punctual_os::{Gate, PiMutex, ThreadSpec};
 use punctual_rtsched::{
-    DistributableThreadState, RtScheduling, SchedulingError, Standing,
+    DistributableThreadState, RetryPolicy, RtScheduling, SchedulingError, Standing,
     storage::{Housekeeper, WordKey},
 };
 use punctual_types::{Completion, SystemExceptionKind};
@@ -263,6 +263,74 @@ fn a_spawned_thread_that_is_cancelled_does_not_cancel_the_caller() {
     });
     called.unwrap();
     eventually("it has ended", || server.scheduling.threads() == 0);
+}
+
+#[test]
+fn a_wait_that_times_out_is_over_for_the_caller_only() {
+    for way in ["its own time-out", "an operation's"] {
+        let Held {
+            client,
+            server,
+            worker,
+            gate,
+        } = held();
+        let current = client.scheduling.current();
+        let called = current.segment("track", importance(5), |segment| {
+            let soon = Duration::from_millis(50);
+            if way == "its own time-out" {
+                let late = worker.within(soon).work_later(1).wait().unwrap_err();
+                assert_eq!(late.kind, SystemExceptionKind::Timeout);
+            } else {
+                let late = current.operation(soon, RetryPolicy::never(), |_| {
+                    Ok::<_, SchedulingError>(worker.work_later(1).wait()?)
+                });
+                let SchedulingError::System(late) = late.unwrap_err() else {
+                    panic!("a system exception")
+                };
+                assert_eq!(late.kind, SystemExceptionKind::Timeout);
+            }
+            // The caller goes on with its head.
+            assert_eq!(standing_of(&client.scheduling, "track"), Standing::Running);
+            segment.update(importance(6))?;
+            gate.open();
+            eventually("it has ended", || server.scheduling.threads() == 0);
+            // The gate lets one through.
+            gate.open();
+            assert_eq!(worker.work(2)?, 3);
+            Ok::<_, SchedulingError>(())
+        });
+        called.expect(way);
+        assert_eq!(client.scheduling.threads(), 0);
+        eventually("it has ended", || server.scheduling.threads() == 0);
+    }
+}
+
+#[test]
+fn a_call_that_is_given_up_leaves_nothing() {
+    let Held {
+        client,
+        server,
+        worker,
+        gate,
+    } = held();
+    let current = client.scheduling.current();
+    let called = current.segment("track", importance(5), |segment| {
+        let mut call = worker.work_later(1);
+        assert!(!call.is_ready_within(Duration::from_millis(20)), "it only looked");
+        assert_eq!(standing_of(&client.scheduling, "track"), Standing::Running);
+        eventually("it has begun", || server.scheduling.threads() == 1);
+        drop(call);
+        segment.update(importance(6))?;
+        gate.open();
+        eventually("it has ended", || server.scheduling.threads() == 0);
+        // Its reply is nobody's, also not the next call's. The gate lets one through.
+        gate.open();
+        assert_eq!(worker.work_later(5).wait()?, 6);
+        Ok::<_, SchedulingError>(())
+    });
+    called.unwrap();
+    assert_eq!(client.scheduling.threads(), 0);
+    eventually("nothing is left", || server.scheduling.threads() == 0);
 }
 
 #[test]

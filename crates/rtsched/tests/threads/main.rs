@@ -8,6 +8,7 @@ mod hosts;
 mod operations;
 mod order;
 mod points;
+mod reissues;
 mod schedulers;
 mod segments;
 mod stress;

@@ -176,3 +176,19 @@ fn a_file_that_cannot_be_written_is_named() {
         "{error}"
     );
 }
+
+#[test]
+fn what_is_no_file_stays_what_it_is() {
+    let folder = std::env::temp_dir().join(format!("punctual-outcome-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (file, link) = (folder.join("file.json"), folder.join("link.json"));
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    for text in ["one", "two"] {
+        replace_file(&link, text.as_bytes()).unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    }
+    replace_file(&file, b"three").unwrap();
+    assert_eq!(std::fs::read_to_string(&link).unwrap(), "three");
+    std::fs::remove_dir_all(&folder).unwrap();
+}

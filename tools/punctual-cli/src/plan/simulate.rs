@@ -15,15 +15,19 @@ use punctual_sched::{
     dynamic::{Time, standard},
     simulator::{HostStatistics, Model, Simulation, Statistics, TaskStatistics},
 };
-use punctual_scheduling::{Scenario, Span};
+use punctual_scheduling::{Scenario, Schedule, Span};
 use serde_json::{Map, Value};
 
-use super::{Options, cannot_write, milliseconds};
+use super::{Options, cannot_write, hint, milliseconds};
 use trace::Watcher;
 
 /// Whether every deadline was met.
 pub(super) fn simulate(options: &Options) -> Result<bool, String> {
-    let mut scenario = Scenario::read(&options.file).map_err(|error| error.to_string())?;
+    let mut scenario =
+        Scenario::read(&options.file).map_err(|error| match Schedule::read(&options.file) {
+            Ok(_) => format!("{error}; this is a schedule: leave out --simulate"),
+            Err(_) => error.to_string(),
+        })?;
     scenario.seed = options.seed.unwrap_or(scenario.seed);
     scenario.until = options.until.unwrap_or(scenario.until);
     if scenario.until.is_zero() {
@@ -43,7 +47,9 @@ pub(super) fn simulate(options: &Options) -> Result<bool, String> {
     simulated.print();
     let outcome = simulated.outcome(&options.file);
     if let Some(file) = &options.json {
-        outcome.write(file).map_err(|error| cannot_write(file, &error))?;
+        outcome
+            .write(file)
+            .map_err(|error| format!("{error}{}", hint(&error)))?;
         println!("JSON: {}", file.display());
     }
     if let Some(file) = &options.html {
@@ -59,8 +65,10 @@ pub(super) fn simulate(options: &Options) -> Result<bool, String> {
 
 /// Command line: a scheduler's name.
 pub(super) fn scheduler_name(name: &str) -> Result<String, String> {
-    match standard(name) {
-        Some(_) => Ok(name.to_owned()),
+    // On a command line nobody likes capitals.
+    let name = name.to_uppercase();
+    match standard(&name) {
+        Some(_) => Ok(name),
         None => Err(format!(
             "there are {}",
             punctual_sched::dynamic::STANDARD.join(", ")
