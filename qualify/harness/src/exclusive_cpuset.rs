@@ -68,7 +68,9 @@ impl ExclusiveCpuset {
         let removed = self.remove();
         let balance = Path::new(CONTROLLER).join(BALANCE);
         let restored = match fs::read_to_string(&balance) {
-            Ok(now) if now.trim() == "0" => write(&balance, &self.balance_before),
+            Ok(now) if now.trim() == "0" && self.balance_before != "0" => {
+                write(&balance, &self.balance_before)
+            }
             Ok(_) => Ok(()),
             Err(error) => Err(naming(&balance, &error)),
         };
