@@ -2,6 +2,14 @@
 
 mod terminal;
 
+/// What generated code brings in.
+#[allow(missing_docs, dead_code, reason = "only a part is used")]
+mod generated {
+    punctual::include_idl!("hello");
+}
+
+use generated::hello;
+
 use terminal::{Server, blocks_of, command};
 
 const README: &str = include_str!("../README.md");
@@ -51,8 +59,8 @@ fn front_page_shows_these_sources() {
         panic!("the front page should show one interface");
     };
     assert_eq!(idl, include_str!("../idl/hello.idl").trim());
-    let [server, client] = blocks_of(FRONT_PAGE, "rust")[..] else {
-        panic!("the front page should show a server and a client");
+    let [server, client, segment] = blocks_of(FRONT_PAGE, "rust")[..] else {
+        panic!("the front page should show a server, a client and a segment");
     };
     let shown = include_str!("../src/bin/server.rs");
     assert!(shown.ends_with(&format!("\n{server}\n")), "the server differs");
@@ -62,4 +70,30 @@ fn front_page_shows_these_sources() {
             .any(|other| other.trim() == line.trim());
         assert!(there, "the client has no line `{line}`");
     }
+    for line in segment.lines() {
+        let there = include_str!("readme.rs")
+            .lines()
+            .any(|other| other.trim() == line.trim());
+        assert!(there, "no code that is compiled has the line `{line}`");
+    }
+}
+
+/// What the front page shows of distributable threads; compiled only.
+#[allow(dead_code, reason = "nobody serves here")]
+fn greet_in_a_segment() -> Result<(), Box<dyn std::error::Error>> {
+    use punctual::{Orb, rtscheduling::*};
+
+    let scheduling = RtScheduling::builder()
+        .scheduler(MostImportantFirst::new())
+        .build()?;
+    let orb = Orb::builder().initializer(&scheduling).build()?;
+    let greeter: hello::GreeterRef = orb.resolve("corbaloc::localhost:2810/Greeter")?;
+    let important = |importance| SchedulingParameters::Importance { importance };
+    scheduling.current().segment("greet", important(5), |segment| {
+        greeter.greet("you")?;
+        segment.update(important(9))?;
+        greeter.greet("you, at once")?;
+        Ok::<_, Box<dyn std::error::Error>>(())
+    })?;
+    Ok(())
 }
