@@ -18,6 +18,7 @@
 
 pub mod blocks;
 pub mod child;
+mod exclusive_cpuset;
 pub mod foreign;
 pub mod holes;
 pub mod interruption;

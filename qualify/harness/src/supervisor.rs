@@ -160,6 +160,34 @@ impl Supervisor {
         child.ask(&Request::Sweep, PATIENCE)
     }
 
+    /// Makes the pinned CPUs a scheduling domain of their own with this process alone, all its threads included: only there
+    /// does the kernel let threads that are kept to some CPUs have SCHED_DEADLINE. Meanwhile real-time throttling is as
+    /// before the run, for what the kernel admits depends on it, and the kernel does not balance other CPUs' loads.
+    ///
+    /// # Errors
+    /// It cannot be had here ([`Failure::Refused`](crate::child::Failure::Refused) says why; nothing is changed then), or
+    /// the supervising process is gone.
+    pub fn isolate(&mut self, process: TaskId) -> Result<(), ChildError> {
+        self.change(&Request::Isolate(process.get()))
+    }
+
+    /// Undoes [`isolate`](Self::isolate). The process should have ended.
+    ///
+    /// # Errors
+    /// It could not be undone, or the supervising process is gone.
+    pub fn share(&mut self) -> Result<(), ChildError> {
+        self.change(&Request::Share)
+    }
+
+    fn change(&mut self, request: &Request) -> Result<(), ChildError> {
+        let child = self
+            .child
+            .as_mut()
+            .expect("only `finish` takes the child, and the supervisor with it");
+        let _: usize = child.ask(request, PATIENCE)?;
+        Ok(())
+    }
+
     /// Restores the machine and waits for that.
     ///
     /// # Errors
@@ -233,6 +261,9 @@ impl fmt::Display for Prepared {
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 enum Request {
     Sweep,
+    /// The process.
+    Isolate(i32),
+    Share,
     Restore,
 }
 

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use punctual_harness::{Interruption, MachineFacts, Outcome, Progress, Supervisor, supervisor::Preparation};
-use punctual_os::{CpuSet, affinity, signals::TerminationSignal};
+use punctual_harness::{
+    Interruption, MachineFacts, Outcome, Progress, Supervisor, child::Failure, supervisor::Preparation,
+};
+use punctual_os::{CpuSet, TaskId, affinity, signals::TerminationSignal};
 
 use crate::{Error, benchmark::Length, load::Calibration};
 
@@ -146,6 +148,22 @@ impl Testbed {
         affinity::set_current(&self.places.driver)?;
         self.supervisor.sweep()?;
         Ok(())
+    }
+
+    /// Gives the measured CPU to a process as a scheduling domain of its own, or says why that cannot be had.
+    pub(crate) fn isolate(&mut self, process: TaskId) -> Result<Result<(), String>, Error> {
+        match self.supervisor.isolate(process) {
+            Ok(()) => Ok(Ok(())),
+            Err(error) => match error.failure() {
+                Failure::Refused(reason) => Ok(Err(reason.clone())),
+                _ => Err(error.into()),
+            },
+        }
+    }
+
+    /// Undoes it.
+    pub(crate) fn share(&mut self) -> Result<(), Error> {
+        Ok(self.supervisor.share()?)
     }
 
     /// Restores the machine.

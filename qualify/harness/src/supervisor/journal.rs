@@ -11,6 +11,7 @@ use punctual_os::throttling::{self, RealtimeRuntime};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
+use crate::exclusive_cpuset::ExclusiveCpuset;
 use crate::foreign::{self, Move};
 use crate::outcome::replace_file;
 
@@ -24,6 +25,7 @@ pub(super) struct Entry {
     boot: String,
     pub(super) throttling: Option<ThrottlingChange>,
     pub(super) moves: Vec<Move>,
+    pub(super) cpuset: Option<ExclusiveCpuset>,
     /// Clock ticks since boot, before the first change.
     pub(super) since: u64,
 }
@@ -41,6 +43,7 @@ impl Entry {
             boot: boot_id(),
             throttling: None,
             moves: Vec::new(),
+            cpuset: None,
             since,
         }
     }
@@ -79,23 +82,30 @@ impl Entry {
     }
 
     pub(super) fn changes_anything(&self) -> bool {
-        self.throttling.is_some() || !self.moves.is_empty()
+        self.throttling.is_some() || !self.moves.is_empty() || self.cpuset.is_some()
     }
 
     /// Restores all of it and says what it did, as part of a sentence. What somebody else has changed since is left to
     /// them.
     ///
     /// # Errors
-    /// Throttling could not be restored; the threads have been moved back all the same.
+    /// Throttling or the cpuset could not be restored; the rest has been all the same.
     pub(super) fn undo(&self) -> io::Result<String> {
+        let cpuset = self.cpuset.as_ref().map_or(Ok(()), ExclusiveCpuset::undo);
         let throttling = self
             .throttling
             .as_ref()
             .map_or(Ok("was not changed".to_owned()), ThrottlingChange::undo);
         let moved = foreign::restore(&self.moves, self.since);
+        let throttling = throttling?;
+        cpuset?;
+        let cpuset = if self.cpuset.is_some() {
+            ", exclusive cpuset removed"
+        } else {
+            ""
+        };
         Ok(format!(
-            "real-time throttling {}, {moved} threads moved back",
-            throttling?
+            "real-time throttling {throttling}, {moved} threads moved back{cpuset}"
         ))
     }
 }

@@ -10,6 +10,7 @@ use punctual_os::{CpuSet, TaskId, affinity, scheduling};
 use super::journal::{self, Entry, Lock, ThrottlingChange};
 use super::{Hands, Prepared, Request, Throttling, scratch};
 use crate::child::{Control, ControlError};
+use crate::exclusive_cpuset::ExclusiveCpuset;
 use crate::foreign::{self, Move, TaskStat};
 use crate::watchdog::above_all;
 use crate::{memory_folder, trace_instance};
@@ -61,6 +62,8 @@ fn run(arguments: &[String]) -> Result<(), ControlError> {
     let ended = Control::ready(&(&prepared, &supervision.scratch)).and_then(|control| {
         control.serve(|request| match request {
             Request::Sweep => supervision.move_foreign().map(|(moved, _)| moved),
+            Request::Isolate(process) => supervision.isolate(process),
+            Request::Share => supervision.share(),
             Request::Restore => supervision.restore(),
         })
     });
@@ -93,6 +96,9 @@ struct Supervision {
     wrote: bool,
     run: TaskId,
     pinned: CpuSet,
+    hands: Hands,
+    /// What throttling is to be set back to while a process is isolated, and lifted from again.
+    throttled: Option<RealtimeRuntime>,
     /// Those that cannot be moved, so that they are not tried again.
     refused: Vec<Move>,
     /// Where its processes put their temporary files.
@@ -128,6 +134,8 @@ impl Supervision {
             wrote: false,
             run,
             pinned,
+            hands,
+            throttled: None,
             refused: Vec::new(),
             scratch,
             _lock: lock,
@@ -214,6 +222,52 @@ impl Supervision {
         });
         self.write_ahead()?;
         throttling::set_runtime(RealtimeRuntime::Unlimited).inspect_err(|_| self.entry.throttling = None)
+    }
+
+    /// The pinned CPUs become a domain of their own with one process. Meanwhile throttling is as before the run: with it
+    /// lifted, the kernel admits any reservation.
+    fn isolate(&mut self, process: i32) -> io::Result<usize> {
+        if self.hands != Hands::On {
+            return Err(io::Error::other(
+                "nothing may be changed on this system in this run",
+            ));
+        }
+        let process = TaskId::new(process).ok_or(io::ErrorKind::InvalidInput)?;
+        let cpuset = ExclusiveCpuset::of(self.run)?;
+        self.entry.cpuset = Some(cpuset.clone());
+        self.write_ahead()?;
+        let made = cpuset
+            .make(&self.pinned, process)
+            .and_then(|()| self.resume_throttling());
+        if let Err(error) = made {
+            self.share()?;
+            return Err(error);
+        }
+        Ok(0)
+    }
+
+    /// Again is the same.
+    fn share(&mut self) -> io::Result<usize> {
+        if let Some(cpuset) = &self.entry.cpuset {
+            cpuset.undo()?;
+            self.entry.cpuset = None;
+            self.write_ahead()?;
+        }
+        if let Some(before) = self.throttled.take() {
+            self.lift_throttling(before)?;
+        }
+        Ok(0)
+    }
+
+    fn resume_throttling(&mut self) -> io::Result<()> {
+        let change = self.entry.throttling.as_ref();
+        let Some(before) = change.and_then(|change| RealtimeRuntime::parse(&change.before)) else {
+            return Ok(());
+        };
+        throttling::set_runtime(before)?;
+        self.entry.throttling = None;
+        self.throttled = Some(before);
+        self.write_ahead()
     }
 
     /// How many threads were moved, and how many could not be.

@@ -50,6 +50,10 @@ const TESTS: &[(&str, fn())] = &[
         supervisor::that_was_killed_too_is_repaired_after,
     ),
     (
+        "supervisor::an_isolated_process_is_among_the_others_again",
+        supervisor::an_isolated_process_is_among_the_others_again,
+    ),
+    (
         "supervisor::leaves_the_system_alone",
         supervisor::leaves_the_system_alone,
     ),

@@ -32,7 +32,11 @@ pub fn main(arguments: &[String]) -> ExitCode {
         match line.unwrap().as_str() {
             "sweep" => println!("{}", supervisor.sweep().unwrap()),
             "panic" => panic!("in the middle of a run"),
-            _ => break,
+            "share" => println!("{:?}", supervisor.share()),
+            word => match word.strip_prefix("isolate ") {
+                Some(process) => println!("{:?}", supervisor.isolate(process.parse().unwrap())),
+                None => break,
+            },
         }
     }
     supervisor.finish().unwrap();
@@ -241,6 +245,60 @@ pub fn that_was_killed_too_is_repaired_after() {
     next.tell("finish");
     assert!(next.process.wait().unwrap().success());
     scene.wait_until_restored();
+}
+
+pub fn an_isolated_process_is_among_the_others_again() {
+    let scene = Scene::new("isolated");
+    let balance = || std::fs::read_to_string("/sys/fs/cgroup/cpuset/cpuset.sched_load_balance");
+    let before = balance().unwrap_or_default();
+    for way in ["share", "KILL", "KILL both"] {
+        let (mut run, _) = scene.run(&[]);
+        let mut process = sleeper();
+        let folder = PathBuf::from(format!("/sys/fs/cgroup/cpuset/punctual-{}", run.process.id()));
+        let is_inside = || {
+            let inside = std::fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+            inside.trim() == process.id().to_string()
+        };
+        run.tell(&format!("isolate {}", process.id()));
+        let said = run.line();
+        let isolated = said.starts_with("Ok");
+        if isolated {
+            assert!(is_inside() && balance().unwrap().trim() == "0");
+            assert_eq!(place(&process), last_cpu());
+            assert_eq!(throttling::runtime().unwrap(), scene.throttling);
+        } else {
+            println!("skipped in part: {said}");
+            assert!(!folder.exists() && balance().unwrap_or_default() == before);
+        }
+        match way {
+            "share" => {
+                run.tell(way);
+                assert!(run.line().starts_with("Ok"));
+                assert!(!folder.exists() && balance().unwrap_or_default() == before);
+                run.tell("finish");
+            }
+            "KILL both" => {
+                signal("KILL", run.supervisor());
+                run.process.kill().unwrap();
+            }
+            _ => run.process.kill().unwrap(),
+        }
+        run.process.wait().unwrap();
+        if way == "KILL both" {
+            assert_eq!(is_inside(), isolated);
+            let (mut next, _) = scene.run(&[]);
+            next.tell("finish");
+            assert!(next.process.wait().unwrap().success());
+        }
+        scene.wait_until_restored();
+        assert!(
+            !folder.exists() && balance().unwrap_or_default() == before,
+            "{way}"
+        );
+        assert_eq!(process.try_wait().unwrap(), None, "it lives on");
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
 }
 
 pub fn leaves_the_system_alone() {

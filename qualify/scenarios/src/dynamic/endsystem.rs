@@ -2,7 +2,7 @@
 
 use punctual::{Orb, Priority};
 use punctual_os::Thread;
-use punctual_rtsched::{Current, Mechanism, RtScheduling, SchedulingError};
+use punctual_rtsched::{BuildError, Current, Mechanism, RtScheduling, SchedulingError};
 use punctual_sched::{dynamic::Time, simulator::Parameters};
 
 use super::disciplines::Named;
@@ -42,6 +42,14 @@ impl Endsystem {
             scheduling,
             threads,
         })
+    }
+
+    /// Has the kernel's SCHED_DEADLINE dispatch by deadlines.
+    pub(super) fn install_deadline_class(&self) -> Result<(), BuildError> {
+        let scheduler = Named::Edf.scheduler();
+        self.scheduling
+            .manager()
+            .install(scheduler, Mechanism::KernelDeadline)
     }
 
     pub(super) fn orb(&self) -> &Orb {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use punctual_harness::{Child, ChildSpec, Hole, HoleRecorder, Outcome, Span, Watchdog, holes::unfit};
-use punctual_os::CpuSet;
+use punctual_os::{CpuSet, TaskId};
 use punctual_report::{Chapter, Table};
 use punctual_trace::kernel::{KernelRecorder, KernelSettings, Recorded};
 use serde::{Serialize, de::DeserializeOwned};
@@ -71,6 +71,10 @@ impl Subject {
             ready,
             _watchdog: watchdog,
         })
+    }
+
+    pub(crate) fn process(&self) -> TaskId {
+        self.child.id()
     }
 
     /// What a pair of clock readings costs in it.

@@ -29,7 +29,9 @@ pub(super) fn judge(ran: &[Ran], outcome: &mut Outcome) {
     for place in ["simulated", "live"] {
         let of = |scheduler: Named, cancels: bool| {
             ran.iter().find(|ran| {
-                ran.place() == place && (ran.case.scheduler, ran.case.cancels) == (scheduler, cancels)
+                !ran.case.by_kernel
+                    && ran.place() == place
+                    && (ran.case.scheduler, ran.case.cancels) == (scheduler, cancels)
             })
         };
         let all = of(Named::Muf, false)

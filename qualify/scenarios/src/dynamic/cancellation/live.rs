@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_harness::{Hole, Outcome, Span, holes::lost_to_holes};
 
 use super::{
-    Case, Ran,
+    Case, KERNEL, Ran,
     counts::{Arrival, Fate, Sample},
     operations::{Answer, LEAD, Question, ROLE},
     simulated::{is_critical, worth},
@@ -57,6 +57,40 @@ impl Live {
     }
 }
 
+/// What the kernel's SCHED_DEADLINE makes of it, in a process of its own; skipped where it cannot be had.
+pub(super) fn by_kernel(
+    testbed: &mut Testbed,
+    seconds: u64,
+    outcome: &mut Outcome,
+) -> Result<Option<Ran>, Error> {
+    let name = format!("{}, live", KERNEL.name());
+    let expected = Duration::from_secs(seconds) + START;
+    testbed.progress.stage(name.as_str(), expected);
+    let mut live = Live::start(testbed, seconds, 1)?;
+    if let Err(reason) = testbed.isolate(live.subject.process())? {
+        outcome.skip(
+            None,
+            name,
+            format!("SCHED_DEADLINE wants a cpuset of its own for a pinned process: {reason}"),
+        );
+        return Ok(None);
+    }
+    let ran = live.run(KERNEL).and_then(|()| {
+        let refused = live.answers[0].1.refused.clone();
+        // What is said of the surroundings in the outcome is of the other runs.
+        let ran = live.finish(&mut testbed.outcome(outcome.benchmark()))?;
+        Ok((refused, ran))
+    });
+    // Where the process failed, it has ended all the same.
+    testbed.share()?;
+    let (refused, mut ran) = ran?;
+    if let Some(reason) = refused {
+        outcome.skip(None, name, reason);
+        return Ok(None);
+    }
+    Ok(ran.pop())
+}
+
 fn judged(case: Case, seconds: u64, answer: &Answer, recorded: &[Hole]) -> Ran {
     let model = case.model(true);
     let samples = Sample::all(&answer.arrivals, seconds, |task| is_critical(&model, task));
@@ -88,6 +122,7 @@ fn judged(case: Case, seconds: u64, answer: &Answer, recorded: &[Hole]) -> Ran {
         utility,
         offered,
         holes: answer.holes.len(),
+        not_admitted: answer.not_admitted,
         holes_ms: answer.holes.iter().map(|hole| hole.1).sum::<u64>() as f64 / 1e6,
     }
 }

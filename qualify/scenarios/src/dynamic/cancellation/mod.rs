@@ -23,7 +23,7 @@ use crate::{Benchmark, Error, Findings, Length, os::no_rights, testbed::Testbed}
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "dyn.cancellation",
     about: "70 operations that need more than the CPU: deadlines of critical and other ones, with and without cancellation",
-    expected: |length| (Duration::from_secs(live_seconds(length)) + live::START) * CASES.len() as u32,
+    expected: |length| (Duration::from_secs(live_seconds(length)) + live::START) * (CASES.len() as u32 + 1),
     run: measure,
 };
 
@@ -46,10 +46,16 @@ pub(crate) struct Case {
     scheduler: Named,
     /// Operations that are not critical are cancelled where they could not end in time any more.
     cancels: bool,
+    /// The kernel dispatches, by SCHED_DEADLINE.
+    by_kernel: bool,
 }
 
 const fn case(scheduler: Named, cancels: bool) -> Case {
-    Case { scheduler, cancels }
+    Case {
+        scheduler,
+        cancels,
+        by_kernel: false,
+    }
 }
 
 const CASES: [Case; 6] = [
@@ -61,6 +67,12 @@ const CASES: [Case; 6] = [
     case(Named::Mau, false),
 ];
 
+/// Live only, where the CPU can be a scheduling domain of its own.
+const KERNEL: Case = Case {
+    by_kernel: true,
+    ..case(Named::Edf, false)
+};
+
 impl Case {
     fn name(self) -> String {
         let how = if self.cancels {
@@ -68,7 +80,12 @@ impl Case {
         } else {
             "without cancellation"
         };
-        format!("{}, {how}", self.scheduler.name())
+        format!("{}, {how}", self.discipline())
+    }
+
+    fn discipline(self) -> String {
+        let by = if self.by_kernel { " by SCHED_DEADLINE" } else { "" };
+        format!("{}{by}", self.scheduler.name())
     }
 
     /// Live one thread plays all arrivals of an operation, so one that finds the one before it still there is dropped. In virtual time
@@ -106,6 +123,8 @@ struct Ran {
     /// Where the kernel or the host let nobody run, and for how long altogether.
     holes: usize,
     holes_ms: f64,
+    /// Operations that the kernel did not admit: none of their arrivals was dispatched.
+    not_admitted: usize,
 }
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
@@ -142,6 +161,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
             live.run(case)?;
         }
         ran.extend(live.finish(&mut outcome)?);
+        ran.extend(live::by_kernel(testbed, seconds, &mut outcome)?);
     }
     for one in &ran {
         one.rows(&mut outcome);
@@ -165,7 +185,7 @@ impl Ran {
             Row::new()
                 .with("kind", kind)
                 .with("place", self.place())
-                .with("scheduler", self.case.scheduler.name())
+                .with("scheduler", self.case.discipline())
                 .with("cancellation", self.case.cancels)
         };
         for (number, sample) in self.samples.iter().enumerate() {
@@ -179,7 +199,8 @@ impl Ran {
                 100.0 * self.utility as f64 / self.offered as f64,
             )
             .with("holes", self.holes)
-            .with("holes_ms", self.holes_ms);
+            .with("holes_ms", self.holes_ms)
+            .with("operations_not_admitted", self.not_admitted);
         outcome.row(total);
     }
 }

@@ -1,12 +1,20 @@
 //! The operations as distributable threads on one CPU: the measured process.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
-use punctual_rtsched::{Current, SchedulingError};
+use punctual::Minor;
+use punctual_rtsched::{BuildError, Current, SchedulingError};
 use punctual_sched::{
     dynamic::Time,
     simulator::{Arrival as Arrives, Model, Step, Task},
 };
+
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -45,6 +53,10 @@ pub(super) struct Answer {
     pub(super) arrivals: Vec<Arrival>,
     /// Where the kernel or the host let nobody run: beginning and length.
     pub(super) holes: Vec<(u64, u64)>,
+    /// Operations that the kernel did not admit.
+    pub(super) not_admitted: usize,
+    /// Why the kernel has no SCHED_DEADLINE for this process; nothing has happened then.
+    pub(super) refused: Option<String>,
 }
 
 pub(crate) fn child(_: &[String]) -> Result<(), Error> {
@@ -57,7 +69,14 @@ pub(crate) fn child(_: &[String]) -> Result<(), Error> {
 }
 
 fn run(endsystem: &Arc<Endsystem>, Question { case, seconds }: Question) -> Result<Answer, Error> {
-    endsystem.install(case.scheduler)?;
+    if case.by_kernel {
+        match endsystem.install_deadline_class() {
+            Err(error @ BuildError::KernelDeadlineRefused(_)) => return Ok(Answer::refused(&error)),
+            other => other?,
+        }
+    } else {
+        endsystem.install(case.scheduler)?;
+    }
     let origin_ns = now_ns() + LEAD.as_nanos() as u64;
     let processor = Processor::with_room_for(MARKS_PER_SECOND * (seconds as usize + 1));
     processor.begin(origin_ns);
@@ -67,12 +86,16 @@ fn run(endsystem: &Arc<Endsystem>, Question { case, seconds }: Question) -> Resu
         model: case.model(true),
         processor,
         endsystem: Arc::clone(endsystem),
+        not_admitted: AtomicUsize::new(0),
     });
     let tasks = 0..program.model.tasks.len() as u32;
     let threads = tasks.map(|task| {
         let name = format!("operation-{task}");
         let program = Arc::clone(&program);
-        spawn(name, move || program.operation(task))
+        spawn(name, move || match program.case.by_kernel {
+            true => program.reserved(task),
+            false => program.operation(task),
+        })
     });
     // Each is started before the first one is waited for.
     let threads: Vec<_> = threads.collect::<Result<_, _>>()?;
@@ -90,7 +113,21 @@ fn run(endsystem: &Arc<Endsystem>, Question { case, seconds }: Question) -> Resu
         origin_ns,
         arrivals,
         holes: record.holes,
+        not_admitted: program.not_admitted.load(Ordering::Relaxed),
+        refused: None,
     })
+}
+
+impl Answer {
+    fn refused(error: &BuildError) -> Self {
+        Self {
+            origin_ns: 0,
+            arrivals: Vec::new(),
+            holes: Vec::new(),
+            not_admitted: 0,
+            refused: Some(error.to_string()),
+        }
+    }
 }
 
 struct Program {
@@ -99,26 +136,72 @@ struct Program {
     model: Model,
     processor: Processor,
     endsystem: Arc<Endsystem>,
+    /// How many operations the kernel did not admit.
+    not_admitted: AtomicUsize,
 }
 
 impl Program {
     /// One operation, each time that it arrives.
     fn operation(&self, number: u32) -> Result<Vec<Arrival>, String> {
         let task = &self.model.tasks[number as usize];
-        let operation =
-            Operation::of(number, task).ok_or_else(|| format!("{} is not played here", task.name))?;
+        let operation = Operation::of(number, task)?;
+        self.arrivals(number, &operation, |release, share| {
+            self.dispatch(&operation, task, release, share)
+        })
+    }
+
+    /// All arrivals of an operation in one distributable thread: its deadline is the kernel's, which counts from each waking.
+    fn reserved(&self, number: u32) -> Result<Vec<Arrival>, String> {
+        let task = &self.model.tasks[number as usize];
+        let operation = Operation::of(number, task)?;
+        let parameters = task.parameters.ok_or("an operation has no parameters")?;
+        let over = Time(self.processor.origin() + (self.seconds + 1) * 1_000_000_000);
+        let work = |_: &Current<'_>| {
+            let arrivals = self.arrivals(number, &operation, |release, share| {
+                let amount = operation.amount_ns(share);
+                let end = self.processor.work(operation.name, amount, Counted::OwnTime);
+                let made = end <= release + operation.period_ns;
+                Ok(if made { Fate::Made } else { Fate::Missed })
+            });
+            Ok::<_, SchedulingError>(arrivals)
+        };
+        match self
+            .endsystem
+            .segment(self.case.scheduler, &task.name, &parameters, over, work)
+        {
+            Ok(arrivals) => arrivals,
+            Err(SchedulingError::System(refused)) if refused.minor == Minor::DEADLINE_NOT_ADMITTED => {
+                self.not_admitted.fetch_add(1, Ordering::Relaxed);
+                let dropped = |release| Arrival {
+                    task: number,
+                    release,
+                    fate: Fate::Dropped,
+                };
+                Ok(operation.releases(self.seconds).map(dropped).collect())
+            }
+            Err(error) => Err(format!("{}: {error}", task.name)),
+        }
+    }
+
+    /// Each in its time, as `dispatch` does one that arrives then and takes that share of the variation.
+    fn arrivals(
+        &self,
+        number: u32,
+        operation: &Operation,
+        dispatch: impl Fn(u64, f64) -> Result<Fate, String>,
+    ) -> Result<Vec<Arrival>, String> {
         let mut random = Random::new(u64::from(number));
-        let count = (self.seconds * 1_000_000_000).saturating_sub(operation.offset_ns) / operation.period_ns;
-        let mut arrivals = Vec::with_capacity(count as usize);
+        let releases = operation.releases(self.seconds);
+        let mut arrivals = Vec::with_capacity(releases.len());
         let mut ended = 0;
-        for release in (0..count).map(|job| operation.offset_ns + job * operation.period_ns) {
+        for release in releases {
             let share = 0.001 * random.below(1001) as f64;
             // As in the model: what arrives before the one before has ended is dropped.
             let fate = if release < ended {
                 Fate::Dropped
             } else {
                 self.processor.sleep_until(release);
-                let fate = self.dispatch(&operation, task, release, share)?;
+                let fate = dispatch(release, share)?;
                 ended = self.processor.now();
                 fate
             };
@@ -170,8 +253,12 @@ struct Operation {
 }
 
 impl Operation {
-    /// `None` for what is no periodic operation that only computes.
-    fn of(number: u32, task: &Task) -> Option<Self> {
+    /// An error for what is no periodic operation that only computes.
+    fn of(number: u32, task: &Task) -> Result<Self, String> {
+        Self::periodic(number, task).ok_or_else(|| format!("{} is not played here", task.name))
+    }
+
+    fn periodic(number: u32, task: &Task) -> Option<Self> {
         let Arrives::Periodic { offset, period, .. } = task.arrival else {
             return None;
         };
@@ -185,6 +272,13 @@ impl Operation {
             stated_ns: work.time.as_nanos() as u64,
             shares: (work.least, work.most),
         })
+    }
+
+    /// When it arrives, in so many seconds.
+    fn releases(&self, seconds: u64) -> impl ExactSizeIterator<Item = u64> {
+        let count = (seconds * 1_000_000_000).saturating_sub(self.offset_ns) / self.period_ns;
+        let (offset, period) = (self.offset_ns, self.period_ns);
+        (0..count as u32).map(move |job| offset + u64::from(job) * period)
     }
 
     fn amount_ns(&self, share: f64) -> u64 {

@@ -33,6 +33,11 @@ pub(super) fn chapter(outcome: &Outcome, ran: &[Ran]) -> Chapter {
              virtual time arrivals queue under MUF and RMS, as events do; otherwise, and live, one that finds the one before it still there is \
              dropped.",
         )
+        .paragraph(
+            "EDF by SCHED_DEADLINE: live, the kernel dispatches, in a cpuset of its own with this processor alone, for it refuses pinned \
+             threads elsewhere. Each operation has one reservation for all its arrivals, of what it is said to take and of its period. \
+             What would go beyond what real-time threads may have is not admitted, and none of its arrivals is dispatched.",
+        )
         .paper("[S4] 3.2", "MUF met all critical deadlines", holds(&["muf.critical"]))
         .paper("[S4] 3.2", FIGURE_7, holds(&["muf.wasted", "muf.made", "muf.not-more"]))
         .paper("[S4] 3.2", "RMS missed 2 to 6 critical operations per sample", holds(&["rms.critical"]))
@@ -67,6 +72,7 @@ const COLUMNS: &[(&str, &str)] = &[
     ("other_never_dispatched", "never dispatched"),
     ("utility_percent", "utility (%)"),
     ("holes_ms", "holes (ms)"),
+    ("operations_not_admitted", "operations not admitted"),
 ];
 
 fn find(ran: &[Ran], live: bool, case: Case) -> Option<&Ran> {

@@ -36,6 +36,7 @@ pub(super) fn run(case: Case, seconds: u64) -> Result<Ran, Error> {
         offered: worth.1,
         holes: 0,
         holes_ms: 0.0,
+        not_admitted: 0,
     })
 }
 
