@@ -1,7 +1,7 @@
 //! No heap after warm-up: segments, scheduling points, decisions, calls with a context on both sides, operations.
 
 #[path = "threads/hosts.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "a part of it is for other tests")]
 mod hosts;
 
 use std::{

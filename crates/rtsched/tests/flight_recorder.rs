@@ -4,7 +4,7 @@
 //! One test: the recorder is on or off for the whole process.
 
 #[path = "threads/hosts.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "a part of it is for other tests")]
 mod hosts;
 
 use std::{io::Write, path::PathBuf};

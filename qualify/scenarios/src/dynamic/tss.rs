@@ -42,8 +42,7 @@ const NUMBERS_OF_KEYS: [usize; 5] = [1, 10, 100, 1_000, KEYS];
 
 #[derive(Clone, Copy)]
 struct Extent {
-    /// One after the other: where stack and heap lie differs between them, and with it what an access takes, up to twice as much,
-    /// of POSIX as of ours.
+    /// One after the other: ratios were seen to differ between processes of one binary, presumably with where stack and heap lie.
     processes: usize,
     /// In each process.
     rounds: usize,

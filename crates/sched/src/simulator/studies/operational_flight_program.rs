@@ -100,19 +100,6 @@ impl Default for FlightProgram {
     }
 }
 
-/// [`FlightProgram`] with this load and cancellation.
-///
-/// # Panics
-/// If `load` is negative or not finite.
-pub fn operational_flight_program(load: f64, shedding: Shedding) -> Model {
-    let program = FlightProgram {
-        load,
-        shedding,
-        ..FlightProgram::default()
-    };
-    program.model()
-}
-
 /// What operations came to.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Flown {

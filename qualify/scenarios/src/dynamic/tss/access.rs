@@ -137,7 +137,7 @@ pub(super) const PAPER: [(&str, [f64; 3], [f64; 3]); 2] = [
 
 /// The limit of the issue.
 pub(super) const LIMIT: f64 = 1.5;
-/// Ten thousand keys against one: twice the spread that medians of the same thing show here.
+/// Ten thousand keys against one: a margin of our own for noise.
 const SAME: f64 = 1.15;
 
 thread_local! {

@@ -130,7 +130,7 @@ pub(super) fn judge(creations: &[Creation], outcome: &mut Outcome) {
 }
 
 const THOUSAND: usize = 1_000;
-/// Twice the spread that medians of the same thing show here.
+/// A margin of our own for noise.
 const FLAT: f64 = 1.25;
 
 fn row(name: &str, line: Option<(f64, f64)>) -> Row {
