@@ -1,4 +1,4 @@
-//! The dispatch graph, as [S4] figure 6 draws it: who runs where from when to when.
+//! The dispatch graph, as [Gill 2004] figure 6 draws it: who runs where from when to when.
 
 use punctual_report::Figure;
 use punctual_sched::{
@@ -41,7 +41,7 @@ pub(super) fn dispatch_graph(model: &Model, events: &[Event], until: Time) -> Op
         _ => ("µs", 1e3),
     };
     let caption = format!(
-        "Each row is a distributable thread{}; the colour says on which host it runs.{} After [S4] figure 6.",
+        "Each row is a distributable thread{}; the colour says on which host it runs.{} After [Gill 2004] figure 6.",
         if rows.iter().any(|row| comes_again(model, *row)) {
             ", or the threads of a task that come one after the other"
         } else {
