@@ -1,6 +1,7 @@
 //! Punctual: the tasks of the repository, run as `cargo xtask TASK`.
 
 mod command;
+mod gallery;
 mod layers;
 mod licences;
 mod metadata;
@@ -15,6 +16,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test", ref steps @ ..] => test::run(steps),
+        ["gallery", ref arguments @ ..] => gallery::run(arguments),
         [] | ["help" | "--help" | "-h"] => {
             println!("{}", usage());
             Ok(())
@@ -32,7 +34,8 @@ fn main() -> ExitCode {
 
 fn usage() -> String {
     let mut text = String::from(
-        "cargo xtask test           everything that has to hold before a change is merged\n\
+        "cargo xtask gallery        draws the README's figure from a run of the demo, or --from FILE.json\n\
+         cargo xtask test           everything that has to hold before a change is merged\n\
          cargo xtask test STEP...   these steps only:\n",
     );
     for step in test::STEPS {
