@@ -71,6 +71,9 @@ pub struct ResourceId(pub u32);
 /// What its owner is scheduled by.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Protocol {
+    /// By its own parameters, whoever waits. For comparison: waits are then as long as less eligible threads keep the owner from
+    /// running.
+    None,
     /// By its own parameters, or those of the most eligible waiter.
     Inheritance,
     /// At least by these from the moment it owns it: those of the most eligible thread that uses the resource. (And by those of

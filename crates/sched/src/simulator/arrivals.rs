@@ -105,7 +105,7 @@ impl Simulation<'_> {
         }
         let thread = self.create(id, host, nominal, None);
         self.streams[stream].last = Some((thread, self.threads[thread].life));
-        self.say(thread, EventKind::Arrived, observer);
+        self.report(thread, EventKind::Arrived, observer);
         self.ready(thread);
     }
 

@@ -95,7 +95,7 @@ impl Simulation<'_> {
             } else {
                 EventKind::Started { processor }
             };
-            self.say(thread, kind, observer);
+            self.report(thread, kind, observer);
         }
         self.chosen = chosen;
         self.hosts[host].reconsider_at = self.hosts[host].scheduler.reconsider_at(now);
@@ -113,7 +113,7 @@ impl Simulation<'_> {
             self.hosts[host].statistics.preemptions += 1;
             self.threads[thread].processor = None;
             self.statistics.tasks[self.threads[thread].id.task as usize].preemptions += 1;
-            self.say(thread, EventKind::Suspended, observer);
+            self.report(thread, EventKind::Suspended, observer);
         }
     }
 

@@ -98,7 +98,7 @@ impl<'m> Simulation<'m> {
                 .hosts
                 .iter()
                 .zip(schedulers)
-                .map(|(host, scheduler)| HostState::new(host, scheduler))
+                .map(|(host, scheduler)| HostState::new(host, &model.resources, scheduler))
                 .collect(),
             links: Links::of(model),
             threads: Vec::new(),
@@ -198,7 +198,7 @@ impl<'m> Simulation<'m> {
         }
     }
 
-    pub(super) fn say(&self, thread: usize, kind: EventKind, observer: &mut dyn Observer) {
+    pub(super) fn report(&self, thread: usize, kind: EventKind, observer: &mut dyn Observer) {
         let thread = &self.threads[thread];
         observer.event(Event {
             time: self.now,
@@ -219,24 +219,24 @@ impl<'m> Simulation<'m> {
             }
             What::Request { thread, host } => {
                 self.threads[thread].host = host;
-                self.say(thread, EventKind::Received, observer);
+                self.report(thread, EventKind::Received, observer);
                 self.arrived(thread, observer);
             }
             What::Reply { thread } => {
                 let host = self.threads[thread].frame().host;
                 self.threads[thread].host = host;
-                self.say(thread, EventKind::Returned, observer);
+                self.report(thread, EventKind::Returned, observer);
                 self.arrived(thread, observer);
             }
             What::Start { thread } => {
-                self.say(thread, EventKind::Arrived, observer);
+                self.report(thread, EventKind::Arrived, observer);
                 self.ready(thread);
             }
             What::Answer { thread, life } => self.answered(thread, life, observer),
             What::Wake { thread, pauses } => {
                 let asleep = &self.threads[thread];
                 if asleep.state == State::Paused && asleep.pauses == pauses {
-                    self.say(thread, EventKind::Woken, observer);
+                    self.report(thread, EventKind::Woken, observer);
                     self.ready(thread);
                 }
             }
@@ -246,9 +246,7 @@ impl<'m> Simulation<'m> {
 
     /// Its head is on another host than before, where it is in another segment.
     fn arrived(&mut self, thread: usize, observer: &mut dyn Observer) {
-        if !self.threads[thread].held.is_empty() {
-            self.lend(thread, observer);
-        }
+        self.rebase(thread, observer);
         self.ready(thread);
     }
 
@@ -259,7 +257,7 @@ impl<'m> Simulation<'m> {
         let slot = state.slot(place);
         let thread = &mut self.threads[place];
         (thread.state, thread.slot) = (State::Ready, slot);
-        let claim = thread.claim(state.scheduler.kind(), self.now);
+        let claim = state.claim(thread, place, self.now);
         state
             .scheduler
             .ready(slot, &claim.parameters, claim.received, self.now);
@@ -288,7 +286,7 @@ impl<'m> Simulation<'m> {
             return;
         }
         let host = &mut self.hosts[thread.host];
-        let claim = thread.claim(host.scheduler.kind(), self.now);
+        let claim = host.claim(thread, place, self.now);
         host.scheduler
             .update(thread.slot, &claim.parameters, claim.received, self.now);
         host.undecided = true;

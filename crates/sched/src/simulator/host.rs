@@ -1,9 +1,9 @@
-use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
+use alloc::{boxed::Box, vec::Vec};
 use core::time::Duration;
 
-use crate::dynamic::{Scheduler, Slot, Time};
+use crate::dynamic::{Claim, Scheduler, Slot, Time};
 
-use super::{Host, HostStatistics, thread::Thread};
+use super::{Host, HostStatistics, Resource, resources::HostResources, thread::Thread};
 
 /// An endsystem at work.
 pub(super) struct HostState {
@@ -13,7 +13,7 @@ pub(super) struct HostState {
     pub(super) slots: Vec<Option<usize>>,
     free: Vec<Slot>,
     pub(super) ready: usize,
-    pub(super) locks: BTreeMap<usize, Lock>,
+    pub(super) resources: HostResources,
     /// Something has changed that the scheduler decides by.
     pub(super) undecided: bool,
     /// It is in the list of hosts that something happened on.
@@ -37,22 +37,15 @@ pub(super) struct Processor {
     overhead_until: Time,
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Lock {
-    pub(super) owner: Option<usize>,
-    /// In the order in which they came.
-    pub(super) waiters: Vec<usize>,
-}
-
 impl HostState {
-    pub(super) fn new(host: &Host, scheduler: Box<dyn Scheduler>) -> Self {
+    pub(super) fn new(host: &Host, resources: &[Resource], scheduler: Box<dyn Scheduler>) -> Self {
         Self {
             scheduler,
             processors: (0..host.processors).map(|_| Processor::default()).collect(),
             slots: Vec::new(),
             free: Vec::new(),
             ready: 0,
-            locks: BTreeMap::new(),
+            resources: HostResources::new(resources.iter().map(|resource| resource.protocol)),
             undecided: false,
             listed: false,
             reconsider_at: None,
@@ -84,6 +77,15 @@ impl HostState {
         self.free.push(slot);
     }
 
+    /// Returns what a thread here is scheduled by: its effective parameters if it uses resources, else its own.
+    pub(super) fn claim(&self, thread: &Thread<'_>, place: usize, now: Time) -> Claim {
+        let mut claim = thread.segment().claim(self.scheduler.kind(), now);
+        if let Some(effective) = self.resources.effective(place) {
+            claim.parameters = *effective;
+        }
+        claim
+    }
+
     /// Counts what the running threads have had until now.
     pub(super) fn count(&mut self, threads: &mut [Thread<'_>], now: Time) {
         for processor in &mut self.processors {
@@ -102,7 +104,9 @@ impl HostState {
         let slots = &self.slots;
         let received = |slot: Slot| {
             let thread = slots.get(slot.0 as usize).copied().flatten();
-            thread.map_or(Duration::ZERO, |thread| threads[thread].received())
+            thread.map_or(Duration::ZERO, |thread| {
+                Duration::from_nanos(threads[thread].segment().received)
+            })
         };
         self.scheduler
             .choose(self.processors.len(), now, &received, chosen);

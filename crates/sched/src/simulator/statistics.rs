@@ -20,8 +20,8 @@ pub struct Statistics {
     pub hosts: Vec<HostStatistics>,
 }
 
-/// What came of the threads of a task. Each arrival counts as exactly one of `made`, `late`, `shed`, `cancelled`, `skipped`,
-/// `overdue` and `unfinished`.
+/// What came of the threads of a task. Each arrival counts as exactly one of `made`, `late`, `shed`, `cancelled`, `refused`,
+/// `skipped`, `overdue` and `unfinished`.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct TaskStatistics {
     /// Arrivals.
@@ -34,6 +34,8 @@ pub struct TaskStatistics {
     pub shed: u64,
     /// Cancelled because somebody asked for it.
     pub cancelled: u64,
+    /// Ended by a deadlock that the resource manager refused.
+    pub refused: u64,
     /// Dropped at once: the one before had not ended.
     pub skipped: u64,
     /// Not done at the end of the simulation, although their deadline had passed.
@@ -63,7 +65,7 @@ pub struct TaskStatistics {
 impl TaskStatistics {
     /// Those that did not meet their deadline, for whatever reason.
     pub fn missed(&self) -> u64 {
-        self.late + self.shed + self.skipped + self.overdue
+        self.late + self.shed + self.refused + self.skipped + self.overdue
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
 impl<'m> Simulation<'m> {
     /// Its next step. It runs, and has nothing to compute.
     pub(super) fn step(&mut self, thread: usize, observer: &mut dyn Observer) {
-        if self.threads[thread].cancelled && self.threads[thread].unwinding_to.is_none() {
+        if self.threads[thread].ending.is_some() && self.threads[thread].unwinding_to.is_none() {
             self.threads[thread].unwinding_to = Some(0);
         }
         if self.threads[thread].unwinding_to.is_some() {
@@ -45,7 +45,7 @@ impl<'m> Simulation<'m> {
                     received: 0,
                 };
                 self.threads[thread].segments.push(segment);
-                self.say(thread, EventKind::SegmentBegun, observer);
+                self.report(thread, EventKind::SegmentBegun, observer);
                 self.parameters_changed(thread, observer);
             }
             Step::Update(parameters) => {
@@ -53,13 +53,13 @@ impl<'m> Simulation<'m> {
                 if let Some(segment) = self.threads[thread].segments.last_mut() {
                     (segment.parameters, segment.kind, segment.done) = (*parameters, kind, 0);
                 }
-                self.say(thread, EventKind::SegmentUpdated, observer);
+                self.report(thread, EventKind::SegmentUpdated, observer);
                 self.parameters_changed(thread, observer);
             }
             Step::End => {
                 let left = self.threads[thread].segments.len() - 1;
                 self.threads[thread].end_segments(left);
-                self.say(thread, EventKind::SegmentEnded, observer);
+                self.report(thread, EventKind::SegmentEnded, observer);
                 self.parameters_changed(thread, observer);
             }
             Step::Call(call) => self.call(thread, call, observer),
@@ -68,13 +68,13 @@ impl<'m> Simulation<'m> {
             Step::Await if self.threads[thread].outstanding == 0 => {}
             Step::Await => {
                 self.leave(thread, State::Awaiting);
-                self.say(thread, EventKind::Paused, observer);
+                self.report(thread, EventKind::Paused, observer);
             }
             Step::Spawn { task } => {
                 let spawned = self.start(*task, thread, true, self.now, None);
                 let id = self.threads[spawned].id;
-                self.say(thread, EventKind::Spawned { thread: id }, observer);
-                self.say(spawned, EventKind::Arrived, observer);
+                self.report(thread, EventKind::Spawned { thread: id }, observer);
+                self.report(spawned, EventKind::Arrived, observer);
                 self.ready(spawned);
             }
             Step::Lock(resource) => self.lock(thread, *resource, observer),
@@ -105,15 +105,13 @@ impl<'m> Simulation<'m> {
     }
 
     fn parameters_changed(&mut self, thread: usize, observer: &mut dyn Observer) {
-        if !self.threads[thread].held.is_empty() {
-            self.lend(thread, observer);
-        }
+        self.rebase(thread, observer);
         self.update(thread);
     }
 
     pub(super) fn pause(&mut self, thread: usize, time: Duration, observer: &mut dyn Observer) {
         self.leave(thread, State::Paused);
-        self.say(thread, EventKind::Paused, observer);
+        self.report(thread, EventKind::Paused, observer);
         self.alarm(thread, time);
     }
 
@@ -144,7 +142,7 @@ impl<'m> Simulation<'m> {
         let arrives = self
             .links
             .arrival((from, to), call.request_bytes, self.now, &mut state.random);
-        self.say(thread, EventKind::Sent { to: to as u32 }, observer);
+        self.report(thread, EventKind::Sent { to: to as u32 }, observer);
         self.leave(thread, State::Travelling);
         let state = &mut self.threads[thread];
         let segment = state.segment().taken_along();
@@ -166,7 +164,7 @@ impl<'m> Simulation<'m> {
             task: start.task as u32,
             to: to as u32,
         };
-        self.say(thread, kind, observer);
+        self.report(thread, kind, observer);
         let started = self.start(start.task, thread, false, arrives, reply);
         self.at(arrives, What::Start { thread: started });
     }
@@ -179,14 +177,14 @@ impl<'m> Simulation<'m> {
         }
         state.outstanding -= 1;
         if state.state == State::Awaiting && state.outstanding == 0 {
-            self.say(thread, EventKind::Woken, observer);
+            self.report(thread, EventKind::Woken, observer);
             self.ready(thread);
         }
     }
 
     /// The steps of the innermost frame are done.
     fn frame_done(&mut self, thread: usize, observer: &mut dyn Observer) {
-        self.give_back(thread, observer);
+        self.release_held(thread, observer);
         let state = &mut self.threads[thread];
         if state.frames.len() == 1 {
             return self.completed(thread, observer);
@@ -213,7 +211,7 @@ impl<'m> Simulation<'m> {
             return;
         }
         let arrives = self.links.arrival((here, to), bytes, self.now, &mut state.random);
-        self.say(thread, EventKind::Replied { to: to as u32 }, observer);
+        self.report(thread, EventKind::Replied { to: to as u32 }, observer);
         self.leave(thread, State::Travelling);
         self.at(arrives, What::Reply { thread });
     }
@@ -233,14 +231,14 @@ impl<'m> Simulation<'m> {
         }
         let utility = state.segments[0].parameters.utility;
         task.utility += worth(utility.value, utility.decay, deadline, now);
-        self.say(thread, EventKind::Completed, observer);
+        self.report(thread, EventKind::Completed, observer);
         if deadline.is_some() {
             let kind = if in_time {
                 EventKind::DeadlineMet
             } else {
                 EventKind::DeadlineMissed
             };
-            self.say(thread, kind, observer);
+            self.report(thread, kind, observer);
         }
         self.end(thread);
     }

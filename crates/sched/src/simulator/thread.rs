@@ -24,9 +24,8 @@ pub(super) struct Thread<'m> {
     /// What the computation under way still takes, in nanoseconds.
     pub(super) remaining: u64,
     pub(super) held: Vec<Held>,
-    pub(super) inherited: Option<Inherited>,
-    /// It is to end at its next scheduling point.
-    pub(super) cancelled: bool,
+    /// Why it ends at its next scheduling point, if it does.
+    pub(super) ending: Option<Ending>,
     /// Frames are left until there are so many.
     pub(super) unwinding_to: Option<usize>,
     /// Its arrival: what its deadline counts from.
@@ -50,8 +49,8 @@ pub(super) enum State {
     Ready,
     /// Its head is in a message.
     Travelling,
-    /// It waits for this resource of its host.
-    Waiting(usize),
+    /// It waits for a resource of its host.
+    Waiting,
     /// It sleeps, or is to be tried again.
     Paused,
     /// It waits for replies.
@@ -96,20 +95,18 @@ pub(super) struct Segment {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     pub(super) host: usize,
-    pub(super) resource: usize,
-    /// How often.
-    pub(super) count: u32,
-    pub(super) since: Time,
+    pub(super) resource: u32,
     /// How many frames there were.
     pub(super) frames: usize,
 }
 
-/// Parameters of another one.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Inherited {
-    /// Where they are in force.
-    pub(super) host: usize,
-    pub(super) claim: Claim,
+/// Why a thread ends before its steps are done.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Ending {
+    /// It was cancelled from outside.
+    Cancelled,
+    /// A wait was refused that would never have ended.
+    Deadlock,
 }
 
 /// Who is told that an asynchronous call is done.
@@ -181,8 +178,7 @@ impl Thread<'_> {
             segments: Vec::new(),
             remaining: 0,
             held: Vec::new(),
-            inherited: None,
-            cancelled: false,
+            ending: None,
             unwinding_to: None,
             arrived: Time(0),
             dispatched: false,
@@ -225,18 +221,9 @@ impl Thread<'_> {
         above.map_or_else(|| self.segment(), |above| &self.segments[above.segments - 1])
     }
 
-    /// What it asks for, with what others lend it here.
-    pub(super) fn claim(&self, kind: ParameterKind, now: Time) -> Claim {
-        let inherited = self.inherited.filter(|inherited| inherited.host == self.host);
-        inherited.map_or_else(|| self.segment().claim(kind, now), |inherited| inherited.claim)
-    }
-
-    /// What its scheduler is told that its present segment has had.
-    pub(super) fn received(&self) -> Duration {
-        let inherited = self.inherited.filter(|inherited| inherited.host == self.host);
-        inherited.map_or(Duration::from_nanos(self.segment().received), |inherited| {
-            inherited.claim.received
-        })
+    /// Returns the processor time that its innermost segment of a host has received there.
+    pub(super) fn received_at(&self, host: usize) -> Duration {
+        Duration::from_nanos(self.segment_at(host).received)
     }
 
     /// It has had the processor for so long, in nanoseconds.

@@ -82,6 +82,11 @@ pub enum EventKind {
         /// Which, as a place in the model.
         resource: u32,
     },
+    /// A wait for a resource that would never end was refused: the owner waits for what this thread owns. The thread ends.
+    Refused {
+        /// Which, as a place in the model.
+        resource: u32,
+    },
     /// It has a resource.
     Locked {
         /// Which, as a place in the model.
@@ -133,6 +138,7 @@ impl EventKind {
             Self::Spawned { .. } => "Spawned",
             Self::Posted { .. } => "Posted",
             Self::Waiting { .. } => "Waiting",
+            Self::Refused { .. } => "Refused",
             Self::Locked { .. } => "Locked",
             Self::Unlocked { .. } => "Unlocked",
             Self::Inherited => "Inherited",

@@ -1,6 +1,6 @@
 use super::{
     EventKind, Observer, Retry, Simulation, Step,
-    thread::{State, Thread},
+    thread::{Ending, State, Thread},
 };
 
 /// Cancellation: of threads that somebody wants to end, and of operations that would miss their deadlines.
@@ -9,15 +9,15 @@ impl Simulation<'_> {
     pub(super) fn cancel(&mut self, task: usize, observer: &mut dyn Observer) {
         for thread in 0..self.threads.len() {
             let state = &mut self.threads[thread];
-            if state.state == State::Free || state.id.task as usize != task || state.cancelled {
+            if state.state == State::Free || state.id.task as usize != task || state.ending.is_some() {
                 continue;
             }
-            state.cancelled = true;
+            state.ending = Some(Ending::Cancelled);
             let waits = state.state;
-            self.say(thread, EventKind::CancelAsked, observer);
+            self.report(thread, EventKind::CancelAsked, observer);
             match waits {
-                State::Waiting(resource) => {
-                    self.stop_waiting(thread, resource, observer);
+                State::Waiting => {
+                    self.stop_waiting(thread, observer);
                     self.ready(thread);
                 }
                 State::Paused | State::Awaiting => self.ready(thread),
@@ -28,7 +28,7 @@ impl Simulation<'_> {
 
     /// Cancels the operation of this depth of a thread that is ready but does not run.
     pub(super) fn shed(&mut self, thread: usize, depth: usize, observer: &mut dyn Observer) {
-        self.say(thread, EventKind::OperationCancelled, observer);
+        self.report(thread, EventKind::OperationCancelled, observer);
         self.threads[thread].unwinding_to = Some(depth);
         self.unwind(thread, observer);
     }
@@ -36,7 +36,7 @@ impl Simulation<'_> {
     /// Leaves one frame of a thread that is cancelled, wholly or to a depth.
     pub(super) fn unwind(&mut self, thread: usize, observer: &mut dyn Observer) {
         let to = self.threads[thread].unwinding_to.unwrap_or(0);
-        self.give_back(thread, observer);
+        self.release_held(thread, observer);
         if self.threads[thread].frames.len() == 1 {
             return self.unwound(thread, observer);
         }
@@ -67,7 +67,7 @@ impl Simulation<'_> {
         frame.next -= 1;
         frame.delay = call.retry.after;
         self.statistics.tasks[self.threads[thread].id.task as usize].retries += 1;
-        self.say(thread, EventKind::Retried, observer);
+        self.report(thread, EventKind::Retried, observer);
     }
 
     /// All frames of a cancelled thread have been left but the first.
@@ -75,14 +75,14 @@ impl Simulation<'_> {
         let Thread {
             id,
             dispatched,
-            cancelled,
+            ending,
             retries,
             ..
         } = self.threads[thread];
         let Retry { times, after } = self.model.tasks[id.task as usize].retry;
-        if !cancelled && retries < times {
+        if ending.is_none() && retries < times {
             self.statistics.tasks[id.task as usize].retries += 1;
-            self.say(thread, EventKind::Retried, observer);
+            self.report(thread, EventKind::Retried, observer);
             self.leave(thread, State::Paused);
             let state = &mut self.threads[thread];
             state.retries += 1;
@@ -94,13 +94,18 @@ impl Simulation<'_> {
             return self.alarm(thread, after);
         }
         let task = &mut self.statistics.tasks[id.task as usize];
-        if cancelled {
-            task.cancelled += 1;
-        } else {
-            task.shed += 1;
-            task.dispatched_and_missed += u64::from(dispatched);
+        match ending {
+            Some(Ending::Cancelled) => task.cancelled += 1,
+            Some(Ending::Deadlock) => {
+                task.refused += 1;
+                task.dispatched_and_missed += 1;
+            }
+            None => {
+                task.shed += 1;
+                task.dispatched_and_missed += u64::from(dispatched);
+            }
         }
-        self.say(thread, EventKind::Cancelled, observer);
+        self.report(thread, EventKind::Cancelled, observer);
         self.end(thread);
     }
 }

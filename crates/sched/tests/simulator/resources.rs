@@ -74,6 +74,17 @@ fn a_ceiling_keeps_others_from_coming_in_between() {
 }
 
 #[test]
+fn a_waiter_above_the_ceiling_lends_its_parameters() {
+    let ceiling = Parameters {
+        importance: 3,
+        ..Parameters::default()
+    };
+    let (events, _) = simulate(&inversion(Protocol::Ceiling(ceiling), 10), "MIF", 1, MS * 100);
+    assert_eq!(runs(&events, 0, 100)[..3], [(0, 0, 1), (0, 1, 5), (1, 5, 8)]);
+    assert_eq!(times(&events, 0, |kind| *kind == EventKind::Inherited), [0, 1]);
+}
+
+#[test]
 fn all_schedulers_inherit() {
     // MAU prefers what is worth the most per time and need not run middle after high.
     for scheduler in STANDARD.into_iter().filter(|name| !["FP", "MAU"].contains(name)) {
@@ -141,7 +152,7 @@ fn locks_are_reentrant_and_handed_to_the_most_eligible() {
 }
 
 #[test]
-fn threads_that_wait_in_a_circle_stay_there() {
+fn a_wait_that_would_close_a_circle_is_refused_and_ends_the_thread() {
     let both = |name, first, second| {
         once(
             name,
@@ -158,9 +169,16 @@ fn threads_that_wait_in_a_circle_stay_there() {
     };
     let mut model = hosts(1, vec![both("a", 0, 1), both("b", 1, 0)]);
     model.resources = vec![Resource::new("x"), Resource::new("y")];
-    let (_, statistics) = simulate(&model, "MIF", 1, MS * 100);
-    assert!(statistics.tasks.iter().all(|task| task.unfinished == 1));
-    assert_eq!(statistics.hosts[0].busy, Duration::ZERO);
+    let (events, statistics) = simulate(&model, "MIF", 1, MS * 100);
+    let [a, b] = &statistics.tasks[..] else {
+        panic!("2 tasks")
+    };
+    assert_eq!((a.made, a.refused, b.made, b.refused), (1, 0, 0, 1));
+    assert_eq!(b.missed(), 1);
+    let refused = |kind: &EventKind| *kind == EventKind::Refused { resource: 0 };
+    assert_eq!(times(&events, 1, refused), [1]);
+    let locked = |task| times(&events, task, |kind| matches!(kind, EventKind::Locked { .. }));
+    assert_eq!(locked(0), [0, 1], "`b` releases what `a` waits for");
 }
 
 #[test]

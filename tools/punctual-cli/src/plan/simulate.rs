@@ -212,6 +212,7 @@ impl Simulated<'_> {
                 .with("missed", task.missed())
                 .with("late", task.late)
                 .with("shed", task.shed)
+                .with("refused", task.refused)
                 .with("skipped", task.skipped)
                 .with("overdue", task.overdue)
                 .with("cancelled", task.cancelled)

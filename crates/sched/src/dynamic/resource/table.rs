@@ -148,9 +148,10 @@ impl Resources {
         while let Some(resource) = owned {
             let resource = self.resource(resource).ok()?;
             let waiter = resource.first_waiter.and_then(|waiter| self.thread(waiter).ok());
-            let ceiling = match resource.protocol {
-                Protocol::Inheritance => None,
-                Protocol::Ceiling(ceiling) => Some(ceiling),
+            let (waiter, ceiling) = match resource.protocol {
+                Protocol::None => (None, None),
+                Protocol::Inheritance => (waiter, None),
+                Protocol::Ceiling(ceiling) => (waiter, Some(ceiling)),
             };
             for lent in [waiter.map(|waiter| waiter.lent), ceiling].into_iter().flatten() {
                 is_needed = true;

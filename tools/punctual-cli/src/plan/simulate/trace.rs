@@ -91,6 +91,7 @@ fn line(model: &Model, event: &Event) -> serde_json::Value {
         }
         EventKind::Spawned { thread } => Some(("spawned", json!(thread_name(model, thread)))),
         EventKind::Waiting { resource: r }
+        | EventKind::Refused { resource: r }
         | EventKind::Locked { resource: r }
         | EventKind::Unlocked { resource: r } => Some(("resource", resource(r))),
         _ => None,
