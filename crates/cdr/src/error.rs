@@ -1,40 +1,38 @@
+//! Errors of encoding and decoding.
+
 use core::fmt;
 
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-/// Why a value could not be encoded or decoded, and where.
+/// A value that could not be encoded or decoded, and its position.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CdrError {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: CdrErrorKind,
-    /// The octet at which it was found, counted from the start of the message or encapsulation.
+    /// Offset of the error in octets from the start of the message or encapsulation.
     pub offset: usize,
 }
 
 impl CdrError {
-    /// The system exception a peer or caller gets for this.
+    /// Returns the system exception that reports this error to a peer or caller.
     #[cold]
     pub fn system_exception(self, completed: Completion) -> SystemException {
-        let (kind, minor) = self.kind.system();
+        let minor = self.kind.minor();
+        let kind = minor.kind().unwrap_or(SystemExceptionKind::Internal);
         SystemException::new(kind, minor, completed)
     }
 }
 
 impl fmt::Display for CdrError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (_, minor) = self.kind.system();
-        write!(
-            f,
-            "at octet {}: {}",
-            self.offset,
-            minor.text().unwrap_or("malformed value")
-        )
+        let text = self.kind.minor().text().unwrap_or("malformed value");
+        write!(f, "at octet {}: {text}", self.offset)
     }
 }
 
 impl core::error::Error for CdrError {}
 
-/// What is wrong with a value.
+/// The kinds of [`CdrError`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum CdrErrorKind {
     /// A boolean is neither 0 nor 1.
@@ -43,7 +41,7 @@ pub enum CdrErrorKind {
     BoundExceeded,
     /// An enum value has no enumerator.
     EnumOutOfRange,
-    /// A length exceeds what follows it.
+    /// A length exceeds the data that follows it.
     LengthImpossible,
     /// Values are nested deeper than the limit.
     NestingTooDeep,
@@ -53,7 +51,7 @@ pub enum CdrErrorKind {
     TextInvalid,
     /// A character does not exist in the code set in use.
     TextNotInCodeSet,
-    /// A reference cannot be bound: no profile of it is well formed.
+    /// A reference cannot be bound because none of its profiles is well formed.
     ReferenceMalformed,
     /// The message would exceed the limit.
     TooLarge,
@@ -63,28 +61,27 @@ pub enum CdrErrorKind {
     UnionLabelMismatch,
     /// The value cannot be represented on the wire, such as a string with a NUL in it.
     ValueNotRepresentable,
-    /// The owner of the decoder gave it no arena, or no ORB to bind a reference with: a fault of this ORB.
+    /// The decoder has no arena, or no ORB with which to bind a reference: an internal error of the ORB.
     DecoderIncomplete,
 }
 
 impl CdrErrorKind {
-    fn system(self) -> (SystemExceptionKind, Minor) {
-        use SystemExceptionKind as Kind;
+    fn minor(self) -> Minor {
         match self {
-            Self::BooleanInvalid => (Kind::Marshal, Minor::BOOLEAN_INVALID),
-            Self::BoundExceeded => (Kind::Marshal, Minor::BOUND_EXCEEDED),
-            Self::EnumOutOfRange => (Kind::Marshal, Minor::ENUM_OUT_OF_RANGE),
-            Self::LengthImpossible => (Kind::Marshal, Minor::LENGTH_IMPOSSIBLE),
-            Self::NestingTooDeep => (Kind::ImpLimit, Minor::NESTING_TOO_DEEP),
-            Self::StringUnterminated => (Kind::Marshal, Minor::STRING_UNTERMINATED),
-            Self::ReferenceMalformed => (Kind::InvObjref, Minor::REFERENCE_MALFORMED),
-            Self::TextInvalid => (Kind::DataConversion, Minor::TEXT_INVALID),
-            Self::TextNotInCodeSet => (Kind::DataConversion, Minor::TEXT_NOT_IN_CODE_SET),
-            Self::TooLarge => (Kind::ImpLimit, Minor::MESSAGE_TOO_LARGE),
-            Self::Truncated => (Kind::Marshal, Minor::MESSAGE_TRUNCATED),
-            Self::UnionLabelMismatch => (Kind::BadParam, Minor::UNION_LABEL_MISMATCH),
-            Self::ValueNotRepresentable => (Kind::BadParam, Minor::VALUE_NOT_REPRESENTABLE),
-            Self::DecoderIncomplete => (Kind::Internal, Minor::NONE),
+            Self::BooleanInvalid => Minor::BOOLEAN_INVALID,
+            Self::BoundExceeded => Minor::BOUND_EXCEEDED,
+            Self::DecoderIncomplete => Minor::NONE,
+            Self::EnumOutOfRange => Minor::ENUM_OUT_OF_RANGE,
+            Self::LengthImpossible => Minor::LENGTH_IMPOSSIBLE,
+            Self::NestingTooDeep => Minor::NESTING_TOO_DEEP,
+            Self::ReferenceMalformed => Minor::REFERENCE_MALFORMED,
+            Self::StringUnterminated => Minor::STRING_UNTERMINATED,
+            Self::TextInvalid => Minor::TEXT_INVALID,
+            Self::TextNotInCodeSet => Minor::TEXT_NOT_IN_CODE_SET,
+            Self::TooLarge => Minor::MESSAGE_TOO_LARGE,
+            Self::Truncated => Minor::MESSAGE_TRUNCATED,
+            Self::UnionLabelMismatch => Minor::UNION_LABEL_MISMATCH,
+            Self::ValueNotRepresentable => Minor::VALUE_NOT_REPRESENTABLE,
         }
     }
 }

@@ -1,22 +1,24 @@
+//! Ids of distributable threads.
+
 use core::fmt;
 
-/// The id of a distributable thread: the same on every host, and no other thread's anywhere. 16 octets on the wire, the first one
-/// the most significant. Source: RT-CORBA 1.2, `RTScheduling::Current::IdType`.
+/// The id of a distributable thread: globally unique, and the same on every host. It has 16 octets on the wire, the
+/// most significant one first. Source: RTCORBA 1.2, `RTScheduling::Current::IdType`.
 ///
-/// Ids are drawn at random, so they tell nobody how many there are, and nobody can guess one.
+/// Ids are random, so that they cannot be guessed and do not reveal how many exist.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct DistributableThreadId(pub u128);
 
 impl DistributableThreadId {
-    /// How many octets it has on the wire.
+    /// Size on the wire in octets.
     pub const SIZE: usize = 16;
 
-    /// As it stands on the wire.
+    /// Returns the id in its wire form.
     pub const fn to_octets(self) -> [u8; Self::SIZE] {
         self.0.to_be_bytes()
     }
 
-    /// From what stands on the wire.
+    /// Creates an id from its wire form.
     pub const fn from_octets(octets: [u8; Self::SIZE]) -> Self {
         Self(u128::from_be_bytes(octets))
     }

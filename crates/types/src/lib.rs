@@ -1,4 +1,4 @@
-//! Plain data that every layer names: priorities, system exceptions with their minor codes, repository ids.
+//! Plain data that every layer uses: priorities, system exceptions with their minor codes, repository ids.
 //!
 //! Pure: no I/O, no clock, no dependency.
 #![no_std]

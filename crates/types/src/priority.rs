@@ -1,9 +1,11 @@
+//! CORBA priorities and native priorities.
+
 use core::fmt;
 
 /// A CORBA priority, `RTCORBA::Priority`: 0 (lowest) to 32767 (highest), the same on every host.
 ///
-/// A priority mapping turns it into the [`NativePriority`] of the host a thread runs on.
-/// Source: Real-time CORBA 1.2, `RTCORBA::minPriority` and `maxPriority`.
+/// A priority mapping converts it to the [`NativePriority`] of the host on which a thread runs.
+/// Source: RTCORBA 1.2, `RTCORBA::minPriority` and `maxPriority`.
 ///
 /// ```
 /// use punctual_types::Priority;
@@ -21,7 +23,7 @@ impl Priority {
     /// The highest priority, 32767.
     pub const MAX: Self = Self(i16::MAX);
 
-    /// Checks that `value` lies in 0..=32767.
+    /// Creates a priority; `value` must be in 0..=32767.
     ///
     /// ```
     /// use punctual_types::{OutOfRange, Priority};
@@ -37,7 +39,7 @@ impl Priority {
         }
     }
 
-    /// The number as it stands on the wire.
+    /// Returns the number, as on the wire.
     ///
     /// ```
     /// # use punctual_types::Priority;
@@ -54,7 +56,7 @@ impl fmt::Display for Priority {
     }
 }
 
-/// A priority in the host's own scale: under Linux SCHED_FIFO and SCHED_RR 1 (lowest) to 99 (highest).
+/// A priority in the scale of the host: 1 (lowest) to 99 (highest) under Linux SCHED_FIFO and SCHED_RR.
 ///
 /// ```
 /// use punctual_types::NativePriority;
@@ -71,13 +73,13 @@ impl fmt::Display for NativePriority {
     }
 }
 
-/// A number that is no CORBA priority, because it is negative.
+/// A number that is not a CORBA priority because it is negative.
 ///
 /// ```
 /// use punctual_types::{OutOfRange, Priority};
 ///
 /// let error: OutOfRange = Priority::new(-5).unwrap_err();
-/// assert_eq!(error.to_string(), "-5 is no CORBA priority; use 0 (lowest) to 32767 (highest)");
+/// assert_eq!(error.to_string(), "-5 is not a CORBA priority; use 0 (lowest) to 32767 (highest)");
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct OutOfRange(pub i16);
@@ -86,7 +88,7 @@ impl fmt::Display for OutOfRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} is no CORBA priority; use 0 (lowest) to 32767 (highest)",
+            "{} is not a CORBA priority; use 0 (lowest) to 32767 (highest)",
             self.0
         )
     }

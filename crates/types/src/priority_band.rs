@@ -1,8 +1,10 @@
+//! Priority bands.
+
 use core::fmt;
 
 use crate::Priority;
 
-/// A range of CORBA priorities that shares a connection, `RTCORBA::PriorityBand`: both ends belong to it.
+/// A range of CORBA priorities that share a connection, both ends included: `RTCORBA::PriorityBand`.
 ///
 /// ```
 /// use punctual_types::{Priority, PriorityBand};
@@ -16,17 +18,17 @@ use crate::Priority;
 pub struct PriorityBand {
     /// The lowest priority of the band.
     pub low: Priority,
-    /// The highest priority of the band; a band whose `low` is above it is refused where it is used.
+    /// The highest priority of the band. A band whose `low` exceeds its `high` is refused when it is used.
     pub high: Priority,
 }
 
 impl PriorityBand {
-    /// The band from `low` to `high`.
+    /// Creates the band from `low` to `high`.
     pub const fn new(low: Priority, high: Priority) -> Self {
         Self { low, high }
     }
 
-    /// Whether a priority lies in the band.
+    /// Returns whether the band contains a priority.
     pub fn contains(self, priority: Priority) -> bool {
         (self.low..=self.high).contains(&priority)
     }

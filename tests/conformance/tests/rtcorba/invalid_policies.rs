@@ -250,7 +250,7 @@ fn a_priority_that_was_never_set_cannot_be_asked_for() {
         Priority::new(-1)
             .unwrap_err()
             .to_string()
-            .contains("-1 is no CORBA priority")
+            .contains("-1 is not a CORBA priority")
     );
 }
 
