@@ -53,32 +53,43 @@ fn sources_are_as_short_as_promised() {
 }
 
 #[test]
-fn front_page_shows_these_sources() {
+fn front_page_shows_the_sources_of_this_example() {
     const FRONT_PAGE: &str = include_str!("../../../README.md");
     let [idl] = blocks_of(FRONT_PAGE, "idl")[..] else {
         panic!("the front page should show one interface");
     };
     assert_eq!(idl, include_str!("../idl/hello.idl").trim());
-    let [server, client, segment] = blocks_of(FRONT_PAGE, "rust")[..] else {
-        panic!("the front page should show a server, a client and a segment");
+    let [build, server, client] = blocks_of(FRONT_PAGE, "rust")[..] else {
+        panic!("the front page should show a build script, a server and a client");
     };
+    let build = build.trim_start_matches("// build.rs\n");
+    assert!(
+        include_str!("../build.rs").contains(build),
+        "the build script differs"
+    );
     let shown = include_str!("../src/bin/server.rs");
     assert!(shown.ends_with(&format!("\n{server}\n")), "the server differs");
-    for line in client.lines() {
-        let there = include_str!("../src/bin/client.rs")
-            .lines()
-            .any(|other| other.trim() == line.trim());
-        assert!(there, "the client has no line `{line}`");
-    }
-    for line in segment.lines() {
-        let there = include_str!("readme.rs")
-            .lines()
-            .any(|other| other.trim() == line.trim());
-        assert!(there, "no code that is compiled has the line `{line}`");
+    assert_lines_are_in(client, include_str!("../src/bin/client.rs"));
+}
+
+#[test]
+fn configuration_page_shows_compiled_code() {
+    const PAGE: &str = include_str!("../../../docs/configuration.md");
+    let [segment] = blocks_of(PAGE, "rust")[..] else {
+        panic!("the configuration page should show one segment");
+    };
+    assert_lines_are_in(segment, include_str!("readme.rs"));
+}
+
+/// Every line of the block is a line of the source, with any indentation.
+fn assert_lines_are_in(block: &str, source: &str) {
+    for line in block.lines() {
+        let found = source.lines().any(|other| other.trim() == line.trim());
+        assert!(found, "no compiled code has the line `{line}`");
     }
 }
 
-/// What the front page shows of distributable threads; compiled only.
+/// The segment on the configuration page; compiled only.
 #[allow(dead_code, reason = "nobody serves here")]
 fn greet_in_a_segment() -> Result<(), Box<dyn std::error::Error>> {
     use punctual::{Orb, rtscheduling::*};
