@@ -23,7 +23,7 @@ use crate::{Class, Lane, Model, Place, Refusal, Schedule, Wait};
 /// let advice = Advice::for_schedule(&Schedule::parse("urgent.toml", text)?).expect("it can be helped");
 /// assert!(advice.changes[0].starts_with("lower the priority of `slow` from 20000 to"));
 /// assert!(advice.schedule.is_feasible());
-/// # Ok::<(), punctual_scheduling::ScheduleError>(())
+/// # Ok::<(), punctual_scheduling::FileError>(())
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Advice {

@@ -3,19 +3,15 @@
 mod threads;
 
 use punctual::{Priority, PriorityMapping};
+use punctual_toml::{Key, Problem, distinct};
 
 use crate::{
-    AdapterModel, Class, Schedule, ScheduleError, Step,
+    AdapterModel, Class, Schedule, Step,
     error::list,
-    location::{self, Key, Problem, distinct},
     schedule::{Activity, Adapter, Object, Pool},
 };
 
-pub(crate) fn parse(file: &str, text: &str) -> Result<Schedule, ScheduleError> {
-    location::read(file, text, check)
-}
-
-fn check(schedule: &Schedule) -> Result<(), Problem> {
+pub(crate) fn check(schedule: &Schedule) -> Result<(), Problem> {
     let root = Key::default();
     if schedule.hosts.is_empty() {
         return root.name("hosts").problem("name at least one host");

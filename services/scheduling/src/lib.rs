@@ -5,11 +5,10 @@
 //!
 //! | Question | Item |
 //! |---|---|
-//! | The file | [`Schedule`], [`ScheduleError`] |
+//! | The file | [`Schedule`], [`FileError`] |
 //! | A client gives its thread the priority of an activity | [`ClientScheduler`] |
 //! | A server makes pools, adapters and objects as the file says | [`ServerScheduler`] |
 //! | Does it meet its deadlines, and what would | [`Model`], [`Refusal`], [`Advice`] |
-//! | What do distributable threads under dynamic schedulers, in virtual time | [`Scenario`] |
 //!
 //! # The file
 //! Complete, with every key there is:
@@ -21,25 +20,18 @@ mod advice;
 mod check;
 mod client_scheduler;
 mod error;
-mod location;
 mod model;
 mod refusal;
-mod scenario;
 mod schedule;
 mod server_scheduler;
-mod span;
 mod threads;
 
 pub use advice::Advice;
 pub use client_scheduler::ClientScheduler;
-pub use error::{ScheduleError, SchedulingError, UnknownName};
+pub use error::{SchedulingError, UnknownName};
 pub use model::Model;
+pub use punctual_toml::{BadSpan, FileError, Span};
 pub use refusal::Refusal;
-pub use scenario::{
-    Arrivals, CancelEntry, CorbaPriority, HostEntry, LinkEntry, Network, Overruns, ResourceEntry,
-    ResourceProtocol, Scenario, ScenarioStep, SegmentParameters, Sheds, TaskEntry,
-};
 pub use schedule::{Activity, Adapter, AdapterModel, Lane, Object, Place, Pool, Schedule, Step};
 pub use server_scheduler::ServerScheduler;
-pub use span::{BadSpan, Span};
 pub use threads::{Buffering, Class, Expired, Wait};

@@ -13,7 +13,7 @@ use crate::{Activity, AdapterModel, Schedule, Span, Step};
 /// // `maintenance` has no period.
 /// assert_eq!(model.activities, [0, 1]);
 /// assert!(model.analyse().is_feasible());
-/// # Ok::<(), punctual_scheduling::ScheduleError>(())
+/// # Ok::<(), punctual_scheduling::FileError>(())
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Model {

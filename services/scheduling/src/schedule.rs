@@ -1,9 +1,9 @@
-use std::{fs, path::Path, str::FromStr};
+use std::{path::Path, str::FromStr};
 
 use punctual::{Priority, PriorityMapping, StandardMapping};
 use serde::{Deserialize, Serialize};
 
-use crate::{Buffering, Class, Expired, ScheduleError, Span, Wait, check};
+use crate::{Buffering, Class, Expired, FileError, Span, Wait, check};
 
 /// Hosts, pools, adapters, objects and activities with their priorities, as the file has them. The crate's page shows one.
 ///
@@ -14,7 +14,7 @@ use crate::{Buffering, Class, Expired, ScheduleError, Span, Wait, check};
 /// assert_eq!(schedule.activities[0].name, "track");
 /// assert_eq!(schedule.pools[0].lanes.len(), 2);
 /// assert_eq!(Schedule::parse("again.toml", &schedule.to_toml())?, schedule);
-/// # Ok::<(), punctual_scheduling::ScheduleError>(())
+/// # Ok::<(), punctual_scheduling::FileError>(())
 /// ```
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -43,19 +43,17 @@ impl Schedule {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`ScheduleError`].
-    pub fn read(file: impl AsRef<Path>) -> Result<Self, ScheduleError> {
-        let file = file.as_ref();
-        let text = fs::read_to_string(file).map_err(|error| ScheduleError::read(file, error))?;
-        Self::parse(&file.display().to_string(), &text)
+    /// [`FileError`].
+    pub fn read(file: impl AsRef<Path>) -> Result<Self, FileError> {
+        punctual_toml::read(file, check::check)
     }
 
     /// Reads a text; `file` is what errors call it.
     ///
     /// # Errors
-    /// [`ScheduleError::Invalid`].
-    pub fn parse(file: &str, text: &str) -> Result<Self, ScheduleError> {
-        check::parse(file, text)
+    /// [`FileError::Invalid`].
+    pub fn parse(file: &str, text: &str) -> Result<Self, FileError> {
+        punctual_toml::parse(file, text, check::check)
     }
 
     /// The text of a file that reads as this schedule. Comments are not kept.
@@ -125,7 +123,11 @@ pub struct Pool {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<usize>,
     /// Without lanes: at which priority they serve. Default: 0.
-    #[serde(default, with = "optional_priority", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        with = "punctual_toml::optional_priority",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub priority: Option<Priority>,
     /// Without lanes: as in [`Lane::dynamic_threads`].
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -192,7 +194,7 @@ impl Pool {
 #[serde(deny_unknown_fields)]
 pub struct Lane {
     /// Its priority.
-    #[serde(with = "priority")]
+    #[serde(with = "punctual_toml::priority")]
     pub priority: Priority,
     /// How many threads, at least 1.
     pub threads: usize,
@@ -255,7 +257,7 @@ pub struct Adapter {
     /// Whose priority requests have.
     pub model: AdapterModel,
     /// That of clients that send none, or of objects that have none.
-    #[serde(with = "priority")]
+    #[serde(with = "punctual_toml::priority")]
     pub priority: Priority,
 }
 
@@ -278,7 +280,7 @@ pub struct Object {
     /// The adapter it is in, which is server-declared.
     pub adapter: String,
     /// The priority of requests to it.
-    #[serde(with = "priority")]
+    #[serde(with = "punctual_toml::priority")]
     pub priority: Priority,
 }
 
@@ -289,7 +291,7 @@ pub struct Activity {
     /// Its name, as `schedule_activity` is told it.
     pub name: String,
     /// The priority of its thread and, where they propagate it, of its calls.
-    #[serde(with = "priority")]
+    #[serde(with = "punctual_toml::priority")]
     pub priority: Priority,
     /// The shortest time between two starts. Without it the analysis leaves the activity out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -361,46 +363,6 @@ fn is_zero(number: &usize) -> bool {
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
-}
-
-/// Priorities as plain numbers.
-pub(crate) mod priority {
-    use punctual::Priority;
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn serialize<S: Serializer>(priority: &Priority, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_i16(priority.value())
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Priority, D::Error> {
-        let number = i64::deserialize(deserializer)?;
-        let priority = i16::try_from(number)
-            .ok()
-            .and_then(|number| Priority::new(number).ok());
-        let problem = || format!("{number} is no CORBA priority; use 0 (lowest) to 32767 (highest)");
-        priority.ok_or_else(|| D::Error::custom(problem()))
-    }
-}
-
-mod optional_priority {
-    use punctual::Priority;
-    use serde::{Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(
-        priority: &Option<Priority>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        match priority {
-            Some(priority) => super::priority::serialize(priority, serializer),
-            None => serializer.serialize_none(),
-        }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Priority>, D::Error> {
-        super::priority::deserialize(deserializer).map(Some)
-    }
 }
 
 /// Mappings by name.

@@ -1,6 +1,6 @@
 //! What files may say, and what errors say about those that do not.
 
-use punctual_scheduling::{Advice, Model, Schedule, ScheduleError, Wait};
+use punctual_scheduling::{Advice, FileError, Model, Schedule, Wait};
 
 const COMPLETE: &str = include_str!("../radar.toml");
 
@@ -30,13 +30,11 @@ fn an_empty_file_is_an_empty_schedule() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn the_error_of_a_missing_file_names_it() {
     let error = Schedule::read("no/such/file.toml").unwrap_err();
-    assert!(matches!(error, ScheduleError::Read { .. }));
+    assert!(matches!(error, FileError::Read { .. }));
     assert!(
-        error
-            .to_string()
-            .starts_with("no/such/file.toml cannot be read: "),
+        error.to_string().starts_with("cannot read no/such/file.toml: "),
         "{error}"
     );
 }
@@ -55,7 +53,7 @@ fn errors_name_the_place_and_what_would_be_valid() {
             "hosts = [\"console\", \"radar\"]",
             "hosts = [\"radar\", \"radar\"]",
             "hosts[2]: ",
-            "there twice",
+            "duplicate name",
         ),
         (
             "mapping = \"linear\"",
@@ -79,7 +77,7 @@ fn errors_name_the_place_and_what_would_be_valid() {
             "name = \"archive\"",
             "name = \"tracks\"",
             "pool[2].name: ",
-            "`tracks` is there twice",
+            "duplicate name `tracks`",
         ),
         (
             "name = \"archive\"",
@@ -194,7 +192,7 @@ fn errors_name_the_place_and_what_would_be_valid() {
             "period = \"10 ms\"",
             "period = 10",
             "activity.period: ",
-            "a span of time with its unit",
+            "a time span with its unit",
         ),
         (
             "period = \"10 ms\"",
@@ -267,7 +265,7 @@ fn errors_name_the_place_and_what_would_be_valid() {
             "dynamic_idle_timeout = \"10 s\"",
             "dynamic_idle_timeout = 10",
             "pool.dynamic_idle_timeout: ",
-            "a span of time with its unit",
+            "a time span with its unit",
         ),
         (
             "dynamic_idle_timeout = \"10 s\"",

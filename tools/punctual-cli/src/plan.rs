@@ -13,7 +13,8 @@ use punctual_harness::{Claim, MachineFacts, Outcome, Row};
 use punctual_os::affinity;
 use punctual_report::Table;
 use punctual_sched::analysis::{self, Analysis};
-use punctual_scheduling::{Activity, Advice, Model, Place, Refusal, Scenario, Schedule, Span, Step};
+use punctual_scheduling::{Activity, Advice, Model, Place, Refusal, Schedule, Span, Step};
+use punctual_simulation::Scenario;
 use serde_json::{Map, Value};
 
 /// What to look at, and where results go.

@@ -201,9 +201,9 @@ fn a_file_that_is_none_ends_with_2_and_its_line() {
     for (input, says) in [
         (
             broken,
-            "broken.toml:10:10: activity.period: `40` is no span of time",
+            "broken.toml:10:10: activity.period: invalid time span `40`",
         ),
-        (PathBuf::from("nowhere.toml"), "nowhere.toml cannot be read"),
+        (PathBuf::from("nowhere.toml"), "cannot read nowhere.toml"),
         (file("empty.toml", ""), "has nothing to plan"),
     ] {
         let run = plan(&[&input]);

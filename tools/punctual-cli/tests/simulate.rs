@@ -160,14 +160,14 @@ fn what_cannot_be_is_said_with_2() {
     assert!(
         refused
             .complained
-            .contains("wrong.toml:2:13: scheduler: no scheduler is named `FIFO`"),
+            .contains("wrong.toml:2:13: scheduler: unknown scheduler `FIFO`"),
         "{}",
         refused.complained
     );
     for (arguments, expected) in [
-        (&["nowhere.toml"][..], "nowhere.toml cannot be read"),
+        (&["nowhere.toml"][..], "cannot read nowhere.toml"),
         (&[FIGURE_6, "--scheduler", "FIFO"], "there are FP, TP, MIF"),
-        (&[FIGURE_6, "--until", "soon"], "no span of time"),
+        (&[FIGURE_6, "--until", "soon"], "invalid time span"),
         (&[FIGURE_6, "--until", "0 s"], "say how long"),
         (&[FIGURE_6, "--lanes", "x.toml"], "cannot be used with"),
         (&[FIGURE_6, "--trace", "/nowhere/x"], "does its folder exist?"),

@@ -1,7 +1,5 @@
 //! Resources: what inheritance bounds.
 
-use std::time::Duration;
-
 use punctual_sched::{
     dynamic::STANDARD,
     simulator::{EventKind, Model, Parameters, Protocol, Resource, Step},

@@ -1,4 +1,5 @@
-use super::{Key, Problem};
+use punctual_toml::{Key, Problem};
+
 use crate::{
     Wait,
     schedule::{Lane, Pool},

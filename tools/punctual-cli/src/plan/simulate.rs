@@ -15,7 +15,8 @@ use punctual_sched::{
     dynamic::{Time, standard},
     simulator::{HostStatistics, Model, Simulation, Statistics, TaskStatistics},
 };
-use punctual_scheduling::{Scenario, Schedule, Span};
+use punctual_scheduling::Schedule;
+use punctual_simulation::{Scenario, Span};
 use serde_json::{Map, Value};
 
 use super::{Options, cannot_write, hint, milliseconds};
@@ -347,5 +348,5 @@ fn table(rows: Vec<Row>, columns: &[(&str, &str)]) -> Table {
 /// Command line: a span of time.
 pub(super) fn span(text: &str) -> Result<Span, String> {
     text.parse()
-        .map_err(|error: punctual_scheduling::BadSpan| error.to_string())
+        .map_err(|error: punctual_simulation::BadSpan| error.to_string())
 }

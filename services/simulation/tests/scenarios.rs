@@ -1,4 +1,4 @@
-//! Files for the simulator: what is read, and what is said of files that make no sense.
+//! Scenario files: reading, and the errors of invalid ones.
 
 use std::{path::Path, time::Duration};
 
@@ -6,17 +6,17 @@ use punctual_sched::{
     dynamic::Time,
     simulator::{Arrival, Model, Protocol, Shedding, Simulation, Step, studies},
 };
-use punctual_scheduling::{Scenario, Schedule};
+use punctual_scheduling::Schedule;
+use punctual_simulation::Scenario;
 
-/// A file of the documentation.
+/// Reads a file of the documentation.
 fn documented(name: &str) -> Scenario {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/simulation");
     Scenario::read(folder.join(name)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The benchmark runs the one, readers look at the other.
 #[test]
-fn figure_6_as_a_file_is_figure_6_as_code() {
+fn the_file_of_figure_6_is_the_model_of_the_benchmark() {
     let scenario = documented("figure-6.toml");
     assert_eq!(
         scenario.model(),
@@ -66,7 +66,7 @@ fn every_key_is_read() {
 }
 
 #[test]
-fn hosts_of_a_group_call_the_next_one() {
+fn each_host_of_a_group_calls_the_next_one() {
     let text = r#"
         scheduler = "EDF"
         until = "1 s"
@@ -103,7 +103,7 @@ fn hosts_of_a_group_call_the_next_one() {
 }
 
 #[test]
-fn parameters_default_to_what_the_task_says() {
+fn parameters_default_to_those_of_the_task() {
     let text = r#"
         scheduler = "RMS"
         until = "1 s"
@@ -139,39 +139,39 @@ period = "10 ms"
 steps = [{ compute = "1 ms" }, { call = "b", steps = [{ compute = "1 ms" }] }, { lock = "map" }, { unlock = "map" }]
 "#;
 
-/// What is changed, into what, and what is said: the place, and what would do.
+/// Each case: text, replacement, expected error.
 #[test]
-fn what_makes_no_sense_is_named_with_its_place() {
+fn errors_name_position_key_and_a_valid_value() {
     assert!(Scenario::parse("x.toml", GOOD).is_ok());
     let on_demand = "period = \"10 ms\"\n";
     let cases = [
         (
             "\"EDF\"",
             "\"FIFO\"",
-            "x.toml:1:13: scheduler: no scheduler is named `FIFO`; there are FP, TP, MIF, RMS, EDF",
+            "x.toml:1:13: scheduler: unknown scheduler `FIFO`; known: FP, TP, MIF, RMS, EDF",
         ),
         (
             "until = \"1 s\"",
             "until = \"0 s\"",
-            "x.toml:2:9: until: say how long",
+            "x.toml:2:9: until: must be longer than 0",
         ),
         ("until = \"1 s\"\n", "", "missing field `until`"),
         (
             "\"1 s\"",
             "\"-1 s\"",
-            "2:9: until: `-1 s` is no span of time; write a number and one of ns",
+            "2:9: until: invalid time span `-1 s`; write a number and one of ns",
         ),
         ("\"1 s\"", "1", "such as \"10 ms\""),
         ("latency", "delay", "network.delay: unknown field `delay`"),
         (
             "latency = \"1 ms\"",
             "bytes_per_second = 0",
-            "network.bytes_per_second: nothing would ever arrive",
+            "network.bytes_per_second: must be greater than 0",
         ),
         (
             "name = \"b\"",
             "name = \"a\"",
-            "7:8: host[2].name: `a` is there twice",
+            "7:8: host[2].name: duplicate name `a`",
         ),
         (
             "name = \"b\"",
@@ -181,47 +181,47 @@ fn what_makes_no_sense_is_named_with_its_place() {
         (
             "name = \"b\"",
             "name = \"b\"\nprocessors = 0",
-            "host[2].processors: a host needs at least 1",
+            "host[2].processors: at least 1",
         ),
         (
             "name = \"b\"",
             "name = \"b\"\ncount = 0",
-            "host[2].count: between 1 and",
+            "host[2].count: must be from 1 to",
         ),
         (
             "name = \"b\"",
             "name = \"b\"\nscheduler = \"LIFO\"",
-            "host[2].scheduler: no scheduler is named `LIFO`",
+            "host[2].scheduler: unknown scheduler `LIFO`",
         ),
         (
             "name = \"a\"",
             "name = \"c\"\ncount = 2\n[[host]]\nname = \"c-1\"",
-            "its host 1 would be `c-1`",
+            "duplicate name `c-1`: that of its host 1",
         ),
         (
             "host = \"a\"",
             "host = \"c\"",
-            "12:8: task[1].host: no host is named `c`; there are `a`, `b`",
+            "12:8: task[1].host: unknown host `c`; known: `a`, `b`",
         ),
         (
             "call = \"b\"",
             "call = \"c\"",
-            "task[1].steps[2].call: no host is named `c`",
+            "task[1].steps[2].call: unknown host `c`",
         ),
         (
             "lock = \"map\"",
             "lock = \"mop\"",
-            "task[1].steps[3].lock: no resource is named `mop`; there is `map`",
+            "task[1].steps[3].lock: unknown resource `mop`; known: `map`",
         ),
         (
             "{ lock = \"map\" }, ",
             "",
-            "steps[3].unlock: `map` was not locked before it",
+            "steps[3].unlock: `map` is not locked before it",
         ),
         (
             "{ lock = \"map\" }",
             "{ end = true }",
-            "steps[3].end: no segment was begun before it",
+            "steps[3].end: no segment begins before it",
         ),
         (
             "{ lock = \"map\" }",
@@ -232,44 +232,44 @@ fn what_makes_no_sense_is_named_with_its_place() {
         (
             "{ lock = \"map\" }",
             "{ lock = \"map\", shift = 1 }",
-            "steps[3].shift: `shift` goes with `call`",
+            "steps[3].shift: requires `call`",
         ),
         (
             "{ lock = \"map\" }",
             "{ oneway = \"t\", reply_bytes = 1 }",
-            "`reply_bytes` goes with `call` and `async`",
+            "reply_bytes: requires `call` or `async`",
         ),
         (
             "{ lock = \"map\" }",
             "{ oneway = \"u\" }",
-            "steps[3].oneway: no task is named `u`; there is `t`",
+            "steps[3].oneway: unknown task `u`; known: `t`",
         ),
         (
             "{ lock = \"map\" }",
             "{ spawn = \"t\" }",
-            "steps[3].spawn: `t` arrives by itself; drop its",
+            "steps[3].spawn: `t` has its own arrivals; remove its",
         ),
         (
             "{ lock = \"map\" }",
             "{ cancel = \"u\" }",
-            "steps[3].cancel: no task is named `u`",
+            "steps[3].cancel: unknown task `u`",
         ),
         (
             "{ lock = \"map\" }",
             "{ compute = \"1 ms\", least = 2.0 }",
-            "least: between 2 and 1 times",
+            "least: invalid factors 2 and 1",
         ),
         ("{ lock = \"map\" }", "{ wait = true }", "unknown field `wait`"),
         (on_demand, "", "task[1]: nothing starts it"),
         (
             on_demand,
             "period = \"0 ms\"\n",
-            "task[1].period: threads would arrive without end",
+            "task[1].period: must be longer than 0",
         ),
         (
             on_demand,
             "mean = \"0 ms\"\n",
-            "task[1].mean: threads would arrive without end",
+            "task[1].mean: must be longer than 0",
         ),
         (
             on_demand,
@@ -280,27 +280,27 @@ fn what_makes_no_sense_is_named_with_its_place() {
         (
             on_demand,
             "period = \"1 ms\"\nstart = \"1 ms\"\n",
-            "task[1]: say when it arrives with one of",
+            "task[1]: state its arrivals with only one of",
         ),
         (
             on_demand,
             "start = \"1 ms\"\njitter = \"1 ms\"\n",
-            "task[1].jitter: jitter goes with `period`",
+            "task[1].jitter: requires `period`",
         ),
         (
             on_demand,
             "start = \"1 ms\"\noffset = \"1 ms\"\n",
-            "task[1].offset: an offset goes with",
+            "task[1].offset: requires",
         ),
         (
             on_demand,
             "period = \"1 ms\"\nthreads = 0\n",
-            "task[1].threads: between 1 per host",
+            "task[1].threads: must be from 1 per host",
         ),
         (
             on_demand,
             "period = \"1 ms\"\nparameters = { priority = 40000 }\n",
-            "40000 is no CORBA priority",
+            "40000 is not a CORBA priority",
         ),
         (
             on_demand,
@@ -320,58 +320,57 @@ fn what_makes_no_sense_is_named_with_its_place() {
         (
             "name = \"map\"",
             "name = \"map\"\nceiling = { priority = 1 }",
-            "resource[1].ceiling: without protocol",
+            "resource[1].ceiling: requires protocol",
         ),
         (
             "[[resource]]",
             "[[link]]\nfrom = \"a\"\nto = \"z\"\n[[resource]]",
-            "link[1].to: no host is named `z`",
+            "link[1].to: unknown host `z`",
         ),
         (
             "[[resource]]",
             "[[cancel]]\ntask = \"z\"\nat = \"1 s\"\n[[resource]]",
-            "cancel[1].task: no task is named `z`",
+            "cancel[1].task: unknown task `z`",
         ),
         ("[[task]]", "[[task]", "expected"),
     ];
     for (what, instead, expected) in cases {
         assert!(GOOD.contains(what), "{what}");
         let error = Scenario::parse("x.toml", &GOOD.replacen(what, instead, 1)).expect_err(instead);
-        let said = error.to_string();
+        let error = error.to_string();
         assert!(
-            said.contains(expected),
-            "{instead:?}: {said:?} does not say {expected:?}"
+            error.contains(expected),
+            "{instead:?}: {error:?}, expected {expected:?}"
         );
-        assert!(said.starts_with("x.toml:"), "{said}");
+        assert!(error.starts_with("x.toml:"), "{error}");
     }
 }
 
 #[test]
-fn threads_that_start_each_other_without_end_are_named() {
+fn tasks_that_start_each_other_endlessly_are_refused() {
     let task = |name: &str, starts: &str| {
         format!("[[task]]\nname = \"{name}\"\nhost = \"a\"\nsteps = [{{ spawn = \"{starts}\" }}]\n")
     };
     let text = format!("{GOOD}{}{}", task("ping", "pong"), task("pong", "ping"));
-    let said = Scenario::parse("x.toml", &text).unwrap_err().to_string();
+    let error = Scenario::parse("x.toml", &text).unwrap_err().to_string();
     assert!(
-        said.starts_with("x.toml:15:1: task[2]: task `ping` starts itself"),
-        "{said}"
+        error.starts_with("x.toml:15:1: task[2]: task `ping` starts itself"),
+        "{error}"
     );
 }
 
 #[test]
-fn empty_files_say_what_to_begin_with() {
-    let said = |text: &str| Scenario::parse("x.toml", text).unwrap_err().to_string();
+fn the_error_of_an_incomplete_file_names_the_next_table() {
+    let error = |text: &str| Scenario::parse("x.toml", text).unwrap_err().to_string();
     let head = "scheduler = \"EDF\"\nuntil = \"1 s\"\n";
-    assert!(said("").contains("missing field `scheduler`"));
-    assert!(said(head).contains("there is no host; write [[host]]"));
-    assert!(said(&format!("{head}[[host]]\nname = \"a\"\n")).contains("there is no task; write [[task]]"));
+    assert!(error("").contains("missing field `scheduler`"));
+    assert!(error(head).contains("no host; add [[host]]"));
+    assert!(error(&format!("{head}[[host]]\nname = \"a\"\n")).contains("no task; add [[task]]"));
 }
 
-/// One is not taken for the other.
 #[test]
-fn schedules_are_no_scenarios() {
-    let radar = include_str!("../radar.toml");
+fn a_schedule_is_not_a_scenario_and_vice_versa() {
+    let radar = include_str!("../../scheduling/radar.toml");
     assert!(Schedule::parse("radar.toml", radar).is_ok());
     assert!(Scenario::parse("radar.toml", radar).is_err());
     assert!(Schedule::parse("x.toml", GOOD).is_err());

@@ -1,15 +1,17 @@
+//! Time spans with units.
+
 use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-/// A span of time as a file has it: a number with a unit, to the nanosecond.
+/// A time span in a file: a number with a unit, exact to the nanosecond.
 ///
-/// Units: `ns`, `us` (or `µs`), `ms`, `s`, `min`. The space between is optional.
+/// Units: `ns`, `us` (or `µs`), `ms`, `s`, `min`. The space before the unit is optional.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use punctual_scheduling::Span;
+/// use punctual_toml::Span;
 ///
 /// assert_eq!("10 ms".parse(), Ok(Span(Duration::from_millis(10))));
 /// assert_eq!("2.5us".parse(), Ok(Span(Duration::from_nanos(2_500))));
@@ -20,18 +22,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 pub struct Span(pub Duration);
 
 impl Span {
-    /// In nanoseconds; spans of 584 years and more count as that.
+    /// Returns the nanoseconds, saturating at `u64::MAX` (584 years).
     pub fn nanoseconds(self) -> u64 {
         u64::try_from(self.0.as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// Whether it is no time at all.
+    /// Returns whether the span is empty.
     pub fn is_zero(&self) -> bool {
         self.0.is_zero()
     }
 }
 
-/// The largest first, with their nanoseconds.
+/// Units in descending order, with their nanoseconds.
 const UNITS: [(&str, u64); 6] = [
     ("min", 60_000_000_000),
     ("s", 1_000_000_000),
@@ -62,7 +64,7 @@ impl FromStr for Span {
             .parse::<u128>()
             .ok()
             .and_then(|whole| whole.checked_mul(scale));
-        // Digits beyond the nanosecond would be lost: they are an error unless they are zero.
+        // Digits beyond nanoseconds are an error unless they are zero.
         let fraction = fraction.trim_end_matches('0');
         let denominator = 10u128.checked_pow(u32::try_from(fraction.len()).map_err(|_| bad())?);
         let parts = if fraction.is_empty() {
@@ -82,7 +84,7 @@ impl FromStr for Span {
     }
 }
 
-/// In the largest unit in which it is a whole number, seconds at most.
+/// Uses the largest unit, up to seconds, in which the span is a whole number.
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nanoseconds = self.nanoseconds();
@@ -92,10 +94,10 @@ impl fmt::Display for Span {
     }
 }
 
-/// A text that is no span of time.
+/// A text that is not a time span.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "`{0}` is no span of time; write a number and one of ns, us, ms, s, min, such as \"10 ms\", in whole nanoseconds"
+    "invalid time span `{0}`; write a number and one of ns, us, ms, s, min, such as \"10 ms\", in whole nanoseconds"
 )]
 pub struct BadSpan(pub String);
 
@@ -112,7 +114,7 @@ impl<'de> Deserialize<'de> for Span {
             type Value = Span;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a span of time with its unit, such as \"10 ms\"")
+                f.write_str("a time span with its unit, such as \"10 ms\"")
             }
 
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Span, E> {
@@ -150,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_says_what_would_be() {
+    fn invalid_spans_are_refused_with_an_example() {
         for text in [
             "",
             "10",
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_spans_parse_to_the_same_value() {
         for nanoseconds in [
             0,
             1,

@@ -1,4 +1,4 @@
-//! The model of a scenario.
+//! Translation of a checked scenario into the simulator's model.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -10,34 +10,34 @@ use punctual_sched::{
     },
 };
 
-use super::{
-    Arrivals, HostEntry, Network, Overruns, ResourceProtocol, Scenario, ScenarioStep, SegmentParameters,
-    Sheds, TaskEntry,
+use crate::{
+    ArrivalEntry, HostEntry, NetworkEntry, OverrunEntry, ParametersEntry, ProtocolEntry, Scenario,
+    SheddingEntry, StepEntry, TaskEntry,
 };
 
-/// Of a checked scenario.
+/// Returns the model of a checked scenario.
 pub(super) fn model(scenario: &Scenario) -> Model {
     let names = Names::of(scenario);
     let mut model = Model {
         hosts: scenario.hosts.iter().flat_map(hosts).collect(),
         network: link(scenario.network),
         shedding: match scenario.cancellation {
-            Sheds::None => Shedding::None,
-            Sheds::NonCritical => Shedding::NonCritical,
-            Sheds::All => Shedding::All,
+            SheddingEntry::None => Shedding::None,
+            SheddingEntry::NonCritical => Shedding::NonCritical,
+            SheddingEntry::All => Shedding::All,
         },
         ..Model::default()
     };
     for entry in &scenario.links {
         let (latency, jitter, bytes_per_second) = (entry.latency, entry.jitter, entry.bytes_per_second);
-        let like = link(Network {
+        let link = link(NetworkEntry {
             latency,
             jitter,
             bytes_per_second,
         });
         for from in &names.hosts[&entry.from] {
             let others = names.hosts[&entry.to].iter();
-            model.links.extend(others.map(|to| (*from, *to, like)));
+            model.links.extend(others.map(|to| (*from, *to, link)));
         }
     }
     model.resources = scenario
@@ -46,9 +46,9 @@ pub(super) fn model(scenario: &Scenario) -> Model {
         .map(|entry| Resource {
             name: entry.name.clone(),
             protocol: match entry.protocol {
-                ResourceProtocol::None => Protocol::None,
-                ResourceProtocol::Inheritance => Protocol::Inheritance,
-                ResourceProtocol::Ceiling => Protocol::Ceiling(parameters(
+                ProtocolEntry::None => Protocol::None,
+                ProtocolEntry::Inheritance => Protocol::Inheritance,
+                ProtocolEntry::Ceiling => Protocol::Ceiling(parameters(
                     &entry.ceiling.unwrap_or_default(),
                     None,
                     Duration::ZERO,
@@ -68,7 +68,7 @@ pub(super) fn model(scenario: &Scenario) -> Model {
     model
 }
 
-/// Each host's own name, and how many hosts an entry is.
+/// Returns the hosts of an entry, each with its own name.
 fn hosts(entry: &HostEntry) -> impl Iterator<Item = Host> + '_ {
     (1..=entry.count).map(|number| Host {
         name: if entry.count == 1 {
@@ -86,7 +86,7 @@ fn hosts(entry: &HostEntry) -> impl Iterator<Item = Host> + '_ {
     })
 }
 
-fn link(network: Network) -> Link {
+fn link(network: NetworkEntry) -> Link {
     Link {
         latency: network.latency.0,
         jitter: network.jitter.0,
@@ -94,7 +94,7 @@ fn link(network: Network) -> Link {
     }
 }
 
-fn parameters(given: &SegmentParameters, period: Option<Duration>, execution_time: Duration) -> Parameters {
+fn parameters(given: &ParametersEntry, period: Option<Duration>, execution_time: Duration) -> Parameters {
     Parameters {
         priority: given.priority.0,
         importance: given.importance,
@@ -109,9 +109,9 @@ fn parameters(given: &SegmentParameters, period: Option<Duration>, execution_tim
     }
 }
 
-/// What names stand for.
+/// Indices of named hosts, tasks and resources.
 pub(super) struct Names<'s> {
-    /// Hosts by their own names and by the names of groups.
+    /// Hosts by their own names and by the names of their groups.
     pub(super) hosts: HashMap<String, Vec<usize>>,
     pub(super) tasks: HashMap<&'s str, usize>,
     pub(super) resources: HashMap<&'s str, usize>,
@@ -125,7 +125,7 @@ impl<'s> Names<'s> {
             by_name.insert(entry.name.clone(), (next..next + entry.count).collect());
             if entry.count > 1 {
                 let own = hosts(entry).enumerate();
-                by_name.extend(own.map(|(place, host)| (host.name, vec![next + place])));
+                by_name.extend(own.map(|(index, host)| (host.name, vec![next + index])));
             }
             next += entry.count;
         }
@@ -133,9 +133,9 @@ impl<'s> Names<'s> {
         let resources = scenario.resources.iter().enumerate();
         Self {
             hosts: by_name,
-            tasks: tasks.map(|(place, task)| (task.name.as_str(), place)).collect(),
+            tasks: tasks.map(|(index, task)| (task.name.as_str(), index)).collect(),
             resources: resources
-                .map(|(place, resource)| (resource.name.as_str(), place))
+                .map(|(index, resource)| (resource.name.as_str(), index))
                 .collect(),
         }
     }
@@ -145,21 +145,21 @@ impl<'s> Names<'s> {
         let steps = self.steps(&entry.steps, group);
         let period = entry.period.map(|period| period.0);
         let execution_time = Step::execution_time(&steps);
-        let arrivals = entry.arrivals().unwrap_or(Arrivals::OnDemand);
+        let arrivals = entry.arrivals().unwrap_or(ArrivalEntry::OnDemand);
         let given = entry
             .parameters
-            .or((arrivals != Arrivals::OnDemand).then(SegmentParameters::default));
+            .or((arrivals != ArrivalEntry::OnDemand).then(ParametersEntry::default));
         Task {
             name: entry.name.clone(),
-            // Stream `n` is on host `n` modulo the size of the group: so the places of calls' hosts fit.
+            // Stream `n` is on host `n` modulo the size of the group, which matches the hosts of its calls.
             hosts: group.repeat(entry.threads),
             arrival: arrival(entry, arrivals),
             spread: entry.spread.0,
             parameters: given.map(|given| parameters(&given, period, execution_time)),
             steps,
             overrun: match entry.overrun {
-                Overruns::Queue => Overrun::Queue,
-                Overruns::Skip => Overrun::Skip,
+                OverrunEntry::Queue => Overrun::Queue,
+                OverrunEntry::Skip => Overrun::Skip,
             },
             retry: Retry {
                 times: entry.retries,
@@ -168,17 +168,17 @@ impl<'s> Names<'s> {
         }
     }
 
-    fn steps(&self, steps: &[ScenarioStep], home: &[usize]) -> Vec<Step> {
+    fn steps(&self, steps: &[StepEntry], home: &[usize]) -> Vec<Step> {
         steps.iter().filter_map(|step| self.step(step, home)).collect()
     }
 
-    fn step(&self, step: &ScenarioStep, home: &[usize]) -> Option<Step> {
+    fn step(&self, step: &StepEntry, home: &[usize]) -> Option<Step> {
         let start = |task: &String| Start {
             task: self.tasks[task.as_str()],
             request_bytes: step.request_bytes.unwrap_or(0),
             reply_bytes: step.reply_bytes.unwrap_or(0),
         };
-        let nested = |given: &SegmentParameters| parameters(given, None, Duration::ZERO);
+        let nested = |given: &ParametersEntry| parameters(given, None, Duration::ZERO);
         Some(if let Some(time) = step.compute {
             Step::Compute(Work {
                 time: time.0,
@@ -216,7 +216,7 @@ impl<'s> Names<'s> {
         })
     }
 
-    fn call(&self, step: &ScenarioStep, to: &str, home: &[usize]) -> Call {
+    fn call(&self, step: &StepEntry, to: &str, home: &[usize]) -> Call {
         let mut hosts = self.hosts[to].clone();
         let shift = step.shift.unwrap_or(usize::from(hosts == home));
         let count = hosts.len();
@@ -235,21 +235,21 @@ impl<'s> Names<'s> {
     }
 }
 
-fn arrival(entry: &TaskEntry, arrivals: Arrivals) -> Arrival {
+fn arrival(entry: &TaskEntry, arrivals: ArrivalEntry) -> Arrival {
     let offset = Time(0) + entry.offset.unwrap_or_default().0;
     match arrivals {
-        Arrivals::OnDemand => Arrival::OnDemand,
-        Arrivals::Start(at) => Arrival::Once { at: Time(0) + at.0 },
-        Arrivals::Period(period) => Arrival::Periodic {
+        ArrivalEntry::OnDemand => Arrival::OnDemand,
+        ArrivalEntry::Start(at) => Arrival::Once { at: Time(0) + at.0 },
+        ArrivalEntry::Period(period) => Arrival::Periodic {
             offset,
             period: period.0,
             jitter: entry.jitter.unwrap_or_default().0,
         },
-        Arrivals::Between(least, most) => Arrival::Sporadic {
+        ArrivalEntry::Between(least, most) => Arrival::Sporadic {
             offset,
             least: least.0,
             most: most.0,
         },
-        Arrivals::Mean(mean) => Arrival::Random { offset, mean: mean.0 },
+        ArrivalEntry::Mean(mean) => Arrival::Random { offset, mean: mean.0 },
     }
 }

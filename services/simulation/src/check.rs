@@ -1,11 +1,11 @@
-//! What must be true of a scenario beyond its syntax.
+//! Checks of a scenario beyond its syntax.
 
 use std::collections::HashSet;
 
 use punctual_sched::dynamic::{STANDARD, standard};
+use punctual_toml::{Key, Problem, distinct};
 
-use super::{Arrivals, ResourceProtocol, Scenario, ScenarioStep, TaskEntry, build::Names};
-use crate::location::{Key, Problem, distinct};
+use crate::{ArrivalEntry, ProtocolEntry, Scenario, StepEntry, TaskEntry, build::Names};
 
 pub(super) fn check(scenario: &Scenario) -> Result<(), Problem> {
     let root = Key::default();
@@ -13,28 +13,26 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Problem> {
     if scenario.until.is_zero() {
         return root
             .name("until")
-            .problem("say how long to go on, such as \"10 s\"");
+            .problem("must be longer than 0, such as \"10 s\"");
     }
     if scenario.hosts.is_empty() {
-        return root.problem("there is no host; write [[host]] and its `name`");
+        return root.problem("no host; add [[host]] with its `name`");
     }
     if scenario.tasks.is_empty() {
-        return root.problem("there is no task; write [[task]] and its `name`, `host` and `steps`");
+        return root.problem("no task; add [[task]] with its `name`, `host` and `steps`");
     }
     let mut hosts = 0usize;
-    for (place, host) in scenario.hosts.iter().enumerate() {
-        let key = root.item("host", place);
+    for (index, host) in scenario.hosts.iter().enumerate() {
+        let key = root.item("host", index);
         scheduler(host.scheduler.as_ref(), key.name("scheduler"))?;
         if host.processors == 0 {
-            return key
-                .name("processors")
-                .problem("a host needs at least 1 processor");
+            return key.name("processors").problem("at least 1 processor is required");
         }
         hosts = hosts.saturating_add(host.count);
         if host.count == 0 || hosts > MOST {
             return key
                 .name("count")
-                .problem(format!("between 1 and {MOST} hosts in all"));
+                .problem(format!("must be from 1 to {MOST} hosts in total"));
         }
     }
     names(scenario)?;
@@ -43,7 +41,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Problem> {
         names: Names::of(scenario),
     };
     checks.all(&root)?;
-    // What only the whole shows, such as threads without end.
+    // Problems of the whole model, such as endless starting of threads.
     scenario.model().check().map_err(|error| Problem {
         key: error
             .task()
@@ -52,13 +50,13 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Problem> {
     })
 }
 
-/// More hosts, and more streams of a task, are a slip of the pen.
+/// Maximum number of hosts, and of streams of a task: Punctual's limit, against typing errors.
 const MOST: usize = 1_000_000;
 
 fn scheduler(name: Option<&String>, key: Key) -> Result<(), Problem> {
     match name {
         Some(name) if standard(name).is_none() => key.problem(format!(
-            "no scheduler is named `{name}`; there are {}",
+            "unknown scheduler `{name}`; known: {}",
             STANDARD.join(", ")
         )),
         _ => Ok(()),
@@ -66,21 +64,21 @@ fn scheduler(name: Option<&String>, key: Key) -> Result<(), Problem> {
 }
 
 fn names(scenario: &Scenario) -> Result<(), Problem> {
-    let key = |kind| move |place| Key::default().item(kind, place).name("name");
+    let key = |kind| move |index| Key::default().item(kind, index).name("name");
     distinct(scenario.hosts.iter().map(|host| &host.name), key("host"))?;
     distinct(
         scenario.resources.iter().map(|resource| &resource.name),
         key("resource"),
     )?;
     distinct(scenario.tasks.iter().map(|task| &task.name), key("task"))?;
-    // The hosts of a group have names too.
+    // The members of a group have names, too.
     let own: HashSet<_> = scenario.hosts.iter().map(|host| host.name.as_str()).collect();
-    for (place, host) in scenario.hosts.iter().enumerate() {
+    for (index, host) in scenario.hosts.iter().enumerate() {
         for number in 1..=host.count {
             let member = format!("{}-{number}", host.name);
             if host.count > 1 && own.contains(member.as_str()) {
-                return key("host")(place).problem(format!(
-                    "its host {number} would be `{member}`, which is there already; names must differ"
+                return key("host")(index).problem(format!(
+                    "duplicate name `{member}`: that of its host {number} and of another host"
                 ));
             }
         }
@@ -99,15 +97,15 @@ impl Checks<'_> {
             self.scenario.network.bytes_per_second,
             root.name("network").name("bytes_per_second"),
         )?;
-        for (place, link) in self.scenario.links.iter().enumerate() {
-            let key = root.item("link", place);
+        for (index, link) in self.scenario.links.iter().enumerate() {
+            let key = root.item("link", index);
             self.host(&link.from, key.name("from"))?;
             self.host(&link.to, key.name("to"))?;
             self.network(link.bytes_per_second, key.name("bytes_per_second"))?;
         }
-        for (place, resource) in self.scenario.resources.iter().enumerate() {
-            let key = root.item("resource", place);
-            let is_ceiling = resource.protocol == ResourceProtocol::Ceiling;
+        for (index, resource) in self.scenario.resources.iter().enumerate() {
+            let key = root.item("resource", index);
+            let is_ceiling = resource.protocol == ProtocolEntry::Ceiling;
             if is_ceiling && resource.ceiling.is_none() {
                 return key.problem(
                     "`ceiling` is missing: the parameters of the most eligible thread that locks it",
@@ -116,21 +114,21 @@ impl Checks<'_> {
             if !is_ceiling && resource.ceiling.is_some() {
                 return key
                     .name("ceiling")
-                    .problem("without protocol = \"ceiling\" it says nothing; drop one of them");
+                    .problem("requires protocol = \"ceiling\"; add that or remove this");
             }
         }
-        for (place, task) in self.scenario.tasks.iter().enumerate() {
-            self.task(task, &root.item("task", place))?;
+        for (index, task) in self.scenario.tasks.iter().enumerate() {
+            self.task(task, &root.item("task", index))?;
         }
-        for (place, cancel) in self.scenario.cancels.iter().enumerate() {
-            self.named_task(&cancel.task, root.item("cancel", place).name("task"))?;
+        for (index, cancel) in self.scenario.cancels.iter().enumerate() {
+            self.named_task(&cancel.task, root.item("cancel", index).name("task"))?;
         }
         Ok(())
     }
 
     fn network(&self, rate: Option<u64>, key: Key) -> Result<(), Problem> {
         match rate {
-            Some(0) => key.problem("nothing would ever arrive; drop it for a network without limit"),
+            Some(0) => key.problem("must be greater than 0; remove it for an unlimited network"),
             _ => Ok(()),
         }
     }
@@ -141,47 +139,45 @@ impl Checks<'_> {
         if task.threads == 0 || streams > MOST {
             return key
                 .name("threads")
-                .problem(format!("between 1 per host and {MOST} on all hosts together"));
+                .problem(format!("must be from 1 per host to {MOST} on all hosts together"));
         }
         let Some(arrivals) = task.arrivals() else {
             return key
                 .clone()
-                .problem("say when it arrives with one of `start`, `period`, `between` and `mean`, or let others start it");
+                .problem("state its arrivals with only one of `start`, `period`, `between` and `mean`, or none if other tasks start it");
         };
         let zero = match arrivals {
-            Arrivals::Period(span) => span.is_zero().then_some("period"),
-            Arrivals::Mean(span) => span.is_zero().then_some("mean"),
-            Arrivals::Between(_, most) => most.is_zero().then_some("between"),
-            Arrivals::OnDemand | Arrivals::Start(_) => None,
+            ArrivalEntry::Period(span) => span.is_zero().then_some("period"),
+            ArrivalEntry::Mean(span) => span.is_zero().then_some("mean"),
+            ArrivalEntry::Between(_, most) => most.is_zero().then_some("between"),
+            ArrivalEntry::OnDemand | ArrivalEntry::Start(_) => None,
         };
         if let Some(name) = zero {
-            return key
-                .name(name)
-                .problem("threads would arrive without end at one time; it must be longer than 0");
+            return key.name(name).problem("must be longer than 0");
         }
-        if let Arrivals::Between(least, most) = arrivals
+        if let ArrivalEntry::Between(least, most) = arrivals
             && least > most
         {
-            return key
-                .name("between")
-                .problem(format!("{least} is longer than {most}; the shorter one first"));
+            return key.name("between").problem(format!(
+                "{least} is longer than {most}; put the shorter one first"
+            ));
         }
-        if task.jitter.is_some() && !matches!(arrivals, Arrivals::Period(_)) {
-            return key.name("jitter").problem("jitter goes with `period`");
+        if task.jitter.is_some() && !matches!(arrivals, ArrivalEntry::Period(_)) {
+            return key.name("jitter").problem("requires `period`");
         }
-        if task.offset.is_some() && matches!(arrivals, Arrivals::OnDemand | Arrivals::Start(_)) {
+        if task.offset.is_some() && matches!(arrivals, ArrivalEntry::OnDemand | ArrivalEntry::Start(_)) {
             return key
                 .name("offset")
-                .problem("an offset goes with `period`, `between` or `mean`; `start` says when itself");
+                .problem("requires `period`, `between` or `mean`");
         }
         if task.steps.is_empty() {
             return key
                 .clone()
-                .problem("`steps` is missing; say what it does, such as steps = [{ compute = \"2 ms\" }]");
+                .problem("`steps` is missing; for example, steps = [{ compute = \"2 ms\" }]");
         }
-        if arrivals == Arrivals::OnDemand && !self.is_started(&task.name) {
+        if arrivals == ArrivalEntry::OnDemand && !self.is_started(&task.name) {
             return key.clone().problem(
-                "nothing starts it: say when it arrives with `start`, `period`, `between` or `mean`, or name it in a step `spawn`, \
+                "nothing starts it: state its arrivals with `start`, `period`, `between` or `mean`, or name it in a step `spawn`, \
                  `oneway` or `async` of another task",
             );
         }
@@ -189,7 +185,7 @@ impl Checks<'_> {
     }
 
     fn is_started(&self, name: &str) -> bool {
-        fn by(steps: &[ScenarioStep], name: &str) -> bool {
+        fn by(steps: &[StepEntry], name: &str) -> bool {
             steps.iter().any(|step| {
                 let mut started = [&step.spawn, &step.oneway, &step.asynchronous]
                     .into_iter()
@@ -200,24 +196,24 @@ impl Checks<'_> {
         self.scenario.tasks.iter().any(|task| by(&task.steps, name))
     }
 
-    fn steps(&self, steps: &[ScenarioStep], key: &Key) -> Result<(), Problem> {
+    fn steps(&self, steps: &[StepEntry], key: &Key) -> Result<(), Problem> {
         let (mut segments, mut held) = (0u32, Vec::new());
-        for (place, step) in steps.iter().enumerate() {
-            let key = key.item("steps", place);
+        for (index, step) in steps.iter().enumerate() {
+            let key = key.item("steps", index);
             self.step(step, &key)?;
             match (&step.begin, step.end, &step.lock, &step.unlock) {
                 (Some(_), ..) => segments += 1,
                 (_, Some(_), ..) if segments == 0 => {
                     return key
                         .name("end")
-                        .problem("no segment was begun before it in the same steps");
+                        .problem("no segment begins before it in the same steps");
                 }
                 (_, Some(_), ..) => segments -= 1,
                 (_, _, Some(resource), _) => held.push(resource),
                 (.., Some(resource)) => match held.iter().rposition(|other| *other == resource) {
-                    Some(place) => drop(held.remove(place)),
+                    Some(index) => drop(held.remove(index)),
                     None => {
-                        let text = format!("`{resource}` was not locked before it in the same steps");
+                        let text = format!("`{resource}` is not locked before it in the same steps");
                         return key.name("unlock").problem(text);
                     }
                 },
@@ -227,7 +223,7 @@ impl Checks<'_> {
         Ok(())
     }
 
-    fn step(&self, step: &ScenarioStep, key: &Key) -> Result<(), Problem> {
+    fn step(&self, step: &StepEntry, key: &Key) -> Result<(), Problem> {
         let kinds = [
             step.compute.is_some(),
             step.begin.is_some(),
@@ -249,17 +245,17 @@ impl Checks<'_> {
                  `unlock`, `sleep` and `cancel`",
             );
         }
-        belongs(step, key)?;
+        check_keys(step, key)?;
         for (name, flag) in [("end", step.end), ("await", step.wait)] {
             if flag == Some(false) {
-                return key.name(name).problem("write true, or leave the step out");
+                return key.name(name).problem("write true, or remove the step");
             }
         }
         let shares = 0.0 <= step.least && step.least <= step.most && step.most.is_finite();
         if !shares {
             let (least, most) = (step.least, step.most);
             return key.name("least").problem(format!(
-                "between {least} and {most} times as long is no possible time; 0 ≤ least ≤ most"
+                "invalid factors {least} and {most}; 0 ≤ least ≤ most is required"
             ));
         }
         if let Some(host) = &step.call {
@@ -273,10 +269,10 @@ impl Checks<'_> {
         ];
         for (name, task) in starts {
             if let Some(task) = task {
-                let place = self.named_task(task, key.name(name))?;
-                if self.scenario.tasks[place].arrivals() != Some(Arrivals::OnDemand) {
+                let index = self.named_task(task, key.name(name))?;
+                if self.scenario.tasks[index].arrivals() != Some(ArrivalEntry::OnDemand) {
                     return key.name(name).problem(format!(
-                        "`{task}` arrives by itself; drop its `start`, `period`, `between` or `mean`"
+                        "`{task}` has its own arrivals; remove its `start`, `period`, `between` or `mean`"
                     ));
                 }
             }
@@ -309,7 +305,7 @@ impl Checks<'_> {
 
     fn named_task(&self, name: &str, key: Key) -> Result<usize, Problem> {
         match self.names.tasks.get(name) {
-            Some(place) => Ok(*place),
+            Some(index) => Ok(*index),
             None => unknown(
                 "task",
                 name,
@@ -320,8 +316,8 @@ impl Checks<'_> {
     }
 }
 
-/// What goes only with some kinds of steps.
-fn belongs(step: &ScenarioStep, key: &Key) -> Result<(), Problem> {
+/// Checks keys that belong only to some kinds of steps.
+fn check_keys(step: &StepEntry, key: &Key) -> Result<(), Problem> {
     let (call, message) = (
         step.call.is_some(),
         step.call.is_some() || step.oneway.is_some() || step.asynchronous.is_some(),
@@ -337,26 +333,26 @@ fn belongs(step: &ScenarioStep, key: &Key) -> Result<(), Problem> {
             "request_bytes",
             step.request_bytes.is_some(),
             message,
-            "`call`, `oneway` and `async`",
+            "`call`, `oneway` or `async`",
         ),
         (
             "reply_bytes",
             step.reply_bytes.is_some(),
             message && step.oneway.is_none(),
-            "`call` and `async`",
+            "`call` or `async`",
         ),
         ("least", step.least != 1.0, computes, "`compute`"),
         ("most", step.most != 1.0, computes, "`compute`"),
     ];
     for (name, given, fits, with) in rules {
         if given && !fits {
-            return key.name(name).problem(format!("`{name}` goes with {with}"));
+            return key.name(name).problem(format!("requires {with}"));
         }
     }
     Ok(())
 }
 
-/// At most so many names are listed.
+/// Maximum number of names in an error.
 const MOST_NAMES: usize = 12;
 
 fn unknown<'n, T>(
@@ -368,16 +364,12 @@ fn unknown<'n, T>(
     let count = known.len();
     if count == 0 {
         return key.problem(format!(
-            "no {kind} is named `{name}`; there is none: write [[{kind}]]"
+            "unknown {kind} `{name}`; none is defined: add [[{kind}]]"
         ));
     }
     let mut list: Vec<_> = known.take(MOST_NAMES).map(|name| format!("`{name}`")).collect();
     if count > MOST_NAMES {
         list.push(format!("{} more", count - MOST_NAMES));
     }
-    let verb = if count == 1 { "is" } else { "are" };
-    key.problem(format!(
-        "no {kind} is named `{name}`; there {verb} {}",
-        list.join(", ")
-    ))
+    key.problem(format!("unknown {kind} `{name}`; known: {}", list.join(", ")))
 }

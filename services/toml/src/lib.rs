@@ -1,0 +1,14 @@
+//! TOML files of Punctual's services: a reader whose errors name file, line, column and key, time spans with units, and CORBA
+//! priorities as plain numbers.
+
+mod error;
+mod key;
+pub mod optional_priority;
+pub mod priority;
+mod read;
+mod span;
+
+pub use error::FileError;
+pub use key::{Key, Problem, distinct};
+pub use read::{parse, read};
+pub use span::{BadSpan, Span};
