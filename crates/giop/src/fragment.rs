@@ -40,7 +40,8 @@ pub struct FragmentAssembler {
     pending: Vec<Pending>,
     started: u64,
     spare: Vec<Vec<u8>>,
-    /// Of the last complete message.
+    /// Where later fragments begin in the last complete message. Its memory goes to the next message of GIOP
+    /// 1.1, of which one at a time is under way.
     starts: Vec<usize>,
 }
 
@@ -69,8 +70,9 @@ impl FragmentAssembler {
 
     /// Takes the next message of the connection, which `message` holds whole.
     ///
-    /// GIOP 1.1 aligns data to the fragment it stands in: read the body of such a message with [`Self::starts`]. Message
-    /// headers are read without: a peer that splits one, which none is known to do, must split at a multiple of 4.
+    /// GIOP 1.1 aligns data to the fragment it stands in: read the body of such a message with
+    /// [`Self::starts`]. Message headers are read without: a peer that splits one, which none is known to do,
+    /// must split at a multiple of 4.
     pub fn push(&mut self, header: &MessageHeader, message: &[u8]) -> Result<Assembled, FragmentError> {
         let message = message
             .get(..header.total_size())
@@ -84,9 +86,10 @@ impl FragmentAssembler {
         }
     }
 
-    /// Where, in the last complete message, the later fragments of GIOP 1.1 begin; for `Decoder::with_fragments`.
+    /// Where, in the last complete message, the later fragments of GIOP 1.1 begin; for
+    /// `Decoder::with_fragments`.
     ///
-    /// Empty for GIOP 1.2, which aligns to the whole message.
+    /// Empty for GIOP 1.2, which aligns to the whole message, and once the next message has been started.
     pub fn starts(&self) -> &[usize] {
         &self.starts
     }
@@ -98,7 +101,9 @@ impl FragmentAssembler {
             .iter()
             .position(|pending| pending.request_id() == Some(request_id));
         if let Some(at) = found {
-            let pending = self.pending.swap_remove(at);
+            let mut pending = self.pending.swap_remove(at);
+            pending.starts.clear();
+            self.keep_starts(pending.version, pending.starts);
             self.recycle(pending.message);
         }
         found.is_some()
@@ -132,13 +137,18 @@ impl FragmentAssembler {
         }
         let buffer = self.spare.pop().unwrap_or_default();
         self.started += 1;
+        self.starts.clear();
+        let starts = match header.version {
+            Version::V1_1 => mem::take(&mut self.starts),
+            _ => Vec::new(),
+        };
         let mut pending = Pending {
             number: self.started,
             key,
             version: header.version,
             endian: header.endian,
             message: buffer,
-            starts: Vec::new(),
+            starts,
         };
         pending.append(message, self.limits.max_message_size)?;
         self.pending.push(pending);
@@ -172,8 +182,16 @@ impl FragmentAssembler {
             return Ok(Assembled::Pending);
         }
         let mut complete = self.pending.swap_remove(at);
-        self.starts = mem::take(&mut complete.starts);
+        let starts = mem::take(&mut complete.starts);
+        self.keep_starts(complete.version, starts);
         Ok(Assembled::Complete(complete.finish()))
+    }
+
+    fn keep_starts(&mut self, version: Version, starts: Vec<usize>) {
+        match version {
+            Version::V1_1 => self.starts = starts,
+            _ => self.starts.clear(),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! and its reply cost no allocation. Profiles and components of references are looked into once, and owned.
 //!
 //! Source: CORBA 3.3 Part 2, clauses 7 (references, service contexts, code sets) and 9 (GIOP and IIOP).
-//! Pure: no I/O, no clock, no thread.
+//! Pure: no I/O, no clock, no thread. [`connection`] is the state machine of a connection.
 //!
 //! ```
 //! use punctual_cdr::{CharSet, Decode, Decoder, Encode, Endian};
@@ -37,9 +37,12 @@
 #![no_std]
 
 extern crate alloc;
+// For `Instant`, which is an argument only.
+extern crate std;
 
 mod code_set;
 mod component;
+pub mod connection;
 mod encapsulation;
 mod error;
 mod fragment;

@@ -163,8 +163,13 @@ pub fn decode_cancel_request(message: &[u8], header: &MessageHeader) -> Result<u
 }
 
 /// A message without a body, in the byte order of this machine.
+pub(crate) fn empty_message(version: Version, message_type: MessageType) -> [u8; HEADER_SIZE] {
+    empty_header(version, message_type, Endian::NATIVE)
+}
+
+/// Appends such a message.
 fn write_empty(buffer: &mut Vec<u8>, version: Version, message_type: MessageType) {
-    buffer.extend_from_slice(&empty_header(version, message_type, Endian::NATIVE));
+    buffer.extend_from_slice(&empty_message(version, message_type));
 }
 
 fn empty_header(version: Version, message_type: MessageType, endian: Endian) -> [u8; HEADER_SIZE] {

@@ -565,7 +565,7 @@ fn references() -> Vec<Value> {
     references
 }
 
-fn files(kind: &str) -> Vec<(String, String)> {
+pub fn files(kind: &str) -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/captures")
         .join(kind);

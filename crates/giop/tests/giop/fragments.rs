@@ -14,7 +14,7 @@ fn push(assembler: &mut FragmentAssembler, message: &[u8]) -> Result<Assembled, 
 }
 
 /// `message` cut at these places, with headers that say so.
-fn fragmented(message: &[u8], cuts: &[usize]) -> Vec<Vec<u8>> {
+pub fn fragmented(message: &[u8], cuts: &[usize]) -> Vec<Vec<u8>> {
     let whole = header(message);
     let ends = cuts.iter().copied().chain([message.len()]);
     let mut start = 0;
@@ -37,7 +37,7 @@ fn fragmented(message: &[u8], cuts: &[usize]) -> Vec<Vec<u8>> {
     .collect()
 }
 
-fn with_size(mut message: Vec<u8>) -> Vec<u8> {
+pub fn with_size(mut message: Vec<u8>) -> Vec<u8> {
     let size = (message.len() - HEADER_SIZE) as u32;
     let size = if message[6] & 1 == 0 {
         size.to_be_bytes()
@@ -48,7 +48,7 @@ fn with_size(mut message: Vec<u8>) -> Vec<u8> {
     message
 }
 
-fn with_id(mut message: Vec<u8>, id: u32) -> Vec<u8> {
+pub fn with_id(mut message: Vec<u8>, id: u32) -> Vec<u8> {
     let id = if message[6] & 1 == 0 {
         id.to_be_bytes()
     } else {
@@ -58,7 +58,7 @@ fn with_id(mut message: Vec<u8>, id: u32) -> Vec<u8> {
     message
 }
 
-fn large(version: Version, endian: Endian) -> Vec<u8> {
+pub fn large(version: Version, endian: Endian) -> Vec<u8> {
     request(version, endian, (0..100).collect::<Vec<i32>>())
 }
 

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod captures;
+mod connection;
 mod describe;
 mod fragments;
 mod golden;

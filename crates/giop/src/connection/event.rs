@@ -1,0 +1,45 @@
+//! What a connection reports to its user, message by message.
+
+use crate::{MessageHeader, ReplyStatus};
+
+/// What [`ReceiveHalf::poll`](super::ReceiveHalf::poll) found.
+///
+/// The octets of a message with a header are available from
+/// [`ReceiveHalf::message`](super::ReceiveHalf::message) or [`ReceiveHalf::take`](super::ReceiveHalf::take)
+/// until the next poll. Fragments are reassembled: the header is that of the whole message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Event {
+    /// A request. Its header is not decoded yet: the receiver does this once, with its own
+    /// [`crate::LastRequest`].
+    Request(MessageHeader),
+    /// A LocateRequest, not decoded yet.
+    LocateRequest(MessageHeader),
+    /// A reply.
+    Reply {
+        /// Header of the message.
+        header: MessageHeader,
+        /// Request that it answers.
+        request_id: u32,
+        /// Kind of its body.
+        status: ReplyStatus,
+        /// Offset of its body in the message.
+        body: usize,
+    },
+    /// A LocateReply; [`crate::LocateReplyHeader`] decodes the rest.
+    LocateReply {
+        /// Header of the message.
+        header: MessageHeader,
+        /// Request that it answers.
+        request_id: u32,
+    },
+    /// The client has withdrawn this request. If only part of it had been received, that part has been
+    /// discarded.
+    Cancelled(u32),
+    /// The peer has closed the connection in good order: it has not executed what is outstanding.
+    CloseConnection,
+    /// The peer did not understand a message of this side.
+    MessageError,
+    /// A message was consumed that needs no action: part of a fragmented message, or a request received after
+    /// this side has sent CloseConnection, which tells the client that the request is not executed.
+    Progress,
+}

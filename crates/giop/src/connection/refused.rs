@@ -1,0 +1,50 @@
+//! Why a connection refuses what it has received.
+
+use core::time::Duration;
+
+use punctual_cdr::CdrError;
+use thiserror::Error;
+
+use super::Role;
+use crate::{FragmentError, HeaderError, MessageType, Version};
+
+/// The peer has broken the protocol or exceeded a limit: send MessageError, then close the stream.
+#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[error("{reason}")]
+pub struct Refused {
+    /// What was wrong.
+    pub reason: Refusal,
+    /// Version in which to send MessageError: that of the message, or the highest supported one if its
+    /// version is unknown; 1.0 if what was received is not GIOP.
+    pub version: Version,
+}
+
+/// What was wrong with a received message.
+#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+pub enum Refusal {
+    /// The octets are not the header of an acceptable message.
+    #[error(transparent)]
+    Header(#[from] HeaderError),
+    /// A fragment does not continue an earlier message, or exceeds a limit.
+    #[error(transparent)]
+    Fragment(#[from] FragmentError),
+    /// The content of the message cannot be decoded.
+    #[error("malformed {message_type:?} message: {error}")]
+    Malformed {
+        /// Type of the message.
+        message_type: MessageType,
+        /// Where and why decoding failed.
+        error: CdrError,
+    },
+    /// The peer may not send such a message on this connection.
+    #[error("unexpected {message_type:?} message (role of this side: {role:?})")]
+    NotPermitted {
+        /// Role of this side.
+        role: Role,
+        /// Type of the message.
+        message_type: MessageType,
+    },
+    /// The rest of a message did not arrive in time.
+    #[error("message incomplete after {0:?}; raise `message_completion` if the peer is that slow")]
+    Incomplete(Duration),
+}

@@ -1,0 +1,139 @@
+//! The recorded connections of TAO, in random chunks: the same events as messages that are decoded one by
+//! one.
+
+use std::{collections::BTreeMap, time::Instant};
+
+use proptest::prelude::*;
+use punctual_giop::{
+    connection::{ConnectionLimits, Event, Refusal, Role},
+    *,
+};
+use serde_json::Value;
+
+use super::pair::{Side, kinds};
+use crate::{captures::files, describe::from_hex};
+
+/// The messages of one direction of a recorded connection.
+struct Recorded {
+    place: String,
+    role: Role,
+    messages: Vec<Vec<u8>>,
+}
+
+fn recorded() -> Vec<Recorded> {
+    let mut all = Vec::new();
+    for (name, text) in files("giop") {
+        let mut directions: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for line in text.lines().skip(1) {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let key = (line["conn"].as_u64(), line["dir"].as_str().unwrap().to_owned());
+            let octets = from_hex(line["hex"].as_str().unwrap());
+            directions.entry(key).or_default().push(octets);
+        }
+        all.extend(
+            directions
+                .into_iter()
+                .map(|((connection, direction), messages)| Recorded {
+                    place: format!("{name}, connection {connection:?}, {direction}"),
+                    role: match &*direction {
+                        // Raw messages include some that a server does not accept.
+                        _ if name.starts_with("bidir") || name == "raw_requests" => Role::Both,
+                        "client_to_server" => Role::Server,
+                        _ => Role::Client,
+                    },
+                    messages,
+                }),
+        );
+    }
+    assert!(all.len() > 50, "{}", all.len());
+    all
+}
+
+/// What each message says when it is decoded by itself, up to the first one that is refused.
+fn expected(messages: &[Vec<u8>]) -> (Vec<Event>, Option<HeaderError>) {
+    let mut fragments = FragmentAssembler::new(FragmentLimits::new(1 << 20));
+    let mut events = Vec::new();
+    for message in messages {
+        let header = match MessageHeader::parse(message, usize::MAX) {
+            Ok(header) => header,
+            Err(error) => return (events, Some(error)),
+        };
+        events.push(match fragments.push(&header, message).unwrap() {
+            Assembled::Whole => decoded(message),
+            Assembled::Complete(whole) => decoded(&whole),
+            Assembled::Pending => Event::Progress,
+        });
+    }
+    (events, None)
+}
+
+fn decoded(message: &[u8]) -> Event {
+    let header = MessageHeader::parse(message, usize::MAX).unwrap();
+    match header.message_type {
+        MessageType::Request => Event::Request(header),
+        MessageType::LocateRequest => Event::LocateRequest(header),
+        MessageType::Reply => {
+            let (reply, body) = ReplyHeader::decode(message, &header).unwrap();
+            Event::Reply {
+                header,
+                request_id: reply.request_id,
+                status: reply.status,
+                body,
+            }
+        }
+        MessageType::LocateReply => Event::LocateReply {
+            header,
+            request_id: LocateReplyHeader::decode(message, &header).unwrap().request_id,
+        },
+        MessageType::CancelRequest => Event::Cancelled(decode_cancel_request(message, &header).unwrap()),
+        MessageType::CloseConnection => Event::CloseConnection,
+        MessageType::MessageError => Event::MessageError,
+        MessageType::Fragment => panic!("a whole message"),
+    }
+}
+
+fn check(recorded: &Recorded, chunks: &[usize]) {
+    let (events, refused) = expected(&recorded.messages);
+    let mut side = Side::new(recorded.role, Version::V1_2, ConnectionLimits::default());
+    // A refused message is fed by itself: chunks would contain what precedes it, whose events an error would
+    // hide.
+    let accepted = match refused {
+        Some(_) => {
+            let at = |message: &Vec<u8>| MessageHeader::parse(message, usize::MAX).is_err();
+            recorded.messages.iter().position(at).unwrap()
+        }
+        None => recorded.messages.len(),
+    };
+    let octets = recorded.messages[..accepted].concat();
+    side.incoming.extend(octets);
+    let seen = side.events_in_chunks(chunks, Instant::now()).unwrap();
+    assert_eq!(kinds(&seen), events, "{}", recorded.place);
+    if let Some(error) = refused {
+        side.incoming.extend(&recorded.messages[accepted]);
+        let reason = side
+            .events_in_chunks(&[usize::MAX], Instant::now())
+            .unwrap_err()
+            .reason;
+        assert_eq!(reason, Refusal::Header(error), "{}", recorded.place);
+    }
+}
+
+#[test]
+fn recorded_connections_give_the_events_of_their_messages() {
+    for recorded in recorded() {
+        for chunks in [&[1][..], &[usize::MAX], &[13, 1, 5000]] {
+            check(&recorded, chunks);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn random_chunks_of_recorded_connections_give_the_same_events(
+        chunks in proptest::collection::vec(1..600_usize, 1..30),
+    ) {
+        recorded().iter().for_each(|recorded| check(recorded, &chunks));
+    }
+}

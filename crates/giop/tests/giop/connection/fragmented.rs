@@ -1,0 +1,157 @@
+//! Fragmented messages: reassembled, interleaved, cancelled, refused.
+
+use proptest::{collection::vec, prelude::*};
+use punctual_cdr::Endian;
+use punctual_giop::{
+    connection::{Event, Refusal, Role},
+    *,
+};
+
+use super::pair::{Pair, Side, cancel, kinds, limits, locate_request, request};
+use crate::{
+    fragments::{fragmented, large, with_id},
+    messages::{ORDERS, header},
+};
+
+#[test]
+fn a_fragmented_message_is_one_event_octet_by_octet() {
+    for endian in ORDERS {
+        for version in [Version::V1_1, Version::V1_2] {
+            let whole = large(version, endian);
+            let parts = fragmented(&whole, &[100, 200]);
+            let mut pair = Pair::new(version);
+            pair.send_to_server(&parts.concat());
+            let seen = pair.server_events(1).unwrap();
+            assert_eq!(
+                kinds(&seen),
+                [Event::Progress, Event::Progress, Event::Request(header(&whole))]
+            );
+            assert_eq!(seen[2].message, whole);
+            let starts: &[usize] = if version == Version::V1_1 {
+                &[100, 200]
+            } else {
+                &[]
+            };
+            assert_eq!(seen[2].fragment_starts, starts);
+            assert!(pair.server.connection.receive.is_idle());
+        }
+    }
+}
+
+#[test]
+fn other_messages_arrive_between_fragments() {
+    let (old, new) = (
+        large(Version::V1_1, Endian::Big),
+        large(Version::V1_2, Endian::Little),
+    );
+    let [old_parts, new_parts] = [&old, &new].map(|message| fragmented(message, &[64, 128]));
+    let other = locate_request(Version::V1_2, Endian::Little, 99);
+    let mut pair = Pair::new(Version::V1_2);
+    for part in 0..3 {
+        pair.send_to_server(&old_parts[part]);
+        pair.send_to_server(&other);
+        pair.send_to_server(&new_parts[part]);
+    }
+    let seen = pair.server_events(3).unwrap();
+    let others = kinds(&seen).into_iter().filter(|event| *event != Event::Progress);
+    let between = Event::LocateRequest(header(&other));
+    assert_eq!(
+        others.collect::<Vec<_>>(),
+        [
+            between,
+            between,
+            Event::Request(header(&old)),
+            between,
+            Event::Request(header(&new))
+        ]
+    );
+    assert_eq!(seen[6].message, old);
+    assert_eq!(seen[6].fragment_starts, [64, 128]);
+    assert_eq!((&seen[8].message, &seen[8].fragment_starts), (&new, &vec![]));
+}
+
+#[test]
+fn a_request_cancelled_between_its_fragments_is_discarded() {
+    for version in [Version::V1_1, Version::V1_2] {
+        let parts = fragmented(&large(version, Endian::Little), &[100, 200]);
+        let mut pair = Pair::new(version);
+        pair.send_to_server(&parts[0]);
+        pair.send_to_server(&parts[1]);
+        pair.send_to_server(&cancel(version, 7));
+        let next = request(version, Endian::Big, 8, None);
+        pair.send_to_server(&next);
+        assert_eq!(
+            kinds(&pair.server_events(1).unwrap()),
+            [
+                Event::Progress,
+                Event::Progress,
+                Event::Cancelled(7),
+                Event::Request(header(&next))
+            ]
+        );
+        assert!(pair.server.connection.receive.is_idle());
+        assert_eq!(pair.server.connection.receive.incomplete_since(), None);
+        // No part of it may follow.
+        pair.send_to_server(&parts[2]);
+        let refused = pair.server_events(1).unwrap_err();
+        assert!(matches!(
+            refused.reason,
+            Refusal::Fragment(FragmentError::NotUnderWay(_))
+        ));
+    }
+}
+
+#[test]
+fn the_memory_of_fragmented_messages_is_used_again() {
+    for version in [Version::V1_1, Version::V1_2] {
+        let octets = fragmented(&large(version, Endian::Little), &[64, 128]).concat();
+        let mut pair = Pair::new(version);
+        let mut memory = Vec::new();
+        for _ in 0..4 {
+            pair.send_to_server(&octets);
+            pair.server.read(usize::MAX);
+            let now = pair.now;
+            let receive = &mut pair.server.connection.receive;
+            while !matches!(receive.poll(|| now).unwrap(), Some(Event::Request(_))) {}
+            memory.push((receive.message().as_ptr(), receive.fragment_starts().as_ptr()));
+        }
+        assert_eq!(memory[1..], [memory[0]; 3], "GIOP {version}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn interleaved_fragments_become_their_messages_in_any_chunks(
+        cuts in vec(vec(16..400_usize, 0..5), 1..4),
+        order in vec(any::<proptest::sample::Index>(), 30),
+        big: bool,
+        chunks in vec(1..100_usize, 1..10),
+    ) {
+        let endian = if big { Endian::Big } else { Endian::Little };
+        let large = large(Version::V1_2, endian);
+        let messages: Vec<_> = (0..cuts.len() as u32).map(|id| with_id(large.clone(), id)).collect();
+        let mut parts: Vec<std::collections::VecDeque<_>> = messages
+            .iter()
+            .zip(cuts)
+            .map(|(message, mut cuts)| {
+                cuts.sort_unstable();
+                fragmented(message, &cuts).into()
+            })
+            .collect();
+        let mut side = Side::new(Role::Server, Version::V1_2, limits());
+        let mut order = order.iter().cycle();
+        let mut completed = Vec::new();
+        while parts.iter().any(|parts| !parts.is_empty()) {
+            let chosen = order.next().unwrap().index(parts.len());
+            // The next one that has parts left: any order of parts of different messages is permitted.
+            let chosen = (chosen..parts.len()).chain(0..chosen).find(|at| !parts[*at].is_empty()).unwrap();
+            side.incoming.extend(parts[chosen].pop_front().unwrap());
+            if parts[chosen].is_empty() {
+                completed.push(messages[chosen].clone());
+            }
+        }
+        let seen = side.events_in_chunks(&chunks, std::time::Instant::now()).unwrap();
+        let requests = seen.into_iter().filter(|seen| seen.event != Event::Progress);
+        prop_assert_eq!(requests.map(|seen| seen.message).collect::<Vec<_>>(), completed);
+    }
+}

@@ -1,0 +1,11 @@
+//! `giop::connection` without I/O: pairs of connections joined by byte queues, one octet at a time and in
+//! random chunks.
+
+mod captured;
+mod closing;
+mod fragmented;
+mod limits;
+mod outstanding;
+mod pair;
+mod receiving;
+mod roles;

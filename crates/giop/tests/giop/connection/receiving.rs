@@ -1,0 +1,203 @@
+//! Messages become events: in every version and byte order, however the octets are split.
+
+use proptest::{collection::vec, prelude::*};
+use punctual_cdr::{CharSet, Endian};
+use punctual_giop::{
+    connection::{Event, Role},
+    *,
+};
+
+use super::pair::{Pair, Side, cancel, kinds, limits, locate_reply, locate_request, reply, request};
+use crate::messages::{ORDERS, VERSIONS, everywhere, header};
+
+#[test]
+fn every_message_of_a_client_is_an_event_octet_by_octet() {
+    everywhere(|version, endian| {
+        let mut pair = Pair::new(version);
+        let messages = [
+            request(version, endian, 1, None),
+            locate_request(version, endian, 2),
+            cancel(version, 1),
+        ];
+        messages.iter().for_each(|message| pair.send_to_server(message));
+        let seen = pair.server_events(1).unwrap();
+        assert_eq!(
+            kinds(&seen),
+            [
+                Event::Request(header(&messages[0])),
+                Event::LocateRequest(header(&messages[1])),
+                Event::Cancelled(1),
+            ]
+        );
+        assert_eq!((&seen[0].message, &seen[1].message), (&messages[0], &messages[1]));
+        assert!(pair.server.connection.receive.is_idle());
+    });
+}
+
+#[test]
+fn every_message_of_a_server_is_an_event_octet_by_octet() {
+    everywhere(|version, endian| {
+        let mut pair = Pair::new(version);
+        let messages = [reply(version, endian, 1), locate_reply(version, endian, 2)];
+        messages.iter().for_each(|message| pair.send_to_client(message));
+        let seen = pair.client_events(1).unwrap();
+        let (_, body) = ReplyHeader::decode(&messages[0], &header(&messages[0])).unwrap();
+        assert_eq!(
+            kinds(&seen),
+            [
+                Event::Reply {
+                    header: header(&messages[0]),
+                    request_id: 1,
+                    status: ReplyStatus::UserException,
+                    body,
+                },
+                Event::LocateReply {
+                    header: header(&messages[1]),
+                    request_id: 2,
+                },
+            ]
+        );
+        assert_eq!((&seen[0].message, &seen[1].message), (&messages[0], &messages[1]));
+    });
+}
+
+#[test]
+fn a_message_remains_until_the_next_poll() {
+    let mut pair = Pair::new(Version::V1_2);
+    let first = request(Version::V1_2, Endian::Little, 1, None);
+    let second = locate_request(Version::V1_2, Endian::Big, 2);
+    pair.send_to_server(&[first.as_slice(), &second].concat());
+    pair.server.read(usize::MAX);
+    let now = pair.now;
+    let receive = &mut pair.server.connection.receive;
+    assert!(receive.message().is_empty());
+    assert_eq!(
+        receive.poll(|| now).unwrap(),
+        Some(Event::Request(header(&first)))
+    );
+    assert_eq!((receive.message(), receive.has_message()), (&*first, true));
+    assert_eq!(
+        receive.poll(|| now).unwrap(),
+        Some(Event::LocateRequest(header(&second)))
+    );
+    assert_eq!((receive.message(), receive.has_message()), (&*second, false));
+    let (mut taken, mut starts) = (Vec::new(), Vec::new());
+    receive.take(&mut taken, &mut starts);
+    assert_eq!(
+        (&taken[..second.len()], receive.message()),
+        (&*second, [].as_slice())
+    );
+    assert_eq!(receive.poll(|| now).unwrap(), None);
+}
+
+#[test]
+fn a_taken_message_costs_no_memory_once_buffers_are_warm() {
+    let mut pair = Pair::new(Version::V1_2);
+    let message = request(Version::V1_2, Endian::Little, 1, None);
+    let (mut taken, mut starts) = (Vec::new(), Vec::new());
+    let mut memory = Vec::new();
+    for _ in 0..6 {
+        pair.send_to_server(&message);
+        pair.server.read(usize::MAX);
+        let now = pair.now;
+        pair.server.connection.receive.poll(|| now).unwrap().unwrap();
+        pair.server.connection.receive.take(&mut taken, &mut starts);
+        memory.push((taken.as_ptr(), taken.capacity()));
+    }
+    // The two buffers change places.
+    assert_eq!((memory[2], memory[3]), (memory[4], memory[5]));
+    assert_ne!(memory[2], memory[3]);
+}
+
+#[test]
+fn the_first_request_that_announces_code_sets_determines_them() {
+    everywhere(|version, endian| {
+        let mut pair = Pair::new(version);
+        let announced = [
+            (None, CharSet::Latin1),
+            (Some(UTF_8), CharSet::Utf8),
+            (Some(ISO_8859_1), CharSet::Utf8),
+        ];
+        for (id, (char_set, in_force)) in announced.into_iter().enumerate() {
+            pair.send_to_server(&request(version, endian, id as u32, char_set));
+            pair.server_events(7).unwrap();
+            assert_eq!(pair.server.connection.receive.char_set(), in_force);
+        }
+    });
+    // A set that this side does not have.
+    let mut pair = Pair::new(Version::V1_2);
+    pair.send_to_server(&request(Version::V1_2, Endian::Big, 0, Some(0x0001_0020)));
+    pair.send_to_server(&request(Version::V1_2, Endian::Big, 1, Some(UTF_8)));
+    pair.server_events(7).unwrap();
+    assert_eq!(pair.server.connection.receive.char_set(), CharSet::Latin1);
+}
+
+#[test]
+fn a_client_knows_the_code_set_and_announces_it_once() {
+    let mut side = Side::new(Role::Client, Version::V1_2, limits());
+    assert!(!side.connection.send.announces_code_sets());
+    side.connection = side.connection.with_char_set(CharSet::Utf8, true);
+    assert_eq!(side.connection.receive.char_set(), CharSet::Utf8);
+    assert!(side.connection.send.announces_code_sets());
+    side.connection.send.request_sent();
+    assert!(!side.connection.send.announces_code_sets());
+}
+
+fn any_message() -> impl Strategy<Value = Vec<u8>> {
+    let version = proptest::sample::select(&VERSIONS[..]);
+    let order = proptest::sample::select(&ORDERS[..]);
+    (version, order, any::<u32>(), 0..5_u8).prop_map(|(version, order, id, kind)| match kind {
+        0 => request(version, order, id, None),
+        1 => request(version, order, id, Some(UTF_8)),
+        2 => locate_request(version, order, id),
+        3 => cancel(version, id),
+        _ => reply(version, order, id),
+    })
+}
+
+proptest! {
+    #[test]
+    fn chunks_do_not_change_events(
+        messages in vec(any_message(), 0..12),
+        chunks in vec(1..200_usize, 1..20),
+    ) {
+        let octets = messages.concat();
+        let events = |chunks: &[usize]| {
+            let mut side = Side::new(Role::Both, Version::V1_2, limits());
+            side.incoming.extend(&octets);
+            side.events_in_chunks(chunks, std::time::Instant::now()).unwrap()
+        };
+        let in_chunks = events(&chunks);
+        prop_assert_eq!(in_chunks.len(), messages.len());
+        prop_assert_eq!(&in_chunks, &events(&[1]));
+        prop_assert_eq!(&in_chunks, &events(&[usize::MAX]));
+    }
+
+    #[test]
+    fn arbitrary_octets_are_refused_at_the_same_place_however_they_are_split(
+        messages in vec(any_message(), 0..4),
+        at in any::<proptest::sample::Index>(),
+        value: u8,
+        chunks in vec(1..40_usize, 1..8),
+    ) {
+        let mut octets = messages.concat();
+        if !octets.is_empty() {
+            let at = at.index(octets.len());
+            octets[at] = value;
+        }
+        let outcome = |chunks: &[usize]| {
+            let mut side = Side::new(Role::Both, Version::V1_2, limits());
+            side.incoming.extend(&octets);
+            side.events_in_chunks(chunks, std::time::Instant::now())
+                .map_err(|refused| refused.reason.to_string())
+        };
+        let whole = outcome(&[usize::MAX]);
+        let split = outcome(&chunks);
+        match (&whole, &split) {
+            (Ok(whole), Ok(split)) => prop_assert_eq!(whole, split),
+            // A wrong magic is seen with its first wrong octet, and the octets behind it are not.
+            (Err(_), Err(_)) => {}
+            _ => prop_assert!(false, "{whole:?}, in chunks {split:?}"),
+        }
+    }
+}
