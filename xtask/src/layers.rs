@@ -1,4 +1,4 @@
-//! The direction of imports: see "Layers" in ARCHITECTURE.md.
+//! The direction of imports between packages: see "Layers" in ARCHITECTURE.md.
 
 use crate::metadata::{Dependency, Kind, Metadata, Package};
 
@@ -42,7 +42,8 @@ const RUNTIME: &[&str] = &[
 /// The compiler of IDL: a tower of its own beside the runtime, rising.
 const IDL: &[&str] = &["punctual-idl", "punctual-codegen", "punctual-build"];
 
-/// Imports between packages of the workspace. A package whose tests ask for a feature of its own does not import itself.
+/// Imports between packages of the workspace. A package whose tests enable one of its own features does not
+/// import itself.
 fn imports(metadata: &Metadata) -> impl Iterator<Item = (&Package, &Dependency, &Package)> {
     metadata.members().flat_map(move |from| {
         from.inner_dependencies().filter_map(move |dependency| {

@@ -1,4 +1,4 @@
-//! Licences of dependencies, held against the list in `deny.toml`; `cargo deny` reads the same file.
+//! Licences of dependencies, checked against the list in `deny.toml`; `cargo deny` reads the same file.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub fn allowed(deny_toml: &str) -> Result<BTreeSet<String>, String> {
         .map_err(|error| format!("deny.toml: {error}"))
 }
 
-/// Whether an SPDX expression can be met with allowed licences only. `A/B`, as older packages have it, is `A OR B`.
+/// Whether allowed licences satisfy an SPDX expression. Older packages write `A/B` for `A OR B`.
 pub fn is_met(expression: &str, allowed: &BTreeSet<String>) -> Result<bool, String> {
     let spaced = expression
         .replace('(', " ( ")

@@ -4,7 +4,8 @@ use std::{env, path::Path};
 
 use crate::command;
 
-/// Installs what is missing, or says how to. With `PUNCTUAL_SKIP_PEERS=1` it says which tests will not run instead.
+/// Installs missing packages or prints how to do so. With `PUNCTUAL_SKIP_PEERS=1` it prints which tests are
+/// skipped instead.
 pub fn provide() -> Result<(), String> {
     let missing: Vec<&str> = PACKAGES
         .iter()

@@ -1,6 +1,7 @@
-//! House rules that no compiler holds.
+//! House rules that no compiler checks.
 
 mod files;
+mod style;
 
 use std::{collections::BTreeSet, fs};
 
@@ -8,33 +9,36 @@ use serde::Deserialize;
 
 use crate::{
     command::{self, root},
-    layers, licences,
+    cycles, layers, licences,
     metadata::Metadata,
 };
 
 /// Checks every rule and reports everything that breaks one.
-pub fn hold(metadata: &Metadata) -> Result<(), String> {
-    let mut findings = Vec::new();
-    findings.extend(layers::upward_imports(metadata)?);
+pub fn check(metadata: &Metadata) -> Result<(), String> {
+    let mut findings = layers::upward_imports(metadata)?;
+    findings.extend(cycles::findings(metadata)?);
     lints(metadata, &mut findings)?;
     licences_of(metadata, &mut findings)?;
     explained(metadata, &mut findings)?;
     let files = command::output("git", &["ls-files", "-z"])?;
     let mut seen = 0;
+    let mut style = style::Style::default();
     for name in files.split('\0').filter(|name| !name.is_empty()) {
-        // What is deleted and not committed yet is still listed.
+        // A file that is deleted and not committed yet is still listed.
         let Ok(bytes) = fs::read(root().join(name)) else {
             continue;
         };
         seen += 1;
+        style.file(name, &String::from_utf8_lossy(&bytes));
         findings.extend(
             files::tracked_file(name, &bytes)
                 .into_iter()
                 .map(|finding| format!("{name}: {finding}")),
         );
     }
+    findings.extend(style.findings());
     if findings.is_empty() {
-        println!("{seen} files and {} packages looked at", metadata.packages.len());
+        println!("{seen} files and {} packages checked", metadata.packages.len());
         Ok(())
     } else {
         Err(format!("\n  {}", findings.join("\n  ")))

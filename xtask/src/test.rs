@@ -68,8 +68,8 @@ pub const STEPS: &[Step] = &[
     },
     Step {
         name: "rules",
-        what: "house rules: layers, unsafe code, licences, dependencies, what must not be committed",
-        run: || rules::hold(&Metadata::read()?).map(nothing),
+        what: "house rules: layers, import cycles, unsafe code, licences, dependencies, style of text",
+        run: || rules::check(&Metadata::read()?).map(nothing),
     },
     Step {
         name: "clippy",
