@@ -1,4 +1,48 @@
 //! Punctual: the tasks of the repository, run as `cargo xtask TASK`.
 
 mod command;
+mod cycles;
+mod gallery;
+mod layers;
+mod licences;
+mod metadata;
+mod peers;
+mod rules;
+mod test;
+mod workspace_tests;
+
+use std::{env, process::ExitCode};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["test", ref steps @ ..] => test::run(steps),
         ["cycles", ref packages @ ..] => cycles::run(packages),
+        ["gallery", ref arguments @ ..] => gallery::run(arguments),
+        [] | ["help" | "--help" | "-h"] => {
+            println!("{}", usage());
+            Ok(())
+        }
+        [task, ..] => Err(format!("there is no task `{task}`\n\n{}", usage())),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(text) => {
+            eprintln!("\nerror: {text}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn usage() -> String {
+    let mut text = String::from(
+        "cargo xtask cycles [PACKAGE...]   import cycles, with the imports that form them\n\
+         cargo xtask gallery        draws the README's figure from a run of the demo, or --from FILE.json\n\
+         cargo xtask test           everything that has to hold before a change is merged\n\
+         cargo xtask test STEP...   these steps only:\n",
+    );
+    for step in test::STEPS {
+        text.push_str(&format!("\n  {:<9} {}", step.name, step.what));
+    }
+    text
+}
