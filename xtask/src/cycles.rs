@@ -30,9 +30,11 @@ const NOT_YET: &[(&str, usize)] = &[
     ("punctual-report", 6),
     ("punctual-rtsched", 14),
     ("punctual-scenarios", 78),
-    ("punctual-sched", 3),
+    ("punctual-sched", 5),
     ("punctual-scheduling", 4),
+    ("punctual-simulation", 3),
     ("punctual-stub", 7),
+    ("punctual-types", 2),
 ];
 
 /// The folders of product crates.

@@ -1,4 +1,4 @@
-//! `cargo xtask gallery`: draws the README's figure from a run of `punctual demo`, for light and for dark pages.
+//! `cargo xtask gallery`: draws the figure of the README from a run of `punctual demo`, light and dark.
 
 mod figure;
 mod measured;
