@@ -1,25 +1,26 @@
-//! `punctual bench NAME`: one benchmark, said on the terminal and written where asked.
+//! `punctual bench NAME`: runs one benchmark, prints its results and writes the requested files.
 
 use std::process::ExitCode;
 
 use crate::{
-    Benchmark, Error,
+    benchmark::Benchmark,
+    error::Error,
     qualify::{not_restored, page},
     report::{Files, could_not_run},
     run::Run,
-    testbed::Settings,
+    settings::Settings,
 };
 
-/// What `punctual bench` can be told.
-#[derive(clap::Args, Clone, Debug)]
+/// Options of `punctual bench`.
+#[derive(Clone, Debug, Default)]
 pub struct Options {
-    #[command(flatten)]
-    files: Files,
-    #[command(flatten)]
-    settings: Settings,
+    /// Files to write.
+    pub files: Files,
+    /// Settings of the run.
+    pub settings: Settings,
 }
 
-/// Measures, prints, writes the files asked for. Exit code as the contract for machine reading says.
+/// Measures, prints, and writes the requested files. Returns the exit code of the JSON contract.
 pub fn run(benchmark: &Benchmark, options: &Options) -> ExitCode {
     measure(benchmark, options)
         .unwrap_or_else(|error| could_not_run(&format!("bench {}", benchmark.name), &error))

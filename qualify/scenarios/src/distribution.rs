@@ -1,4 +1,4 @@
-//! How long things took: average, jitter and maximum with its cause, beside a plot of percentiles.
+//! Distributions of latencies: average, jitter and maximum with its cause, and a plot of percentiles.
 
 use punctual_harness::Latencies;
 use punctual_report::{Chapter, Figure, Table};
@@ -6,14 +6,14 @@ use serde_json::json;
 
 /// Latencies of one kind.
 pub(crate) struct Distribution<'a> {
-    /// For the legend and the table.
+    /// Name in the legend and the table.
     pub(crate) name: String,
     pub(crate) latencies: &'a Latencies,
-    /// What made the slowest one slow: [`punctual_harness::holes::cause_of`] says it of recorded holes.
+    /// Cause of the maximum; for recorded holes, [`punctual_harness::holes::cause_of`] returns it.
     pub(crate) cause_of_maximum: String,
 }
 
-/// Adds a percentile plot of all of them to a chapter, and the table of their figures. `caption` stands below the plot.
+/// Adds a plot of percentiles with this caption to a chapter, and a table of averages, percentiles and maxima.
 pub(crate) fn add(
     chapter: Chapter,
     title: &str,
@@ -51,5 +51,5 @@ const COLUMNS: &[(&str, &str)] = &[
     ("p99_us", "p99 (µs)"),
     ("p999_us", "p99.9 (µs)"),
     ("max_us", "maximum (µs)"),
-    ("cause", "the maximum's cause"),
+    ("cause", "cause of maximum"),
 ];

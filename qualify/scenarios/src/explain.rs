@@ -1,6 +1,7 @@
-//! Why single calls were slow: their budgets, for `punctual trace` and for benchmarks of latency.
+//! Why single calls were slow: their time budgets, for `punctual trace` and for latency benchmarks.
 //!
-//! A benchmark explains calls of a pass of its own, which is traced and therefore slower; what it measures stays as it is.
+//! A benchmark explains calls of a separate pass, which is traced and therefore slower; its measurements are
+//! not affected.
 
 use punctual_harness::{Outcome, Row};
 use punctual_report::{Chapter, Figure, Table};
@@ -11,30 +12,22 @@ use punctual_trace::{
     request::Request,
 };
 
-use crate::{Benchmark, Error, testbed::Settings, trace::is_kind};
+use crate::{benchmark::Benchmark, error::Error, rows::is_kind, settings::Settings};
 
-/// How many calls get a budget, the slowest of all that are slower than asked.
+/// The number of budgets: of the slowest calls above the limit.
 const MOST: usize = 20;
-/// How many of these budgets are shown; the JSON has all.
+/// The number of budgets shown; the JSON contains all of them.
 const SHOWN: usize = 5;
-/// How many things are blamed on the screen.
+/// The number of causes shown.
 const BLAMED: usize = 10;
 
-/// The benchmarks that have latencies of single calls to explain.
+/// The benchmarks that measure latencies of single calls.
 pub(crate) const EXPLAINED: &[&str] = &["cubit", "orb.latency"];
 
-/// Reads what `--explain-over` was given.
-pub(crate) fn microseconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(microseconds) if microseconds.is_finite() && microseconds >= 0.0 => Ok(microseconds),
-        _ => Err("a number of microseconds, 0 (every call) or more, such as 200".to_owned()),
-    }
-}
-
-/// Whether the setting, if it was given, has a meaning for any of the benchmarks.
+/// Checks that `--explain-over`, if given, applies to one of the benchmarks.
 ///
 /// # Errors
-/// It has none.
+/// None of the benchmarks measures latencies of single calls.
 pub(crate) fn check(settings: &Settings, benchmarks: &[&Benchmark]) -> Result<(), Error> {
     let explains = |benchmark: &&Benchmark| EXPLAINED.contains(&benchmark.name);
     if settings.explain_over.is_none() || benchmarks.iter().any(explains) {
@@ -52,7 +45,7 @@ pub(crate) fn check(settings: &Settings, benchmarks: &[&Benchmark]) -> Result<()
     .into())
 }
 
-/// A pass of a benchmark in which calls are traced, to be explained afterwards.
+/// A traced pass of a benchmark, whose slow calls are explained afterwards.
 pub(crate) struct Pass {
     session: Session,
     over_us: f64,
@@ -60,7 +53,7 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// Begins to record, if it was asked for. `what` is measured tells passes of a benchmark apart.
+    /// Starts recording if `--explain-over` was given. `what` names the pass.
     pub(crate) fn begin(
         settings: &Settings,
         what: impl Into<String>,
@@ -78,13 +71,13 @@ impl Pass {
         }))
     }
 
-    /// What turns the flight recorder on in the processes that are measured.
+    /// Returns the environment variables that turn on the flight recorder in the measured processes.
     pub(crate) fn environment(&self) -> [(&'static str, String); 2] {
         self.session.environment()
     }
 
-    /// Ends it, and adds the rows about calls of one of these operations, made by one of these threads (all, where none are
-    /// named).
+    /// Ends the recording, and adds the rows about calls of these operations made by these threads (by all
+    /// threads if `clients` is empty).
     pub(crate) fn end(
         self,
         operations: &[&str],
@@ -101,16 +94,16 @@ impl Pass {
         for row in rows(&recorded, &names, self.over_us, wanted) {
             outcome.row(row.with("pass", self.what.as_str()));
         }
-        doubts(&recorded, outcome);
+        report_gaps(&recorded, outcome);
         Ok(())
     }
 }
 
-/// What a recording leaves open, as far as budgets are concerned.
-fn doubts(recorded: &Recorded, outcome: &mut Outcome) {
+/// Reports which parts of the budgets the recording cannot show.
+fn report_gaps(recorded: &Recorded, outcome: &mut Outcome) {
     match &recorded.kernel {
         Ok(kernel) if !kernel.lost.is_nothing() => {
-            let reason = format!("events of the kernel were lost: {:?}", kernel.lost);
+            let reason = format!("kernel events were lost: {:?}", kernel.lost);
             outcome.skip(None, "parts of the budgets of slow calls", reason);
         }
         Ok(_) => {}
@@ -127,7 +120,7 @@ fn doubts(recorded: &Recorded, outcome: &mut Outcome) {
     }
 }
 
-/// All rows about slow calls: how many there are, their budgets, and what is to blame in all of them.
+/// Returns all rows about slow calls: their number, their budgets, and the causes over all of them.
 pub(crate) fn rows(
     recorded: &Recorded,
     names: &Names,
@@ -160,7 +153,7 @@ const HEAD_COLUMNS: &[(&str, &str)] = &[
     ("traced_calls", "calls"),
     ("slow_calls", "slow"),
     ("with_budget", "with budget"),
-    ("without_server_side", "without server's side"),
+    ("without_server_side", "without server side"),
     ("overwritten_records", "records overwritten"),
     ("kernel_traced", "kernel traced"),
 ];
@@ -196,11 +189,12 @@ const SPAN_COLUMNS: &[(&str, &str)] = &[
     ("what", "what happened"),
 ];
 
-/// What stands above the tables.
-pub(crate) const COST: &str = "These calls were traced, which costs a few microseconds for each switch between threads: they are \
-                               slower than calls without a trace. Take from them where time went, not how long calls take.";
+/// The paragraph above the tables.
+pub(crate) const COST: &str = "\
+These calls were traced, which costs a few microseconds per thread switch, so they are slower than untraced \
+calls. They show where time goes, not how long calls take.";
 
-/// The tables of the rows that are wanted, with their titles.
+/// Returns the tables of the wanted rows, with their titles.
 pub(crate) fn tables(outcome: &Outcome, wanted: impl Fn(&Row) -> bool + Copy) -> Vec<(String, Table)> {
     let of_kind = move |kind: &'static str| {
         let rows = outcome.rows().iter();
@@ -218,7 +212,7 @@ pub(crate) fn tables(outcome: &Outcome, wanted: impl Fn(&Row) -> bool + Copy) ->
     }
     let blamed = of_kind("blame").take(BLAMED).collect();
     tables.push((
-        "What is to blame in all calls with a budget".to_owned(),
+        "Causes over all calls with a budget".to_owned(),
         table(blamed, BLAME_COLUMNS),
     ));
     let calls: Vec<_> = of_kind("slow call").collect();
@@ -232,7 +226,7 @@ pub(crate) fn tables(outcome: &Outcome, wanted: impl Fn(&Row) -> bool + Copy) ->
     tables
 }
 
-/// Adds what was found in each pass, if there was any.
+/// Adds the results of each pass to the chapter, if there are any.
 pub(crate) fn add_to(chapter: Chapter, outcome: &Outcome) -> Chapter {
     let mut passes: Vec<&str> = Vec::new();
     for row in outcome.rows().iter().filter(|row| is_kind(row, "slow calls")) {
@@ -245,7 +239,7 @@ pub(crate) fn add_to(chapter: Chapter, outcome: &Outcome) -> Chapter {
         return chapter;
     }
     let chapter = chapter.paragraph(format!(
-        "Why calls are slow: those slower than --explain-over says, of a pass that was traced. {COST}"
+        "Why calls are slow: calls above the --explain-over limit, from a traced pass. {COST}"
     ));
     passes.into_iter().fold(chapter, |chapter, pass| {
         let of_pass = |row: &Row| row.get("pass").is_some_and(|name| name == pass);
@@ -260,7 +254,7 @@ pub(crate) fn add_to(chapter: Chapter, outcome: &Outcome) -> Chapter {
     })
 }
 
-/// Bars for each span: how long a slow call was in it, by kind of cause. `None` where nothing was slow.
+/// Draws bars for each span: the time that a slow call spent in it, by kind of cause. `None` without slow calls.
 fn figure(outcome: &Outcome, pass: &str, wanted: impl Fn(&Row) -> bool) -> Option<Figure> {
     let rows: Vec<_> = outcome.rows().iter().filter(|row| wanted(row)).collect();
     let calls = rows.iter().filter(|row| is_kind(row, "slow call")).count();
@@ -275,8 +269,9 @@ fn figure(outcome: &Outcome, pass: &str, wanted: impl Fn(&Row) -> bool) -> Optio
     }
     let figure = Figure::new(format!("Where the time of slow calls went, {pass}"))
         .caption(format!(
-            "The mean of the {calls} slowest calls, by span and by what happened in it. Lane: the request waits there. Wake-up: of \
-             the lane's thread. Reply: it is sent. Return: the caller is woken and reads it. Result: the caller decodes it."
+            "Mean of the {calls} slowest calls, by span and by what happened in it. Lane: the request waits in the \
+             lane. Wake-up: the lane's thread is woken. Reply: the reply is sent. Return: the caller is woken and \
+             reads the reply. Result: the caller decodes the reply."
         ))
         .names(stages.iter().map(|stage| stage.short_name()))
         .y("µs per call");
@@ -298,38 +293,9 @@ mod tests {
     use punctual_os::CpuSet;
 
     use super::*;
-    use crate::benchmarks;
 
     #[test]
-    fn what_can_be_explained_exists_and_the_rest_is_refused() {
-        let settings = Settings {
-            explain_over: Some(100.0),
-            ..Settings::default()
-        };
-        let named = |name: &str| benchmarks().find(|benchmark| benchmark.name == name).unwrap();
-        for name in EXPLAINED {
-            assert!(check(&settings, &[named(name)]).is_ok(), "{name}");
-        }
-        let refused = check(&settings, &[named("inversion")]).unwrap_err().to_string();
-        assert!(
-            refused.contains("`inversion`") && refused.contains("orb.latency"),
-            "{refused}"
-        );
-        assert!(check(&Settings::default(), &[named("inversion")]).is_ok());
-        assert!(check(&settings, &benchmarks().collect::<Vec<_>>()).is_ok());
-    }
-
-    #[test]
-    fn a_limit_is_a_time() {
-        assert_eq!(microseconds("0"), Ok(0.0));
-        assert_eq!(microseconds("12.5"), Ok(12.5));
-        for wrong in ["-1", "", "10us", "inf", "NaN"] {
-            assert!(microseconds(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn each_pass_has_a_figure_and_tables_and_one_without_slow_calls_says_so() {
+    fn each_pass_with_slow_calls_has_a_figure_and_tables() {
         let mut outcome = Outcome::new("x", MachineFacts::read(&CpuSet::single(0)));
         let head = |pass: &str, slow: u32| {
             Row::new()

@@ -1,8 +1,9 @@
-//! `bench inversion`: nothing less important runs while a more important request waits.
+//! `bench inversion`: checks that nothing less important runs while a more important request waits.
 //!
-//! Three clients with rates and a flood of best-effort calls on one CPU, traced by the kernel's scheduler and the ORB's
-//! flight recorder: once through a classic pool, where the trace must find many waits (or it would find nothing anywhere),
-//! once through lanes, where none may be long. Source: \[S2\] experiments 7 and 8, figures 22 and 25.
+//! Three clients with fixed rates and many best-effort clients share one CPU, traced by the kernel's scheduler and
+//! the ORB's flight recorder: first with a pool without lanes, where the trace must find many waits (this shows
+//! that it detects them), then with lanes, where none may be long.
+//! Source: [Pyarali 2002] experiments 7 and 8, figures 22 and 25.
 
 use std::{path::Path, time::Duration};
 
@@ -14,45 +15,45 @@ use punctual_trace::{
 };
 
 use crate::{
-    Benchmark, Error, Findings, Length,
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
     load::{self, Placement, Played, Pool, Setup},
     testbed::{Places, Testbed},
 };
 
-/// A little below capacity, so that best effort has something: figure 25.
+/// Slightly below capacity, so that best-effort clients get some processor time: figure 25.
 const WORK: u32 = 28;
-/// As many continuous clients as the paper's last point.
+/// The number of best-effort clients at the paper's last point.
 const BEST_EFFORT: usize = 10;
-/// How long a request may wait for something less important, in microseconds: the latency of an interrupt on a busy machine.
+/// The longest time that a request may wait for something less important, in microseconds: the latency of an
+/// interrupt on a busy machine.
 const LIMIT_US: f64 = 200.0;
-/// How many longer waits the classic pool must show for the detector to be trusted.
+/// The number of longer waits that the trace must find in the pool without lanes, as a check of the detector.
 const MANY: usize = 20;
-/// The largest share of the time that holes may have before nothing is certain.
+/// The largest share of the measured time that holes may take.
 const LARGEST_EXCLUDED_SHARE: f64 = 0.02;
-/// Rows with single intervals, for each pool.
+/// The number of rows with single intervals per pool.
 const MOST_INTERVALS: usize = 50;
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "inversion",
-    about: "whether requests wait while something less important runs, under a flood of best-effort calls; needs root",
+    about: "requests that wait while something less important runs, beside ten best-effort clients; needs root",
     expected: |length| load::expected(&phases(length)) + Duration::from_secs(3),
     run: measure,
 };
 
-/// How long one pool is measured, in seconds.
+/// Returns how long one pool is measured, in seconds.
 fn seconds(length: Length) -> f64 {
     length.pick(3.0, 10.0, 10.0)
 }
 
-/// Each pool in turn.
+/// Returns one phase for each pool.
 fn phases(length: Length) -> Vec<load::Phase<Pool>> {
     let pools = Pool::ALL.into_iter().enumerate();
     let phase = |(number, pool): (usize, Pool)| load::Phase {
         key: pool,
-        title: format!(
-            "{} pool, work {WORK}, {BEST_EFFORT} best-effort clients",
-            pool.name()
-        ),
+        title: format!("{}, work {WORK}, {BEST_EFFORT} best-effort clients", pool.title()),
         stage: 0,
         pool: number,
         seconds: seconds(length),
@@ -82,13 +83,13 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     outcome.parameter("best_effort_clients", BEST_EFFORT);
     outcome.parameter("seconds_per_phase", seconds(length));
     outcome.parameter("limit_us", LIMIT_US);
-    judge(&places, &played, &recorded, outcome, perfetto.as_deref())?;
+    evaluate(&places, &played, &recorded, outcome, perfetto.as_deref())?;
     let outcome = session.end()?;
     let chapter = chapter(&outcome);
     Ok(Findings { outcome, chapter })
 }
 
-/// Records the kernel's scheduling, read beside the pinned CPU where there is another one.
+/// Returns settings that record the kernel's scheduling, with the reader on the driver's CPU if it has one.
 pub(crate) fn recording(places: &Places) -> SessionSettings {
     let reader = if places.has_driver() {
         places.driver.clone()
@@ -104,7 +105,7 @@ pub(crate) fn recording(places: &Places) -> SessionSettings {
     }
 }
 
-fn judge(
+fn evaluate(
     places: &Places,
     phases: &[Phase],
     recorded: &Recorded,
@@ -126,7 +127,7 @@ fn judge(
             outcome.parameter("kernel_events", kernel.events.len());
             if !kernel.lost.is_nothing() {
                 outcome.unfit(format!(
-                    "events of the kernel were lost, so waits may be missing: {:?}",
+                    "kernel events were lost, so waits may be missing: {:?}",
                     kernel.lost
                 ));
             }
@@ -139,7 +140,7 @@ fn judge(
             );
             outcome.skip(
                 Some("classic.over"),
-                "waits in the classic pool, by the kernel's trace",
+                "waits in the pool without lanes, by the kernel's trace",
                 reason.as_str(),
             );
             outcome.unfit(format!("the kernel's scheduling could not be traced: {reason}"));
@@ -152,12 +153,12 @@ fn judge(
         ));
     }
     if let Some(file) = perfetto {
-        crate::trace::write_timeline(file, recorded, &analysis, &names)?;
+        crate::waits::write_timeline(file, recorded, &analysis, &names)?;
     }
     Ok(())
 }
 
-/// What belongs to a phase: its time, its CPU, and threads of the ORBs.
+/// Returns the waits and holes of one phase: within its time, on the measured CPU, of the ORBs' threads.
 fn part(analysis: &Analysis, phase: &Phase, places: &Places, recorded: &Recorded) -> Analysis {
     let Span { start_ns, end_ns } = phase.span;
     let within = |start: u64| (start_ns..end_ns).contains(&start);
@@ -207,7 +208,7 @@ fn in_pool(row: Row, pool: &str) -> Row {
 }
 
 fn claims(phase: &Phase, part: &Analysis, recorded: &Recorded, outcome: &mut Outcome) {
-    let source = "issue 3, [S2] experiment 8";
+    let source = "Punctual's limit, after [Pyarali 2002] experiment 8";
     let limit = (LIMIT_US * 1e3) as u64;
     let over = part
         .inversions
@@ -230,7 +231,10 @@ fn claims(phase: &Phase, part: &Analysis, recorded: &Recorded, outcome: &mut Out
     };
     let joined = requests().filter(|request| request.service.is_some()).count();
     let pool = phase.key.name();
-    let text = format!("{pool}: share of the requests that were seen on both sides (%)");
+    let text = format!(
+        "{}: share of the requests recorded on both sides (%)",
+        phase.key.title()
+    );
     let share = 100.0 * joined as f64 / requests().count() as f64;
     outcome.claim(Claim::at_least(
         format!("{pool}.joined"),
@@ -247,7 +251,7 @@ fn claims(phase: &Phase, part: &Analysis, recorded: &Recorded, outcome: &mut Out
             outcome.claim(claim);
         }
         Pool::Classic => {
-            let text = format!("classic pool: waits of more than {LIMIT_US} µs that the same trace finds");
+            let text = format!("pool without lanes: waits of more than {LIMIT_US} µs in the same trace");
             let claim = Claim::at_least("classic.over", text, source, over as f64, MANY as f64);
             outcome.claim(claim);
         }
@@ -257,8 +261,9 @@ fn claims(phase: &Phase, part: &Analysis, recorded: &Recorded, outcome: &mut Out
     outcome.parameter(format!("{pool}_share_of_holes"), share);
     if share > LARGEST_EXCLUDED_SHARE {
         outcome.unfit(format!(
-            "with the {pool} pool kernel or host held the CPU back for {:.1} % of the time; at most {:.0} % may be \
-             excluded: stop other load and run it again",
+            "{}: kernel or host took the CPU for {:.1} % of the time; at most {:.0} % may be excluded: stop other \
+             load and run it again",
+            phase.key.title(),
             share * 100.0,
             LARGEST_EXCLUDED_SHARE * 100.0
         ));
@@ -268,21 +273,21 @@ fn claims(phase: &Phase, part: &Analysis, recorded: &Recorded, outcome: &mut Out
 const CLIENT_COLUMNS: &[(&str, &str)] = &[
     ("pool", "pool"),
     ("priority", "client"),
-    ("asked_hz", "asked (Hz)"),
+    ("asked_hz", "requested (Hz)"),
     ("achieved_hz", "achieved (Hz)"),
-    ("deadlines_made_percent", "deadlines made (%)"),
+    ("deadlines_made_percent", "deadlines met (%)"),
 ];
 
 fn tables(outcome: &Outcome) -> Vec<(String, Table)> {
     let clients = outcome
         .rows()
         .iter()
-        .filter(|row| crate::trace::is_kind(row, "client"));
+        .filter(|row| crate::rows::is_kind(row, "client"));
     let clients = Table::of(clients.map(Row::as_map)).columns(CLIENT_COLUMNS);
     let mut tables = vec![("Calls".to_owned(), clients)];
     for pool in Pool::ALL {
         let of_pool = |row: &Row| row.get("pool").is_some_and(|name| name == pool.name());
-        let found = crate::trace::tables(outcome, of_pool).into_iter();
+        let found = crate::waits::tables(outcome, of_pool).into_iter();
         tables.extend(found.map(|(title, table)| (format!("{}: {title}", pool.heading()), table)));
     }
     tables
@@ -290,8 +295,8 @@ fn tables(outcome: &Outcome) -> Vec<(String, Table)> {
 
 fn chapter(outcome: &Outcome) -> Chapter {
     let chapter = Chapter::new("No unbounded priority inversion").paragraph(
-        "Three clients call at 75, 50 and 25 Hz, and ten more as fast as they can, all on one processor. Shown is how long \
-         requests and their threads waited while something less important ran, by the kernel's own trace.",
+        "Three clients call at 75, 50 and 25 Hz, and ten more as fast as they can, all on one processor. The tables \
+         show how long requests and their threads waited while something less important ran, from the kernel's trace.",
     );
     let tables = tables(outcome).into_iter();
     tables.fold(chapter, |chapter, (title, table)| {

@@ -1,4 +1,4 @@
-//! What every measurement does with its outcome: say it, write it, and end with the contract's exit code.
+//! What every command does with its outcome: print the verdict, write files, and return the exit code.
 
 mod machine;
 pub(crate) mod output_file;
@@ -8,27 +8,25 @@ use std::{path::PathBuf, process::ExitCode};
 use punctual_harness::Outcome;
 use punctual_report::{Page, Tone};
 
-use crate::Error;
+use crate::error::Error;
 
-/// Where results go besides the screen.
-#[derive(clap::Args, Clone, Debug, Default)]
+/// Files to write results to, in addition to the terminal.
+#[derive(Clone, Debug, Default)]
 pub struct Files {
-    /// Also write everything measured, as JSON, to this file
-    #[arg(long, value_name = "FILE")]
+    /// Everything measured, as JSON.
     pub json: Option<PathBuf>,
-    /// Also write one self-contained HTML page to this file
-    #[arg(long, value_name = "FILE")]
+    /// One self-contained HTML page.
     pub html: Option<PathBuf>,
 }
 
 impl Files {
-    /// Finds out whether they will be writable, before anything is measured.
+    /// Checks that the files can be written, before anything is measured.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let mut asked = [&self.json, &self.html].into_iter().flatten();
-        asked.try_for_each(|file| output_file::check(file))
+        let mut files = [&self.json, &self.html].into_iter().flatten();
+        files.try_for_each(|file| output_file::check(file))
     }
 
-    /// Writes what was asked for, prints the verdict, and returns its exit code.
+    /// Writes the requested files, prints the verdict, and returns its exit code.
     pub(crate) fn finish(&self, outcome: &Outcome, html: impl FnOnce() -> Result<String, Error>) -> ExitCode {
         let written = self.write(outcome, html);
         println!("{}", outcome.verdict());
@@ -42,7 +40,7 @@ impl Files {
     }
 
     fn write(&self, outcome: &Outcome, html: impl FnOnce() -> Result<String, Error>) -> Result<(), Error> {
-        // One that cannot be written does not keep the other from being written.
+        // If one file cannot be written, the other still is.
         let json = self.json.as_ref().map(|file| {
             let kept = output_file::write_or_keep(file, outcome.to_json().as_bytes())?;
             println!("JSON: {}", kept.display());
@@ -57,7 +55,7 @@ impl Files {
     }
 }
 
-/// The head of every page: title, verdict, machine and what was done to it. The JSON goes with it as a file to save.
+/// Creates the head of every page: title, verdict, machine and its preparation, with the JSON as a download.
 pub(crate) fn page(title: &str, outcome: &Outcome) -> Result<Page, Error> {
     let tone = match outcome.verdict().exit_code() {
         0 => Tone::Good,
@@ -71,7 +69,7 @@ pub(crate) fn page(title: &str, outcome: &Outcome) -> Result<Page, Error> {
         .data(&format!("{}.json", outcome.benchmark()), &data))
 }
 
-/// Says why a measurement could not run, with exit code 2.
+/// Prints why a measurement could not run, and returns exit code 2.
 pub(crate) fn could_not_run(name: &str, error: &Error) -> ExitCode {
     eprintln!("error: {name} could not run: {error}");
     ExitCode::from(2)

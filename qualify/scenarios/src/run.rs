@@ -1,5 +1,5 @@
-//! Benchmarks one after the other, on one prepared machine. One that fails does not keep the next from running; a signal
-//! ends them all, and what was measured by then is there.
+//! Runs benchmarks one after the other on one prepared machine. After a failure the next one runs; a signal ends
+//! the run, and the results measured by then are kept.
 
 use std::{
     any::Any,
@@ -12,19 +12,22 @@ use punctual_os::signals::TerminationSignal;
 use punctual_report::Chapter;
 
 use crate::{
-    Benchmark, Error, Findings, explain,
-    testbed::{Settings, Testbed},
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    explain,
+    settings::Settings,
+    testbed::Testbed,
 };
 
-/// What came of a run, or has so far.
+/// The results of a run, possibly still in progress.
 pub(crate) struct Run<'b> {
     settings: &'b Settings,
     /// In the order in which they ran.
     pub(crate) measured: Vec<Measured<'b>>,
-    /// Not begun.
+    /// Benchmarks that have not started.
     pub(crate) outstanding: Vec<&'b Benchmark>,
     interrupted: Option<TerminationSignal>,
-    /// What keeps the outstanding ones from being measured besides a signal.
+    /// Why the outstanding ones cannot be measured, other than a signal.
     obstacle: Option<String>,
 }
 
@@ -32,14 +35,14 @@ pub(crate) struct Run<'b> {
 pub(crate) struct Measured<'b> {
     pub(crate) benchmark: &'b Benchmark,
     pub(crate) elapsed: Duration,
-    /// Of one that failed, why.
+    /// Its outcome; if it failed, this states why.
     pub(crate) outcome: Outcome,
-    /// None of one that failed.
+    /// Its chapter of the report; `None` if it failed.
     pub(crate) chapter: Option<Chapter>,
 }
 
 impl<'b> Run<'b> {
-    /// Measures. `after_each` gets what there is so far, and an outcome for all of it that is empty yet.
+    /// Runs the benchmarks. `after_each` receives the results so far.
     pub(crate) fn measure(
         title: &str,
         benchmarks: &[&'b Benchmark],
@@ -71,21 +74,21 @@ impl<'b> Run<'b> {
                 );
                 testbed.progress.part(name, (benchmark.expected)(length));
             }
-            run.one(benchmark, &mut testbed);
+            run.run_one(benchmark, &mut testbed);
             run.interrupted = testbed.interrupted();
             after_each(&run, &testbed);
         }
         Ok((run, testbed))
     }
 
-    fn one(&mut self, benchmark: &'b Benchmark, testbed: &mut Testbed) {
+    fn run_one(&mut self, benchmark: &'b Benchmark, testbed: &mut Testbed) {
         let began = Instant::now();
-        let came = testbed.sweep().map_err(|error| {
-            self.obstacle = Some(format!("the machine is not prepared any more: {error}"));
+        let prepared = testbed.sweep().map_err(|error| {
+            self.obstacle = Some(format!("the machine is no longer prepared: {error}"));
             error
         });
-        let came = came.and_then(|()| caught(benchmark, testbed));
-        let (mut outcome, chapter) = match came {
+        let result = prepared.and_then(|()| run_catching_panics(benchmark, testbed));
+        let (mut outcome, chapter) = match result {
             Ok(Findings { outcome, chapter }) => (outcome, Some(chapter)),
             Err(error) => {
                 let mut outcome = testbed.outcome(benchmark.name);
@@ -106,38 +109,36 @@ impl<'b> Run<'b> {
         });
     }
 
-    /// One outcome for all: `named` takes in those of the benchmarks.
+    /// Merges the outcomes of the benchmarks into `named`.
     pub(crate) fn outcome(&self, mut named: Outcome) -> Outcome {
         named.parameter("length", self.settings.length().name());
         for measured in &self.measured {
             named.absorb(measured.outcome.clone());
         }
         let why = match (&self.interrupted, &self.obstacle) {
-            (Some(signal), _) => Some(format!("interrupted by {signal} before it began")),
+            (Some(signal), _) => Some(format!("interrupted by {signal} before it started")),
             (None, Some(obstacle)) => Some(obstacle.clone()),
             (None, None) => None,
         };
         for benchmark in &self.outstanding {
-            let why = why
-                .clone()
-                .unwrap_or_else(|| "the run has not come to it".to_owned());
+            let why = why.clone().unwrap_or_else(|| "not reached yet".to_owned());
             named.skip(None, benchmark.name, why);
         }
         match (&self.interrupted, self.outstanding.len()) {
             (Some(signal), 0) => named.interrupted(format!("by {signal}")),
-            (Some(signal), left) => named.interrupted(format!("by {signal}, with {left} not begun")),
+            (Some(signal), left) => named.interrupted(format!("by {signal}; {left} not started")),
             (None, 0) => {}
-            (None, left) => named.failed(format!("{left} not begun")),
+            (None, left) => named.failed(format!("{left} not started")),
         }
         named
     }
 }
 
-/// A defect of a benchmark costs its own results, and not those of the others.
-fn caught(benchmark: &Benchmark, testbed: &mut Testbed) -> Result<Findings, Error> {
+/// Runs a benchmark. A panic, which is a defect of the benchmark, loses its own results only.
+fn run_catching_panics(benchmark: &Benchmark, testbed: &mut Testbed) -> Result<Findings, Error> {
     catch_unwind(AssertUnwindSafe(|| (benchmark.run)(testbed))).unwrap_or_else(|panic| {
         Err(format!(
-            "it panicked, which is a defect of the benchmark: {}",
+            "the benchmark panicked, which is a defect in it: {}",
             text_of(panic.as_ref())
         )
         .into())
@@ -148,6 +149,6 @@ fn text_of(panic: &(dyn Any + Send)) -> &str {
     match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
         (Some(text), _) => text,
         (None, Some(text)) => text,
-        (None, None) => "it left no text",
+        (None, None) => "no message",
     }
 }

@@ -1,4 +1,4 @@
-//! The machine, prepared for measurements: one supervisor and one progress bar for all that is measured in a run.
+//! The machine prepared for measurements, with one supervisor and one progress bar for the whole run.
 
 use std::time::Duration;
 
@@ -7,16 +7,19 @@ use punctual_harness::{
 };
 use punctual_os::{CpuSet, TaskId, affinity, signals::TerminationSignal};
 
-use crate::{Error, benchmark::Length, load::Calibration};
+use crate::{error::Error, length::Length, settings::Settings};
 
-/// The CPU of server and clients, and that of everything else; the same where there is but one.
+/// The measured CPU and the driver's CPU; they are the same on a machine with one CPU.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
+    /// The CPU of server and clients.
     pub(crate) pinned: CpuSet,
+    /// The CPU of everything else.
     pub(crate) driver: CpuSet,
 }
 
 impl Places {
+    /// Selects the last allowed CPU for the measurement and the first one for the driver.
     pub(crate) fn find() -> Result<Self, Error> {
         let cpus: Vec<usize> = affinity::current().iter().collect();
         let (&first, &last) = cpus.first().zip(cpus.last()).ok_or("no CPU to run on")?;
@@ -26,74 +29,31 @@ impl Places {
         })
     }
 
-    /// Whether there is a CPU besides the one that is measured.
+    /// Returns whether the driver has a CPU other than the measured one.
     pub(crate) fn has_driver(&self) -> bool {
         self.pinned != self.driver
     }
 }
 
-/// What holds for everything that is measured in a run.
-#[derive(clap::Args, Clone, Debug, Default)]
-pub struct Settings {
-    /// A first impression: shorter, with fewer points and wider confidence intervals
-    #[arg(long)]
-    pub quick: bool,
-    /// As long as the papers measured, where they say it
-    #[arg(long, conflicts_with = "quick")]
-    pub paper_lengths: bool,
-    /// Change nothing on the system: real-time throttling stays on, other programs stay where they are
-    #[arg(long)]
-    pub leave_system_alone: bool,
-    /// Also say where the time of calls slower than this went, in a traced pass of their own (`cubit` and `orb.latency` only)
-    #[arg(long, value_name = "MICROSECONDS", value_parser = crate::explain::microseconds)]
-    pub explain_over: Option<f64>,
-    /// Write the timeline to this file, for ui.perfetto.dev (`inversion` only)
-    #[arg(long, value_name = "FILE")]
-    pub perfetto: Option<std::path::PathBuf>,
-}
-
-impl Settings {
-    pub(crate) fn length(&self) -> Length {
-        match (self.quick, self.paper_lengths) {
-            (true, _) => Length::Quick,
-            (false, true) => Length::Paper,
-            (false, false) => Length::Full,
-        }
-    }
-
-    /// As they are written on a command line, without the files.
-    pub(crate) fn arguments(&self) -> String {
-        let flags = [
-            (self.quick, " --quick"),
-            (self.paper_lengths, " --paper-lengths"),
-            (self.leave_system_alone, " --leave-system-alone"),
-        ];
-        let flags = flags.iter().filter(|(set, _)| *set).map(|(_, flag)| *flag);
-        let explained = self
-            .explain_over
-            .map_or(String::new(), |over| format!(" --explain-over {over}"));
-        flags.collect::<String>() + &explained
-    }
-}
-
-/// Where benchmarks run. Foreign tasks are off the pinned CPU and real-time throttling is lifted until it is dropped.
+/// The prepared machine. Until it is finished, foreign tasks are kept off the measured CPU and real-time
+/// throttling is lifted.
 pub struct Testbed {
     pub(crate) places: Places,
     pub(crate) length: Length,
     pub(crate) settings: Settings,
     pub(crate) progress: Progress,
-    /// The unit of work, once a benchmark has asked for it.
-    pub(crate) calibration: Option<Calibration>,
+    /// Rounds per unit of work, once a benchmark has calibrated the load.
+    pub(crate) rounds_per_unit_of_work: Option<u32>,
     interruption: Interruption,
     supervisor: Supervisor,
     prepared: serde_json::Value,
 }
 
 impl Testbed {
-    /// Prepares the machine. From now on a signal to end fails the benchmark that runs.
+    /// Prepares the machine. From now on, a termination signal makes the running benchmark fail.
     ///
     /// # Errors
-    /// Another run holds the machine.
+    /// Another run has prepared the machine.
     pub(crate) fn prepare(
         title: &str,
         length: Length,
@@ -113,44 +73,46 @@ impl Testbed {
             length,
             settings: settings.clone(),
             progress,
-            calibration: None,
+            rounds_per_unit_of_work: None,
             interruption,
             supervisor,
             prepared,
         })
     }
 
-    /// An outcome that says where it was measured, and how the machine was prepared.
+    /// Creates an outcome with the facts of the machine and how it was prepared.
     pub fn outcome(&self, benchmark: &str) -> Outcome {
         let mut outcome = Outcome::new(benchmark, MachineFacts::read(&self.places.pinned));
         outcome.parameter("prepared", self.prepared.clone());
         outcome
     }
 
-    /// How much is measured.
+    /// Returns how much is to be measured.
     pub fn length(&self) -> Length {
         self.length
     }
 
-    /// Where the user sees what goes on: each benchmark calls [`Progress::stage`].
+    /// Returns the progress display; each benchmark calls [`Progress::stage`].
     pub fn progress(&self) -> &Progress {
         &self.progress
     }
 
-    /// The signal that wants the run to end. Children are gone then; what waits for nobody looks here.
+    /// Returns the termination signal that was received, if any. Child processes have ended by then; code that
+    /// waits for no child checks this.
     pub fn interrupted(&self) -> Option<TerminationSignal> {
         self.interruption.by()
     }
 
-    /// Makes it as it was for the first benchmark: this thread where the driver belongs, and foreign tasks that have come
-    /// to the pinned CPU since moved away.
+    /// Prepares the machine for the next benchmark: moves this thread to the driver's CPU, and new foreign tasks
+    /// off the measured CPU.
     pub(crate) fn sweep(&mut self) -> Result<(), Error> {
         affinity::set_current(&self.places.driver)?;
         self.supervisor.sweep()?;
         Ok(())
     }
 
-    /// Gives the measured CPU to a process as a scheduling domain of its own, or says why that cannot be had.
+    /// Makes the measured CPU an exclusive scheduling domain of a process; the inner error states why the
+    /// kernel does not allow it.
     pub(crate) fn isolate(&mut self, process: TaskId) -> Result<Result<(), String>, Error> {
         match self.supervisor.isolate(process) {
             Ok(()) => Ok(Ok(())),
@@ -161,7 +123,7 @@ impl Testbed {
         }
     }
 
-    /// Undoes it.
+    /// Ends the exclusive scheduling domain.
     pub(crate) fn share(&mut self) -> Result<(), Error> {
         Ok(self.supervisor.share()?)
     }

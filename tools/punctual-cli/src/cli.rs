@@ -7,9 +7,13 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser},
 };
 
-use punctual_scenarios::{bench, benchmarks, demo, qualify, trace};
+use punctual_scenarios::benchmarks;
 
-use crate::{doctor, plan, top};
+use crate::{
+    doctor,
+    measuring::{Bench, Demo, Qualify, Trace},
+    plan, top,
+};
 
 /// Punctual, a Real-time CORBA ORB: see what it does, measure it, compile IDL, plan deadlines.
 #[derive(Debug, Parser)]
@@ -27,7 +31,7 @@ pub enum Command {
     /// call grows until the CPU cannot do it all. Once with a classic pool of threads, once with a lane per priority: only with
     /// lanes does the high-priority client keep its deadlines.
     #[command(verbatim_doc_comment, after_help = DEMO)]
-    Demo(demo::Options),
+    Demo(Demo),
     /// Measure the ORB on this machine
     #[command(after_help = BENCH)]
     Bench {
@@ -35,7 +39,7 @@ pub enum Command {
         #[arg(value_parser = benchmark_names())]
         name: String,
         #[command(flatten)]
-        options: bench::Options,
+        arguments: Bench,
     },
     /// Measure all that the papers did, and judge this machine and the ORB on it
     ///
@@ -43,7 +47,7 @@ pub enum Command {
     /// one CPU; says of each claim whether it holds here; and writes the papers' figures, redrawn with today's data, as one
     /// page. docs/qualify.md says how to read it.
     #[command(verbatim_doc_comment, after_help = QUALIFY)]
-    Qualify(qualify::Options),
+    Qualify(Qualify),
     /// Show who ran while something more important waited
     ///
     /// Runs a command, or watches the machine, while the kernel records every switch between threads and ORBs record what
@@ -51,7 +55,7 @@ pub enum Command {
     /// while a CPU it could use ran something less important: who, where, how long. What the kernel or the host kept from
     /// running stands apart. Where the kernel may not be traced (not root), the ORBs' records alone are used.
     #[command(verbatim_doc_comment, after_help = TRACE)]
-    Trace(trace::Options),
+    Trace(Trace),
     /// Check IDL, or compile it to Rust
     #[command(subcommand)]
     Idl(Idl),

@@ -3,6 +3,7 @@
 mod cli;
 mod doctor;
 mod idl;
+mod measuring;
 mod plan;
 mod top;
 
@@ -22,13 +23,13 @@ fn main() -> ExitCode {
     punctual_harness::supervisor::main_if_asked();
     punctual_scenarios::main_if_asked();
     match Cli::parse().command {
-        Command::Demo(options) => demo::run(&options),
-        Command::Bench { name, options } => match benchmarks().find(|benchmark| benchmark.name == name) {
-            Some(benchmark) => bench::run(benchmark, &options),
+        Command::Demo(arguments) => demo::run(&arguments.into()),
+        Command::Bench { name, arguments } => match benchmarks().find(|benchmark| benchmark.name == name) {
+            Some(benchmark) => bench::run(benchmark, &arguments.into()),
             None => list_benchmarks(),
         },
-        Command::Qualify(options) => qualify::run(&benchmarks().collect::<Vec<_>>(), &options),
-        Command::Trace(options) => trace::run(&options),
+        Command::Qualify(arguments) => qualify::run(&benchmarks().collect::<Vec<_>>(), &arguments.into()),
+        Command::Trace(arguments) => trace::run(&arguments.into()),
         Command::Idl(command) => idl::run(&command),
         Command::Plan(options) => plan::run(&options),
         Command::Doctor(options) => doctor::run(&options),

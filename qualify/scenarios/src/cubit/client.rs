@@ -22,7 +22,7 @@ use super::{
     transport::Transport,
 };
 use crate::{
-    Error,
+    error::Error,
     idl::cubit::bench::{CubitRef, Many},
 };
 

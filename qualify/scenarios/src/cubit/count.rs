@@ -15,7 +15,7 @@ use super::{
     operation::Operation,
     placement::BLOCK,
 };
-use crate::Error;
+use crate::error::Error;
 
 /// What the kernel counted, per call.
 #[derive(Default)]

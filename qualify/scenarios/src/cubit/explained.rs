@@ -11,7 +11,7 @@ use super::{
     server,
     transport::Transport,
 };
-use crate::{Error, explain::Pass, testbed::Testbed};
+use crate::{error::Error, explain::Pass, testbed::Testbed};
 
 const OPERATION: Operation = Operation::Long;
 /// Of 7 records each on the lane's thread.

@@ -2,7 +2,7 @@
 //!
 //! Client and server are processes of their own, on one CPU and on two. Blocks of calls alternate with blocks of a raw ping-pong of
 //! the same kind (TCP, Unix socket, shared memory with futexes) and of the same numbers of octets over the same CPUs, so that what
-//! disturbs one disturbs the other; the ratio is taken within each pair. Source: \[S0\] 3.2, TAO's IDL_Cubit.
+//! disturbs one disturbs the other; the ratio is taken within each pair. Source: [Schmidt 2002] 3.2, TAO's IDL_Cubit.
 
 pub(crate) mod client;
 mod count;
@@ -25,7 +25,14 @@ use self::{
     placement::{LaneWait, Placement},
     transport::Transport,
 };
-use crate::{Benchmark, Error, Findings, Length, Role, explain, testbed::Testbed};
+use crate::{
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    explain,
+    length::Length,
+    role::Role,
+    testbed::Testbed,
+};
 
 const SERVER_ROLE: &str = "__cubit-server";
 const CLIENT_ROLE: &str = "__cubit-client";

@@ -16,7 +16,7 @@ use super::{
     server,
     transport::Transport,
 };
-use crate::Error;
+use crate::error::Error;
 
 /// Which CPUs client and server run on, what is between them, and how the server waits.
 pub(super) struct Placement {

@@ -12,7 +12,7 @@ use super::{
     servant::Servant,
     transport::Transport,
 };
-use crate::{Error, idl::cubit::bench::CubitRef};
+use crate::{error::Error, idl::cubit::bench::CubitRef};
 
 /// The priority of the lane and of the client: in the middle, native 50 under SCHED_FIFO.
 pub(crate) const PRIORITY: i16 = 16_384;

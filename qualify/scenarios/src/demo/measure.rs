@@ -1,18 +1,22 @@
+//! Phases and claims of the demo.
+
 use std::time::Duration;
 
 use punctual_harness::{Claim, Outcome, Row};
 
 use super::Options;
 use crate::{
-    Error, Length,
+    error::Error,
+    length::Length,
     load::{self, Counting, Importance, Phase, Placement, Played, Pool, Session, Setup},
-    testbed::{Settings, Testbed},
+    settings::Settings,
+    testbed::Testbed,
 };
 
-/// Where the claims are made: a quarter and more over capacity, but not so far that the high client alone exceeds it.
+/// The works of the claims: far above capacity, but not so far that the high-priority client alone exceeds it.
 const CLAIMED_WORKS: [u32; 2] = [50, 55];
 
-/// A pool under a work.
+/// A pool with a work.
 #[derive(Clone, Copy)]
 struct Point {
     pool: Pool,
@@ -56,7 +60,7 @@ fn phases(options: &Options) -> Vec<Phase<Point>> {
         for &work in options.works() {
             phases.push(Phase {
                 key: Point { pool, work },
-                title: format!("{} pool, work {work}", pool.name()),
+                title: format!("{}, work {work}", pool.title()),
                 stage: 0,
                 pool: number,
                 seconds: options.seconds_per_phase(),
@@ -68,7 +72,7 @@ fn phases(options: &Options) -> Vec<Phase<Point>> {
 }
 
 fn claim(phases: &[Played<Point>], outcome: &mut Outcome) {
-    let source = "[S2] experiments 4 and 5";
+    let source = "[Pyarali 2002] experiments 4 and 5";
     for phase in phases {
         let Point { pool, work } = phase.key;
         if !CLAIMED_WORKS.contains(&work) {
@@ -78,7 +82,7 @@ fn claim(phases: &[Played<Point>], outcome: &mut Outcome) {
         let (high, high_corrected) = (made(Importance::High).raw, made(Importance::High).corrected);
         match pool {
             Pool::Lanes => {
-                let text = format!("lanes, work {work}: share of deadlines the 75 Hz client makes (%)");
+                let text = format!("lanes, work {work}: share of deadlines that the 75 Hz client meets (%)");
                 outcome.claim(Claim::at_least(
                     format!("lanes.high.{work}"),
                     text,
@@ -87,14 +91,15 @@ fn claim(phases: &[Played<Point>], outcome: &mut Outcome) {
                     97.0,
                 ));
                 let text = format!(
-                    "lanes, work {work}: the same, with those lost to the kernel counted as made (%)"
+                    "lanes, work {work}: the same, with deadlines lost to the kernel counted as met (%)"
                 );
                 let id = format!("lanes.high.corrected.{work}");
                 outcome.claim(Claim::at_least(id, text, source, high_corrected, 99.0));
             }
             Pool::Classic => {
-                let text =
-                    format!("classic pool, work {work}: share of deadlines the 75 Hz client makes (%)");
+                let text = format!(
+                    "pool without lanes, work {work}: share of deadlines that the 75 Hz client meets (%)"
+                );
                 outcome.claim(Claim::below(
                     format!("classic.high.{work}"),
                     text,
@@ -105,7 +110,7 @@ fn claim(phases: &[Played<Point>], outcome: &mut Outcome) {
                 let others = [Importance::Medium, Importance::Low].map(|other| made(other).raw);
                 let least = others.into_iter().fold(f64::INFINITY, f64::min);
                 let text = format!(
-                    "classic pool, work {work}: the 75 Hz client's share is below the others' smallest (%)"
+                    "pool without lanes, work {work}: the 75 Hz client's share is below the others' smallest (%)"
                 );
                 outcome.claim(Claim::below(
                     format!("classic.high-is-least.{work}"),

@@ -1,8 +1,8 @@
-//! `demo`: what lanes are for, in under a minute.
+//! `punctual demo`: shows the effect of lanes in under a minute.
 //!
-//! Three clients call at fixed rates, the more important the faster, while the work per call grows until the processor cannot
-//! do it all: once through a thread pool that treats all requests alike, once through lanes.
-//! Source: \[S2\] experiments 4 and 5, figures 15 and 17.
+//! Three clients call at fixed rates, more important ones faster, while the work per call grows until it exceeds the
+//! processor's capacity: first with a thread pool that treats all requests alike, then with lanes.
+//! Source: [Pyarali 2002] experiments 4 and 5, figures 15 and 17.
 
 mod measure;
 mod page;
@@ -11,24 +11,20 @@ use std::process::ExitCode;
 
 use crate::report::{Files, could_not_run};
 
-/// The page with the figures, where nobody says otherwise.
+/// The default file for the page with the figures.
 const PAGE: &str = "punctual-demo.html";
 
-/// What `punctual demo` can be told. The page with the figures is written to `punctual-demo.html` unless `--html` names
-/// another file.
-#[derive(clap::Args, Clone, Debug)]
+/// Options of `punctual demo`. The page with the figures is written to `punctual-demo.html` by default.
+#[derive(Clone, Debug, Default)]
 pub struct Options {
-    #[command(flatten)]
-    files: Files,
-    /// How long to measure in all, spread evenly over pools and works [default: 36, with --quick 12]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(3..=3600))]
-    seconds: Option<u32>,
-    /// Only works 30, 50 and 55
-    #[arg(long)]
-    quick: bool,
-    /// Change nothing on the system: real-time throttling stays on, other programs stay where they are
-    #[arg(long)]
-    leave_system_alone: bool,
+    /// Files to write.
+    pub files: Files,
+    /// Total measuring time in seconds, spread evenly over pools and works.
+    pub seconds: Option<u32>,
+    /// Measure only works 30, 50 and 55.
+    pub quick: bool,
+    /// Change nothing on the system: real-time throttling stays on, other programs stay where they are.
+    pub leave_system_alone: bool,
 }
 
 impl Options {
@@ -40,20 +36,20 @@ impl Options {
         }
     }
 
-    /// How long one work is measured with one pool.
+    /// Returns how long one work is measured with one pool.
     fn seconds_per_phase(&self) -> f64 {
         let total = self.seconds.unwrap_or(if self.quick { 12 } else { 36 });
         f64::from(total) / (2 * self.works().len()) as f64
     }
 }
 
-/// Measures, prints, writes the files asked for. Exit code as the contract for machine reading says.
+/// Measures, prints, and writes the requested files. Returns the exit code of the JSON contract.
 pub fn run(options: &Options) -> ExitCode {
     match measure::measure(options) {
         Ok(outcome) => {
             page::print(&outcome);
             let mut files = options.files.clone();
-            // Figures are what the demo is for: they are drawn unasked.
+            // The figures are the purpose of the demo, so they are drawn by default.
             files.html.get_or_insert_with(|| PAGE.into());
             files.finish(&outcome, || page::html(&outcome))
         }

@@ -1,8 +1,10 @@
+//! The demo's table and page.
+
 use punctual_harness::{Outcome, Row};
 use punctual_report::{LineFigure, Series, Table};
 
 use crate::{
-    Error,
+    error::Error,
     load::{Importance, Pool},
 };
 
@@ -10,9 +12,9 @@ const COLUMNS: &[(&str, &str)] = &[
     ("pool", "pool"),
     ("work", "work"),
     ("priority", "priority"),
-    ("asked_hz", "asked (Hz)"),
+    ("asked_hz", "requested (Hz)"),
     ("achieved_hz", "achieved (Hz)"),
-    ("deadlines_made_percent", "deadlines made (%)"),
+    ("deadlines_made_percent", "deadlines met (%)"),
     ("deadlines_lost_to_kernel_percent", "lost to the kernel (%)"),
 ];
 
@@ -24,30 +26,29 @@ pub(super) fn print(outcome: &Outcome) {
     println!("{}", table(outcome).to_text());
 }
 
-/// The page with the paper's two figures: throughput per priority against work.
+/// Returns the page with the paper's two figures: throughput per priority over work.
 pub(super) fn html(outcome: &Outcome) -> Result<String, Error> {
     let mut page = crate::report::page("Why lanes matter: the demo", outcome)?
-        .section("Throughput against work")
+        .section("Throughput over work")
         .paragraph(
-            "Three clients call at 75, 50 and 25 Hz; the load is such that work 30 keeps the one processor just busy. What \
-             does not fit any more should be the least important.",
+            "Three clients call at 75, 50 and 25 Hz. The load is calibrated so that work 30 just uses the whole \
+             processor. Beyond that, the least important calls should be lost first.",
         );
     for pool in Pool::ALL {
         page = page.figure(figure(outcome, pool))?;
     }
-    Ok(page.section("Every number").table(&table(outcome)).to_html())
+    Ok(page.section("All numbers").table(&table(outcome)).to_html())
 }
 
 fn figure(outcome: &Outcome, pool: Pool) -> LineFigure {
-    let (title, caption) = match pool {
-        Pool::Classic => (
-            "Classic pool",
-            "Three threads at one priority, requests in order of arrival: the 75 Hz client loses first. [S2] figure 15.",
-        ),
-        Pool::Lanes => (
-            "Lanes",
-            "One thread for each priority: the 75 Hz client keeps its rate, the others yield. [S2] figure 17.",
-        ),
+    let caption = match pool {
+        Pool::Classic => {
+            "Three threads at one priority, requests in order of arrival: the 75 Hz client loses calls first. \
+             [Pyarali 2002] figure 15."
+        }
+        Pool::Lanes => {
+            "One thread per priority: the 75 Hz client keeps its rate, the others lose calls. [Pyarali 2002] figure 17."
+        }
     };
     let series = Importance::ALL.map(|importance| {
         let rows = outcome.rows().iter().filter(|row| {
@@ -62,9 +63,9 @@ fn figure(outcome: &Outcome, pool: Pool) -> LineFigure {
         }
     });
     LineFigure {
-        title: title.into(),
+        title: pool.heading().into(),
         caption: caption.into(),
-        x_label: "work per call (30: 150 calls/s are all the processor can do)".into(),
+        x_label: "work per call (30: the processor can do 150 calls/s)".into(),
         y_label: "calls per second".into(),
         series: series.into(),
     }

@@ -7,7 +7,7 @@ use punctual_sched::{dynamic::Time, simulator::Parameters};
 
 use super::disciplines::Named;
 use crate::{
-    Error,
+    error::Error,
     idl::dynamic::dynamic::{Host, HostRef},
     load::priority,
     os::{self, fifo},

@@ -1,4 +1,4 @@
-//! `dyn.*`: Real-time CORBA 1.2, as \[S4\] measured it.
+//! `dyn.*`: Real-time CORBA 1.2, as [Gill 2004] measured it.
 //!
 //! | Benchmark | Question |
 //! |---|---|
@@ -20,7 +20,7 @@ mod schedule;
 mod switch;
 mod tss;
 
-use crate::{Benchmark, Role};
+use crate::{benchmark::Benchmark, role::Role};
 
 /// In the order of the paper.
 pub(crate) const BENCHMARKS: &[Benchmark] = &[
@@ -43,7 +43,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::Length;
+    use crate::length::Length;
 
     #[test]
     fn quick_runs_are_quick() {

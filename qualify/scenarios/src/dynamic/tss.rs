@@ -1,6 +1,6 @@
 //! `dyn.tss`: what the storage of distributable threads costs beside that of the system's threads.
 //!
-//! Source: \[S4\] 3.1, tables 3 and 4. The paper's storage goes by the id of the distributable thread, and found what it looked for
+//! Source: [Gill 2004] 3.1, tables 3 and 4. The paper's storage goes by the id of the distributable thread, and found what it looked for
 //! in 686 ns where the system took 71 ns.
 
 mod access;
@@ -17,15 +17,16 @@ use self::{
     creation::{Creation, Maker},
 };
 use crate::{
-    Benchmark, Error, Findings,
-    benchmark::Length,
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
     os::{Interrupts, Subject, serve, shortened},
     testbed::Testbed,
 };
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "dyn.tss",
-    about: "storage of distributable threads beside pthread_getspecific: keys, reads, writes (tables 3 and 4 of [S4])",
+    about: "storage of distributable threads beside pthread_getspecific: keys, reads, writes (tables 3 and 4 of [Gill 2004])",
     expected: |length| Extent::of(length).expected() * Extent::of(length).processes as u32,
     run: measure,
 };

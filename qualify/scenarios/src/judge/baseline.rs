@@ -1,4 +1,4 @@
-//! What changed since an older run.
+//! Changes since an earlier run.
 
 mod rows;
 
@@ -8,9 +8,9 @@ use punctual_harness::{Claim, MachineFacts, Outcome};
 use punctual_report::{Chapter, Table};
 use serde_json::{Map, Value, json};
 
-use crate::Error;
+use crate::error::Error;
 
-/// An older run.
+/// An earlier run.
 pub(super) struct Baseline {
     file: String,
     outcome: Outcome,
@@ -26,10 +26,10 @@ impl Baseline {
     fn parse(file: &str, text: &str) -> Result<Self, String> {
         let parsed = serde_json::from_str::<Outcome>(text);
         let outcome = parsed
-            .map_err(|error| format!("{file} is nothing that `punctual qualify --json` wrote: {error}"))?;
+            .map_err(|error| format!("{file} was not written by `punctual qualify --json`: {error}"))?;
         if outcome.schema() != Outcome::SCHEMA {
             return Err(format!(
-                "{file} is of version {} of the format, and this program reads version {}: measure it again",
+                "{file} has version {} of the format, but this program reads version {}: measure again",
                 outcome.schema(),
                 Outcome::SCHEMA
             ));
@@ -44,39 +44,39 @@ impl Baseline {
         &self.file
     }
 
-    /// What is different in the run of now.
+    /// Returns a chapter with what is different in the current run.
     pub(super) fn compare(&self, now: &Outcome) -> Chapter {
-        let before = like(now, &self.outcome);
+        let before = as_part_of(now, &self.outcome);
         let mut chapter = Chapter::new(format!("What changed since {}", self.file));
         let differences = differences(&before, now);
         if differences.is_empty() {
-            chapter = chapter.paragraph("Both runs say the same of machine, kernel and settings.");
+            chapter = chapter.paragraph("Both runs have the same machine, kernel and settings.");
         } else {
             let rows = differences.iter().filter_map(Value::as_object);
             chapter = chapter
                 .paragraph(
-                    "The runs were not made under the same conditions: what follows may be due to that.",
+                    "The runs were made under different conditions, which may explain the changes below.",
                 )
-                .table(Table::of(rows).title("The machine and the settings are not the same"));
+                .table(Table::of(rows).title("Differences of machine and settings"));
         }
-        chapter = told(
+        chapter = table_or_note(
             chapter,
             "Claims that changed",
             &claims(&before, now),
             "No claim changed.",
         );
         let compared = rows::compare(&before, now);
-        let title = format!("Figures that moved, of {} that both runs have", compared.figures);
-        chapter = told(
+        let title = format!("Changed figures, of {} that both runs have", compared.figures);
+        chapter = table_or_note(
             chapter,
             &title,
-            &compared.moved,
-            "No median and no 99th percentile moved.",
+            &compared.changed,
+            "No median and no 99th percentile changed.",
         );
         chapter = chapter.paragraph(format!(
-            "A figure counts as moved when the 95 % confidence intervals do not overlap; where rows have none, when a \
-             median differs by more than {:.0} %, or a 99th percentile by more than {:.0} %: so much two runs on one \
-             machine differ by themselves. Maxima are not compared.",
+            "A figure counts as changed if the 95 % confidence intervals do not overlap. For rows without intervals, a \
+             median counts as changed above {:.0} %, and a 99th percentile above {:.0} %: unchanged runs on one machine \
+             differ by as much. Maxima are not compared.",
             rows::MEDIAN_NOISE * 100.0,
             rows::P99_NOISE * 100.0
         ));
@@ -87,15 +87,16 @@ impl Baseline {
     }
 }
 
-fn told(chapter: Chapter, title: &str, rows: &[Value], none: &str) -> Chapter {
-    // The terminal gets tables only, and wants to know as well.
+/// Adds a table of the rows, or of this note if there are none.
+fn table_or_note(chapter: Chapter, title: &str, rows: &[Value], none: &str) -> Chapter {
+    // A table even for the note, because the terminal shows tables only.
     let nothing = [json!({ "result": none })];
     let rows = if rows.is_empty() { &nothing[..] } else { rows };
     chapter.table(Table::of(rows.iter().filter_map(Value::as_object)).title(title))
 }
 
-/// An outcome of one benchmark as one of several, if the other is one.
-fn like(now: &Outcome, before: &Outcome) -> Outcome {
+/// Returns the earlier outcome; if the current one is of several benchmarks, as a part of such an outcome.
+fn as_part_of(now: &Outcome, before: &Outcome) -> Outcome {
     if now.benchmark() == before.benchmark() {
         return before.clone();
     }
@@ -104,14 +105,14 @@ fn like(now: &Outcome, before: &Outcome) -> Outcome {
     all
 }
 
-/// Facts of the machine and settings that are not the same.
+/// Returns the facts of the machine and the settings that differ.
 fn differences(before: &Outcome, now: &Outcome) -> Vec<Value> {
     let facts = |facts: &MachineFacts| match serde_json::to_value(facts) {
         Ok(Value::Object(facts)) => facts,
         _ => Map::new(),
     };
     let (old, new) = (facts(before.machine()), facts(now.machine()));
-    // What is missing follows from the rights, and the remedies from that.
+    // These two follow from the rights.
     let compared = new
         .keys()
         .filter(|name| !["missing", "remedies"].contains(&name.as_str()));
@@ -123,7 +124,7 @@ fn differences(before: &Outcome, now: &Outcome) -> Vec<Value> {
     );
     let differ = facts.chain([length]).filter(|(_, old, new)| old != new);
     let text = |value: Option<&Value>| match value {
-        None | Some(Value::Null) => "not known".to_owned(),
+        None | Some(Value::Null) => "unknown".to_owned(),
         Some(Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
     };
@@ -132,16 +133,16 @@ fn differences(before: &Outcome, now: &Outcome) -> Vec<Value> {
         .collect()
 }
 
-/// Claims that changed their mind, came or went. Limits of a file are no news.
+/// Returns the claims whose result changed, new ones, and missing ones, without limits of a file.
 fn claims(before: &Outcome, now: &Outcome) -> Vec<Value> {
-    let real = |outcome: &'_ Outcome| -> Vec<Claim> {
+    let without_limits = |outcome: &'_ Outcome| -> Vec<Claim> {
         let claims = outcome.claims().iter();
         claims
             .filter(|claim| !claim.id.starts_with("bounds."))
             .cloned()
             .collect()
     };
-    let (old, new) = (real(before), real(now));
+    let (old, new) = (without_limits(before), without_limits(now));
     let find = |claims: &[Claim], id: &str| claims.iter().find(|claim| claim.id == id).cloned();
     let state = |claim: &Option<Claim>| match claim {
         Some(claim) if claim.holds => "✓",

@@ -1,4 +1,4 @@
-//! Limits of one's own, from a TOML file.
+//! Limits on results, from a TOML file of the user.
 
 use std::{collections::BTreeMap, fmt, fs, path::Path};
 
@@ -8,9 +8,9 @@ use serde_json::Value;
 use toml::Spanned;
 
 use super::near;
-use crate::Error;
+use crate::error::Error;
 
-/// What is in the file.
+/// The limits of a file.
 #[derive(Debug)]
 pub(super) struct Bounds {
     file: String,
@@ -20,18 +20,18 @@ pub(super) struct Bounds {
 #[derive(Debug)]
 struct Limit {
     line: usize,
-    /// Its place in the file, from 1, for messages.
+    /// Position in the file, from 1, for messages.
     number: usize,
     of: Subject,
     bounds: Vec<Bound>,
 }
 
-/// What is limited.
+/// What a limit applies to.
 #[derive(Debug)]
 enum Subject {
-    /// What a claim measured.
+    /// The measured value of a claim.
     Claim { id: String, benchmark: &'static str },
-    /// A column of all rows with these values.
+    /// A column, in all rows with these values.
     Column {
         benchmark: &'static str,
         rows: BTreeMap<String, Value>,
@@ -64,7 +64,7 @@ struct WrittenLimit {
     at_least: Option<Spanned<f64>>,
 }
 
-/// A problem at an octet of the text.
+/// A problem at an offset in the text.
 struct Problem {
     offset: usize,
     key: String,
@@ -85,9 +85,7 @@ impl Bounds {
             format!("{file}:{line}: {}", error.message().trim())
         })?;
         if written.limit.is_empty() {
-            return Err(format!(
-                "{file}: there is no limit in it; each begins with [[limit]]"
-            ));
+            return Err(format!("{file}: contains no limit; each begins with [[limit]]"));
         }
         let mut limits: Vec<Limit> = Vec::new();
         for (number, spanned) in (1..).zip(written.limit) {
@@ -98,7 +96,7 @@ impl Bounds {
             })?;
             if let Some(other) = limits.iter().find(|other| other.repeats(&limit)) {
                 return Err(format!(
-                    "{file}:{}: limit[{number}]: limits the same as limit[{}] in line {}: keep one of them",
+                    "{file}:{}: limit[{number}]: duplicate of limit[{}] in line {}: keep one of them",
                     limit.line, other.number, other.line
                 ));
             }
@@ -112,10 +110,16 @@ impl Bounds {
         &self.file
     }
 
-    /// Adds a claim for each limit, or says why it is not checked; gives the limits that no result belongs to.
-    pub(super) fn hold_against(&self, outcome: &mut Outcome) -> Vec<String> {
+    /// Adds a claim for each limit, or the reason why it is skipped. Returns the limits that apply to no result.
+    pub(super) fn check(&self, outcome: &mut Outcome) -> Vec<String> {
         let mut mistakes = Vec::new();
         for limit in &self.limits {
+            let skip = |outcome: &mut Outcome, because: &str| {
+                for bound in &limit.bounds {
+                    let id = bound.id(&limit.of);
+                    outcome.skip(Some(&id), format!("limit of {}", limit.of), because);
+                }
+            };
             let found = match &limit.of {
                 Subject::Claim { id, .. } => of_claim(outcome, id),
                 Subject::Column {
@@ -131,25 +135,11 @@ impl Bounds {
                         outcome.claim(bound.claim(&limit.of, &source, &values));
                     }
                 }
-                Found::Nothing { because } => {
-                    for bound in &limit.bounds {
-                        outcome.skip(
-                            Some(&bound.id(&limit.of)),
-                            format!("limit of {}", limit.of),
-                            because.clone(),
-                        );
-                    }
-                }
-                // Not a mistake of the file when there is nothing that it could be about.
+                Found::Nothing { because } => skip(outcome, &because),
+                // Without results, a name cannot be checked.
                 Found::Unknown { .. } if !ran(outcome, limit.of.benchmark()) => {
                     let because = format!("{} has no results in this run", limit.of.benchmark());
-                    for bound in &limit.bounds {
-                        outcome.skip(
-                            Some(&bound.id(&limit.of)),
-                            format!("limit of {}", limit.of),
-                            because.clone(),
-                        );
-                    }
+                    skip(outcome, &because);
                 }
                 Found::Unknown { key, what } => {
                     let (file, line, number) = (&self.file, limit.line, limit.number);
@@ -189,12 +179,12 @@ impl Limit {
         let mut checked = Vec::new();
         for (limit, bound, key) in bounds.into_iter().flatten() {
             if !limit.get_ref().is_finite() {
-                return Err(problem(limit.span().start, key, "is no finite number".to_owned()));
+                return Err(problem(limit.span().start, key, "not a finite number".to_owned()));
             }
             checked.push(bound(limit.into_inner()));
         }
         if checked.is_empty() {
-            let text = "sets no limit: add at_most = NUMBER or at_least = NUMBER".to_owned();
+            let text = "has no bound: add at_most = NUMBER or at_least = NUMBER".to_owned();
             return Err(problem(offset, "", text));
         }
         let of = match (written.claim, written.benchmark, written.column) {
@@ -203,7 +193,7 @@ impl Limit {
                     .iter()
                     .filter(|name| begins_with(claim.get_ref(), name));
                 let Some(benchmark) = of.max_by_key(|name| name.len()).copied() else {
-                    let what = format!("`{}` begins with the name of no benchmark", claim.get_ref());
+                    let what = format!("`{}` does not begin with a benchmark's name", claim.get_ref());
                     return Err(unknown(&claim, ".claim", &what));
                 };
                 let id = claim.into_inner();
@@ -211,7 +201,7 @@ impl Limit {
             }
             (None, Some(benchmark), Some(column)) => {
                 let Some(known) = benchmarks.iter().find(|name| **name == benchmark.get_ref()) else {
-                    let what = format!("there is no benchmark `{}`", benchmark.get_ref());
+                    let what = format!("unknown benchmark `{}`", benchmark.get_ref());
                     return Err(unknown(&benchmark, ".benchmark", &what));
                 };
                 Subject::Column {
@@ -222,8 +212,7 @@ impl Limit {
             }
             _ => {
                 let text =
-                    "says what it limits by `claim`, or else by `benchmark` and `column` (and `where`)"
-                        .to_owned();
+                    "needs either `claim`, or `benchmark` and `column` (and optionally `where`)".to_owned();
                 return Err(problem(offset, "", text));
             }
         };
@@ -248,7 +237,7 @@ fn begins_with(claim: &str, benchmark: &str) -> bool {
         .is_some_and(|rest| rest.len() > 1 && rest.starts_with('.'))
 }
 
-/// As it is named in claims and messages.
+/// The name in claims and messages.
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -288,7 +277,7 @@ impl Bound {
         }
     }
 
-    /// Of several values the worst one decides.
+    /// Returns the claim about the worst of the values.
     fn claim(self, of: &Subject, source: &str, values: &[f64]) -> Claim {
         let rows = match values.len() {
             1 => String::new(),
@@ -307,21 +296,21 @@ impl Bound {
     }
 }
 
-/// What results there are for a limit.
+/// The results that a limit applies to.
 enum Found {
     Values(Vec<f64>),
-    /// It belongs to something that was not measured.
+    /// The limit applies to something that was not measured.
     Nothing {
         because: String,
     },
-    /// There is no such thing.
+    /// No claim, row or column has this name.
     Unknown {
         key: &'static str,
         what: String,
     },
 }
 
-/// Whether a benchmark has any results.
+/// Returns whether a benchmark has results.
 fn ran(outcome: &Outcome, benchmark: &str) -> bool {
     outcome.rows().iter().any(|row| is_of(row, benchmark))
         || outcome
@@ -339,7 +328,7 @@ fn of_claim(outcome: &Outcome, id: &str) -> Found {
         return match claim.measured.as_f64() {
             Some(value) => Found::Values(vec![value]),
             None => Found::Nothing {
-                because: format!("what it measured is no number: {}", claim.measured),
+                because: format!("the measured value is not a number: {}", claim.measured),
             },
         };
     }
@@ -356,7 +345,7 @@ fn of_claim(outcome: &Outcome, id: &str) -> Found {
             let advice = near::advice(id, ids);
             Found::Unknown {
                 key: "claim",
-                what: format!("there is no claim `{id}`; {advice}"),
+                what: format!("unknown claim `{id}`; {advice}"),
             }
         }
     }
@@ -405,16 +394,18 @@ fn of_column(outcome: &Outcome, benchmark: &str, wanted: &BTreeMap<String, Value
     match (matching.len(), values.len()) {
         (0, _) => Found::Unknown {
             key: "where",
-            what: format!("each of these values is in some row of {benchmark}, and no row has all of them"),
+            what: format!(
+                "no row of {benchmark} has all of these values, though some rows have each of them"
+            ),
         },
         (_, 0) => Found::Nothing {
-            because: format!("{column} has no number in these rows"),
+            because: format!("{column} is not a number in these rows"),
         },
         _ => Found::Values(values),
     }
 }
 
-/// As people write it: 128 and 128.0 are the same.
+/// Formats a value so that 128 and 128.0 are equal.
 fn plain(value: &Value) -> String {
     match (value.as_str(), value.as_f64()) {
         (Some(text), _) => text.to_owned(),

@@ -1,11 +1,11 @@
-//! Claims as test cases, in the XML that continuous integration reads.
+//! Claims as test cases in JUnit XML, for continuous integration.
 
 use std::fmt::Write;
 
 use punctual_harness::Outcome;
 
-/// A test suite for each benchmark: its claims pass or fail, what was not measured is skipped. A run that could not do all
-/// it should, or on a machine that was unfit for it, has errors in a suite of its own.
+/// Returns a test suite for each benchmark: its claims pass or fail; what was not measured is skipped. An
+/// incomplete run, or one on an unfit machine, has errors in a separate suite.
 pub(super) fn xml(outcome: &Outcome, benchmarks: &[&str]) -> String {
     let mut suites: Vec<(String, Vec<Case>)> = Vec::new();
     let mut add = |suite: &str, case: Case| match suites.iter_mut().find(|(name, _)| name == suite) {
@@ -33,28 +33,28 @@ pub(super) fn xml(outcome: &Outcome, benchmarks: &[&str]) -> String {
             add(suite, Case::new(name, Some(("skipped", skipped.reason.clone()))));
         }
     }
-    written(outcome.benchmark(), &suites)
+    format_suites(outcome.benchmark(), &suites)
 }
 
 struct Case {
     name: String,
-    /// The element that says how it ended other than well, and its message.
-    ended: Option<(&'static str, String)>,
+    /// The element for a result other than success, and its message.
+    trouble: Option<(&'static str, String)>,
 }
 
 impl Case {
-    fn new(name: &str, ended: Option<(&'static str, String)>) -> Self {
+    fn new(name: &str, trouble: Option<(&'static str, String)>) -> Self {
         let name = name.to_owned();
-        Self { name, ended }
+        Self { name, trouble }
     }
 }
 
-fn written(name: &str, suites: &[(String, Vec<Case>)]) -> String {
+fn format_suites(name: &str, suites: &[(String, Vec<Case>)]) -> String {
     let counts = |cases: &[&Case]| {
         let of = |kind| {
             cases
                 .iter()
-                .filter(|case| case.ended.as_ref().is_some_and(|(other, _)| *other == kind))
+                .filter(|case| case.trouble.as_ref().is_some_and(|(other, _)| *other == kind))
                 .count()
         };
         format!(
@@ -74,9 +74,9 @@ fn written(name: &str, suites: &[(String, Vec<Case>)]) -> String {
     for (suite, cases) in suites {
         let (suite, of_suite) = (escaped(suite), counts(&cases.iter().collect::<Vec<_>>()));
         let _ = writeln!(xml, "  <testsuite name=\"{suite}\" {of_suite}>");
-        for Case { name, ended } in cases {
+        for Case { name, trouble } in cases {
             let name = escaped(name);
-            let _ = match ended {
+            let _ = match trouble {
                 None => writeln!(xml, "    <testcase classname=\"{suite}\" name=\"{name}\"/>"),
                 Some((kind, message)) => writeln!(
                     xml,
@@ -90,7 +90,7 @@ fn written(name: &str, suites: &[(String, Vec<Case>)]) -> String {
     xml + "</testsuites>\n"
 }
 
-/// The benchmark whose claim it is, and the rest. Limits are a suite too.
+/// Splits a claim's id into its benchmark and the rest. Limits are a suite, too.
 fn split<'t>(id: &'t str, benchmarks: &[&str]) -> (&'t str, &'t str) {
     let of = benchmarks.iter().copied().chain(["bounds"]);
     let rest = |name: &str| id.strip_prefix(name)?.strip_prefix('.');
@@ -103,7 +103,7 @@ fn split<'t>(id: &'t str, benchmarks: &[&str]) -> (&'t str, &'t str) {
     }
 }
 
-/// As XML wants it in attributes: markup as entities, and no control characters, which it cannot have at all.
+/// Escapes text for XML attributes: markup becomes entities, and control characters, which XML forbids, spaces.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -136,7 +136,7 @@ mod tests {
         outcome.claim(Claim::at_most(
             "rt.9-large-request.high",
             "a < \"b\" &\u{1}",
-            "[S2]",
+            "a paper",
             3.0,
             2.0,
         ));
@@ -157,7 +157,7 @@ mod tests {
   </testsuite>
   <testsuite name=\"rt.9-large-request\" tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">
     <testcase classname=\"rt.9-large-request\" name=\"high\"><failure message=\"a &lt; &quot;b&quot; &amp; : \
-measured 3.0, limit 2.0 ([S2])\"/></testcase>
+measured 3.0, limit 2.0 (a paper)\"/></testcase>
   </testsuite>
   <testsuite name=\"bounds\" tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"0\">
     <testcase classname=\"bounds\" name=\"rt.9.high.at-most\"/>

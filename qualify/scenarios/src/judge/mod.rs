@@ -1,4 +1,4 @@
-//! Results against something from outside: an older run, and limits that somebody set.
+//! Comparison of results with an earlier run and with limits from a file, and their export as JUnit XML.
 
 mod baseline;
 mod bounds;
@@ -11,23 +11,20 @@ use punctual_harness::Outcome;
 use punctual_report::Chapter;
 
 use self::{baseline::Baseline, bounds::Bounds};
-use crate::{Benchmark, Error, report::output_file};
+use crate::{benchmark::Benchmark, error::Error, report::output_file};
 
-/// What results are compared with.
-#[derive(clap::Args, Clone, Debug, Default)]
-pub(crate) struct Against {
-    /// Show what changed since an older run, whose JSON this is
-    #[arg(long, value_name = "OLD.json")]
-    baseline: Option<PathBuf>,
-    /// Hold the results against the limits in this file
-    #[arg(long, value_name = "BOUNDS.toml")]
-    bounds: Option<PathBuf>,
-    /// Also write every claim and limit as a test case, in JUnit's XML, to this file
-    #[arg(long, value_name = "FILE")]
-    junit: Option<PathBuf>,
+/// What results are compared with, and where test cases are written.
+#[derive(Clone, Debug, Default)]
+pub struct Against {
+    /// JSON file of an earlier run.
+    pub baseline: Option<PathBuf>,
+    /// TOML file with limits.
+    pub bounds: Option<PathBuf>,
+    /// File for every claim and limit as a JUnit test case.
+    pub junit: Option<PathBuf>,
 }
 
-/// What was read before anything is measured.
+/// The contents of the files, read before anything is measured.
 pub(crate) struct Judge {
     baseline: Option<Baseline>,
     bounds: Option<Bounds>,
@@ -36,7 +33,7 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
-    /// Reads the files; `all` are the benchmarks there are.
+    /// Reads the files; `all` is the list of known benchmarks.
     pub(crate) fn read(against: &Against, all: &[&Benchmark]) -> Result<Self, Error> {
         let benchmarks: Vec<_> = all.iter().map(|benchmark| benchmark.name).collect();
         let baseline = against.baseline.as_deref().map(Baseline::read).transpose()?;
@@ -53,19 +50,19 @@ impl Judge {
         })
     }
 
-    /// Adds the limits to the claims, and says what changed.
-    pub(crate) fn judge(&self, outcome: &mut Outcome) -> Judgement {
-        let mut judgement = Judgement::default();
-        // First, so that limits are no news.
+    /// Adds the limits to the claims, and returns what changed.
+    pub(crate) fn compare(&self, outcome: &mut Outcome) -> Comparison {
+        let mut comparison = Comparison::default();
+        // Before limits are added, so that they are not listed as new claims.
         if let Some(baseline) = &self.baseline {
             outcome.parameter("baseline", baseline.file());
-            judgement.chapters.push(baseline.compare(outcome));
+            comparison.chapters.push(baseline.compare(outcome));
         }
         if let Some(bounds) = &self.bounds {
             outcome.parameter("bounds", bounds.file());
-            judgement.mistakes = bounds.hold_against(outcome);
+            comparison.mistakes = bounds.check(outcome);
         }
-        judgement
+        comparison
     }
 
     pub(crate) fn write_junit(&self, outcome: &Outcome) -> Result<(), Error> {
@@ -80,16 +77,17 @@ impl Judge {
     }
 }
 
-/// What came of it.
+/// The result of the comparisons.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Judgement {
+pub(crate) struct Comparison {
+    /// Chapters for the report.
     pub(crate) chapters: Vec<Chapter>,
-    /// Limits that no result belongs to, each with its place in the file.
+    /// Limits that apply to no result, each with its line in the file.
     pub(crate) mistakes: Vec<String>,
 }
 
-impl Judgement {
-    /// For the terminal.
+impl Comparison {
+    /// Formats the chapters for the terminal.
     pub(crate) fn to_text(&self) -> String {
         let chapters = self.chapters.iter();
         let texts = chapters.map(|chapter| format!("{}\n\n{}", chapter.heading(), chapter.to_text()));

@@ -1,6 +1,6 @@
-//! What somebody may have meant.
+//! Suggestions for misspelt names.
 
-/// "did you mean ...?" with at most three names that are near, or all where none is near and there are few.
+/// Returns "did you mean ...?" with up to three similar names, or lists the names if none is similar.
 pub(crate) fn advice<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> String {
     let mut names: Vec<(f64, &str)> = names
         .map(|name| (strsim::jaro_winkler(wrong, name), name))
@@ -14,9 +14,9 @@ pub(crate) fn advice<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> S
     let near = names.partition_point(|(nearness, _)| *nearness > 0.75).min(3);
     match (near, names.len()) {
         (1.., _) => format!("did you mean {}?", quoted(&names[..near])),
-        (0, 0) => "there is none at all".to_owned(),
-        (0, 1..=12) => format!("there are {}", quoted(&names)),
-        (0, _) => format!("there are {}, …", quoted(&names[..12])),
+        (0, 0) => "there are none".to_owned(),
+        (0, 1..=12) => format!("available: {}", quoted(&names)),
+        (0, _) => format!("available: {}, …", quoted(&names[..12])),
     }
 }
 
@@ -25,10 +25,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_of_the_finger_is_understood() {
+    fn similar_names_are_suggested() {
         let names = || ["p50_us", "p99_us", "threads"].into_iter();
         assert_eq!(advice("p99_uz", names()), "did you mean `p99_us`?");
-        assert_eq!(advice("zzz", names()), "there are `p50_us`, `p99_us`, `threads`");
-        assert_eq!(advice("zzz", [].into_iter()), "there is none at all");
+        assert_eq!(advice("zzz", names()), "available: `p50_us`, `p99_us`, `threads`");
+        assert_eq!(advice("zzz", [].into_iter()), "there are none");
     }
 }

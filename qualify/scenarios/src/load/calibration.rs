@@ -1,4 +1,4 @@
-//! The unit of work: so many rounds that work 30 allows 150 calls per second through the ORB, as on the machine of \[S2\].
+//! The unit of work: so many rounds that work 30 allows 150 calls per second through the ORB, as on the machine of [Pyarali 2002].
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use super::{
     stage::{Placement, Setup, Stage},
 };
 use crate::{
-    Error,
+    error::Error,
     testbed::{Places, Testbed},
 };
 
@@ -26,8 +26,8 @@ pub(crate) struct Calibration {
 impl Calibration {
     /// The run's; made now if this is the first that asks.
     pub(crate) fn of(testbed: &mut Testbed) -> Result<Self, Error> {
-        if let Some(calibration) = testbed.calibration {
-            return Ok(calibration);
+        if let Some(rounds) = testbed.rounds_per_unit_of_work {
+            return Ok(Self { rounds });
         }
         let seconds = testbed.length.pick(0.6, 1.2, 1.2);
         testbed
@@ -41,11 +41,9 @@ impl Calibration {
             rounds = (rounds * capacity(&mut stage, seconds * share)? / CAPACITY).clamp(1.0, 1e6);
         }
         stage.strike()?;
-        let calibration = Self {
-            rounds: rounds.round() as u32,
-        };
-        testbed.calibration = Some(calibration);
-        Ok(calibration)
+        let rounds = rounds.round() as u32;
+        testbed.rounds_per_unit_of_work = Some(rounds);
+        Ok(Self { rounds })
     }
 
     /// What it allows now, in calls per second at work 30.

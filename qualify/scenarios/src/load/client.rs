@@ -12,7 +12,7 @@ use super::{
     task::{Answer, Task},
     worker::{Start, Tools},
 };
-use crate::{Error, idl::load::bench::LoadRef};
+use crate::{error::Error, idl::load::bench::LoadRef};
 
 /// What the driver asks of the client process.
 #[derive(Debug, Deserialize, Serialize)]

@@ -7,7 +7,7 @@ use super::task::Report;
 /// What a deadline is. Source: TAO's Thread_Pool test.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Counting {
-    /// The call starts in its period, as in the figures of \[S2\].
+    /// The call starts in its period, as in the figures of [Pyarali 2002].
     Start,
     /// The call also returns in its period.
     End,

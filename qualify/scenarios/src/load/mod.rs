@@ -1,5 +1,5 @@
 //! The driver of the experiments with thread pools: a server whose servant takes processor time, and clients that call it at
-//! fixed rates or without a pause. Source: \[S2\] 3.1 and TAO's Thread_Pool test.
+//! fixed rates or without a pause. Source: [Pyarali 2002] 3.1 and TAO's Thread_Pool test.
 //!
 //! | What | File |
 //! |---|---|
@@ -21,7 +21,7 @@ mod stage;
 mod task;
 mod worker;
 
-pub(crate) use calibration::{CAPACITY, Calibration, REFERENCE_WORK};
+pub(crate) use calibration::{CAPACITY, REFERENCE_WORK};
 pub(crate) use deadlines::{Counting, Share};
 pub(crate) use server::{PoolSpec, ServerSpec};
 pub(crate) use session::{COLUMNS, Client, Phase, Played, Session, expected};
@@ -32,10 +32,10 @@ const SERVER_ROLE: &str = "__load-server";
 const CLIENT_ROLE: &str = "__load-client";
 
 /// Its processes.
-pub(crate) const ROLES: &[(&str, crate::Role)] =
+pub(crate) const ROLES: &[(&str, crate::role::Role)] =
     &[(SERVER_ROLE, server::server), (CLIENT_ROLE, client::client)];
 
-/// The priorities of \[S2\]'s lanes, the highest a little lower, so that what supervises the run stands above it.
+/// The priorities of [Pyarali 2002]'s lanes, the highest a little lower, so that what supervises the run stands above it.
 pub(crate) mod priority {
     pub(crate) const HIGH: i16 = 32_000;
     pub(crate) const MEDIUM: i16 = 21_844;
@@ -70,7 +70,7 @@ impl Importance {
         }
     }
 
-    /// Calls per second where the more important call more often, as in most experiments of \[S2\].
+    /// Calls per second where the more important call more often, as in most experiments of [Pyarali 2002].
     pub(crate) fn rate(self) -> u32 {
         match self {
             Self::High => 75,
@@ -130,10 +130,19 @@ impl Pool {
         }
     }
 
+    /// Name in headings.
     pub(crate) fn heading(self) -> &'static str {
         match self {
-            Self::Classic => "Classic pool",
-            Self::Lanes => "Lanes",
+            Self::Classic => "Pool without lanes",
+            Self::Lanes => "Pool with lanes",
+        }
+    }
+
+    /// Name within sentences.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Classic => "pool without lanes",
+            Self::Lanes => "pool with lanes",
         }
     }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use punctual_os::namespace;
 
-use crate::Error;
+use crate::error::Error;
 
 /// The argument that asks for it.
 pub(crate) const LINKED: &str = "linked";

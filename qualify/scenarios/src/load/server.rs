@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::network;
 use crate::{
-    Error,
+    error::Error,
     idl::load::bench::{Load, LoadRef},
 };
 

@@ -14,7 +14,7 @@ use super::{
     stage::{Optional, Placement, Setup, Stage},
     task::{Pace, Report, Worker},
 };
-use crate::{Error, testbed::Testbed};
+use crate::{error::Error, testbed::Testbed};
 
 /// What is measured for one point of a figure.
 #[derive(Clone, Debug)]
@@ -181,7 +181,7 @@ impl<'t> Session<'t> {
         let drift = calibration::drift(capacity);
         if drift.is_some() {
             // What comes after it in this run gets a unit that fits.
-            self.testbed.calibration = None;
+            self.testbed.rounds_per_unit_of_work = None;
         }
         let reasons = drift.into_iter().chain(holes::unfit(&self.holes, self.measured));
         reasons.for_each(|reason| outcome.unfit(reason));

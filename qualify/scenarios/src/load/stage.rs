@@ -12,7 +12,7 @@ use super::{
     server::{self, ServerSpec},
     task::{Answer, Task},
 };
-use crate::{Error, testbed::Places};
+use crate::{error::Error, testbed::Places};
 
 const START: Duration = Duration::from_secs(20);
 

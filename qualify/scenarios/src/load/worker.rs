@@ -10,7 +10,7 @@ use punctual_harness::Span;
 use punctual_os::clock;
 
 use super::task::{Pace, Report, Request, Worker};
-use crate::{Error, idl::load::bench::LoadRef};
+use crate::{error::Error, idl::load::bench::LoadRef};
 
 /// A prime whose test takes about a microsecond, so that the load can be set finely.
 const PRIME: u32 = 997;

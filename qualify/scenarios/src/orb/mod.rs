@@ -1,4 +1,4 @@
-//! The ORB on the endsystem: what \[S0\] 3.2 to 3.4 and \[S1\] measured of an ORB, on one machine.
+//! The ORB on the endsystem: what [Schmidt 2002] 3.2 to 3.4 and [Levine 1999] measured of an ORB, on one machine.
 //!
 //! | Benchmark | Question |
 //! |---|---|
@@ -18,7 +18,7 @@ mod priority_inversion;
 mod tables;
 mod throughput;
 
-use crate::{Benchmark, Role};
+use crate::{benchmark::Benchmark, role::Role};
 
 pub(crate) const BENCHMARKS: &[Benchmark] = &[
     throughput::BENCHMARK,

@@ -1,7 +1,7 @@
 use punctual_harness::{Outcome, Row};
 use punctual_report::{Chapter, Table};
 
-use crate::trace::is_kind;
+use crate::rows::is_kind;
 
 /// A chapter and the outcome that it tells of.
 pub(super) trait WithTable {

@@ -1,6 +1,6 @@
 //! `os.clock-tick`: how long the kernel's clock tick takes, as gaps in a loop that does nothing but read the clock.
 //!
-//! Source: \[S3\] IV.B.2, figure 1.
+//! Source: [Fayyad-Kazan 2013] IV.B.2, figure 1.
 
 use std::time::Duration;
 
@@ -16,7 +16,12 @@ use super::{
     tick_clock::TickClock,
     worker::{fifo, run, serve},
 };
-use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+use crate::{
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
+    testbed::Testbed,
+};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.clock-tick",
@@ -304,11 +309,11 @@ fn row(id: &str, name: &str, gaps: &Gaps) -> Row {
         .with("raw_p50_us", raw.p50_us)
 }
 
-/// \[S3\] figure 1, by its text: the longest, microseconds.
+/// [Fayyad-Kazan 2013] figure 1, by its text: the longest, microseconds.
 const PUBLISHED: [(&str, f64); 3] = [
-    ("QNX 6.5, [S3]", 10.0),
-    ("Windows CE 7, [S3]", 12.0),
-    ("Linux 3.6.6-rt, [S3]", 20.0),
+    ("QNX 6.5, [Fayyad-Kazan 2013]", 10.0),
+    ("Windows CE 7, [Fayyad-Kazan 2013]", 12.0),
+    ("Linux 3.6.6-rt, [Fayyad-Kazan 2013]", 20.0),
 ];
 
 fn chapter(outcome: &Outcome, every: &Gaps, ticks: Option<&Gaps>) -> Chapter {
@@ -335,7 +340,7 @@ fn chapter(outcome: &Outcome, every: &Gaps, ticks: Option<&Gaps>) -> Chapter {
     ];
     let bars = Figure::new("How long a clock tick takes")
         .caption(
-            "Every other measurement meets the clock tick, so that its duration is in their maxima. [S3] figure 1, which has mean \
+            "Every other measurement meets the clock tick, so that its duration is in their maxima. [Fayyad-Kazan 2013] figure 1, which has mean \
              and maximum; of its figures the text gives the maxima.",
         )
         .names(["mean", "p99", "maximum"])
@@ -363,7 +368,7 @@ fn chapter(outcome: &Outcome, every: &Gaps, ticks: Option<&Gaps>) -> Chapter {
              what time of its period the clock ticks: in the blocks without a record, gaps at these times are ticks. The rows by \
              the record are corrected by what recording adds to the median tick.",
         )
-        .paper("[S3] IV.B.2", CLAIM, ticks.map(|ticks| ticks.raw.count() > 0))
+        .paper("[Fayyad-Kazan 2013] IV.B.2", CLAIM, ticks.map(|ticks| ticks.raw.count() > 0))
         .figure(bars)
         .table(table)
         .figure(tails)

@@ -1,6 +1,6 @@
 //! `os.context-switch`: what it takes to go from one thread to another, in the three ways of ACE's tests.
 //!
-//! Source: \[S0\] 3.1 and table 1, \[S1\], ACE's `context_switch_time`.
+//! Source: [Schmidt 2002] 3.1 and table 1, [Levine 1999], ACE's `context_switch_time`.
 
 use std::{
     sync::{
@@ -23,7 +23,12 @@ use super::{
     subject::{Interrupts, Subject, lacks_rights, shortened},
     worker::{fifo, joined, run, serve},
 };
-use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+use crate::{
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
+    testbed::Testbed,
+};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.context-switch",
@@ -224,7 +229,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     for (test, samples, uncontended_ns) in &synchronized {
         outcome.row(synchronized_row(test, samples, *uncontended_ns, &disturbances));
     }
-    let reason = "POSIX threads have no operation that suspends another thread ([S0] 3.1)";
+    let reason = "POSIX threads have no operation that suspends another thread ([Schmidt 2002] 3.1)";
     outcome.row(
         Row::new()
             .with("test", "suspend-resume")
@@ -285,10 +290,10 @@ fn synchronized_row(test: &str, samples: &[Sample], uncontended_ns: f64, disturb
         )
 }
 
-/// \[S0\] table 1 and \[S1\]: system, suspend-resume, yield, synchronized; microseconds, with the jitter.
+/// [Schmidt 2002] table 1 and [Levine 1999]: system, suspend-resume, yield, synchronized; microseconds, with the jitter.
 const PUBLISHED: &[(&str, &str, [&str; 3])] = &[
     (
-        "[S0] table 1, Pentium III 866 MHz",
+        "[Schmidt 2002] table 1, Pentium III 866 MHz",
         "VxWorks",
         ["0.586 (0.025)", "0.649 (0.013)", "0.821 (0.019)"],
     ),
@@ -306,7 +311,7 @@ const PUBLISHED: &[(&str, &str, [&str; 3])] = &[
         ["1.148 (0.004)", "1.075 (0.007)", "2.810 (0.016)"],
     ),
     (
-        "[S1], Pentium Pro 200 MHz",
+        "[Levine 1999], Pentium Pro 200 MHz",
         "Solaris",
         ["46 (N/A)", "17.8 (0.837)", "128 (N/A)"],
     ),
@@ -343,7 +348,7 @@ fn chapter(outcome: &Outcome) -> Chapter {
              and jitter are those of the means of repetitions, as in the papers. From the synchronized switches is taken what \
              acquiring and releasing the mutex takes alone.",
         )
-        .paper("[S0] 3.1", YIELD_CLAIM, yield_is_shorter(outcome))
+        .paper("[Schmidt 2002] 3.1", YIELD_CLAIM, yield_is_shorter(outcome))
         .table(ours.title("Here"))
         .table(published(outcome))
 }

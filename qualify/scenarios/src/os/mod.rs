@@ -2,7 +2,7 @@
 //!
 //! Each is a child process on the measured CPU, at the real-time priorities that it is about; the driver asks and judges. Samples
 //! lie between two readings of the clock, whose cost the child finds out and the driver takes off; the raw figures stay beside.
-//! What disturbed a sample is told by the kernel's record of interrupts and by recorded holes. Sources: \[S0\] 3.1, \[S1\], \[S3\].
+//! What disturbed a sample is told by the kernel's record of interrupts and by recorded holes. Sources: [Schmidt 2002] 3.1, [Levine 1999], [Fayyad-Kazan 2013].
 
 mod clock_tick;
 mod context_switch;
@@ -28,7 +28,7 @@ pub(crate) use samples::{Log, Sample, now_ns};
 pub(crate) use subject::{Interrupts, Subject, no_rights, shortened};
 pub(crate) use worker::{fifo, joined, run, serve};
 
-use crate::{Benchmark, Role};
+use crate::{benchmark::Benchmark, role::Role};
 
 /// In the order of the papers.
 pub(crate) const BENCHMARKS: &[Benchmark] = &[

@@ -6,7 +6,7 @@ use punctual_os::{PiMutex, PiMutexGuard, PosixMutex, ceiling, posix_mutex};
 use serde::{Deserialize, Serialize};
 
 use super::samples::now_ns;
-use crate::Error;
+use crate::error::Error;
 
 /// What kind of mutex.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]

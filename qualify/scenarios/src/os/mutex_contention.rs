@@ -1,6 +1,6 @@
 //! `os.mutex-contention`: how long acquiring and releasing a mutex takes when each forces a switch between threads.
 //!
-//! Source: \[S3\] IV.B.8, figures 8a and 8b.
+//! Source: [Fayyad-Kazan 2013] IV.B.8, figures 8a and 8b.
 
 use std::{
     sync::{
@@ -22,7 +22,12 @@ use super::{
     subject::{Interrupts, Subject, lacks_rights, shortened},
     worker::{fifo, joined, run, serve},
 };
-use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+use crate::{
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
+    testbed::Testbed,
+};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.mutex-contention",
@@ -257,7 +262,13 @@ fn claim(case: Case, inversions: u64, rounds: usize) -> Claim {
     let text = format!(
         "{name}: rounds in which the medium thread ran before the high one had the mutex, of {rounds}"
     );
-    Claim::at_most(case.id(), text, "[S3] IV.B.8", inversions as f64, 0.0)
+    Claim::at_most(
+        case.id(),
+        text,
+        "[Fayyad-Kazan 2013] IV.B.8",
+        inversions as f64,
+        0.0,
+    )
 }
 
 fn chapter(outcome: &Outcome, judged: &[(String, Judged)]) -> Chapter {
@@ -300,15 +311,15 @@ fn chapter(outcome: &Outcome, judged: &[(String, Judged)]) -> Chapter {
              between threads.",
         )
         .paper(
-            "[S3] IV.B.8",
+            "[Fayyad-Kazan 2013] IV.B.8",
             "the longest times are those of the mutex and the switch with a clock tick on top",
             by_ticks,
         )
         .table(table)
         .figure(figure("acquire", "Acquiring a mutex that a less important thread holds").caption(
-            "Priority inheritance is paid for here: the kernel raises the owner. [S3] figures 8a and 8b, which have mean and maximum.",
+            "Priority inheritance is paid for here: the kernel raises the owner. [Fayyad-Kazan 2013] figures 8a and 8b, which have mean and maximum.",
         ))
         .figure(figure("release", "Releasing a mutex that a more important thread waits for").caption(
-            "With inheritance the kernel hands the mutex over and lowers the former owner. [S3] figures 8a and 8b.",
+            "With inheritance the kernel hands the mutex over and lowers the former owner. [Fayyad-Kazan 2013] figures 8a and 8b.",
         ))
 }

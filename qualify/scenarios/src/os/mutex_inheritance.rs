@@ -1,7 +1,7 @@
 //! `os.mutex-inheritance`: whether a thread of middle priority runs while a more important one waits for a mutex that a less
 //! important one holds; without a protocol, with inheritance, and with a ceiling.
 //!
-//! Source: \[S3\] IV.B.7, figure 7.
+//! Source: [Fayyad-Kazan 2013] IV.B.7, figure 7.
 
 use std::{
     sync::{
@@ -23,7 +23,12 @@ use super::{
     subject::{Interrupts, Subject, lacks_rights, shortened},
     worker::{fifo, joined, serve, spin_for},
 };
-use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+use crate::{
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
+    testbed::Testbed,
+};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.mutex-inheritance",
@@ -206,7 +211,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
 }
 
 fn claim(kind: Kind, inversions: u64, rounds: usize) -> Claim {
-    let (source, inversions) = ("[S3] IV.B.7", inversions as f64);
+    let (source, inversions) = ("[Fayyad-Kazan 2013] IV.B.7", inversions as f64);
     let name = kind.name();
     if kind == Kind::Plain {
         let text =
@@ -237,7 +242,7 @@ fn chapter(outcome: &Outcome, measured: &[(Kind, Answer)]) -> Chapter {
         .caption(
             "Without a protocol it waits for the low-priority thread's critical section (the 200 µs that are left of it) and for the \
              medium-priority thread's whole work (1 ms), which has nothing to do with the mutex; with inheritance or a ceiling only \
-             for the critical section. [S3] figure 7, with the times of today.",
+             for the critical section. [Fayyad-Kazan 2013] figure 7, with the times of today.",
         )
         .x("round")
         .y("from ready to having the mutex (µs)")
@@ -263,9 +268,9 @@ fn chapter(outcome: &Outcome, measured: &[(Kind, Answer)]) -> Chapter {
              mutex, that is an inversion: its length is up to the medium one, and nothing bounds it. A round has an inversion or \
              has none, whatever the machine does meanwhile.",
         )
-        .paper("[S3] IV.B.7", "without inheritance the medium thread blocks the high one for long", holds(&[Kind::Plain]))
+        .paper("[Fayyad-Kazan 2013] IV.B.7", "without inheritance the medium thread blocks the high one for long", holds(&[Kind::Plain]))
         .paper(
-            "[S3] IV.B.7",
+            "[Fayyad-Kazan 2013] IV.B.7",
             "with inheritance the low thread goes on until it releases the mutex, and the high one runs next",
             holds(&[Kind::Inheriting, Kind::OwnInheriting]),
         )

@@ -1,6 +1,6 @@
 //! `os.semaphore`: how long acquiring and releasing a semaphore takes while 2 to 90 threads of distinct priorities wait for it.
 //!
-//! Source: \[S3\] IV.B.6, figures 6a and 6b.
+//! Source: [Fayyad-Kazan 2013] IV.B.6, figures 6a and 6b.
 
 use std::{
     sync::{
@@ -25,7 +25,12 @@ use super::{
     subject::{Interrupts, Subject, lacks_rights, shortened},
     worker::{fifo, joined, serve},
 };
-use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+use crate::{
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
+    testbed::Testbed,
+};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.semaphore",
@@ -267,7 +272,7 @@ fn claim(blocks: &[Vec<Answer>], outcome: &mut Outcome) {
     outcome.claim(Claim::at_most(
         "release-at-90",
         text,
-        "[S3] IV.B.6",
+        "[Fayyad-Kazan 2013] IV.B.6",
         measured,
         LIMIT,
     ));
@@ -276,7 +281,7 @@ fn claim(blocks: &[Vec<Answer>], outcome: &mut Outcome) {
     outcome.claim(Claim::at_most(
         "highest-first",
         text,
-        "[S3] IV.B.6",
+        "[Fayyad-Kazan 2013] IV.B.6",
         out_of_order as f64,
         0.0,
     ));
@@ -306,7 +311,7 @@ fn chapter(outcome: &Outcome, by_pending: &[(&str, Vec<(f64, f64)>)]) -> Chapter
     let figure = Figure::new("Acquiring and releasing by the number of threads that wait")
         .caption(
             "The number of waiting threads makes no difference to the time in which the most important one is found. Medians, raw. \
-             [S3] figures 6a and 6b, which have mean and maximum over all of them.",
+             [Fayyad-Kazan 2013] figures 6a and 6b, which have mean and maximum over all of them.",
         )
         .x("threads that wait for the semaphore")
         .y("median (µs)");
@@ -321,7 +326,7 @@ fn chapter(outcome: &Outcome, by_pending: &[(&str, Vec<(f64, f64)>)]) -> Chapter
              the holder runs again, releasing to when the waiter runs: both contain a switch between threads. Unlike the paper's, \
              the times of acquisition do not contain the creation of the threads.",
         )
-        .paper("[S3] IV.B.6", "the number of waiting threads has no impact on the release times", ratio.map(|claim| claim.holds))
+        .paper("[Fayyad-Kazan 2013] IV.B.6", "the number of waiting threads has no impact on the release times", ratio.map(|claim| claim.holds))
         .table(table)
         .figure(figure)
 }

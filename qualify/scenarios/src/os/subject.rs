@@ -14,7 +14,8 @@ use super::{
     worker::{Measured, Ready},
 };
 use crate::{
-    Error, Length,
+    error::Error,
+    length::Length,
     testbed::{Places, Testbed},
 };
 

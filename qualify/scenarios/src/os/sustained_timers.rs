@@ -1,7 +1,7 @@
 //! `os.sustained-timers`: the smallest period at which a thread misses no expiry of a timer, over bursts of a thousand, a million
 //! and (with the papers' lengths) a billion.
 //!
-//! The stand-in in user space for the maximum sustained interrupt frequency of \[S3\] IV.B.5, figure 5.
+//! The stand-in in user space for the maximum sustained interrupt frequency of [Fayyad-Kazan 2013] IV.B.5, figure 5.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,12 @@ use super::{
     timer::Timer,
     worker::{fifo, run, serve},
 };
-use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+use crate::{
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
+    testbed::Testbed,
+};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.sustained-timers",
@@ -286,11 +291,11 @@ fn curve_row(period_us: u64, burst: &Burst) -> Row {
         .with("longest_gap_us", burst.longest_gap_ns as f64 / 1000.0)
 }
 
-/// \[S3\] figure 5, by its text: for bursts of a thousand and a billion, microseconds.
+/// [Fayyad-Kazan 2013] figure 5, by its text: for bursts of a thousand and a billion, microseconds.
 const PUBLISHED: [(&str, [f64; 2]); 3] = [
-    ("QNX 6.5, [S3]", [3.4, 15.0]),
-    ("Windows CE 7, [S3]", [10.6, 31.0]),
-    ("Linux 3.6.6-rt, [S3]", [25.0, 36.0]),
+    ("QNX 6.5, [Fayyad-Kazan 2013]", [3.4, 15.0]),
+    ("Windows CE 7, [Fayyad-Kazan 2013]", [10.6, 31.0]),
+    ("Linux 3.6.6-rt, [Fayyad-Kazan 2013]", [25.0, 36.0]),
 ];
 
 fn chapter(outcome: &Outcome) -> Chapter {
@@ -319,7 +324,7 @@ fn chapter(outcome: &Outcome) -> Chapter {
     };
     let figure = Figure::new("Smallest period without a missed expiry")
         .caption(
-            "The more expiries, the longer the period that is sure: sooner or later one falls together with something long. [S3] \
+            "The more expiries, the longer the period that is sure: sooner or later one falls together with something long. [Fayyad-Kazan 2013] \
              figure 5, there with interrupts of a device. No bar: not sustained at any period tried, or not tried.",
         )
         .names(["1,000", "1 million", "1 billion"])
@@ -344,7 +349,7 @@ fn chapter(outcome: &Outcome) -> Chapter {
              CPU. An expiry is missed where the thread finds that the timer has expired more than once. Gaps of a millisecond and \
              more are longer than a kernel's own ticks: on a virtual machine they are mostly the host's.",
         )
-        .paper("[S3] IV.B.5", CLAIM, longer_needs_more(smallest(SHORT_BURST), smallest(LONG_BURST), outcome))
+        .paper("[Fayyad-Kazan 2013] IV.B.5", CLAIM, longer_needs_more(smallest(SHORT_BURST), smallest(LONG_BURST), outcome))
         .figure(figure)
         .table(bursts)
         .figure(missed)

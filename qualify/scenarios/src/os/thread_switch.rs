@@ -1,6 +1,6 @@
 //! `os.thread-switch`: how long a switch between threads of one priority takes, with 2 to 1000 of them.
 //!
-//! Every thread reads the clock, gives way, and the next one reads it again: each switch is a sample. Source: \[S3\] IV.B.3,
+//! Every thread reads the clock, gives way, and the next one reads it again: each switch is a sample. Source: [Fayyad-Kazan 2013] IV.B.3,
 //! figures 2, 3a and 3b.
 
 use std::{
@@ -22,7 +22,12 @@ use super::{
     subject::{Interrupts, Subject, lacks_rights, shortened},
     worker::{fifo, joined, serve},
 };
-use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+use crate::{
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
+    testbed::Testbed,
+};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.thread-switch",
@@ -162,7 +167,7 @@ fn chapter(outcome: &Outcome, measured: &[(usize, Answer)]) -> Chapter {
     };
     let averages = Figure::new("Mean time of a switch by number of threads")
         .caption(
-            "With more threads than fit into the caches a switch takes longer, and a tick of the clock shows in the maximum. [S3] \
+            "With more threads than fit into the caches a switch takes longer, and a tick of the clock shows in the maximum. [Fayyad-Kazan 2013] \
              figure 3a; of its Linux the text gives one point.",
         )
         .x("threads of one priority")
@@ -170,9 +175,9 @@ fn chapter(outcome: &Outcome, measured: &[(usize, Answer)]) -> Chapter {
         .y("time of a switch (µs)")
         .line("mean, here", curve("mean_us"))
         .line("p99, here", curve("p99_us"))
-        .published("mean, Linux 3.6.6-rt on an Atom, [S3]", [(2.0, 1.3)]);
+        .published("mean, Linux 3.6.6-rt on an Atom, [Fayyad-Kazan 2013]", [(2.0, 1.3)]);
     let maxima = Figure::new("Longest time of a switch by number of threads")
-        .caption("The longest switch is one that an interrupt fell into. [S3] figure 3b.")
+        .caption("The longest switch is one that an interrupt fell into. [Fayyad-Kazan 2013] figure 3b.")
         .x("threads of one priority")
         .x_log()
         .y("time of a switch (µs)")
@@ -182,13 +187,16 @@ fn chapter(outcome: &Outcome, measured: &[(usize, Answer)]) -> Chapter {
             "longest without a recorded interrupt, here",
             curve("undisturbed_max_us"),
         )
-        .published("longest, Linux 3.6.6-rt on an Atom, [S3]", [(2.0, 21.8)]);
+        .published(
+            "longest, Linux 3.6.6-rt on an Atom, [Fayyad-Kazan 2013]",
+            [(2.0, 21.8)],
+        );
     let chapter = Chapter::new(HEADING)
         .paragraph(
             "Threads of one priority give way in turn, and each switch is timed: from a clock reading before the thread gives \
              way to one in the thread that comes next. What a reading costs is taken off; the raw figures stand beside.",
         )
-        .paper("[S3] IV.B.3", CLAIM, grows(outcome))
+        .paper("[Fayyad-Kazan 2013] IV.B.3", CLAIM, grows(outcome))
         .table(table)
         .figure(averages)
         .figure(maxima);
@@ -222,7 +230,7 @@ fn figure_2(threads: usize, answer: &Answer) -> Figure {
     Figure::new(format!("Switches between {threads} threads over time"))
         .caption(
             "Most switches take the same short time; single ones are longer by what an interrupt takes, at the distance of clock \
-             ticks. Raw samples. [S3] figure 2, which has 2 threads.",
+             ticks. Raw samples. [Fayyad-Kazan 2013] figure 2, which has 2 threads.",
         )
         .x("time since the first switch (s)")
         .y("time of a switch (µs)")

@@ -11,7 +11,7 @@ use rustix::{
 };
 
 use super::samples::now_ns;
-use crate::Error;
+use crate::error::Error;
 
 /// A timer of the kernel that expires again and again.
 pub(super) struct Timer(OwnedFd);

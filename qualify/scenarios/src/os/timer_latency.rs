@@ -1,6 +1,6 @@
 //! `os.timer-latency`: from the expiry of a timer to the code of the thread that waits for it.
 //!
-//! The stand-in in user space for the interrupt latency of \[S3\] IV.B.4: it contains that latency, and the waking of the thread.
+//! The stand-in in user space for the interrupt latency of [Fayyad-Kazan 2013] IV.B.4: it contains that latency, and the waking of the thread.
 //! There is no line to toggle and no analyser beside the machine, so interrupt latency itself is not claimed.
 
 use std::{
@@ -25,7 +25,12 @@ use super::{
     wake_up::{Parts, WakeUps},
     worker::{fifo, joined, serve},
 };
-use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+use crate::{
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
+    testbed::Testbed,
+};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.timer-latency",
@@ -315,7 +320,7 @@ fn chapter(outcome: &Outcome, judged: &[(Case, Judged)]) -> Chapter {
     let figure = Figure::new("From expiry to user code")
         .caption(
             "How much later than asked for a thread of SCHED_FIFO runs. The worst case is what counts, and a measurement only ever \
-             approaches it from below. Stands in for [S3] figure 4, interrupt latency.",
+             approaches it from below. Stands in for [Fayyad-Kazan 2013] figure 4, interrupt latency.",
         )
         .tail()
 .x(super::SHORTER)
@@ -330,7 +335,7 @@ fn chapter(outcome: &Outcome, judged: &[(Case, Judged)]) -> Chapter {
              time from a timer's expiry to the code of the thread that waits for it, at the top of SCHED_FIFO: interrupt latency, \
              the timer's handler, and the switch to the thread. On a virtual machine it holds the host's part too.",
         )
-        .paper("[S3] IV.B.4", "the more samples, the closer a measurement comes to the worst case", None)
+        .paper("[Fayyad-Kazan 2013] IV.B.4", "the more samples, the closer a measurement comes to the worst case", None)
         .figure(figure)
         .table(table);
     if with("part").next().is_none() {

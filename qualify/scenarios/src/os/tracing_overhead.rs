@@ -1,7 +1,7 @@
 //! `os.tracing-overhead`: what measuring itself costs.
 //!
 //! Reading the clock is what the samples of all these measurements stand on; its cost is found again by each of their processes
-//! and taken off. Recording by the kernel is what tells causes. Source: \[S3\] IV.B.1.
+//! and taken off. Recording by the kernel is what tells causes. Source: [Fayyad-Kazan 2013] IV.B.1.
 
 use std::time::Duration;
 
@@ -16,7 +16,12 @@ use super::{
     subject::{Interrupts, Subject, record, shortened},
     worker::{fifo, run, serve},
 };
-use crate::{Benchmark, Error, Findings, benchmark::Length, testbed::Testbed};
+use crate::{
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
+    testbed::Testbed,
+};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.tracing-overhead",
@@ -164,7 +169,13 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     );
     let median = pairs.quantile_us(0.5).unwrap_or(f64::NAN);
     let text = "two readings of the clock with nothing between them, at most so far apart (µs, median)";
-    outcome.claim(Claim::at_most("stamp", text, "[S3] IV.B.1", median, PRECISION_US));
+    outcome.claim(Claim::at_most(
+        "stamp",
+        text,
+        "[Fayyad-Kazan 2013] IV.B.1",
+        median,
+        PRECISION_US,
+    ));
     outcome.parameter("correction_us", stamp_us);
     match switches {
         Ok(blocks) => kernel_rows(&blocks, &mut outcome),
@@ -269,7 +280,7 @@ fn chapter(outcome: &Outcome, pairs: &[(f64, f64)]) -> Chapter {
              switched on where causes are asked for: its cost is the median of the differences between neighbouring blocks with and \
              without it, with its 95 % confidence interval.",
         )
-        .paper("[S3] IV.B.1", "results corrected by this constant are exact to 0.2 µs", holds)
+        .paper("[Fayyad-Kazan 2013] IV.B.1", "results corrected by this constant are exact to 0.2 µs", holds)
         .table(table)
         .figure(
             Figure::new("Two readings of the clock in a row")
@@ -279,7 +290,7 @@ fn chapter(outcome: &Outcome, pairs: &[(f64, f64)]) -> Chapter {
                 .y("time between the readings (µs)")
                 .y_log()
                 .line("pairs", pairs.iter().copied())
-                .limit("precision of [S3]", PRECISION_US),
+                .limit("precision of [Fayyad-Kazan 2013]", PRECISION_US),
         )
 }
 

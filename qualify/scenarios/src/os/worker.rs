@@ -6,7 +6,7 @@ use punctual_os::{Scheduling, Thread, ThreadSpec, clock, memory};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::samples::now_ns;
-use crate::Error;
+use crate::error::Error;
 
 /// What a child says when it is ready.
 #[derive(Clone, Debug, Deserialize, Serialize)]

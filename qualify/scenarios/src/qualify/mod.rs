@@ -1,69 +1,70 @@
-//! `punctual qualify`: all benchmarks that the papers have, one report.
+//! `punctual qualify`: runs all benchmarks from the papers and writes one report.
 
 pub(crate) mod page;
 mod selection;
 
-use std::{cell::RefCell, process::ExitCode};
+use std::process::ExitCode;
 
 use punctual_harness::Outcome;
 use punctual_report::Table;
 
 use crate::{
-    Benchmark, Error,
+    benchmark::Benchmark,
+    error::Error,
     judge::{Against, Judge},
     report::{Files, could_not_run, output_file},
     run::Run,
-    testbed::{Settings, Testbed},
+    settings::Settings,
+    testbed::Testbed,
 };
 
-/// What `punctual qualify` can be told.
-#[derive(clap::Args, Clone, Debug)]
+/// Options of `punctual qualify`.
+#[derive(Clone, Debug, Default)]
 pub struct Options {
-    #[command(flatten)]
-    files: Files,
-    #[command(flatten)]
-    settings: Settings,
-    #[command(flatten)]
-    against: Against,
-    /// Only these benchmarks, or groups of them (`os`, `orb`, `rt`, `dyn`); those that are not part of it otherwise, too
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    only: Vec<String>,
+    /// Files to write.
+    pub files: Files,
+    /// Settings of the run.
+    pub settings: Settings,
+    /// What results are compared with.
+    pub against: Against,
+    /// Names of benchmarks or groups (`os`, `orb`, `rt`, `dyn`) to run; all of the papers' if empty.
+    pub only: Vec<String>,
 }
 
 const NAME: &str = "qualify";
 
-/// Measures, prints, writes the files asked for. Exit code as the contract for machine reading says.
+/// Measures, prints, and writes the requested files. Returns the exit code of the JSON contract.
 ///
-/// `all` are the benchmarks there are: [`crate::benchmarks`].
+/// `all` is the list of benchmarks to select from, usually [`crate::benchmarks`].
 pub fn run(all: &[&Benchmark], options: &Options) -> ExitCode {
     measure(all, options).unwrap_or_else(|error| could_not_run(NAME, &error))
 }
 
 fn measure(all: &[&Benchmark], options: &Options) -> Result<ExitCode, Error> {
-    // Whatever can be found wrong is found before an hour is measured.
+    // Errors in the options are reported before anything is measured.
     let benchmarks = selection::selected(all, &options.only)?;
     let judge = Judge::read(&options.against, all)?;
     options.files.check()?;
-    let sketch = Sketch::new(options);
+    let mut partial = PartialResults::new(options);
     let (run, testbed) = Run::measure(NAME, &benchmarks, &options.settings, |run, testbed| {
-        sketch.draw(run, testbed);
-        say(run, testbed);
+        partial.write(run, testbed);
+        show_verdict(run, testbed);
     })?;
-    let mut outcome = run.outcome(named(&testbed));
+    let mut outcome = run.outcome(empty_outcome(&testbed));
     if let Err(error) = testbed.finish() {
         outcome.failed(not_restored(&error));
     }
-    let judgement = judge.judge(&mut outcome);
+    let comparison = judge.compare(&mut outcome);
     println!("{}\n", summary(&run).to_text());
-    let text = judgement.to_text();
+    let text = comparison.to_text();
     if !text.is_empty() {
         println!("{text}\n");
     }
     let junit = judge.write_junit(&outcome);
     let exit_code = options.files.finish(&outcome, || {
-        page::of_all(&run, &outcome, &judgement, &options.settings)
+        page::of_all(&run, &outcome, &comparison, &options.settings)
     });
-    let errors = judgement
+    let errors = comparison
         .mistakes
         .iter()
         .cloned()
@@ -72,56 +73,55 @@ fn measure(all: &[&Benchmark], options: &Options) -> Result<ExitCode, Error> {
     Ok(if errors > 0 { ExitCode::from(2) } else { exit_code })
 }
 
-/// No reason to lose what was measured.
+/// Describes a failure to restore the machine, which must not lose the results.
 pub(crate) fn not_restored(error: &Error) -> String {
-    format!("the machine is not as it was before, which the next run mends: {error}")
+    format!("the machine could not be restored; the next run will try again: {error}")
 }
 
-fn named(testbed: &Testbed) -> Outcome {
+/// Creates the outcome of the whole run, without results.
+fn empty_outcome(testbed: &Testbed) -> Outcome {
     let mut outcome = testbed.outcome(NAME);
     outcome.parameter("command", std::env::args().skip(1).collect::<Vec<_>>().join(" "));
     outcome
 }
 
-/// What is written after each benchmark, so that a run that is killed leaves what it had.
-struct Sketch<'o> {
+/// Writes the JSON file after each benchmark, so that a run that is killed leaves its results.
+struct PartialResults<'o> {
     options: &'o Options,
-    /// Complains once.
-    failed: RefCell<bool>,
+    /// The file could not be written; this was reported.
+    failed: bool,
 }
 
-impl<'o> Sketch<'o> {
+impl<'o> PartialResults<'o> {
     fn new(options: &'o Options) -> Self {
-        let failed = RefCell::new(false);
+        let failed = false;
         Self { options, failed }
     }
 
-    fn draw(&self, run: &Run<'_>, testbed: &Testbed) {
+    fn write(&mut self, run: &Run<'_>, testbed: &Testbed) {
         let Some(file) = &self.options.files.json else {
             return;
         };
-        if *self.failed.borrow() || run.outstanding.is_empty() {
+        if self.failed || run.outstanding.is_empty() {
             return;
         }
-        let text = run.outcome(named(testbed)).to_json();
+        let text = run.outcome(empty_outcome(testbed)).to_json();
         if let Err(error) = output_file::write(file, text.as_bytes()) {
-            *self.failed.borrow_mut() = true;
-            let text = format!(
-                "{} cannot be written any more ({error}): make room before the end",
-                file.display()
-            );
-            testbed.progress.note(text);
+            self.failed = true;
+            let path = file.display();
+            let note = format!("{path} can no longer be written ({error}): free space before the run ends");
+            testbed.progress.note(note);
         }
     }
 }
 
-fn say(run: &Run<'_>, testbed: &Testbed) {
+fn show_verdict(run: &Run<'_>, testbed: &Testbed) {
     if let Some(last) = run.measured.last() {
         testbed.progress.note(last.outcome.verdict());
     }
 }
 
-/// A row for each benchmark: how many claims hold, and what does not.
+/// Returns a table with a row for each benchmark: the number of claims that hold, and those that do not.
 fn summary(run: &Run<'_>) -> Table {
     let rows: Vec<_> = run.measured.iter().map(page::row_of).collect();
     Table::of(&rows).columns(page::SUMMARY)

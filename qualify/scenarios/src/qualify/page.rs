@@ -1,43 +1,46 @@
-//! The report: one page.
+//! The report as one HTML page.
 
 use punctual_harness::{Claim, Outcome, Row};
 use punctual_report::{Chapter, Page, Table, table::shown};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Error, Length,
-    judge::Judgement,
+    error::Error,
+    judge::Comparison,
+    length::Length,
     report::page,
     run::{Measured, Run},
-    testbed::Settings,
+    settings::Settings,
 };
 
-/// Of all benchmarks of a run.
+/// Returns the page of a whole run.
 pub(crate) fn of_all(
     run: &Run<'_>,
     outcome: &Outcome,
-    judgement: &Judgement,
+    comparison: &Comparison,
     settings: &Settings,
 ) -> Result<String, Error> {
     let mut page = page("Punctual: qualification of this machine", outcome)?
         .contents()
-        .section("What holds")
+        .section("Claims")
         .paragraph(HOW_TO_READ)
         .table(&Table::of(&run.measured.iter().map(row_of).collect::<Vec<_>>()).columns(SUMMARY))
         .table(&claims(outcome.claims().iter(), "All claims"));
-    for mistake in &judgement.mistakes {
+    for mistake in &comparison.mistakes {
         page = page.paragraph(format!("✗ {mistake}"));
     }
-    for chapter in &judgement.chapters {
+    for chapter in &comparison.chapters {
         page = page.chapter(chapter)?;
     }
     if !outcome.skipped().is_empty() {
-        page = page.section("What was not measured").table(&skipped(outcome));
+        page = page.section("Not measured").table(&skipped(outcome));
     }
     if settings.length() == Length::Quick {
         page = page
-            .section("What --quick shortened")
-            .paragraph("Fewer points, fewer samples, wider confidence intervals. Without --quick it would have taken longer:")
+            .section("Shortened by --quick")
+            .paragraph(
+                "Fewer points, fewer samples and wider confidence intervals. Durations of the full run for comparison:",
+            )
             .table(&shortened(run));
     }
     for measured in &run.measured {
@@ -46,14 +49,15 @@ pub(crate) fn of_all(
     Ok(page.to_html())
 }
 
-/// Of a single benchmark.
+/// Returns the page of a single benchmark.
 pub(crate) fn of_one(title: &str, measured: &Measured<'_>, settings: &Settings) -> Result<String, Error> {
     let page = page(title, &measured.outcome)?;
     Ok(chapter(page, measured, settings)?.to_html())
 }
 
-const HOW_TO_READ: &str = "Each claim is a number that a paper or an issue set, beside what was measured here. Compare figures within this run: \
-     another run on another day has other noise. Maxima are shown with their cause and nothing is claimed of them.";
+const HOW_TO_READ: &str = "\
+Each claim compares a measured value with a limit from a paper or of Punctual's own. Compare figures within this run \
+only: another run has different noise. Maxima are shown with their causes; no claim is made about them.";
 
 fn chapter(page: Page, measured: &Measured<'_>, settings: &Settings) -> Result<Page, Error> {
     let name = measured.benchmark.name;
@@ -70,19 +74,19 @@ fn chapter(page: Page, measured: &Measured<'_>, settings: &Settings) -> Result<P
     }
     let command = format!("punctual bench {name}{}", settings.arguments());
     let chapter = chapter
-        .note(format!("Measured with {}.", set_up(outcome)))
+        .note(format!("Measured with {}.", settings_of(outcome)))
         .command(command);
     Ok(page.chapter(&chapter)?)
 }
 
-/// Parameters that are one value each.
-fn set_up(outcome: &Outcome) -> String {
+/// Formats the parameters that are single values.
+fn settings_of(outcome: &Outcome) -> String {
     let single = outcome
         .parameters()
         .iter()
         .filter(|(_, value)| !value.is_object() && !value.is_array());
-    let told = single.map(|(name, value)| format!("{} {}", name.replace('_', " "), shown(value)));
-    told.collect::<Vec<_>>().join("; ")
+    let texts = single.map(|(name, value)| format!("{} {}", name.replace('_', " "), shown(value)));
+    texts.collect::<Vec<_>>().join("; ")
 }
 
 fn claims<'c>(claims: impl Iterator<Item = &'c Claim>, title: &str) -> Table {
@@ -99,7 +103,7 @@ fn claims<'c>(claims: impl Iterator<Item = &'c Claim>, title: &str) -> Table {
         .columns(&[
             ("sign", ""),
             ("id", "claim"),
-            ("text", "what it says"),
+            ("text", "statement"),
             ("measured", "measured"),
             ("limit", "limit"),
             ("source", "source"),
@@ -115,7 +119,7 @@ fn skipped(outcome: &Outcome) -> Table {
     Table::of(rows.iter().filter_map(Value::as_object)).columns(&[
         ("what", "what"),
         ("claim", "claim"),
-        ("reason", "why not"),
+        ("reason", "reason"),
     ])
 }
 
@@ -123,47 +127,41 @@ fn shortened(run: &Run<'_>) -> Table {
     let rows: Vec<Value> = run
         .measured
         .iter()
-        .map(
-            |Measured {
-                 benchmark,
-                 elapsed,
-                 outcome,
-                 ..
-             }| {
-                json!({
-                    "benchmark": benchmark.name,
-                    "quick": elapsed.as_secs_f64().round(),
-                    "full": (benchmark.expected)(Length::Full).as_secs_f64().round(),
-                    "what": shortened_of(outcome),
-                })
-            },
-        )
+        .map(|measured| {
+            let full = (measured.benchmark.expected)(Length::Full);
+            json!({
+                "benchmark": measured.benchmark.name,
+                "quick": measured.elapsed.as_secs_f64().round(),
+                "full": full.as_secs_f64().round(),
+                "what": shortened_of(&measured.outcome),
+            })
+        })
         .collect();
     Table::of(rows.iter().filter_map(Value::as_object)).columns(&[
         ("benchmark", "benchmark"),
         ("quick", "took (s)"),
         ("full", "full run (s)"),
-        ("what", "what is shorter"),
+        ("what", "shortened"),
     ])
 }
 
-/// In its own words, or else how it was set up.
+/// Returns the benchmark's statement of what is shorter, or else its settings.
 fn shortened_of(outcome: &Outcome) -> String {
     match outcome.parameters().get("shortened").and_then(Value::as_str) {
         Some(text) => text.to_owned(),
-        None => format!("measured with {}", set_up(outcome)),
+        None => format!("measured with {}", settings_of(outcome)),
     }
 }
 
 pub(super) const SUMMARY: &[(&str, &str)] = &[
     ("sign", ""),
     ("benchmark", "benchmark"),
-    ("claims", "claims that hold"),
+    ("claims", "claims holding"),
     ("elapsed", "took (s)"),
-    ("trouble", "what does not hold, or what failed"),
+    ("trouble", "broken claims or failures"),
 ];
 
-/// What a benchmark says in one row. A sign stands only where something was judged.
+/// Summarises a benchmark in one row. The sign is empty if no claim was checked.
 pub(super) fn row_of(measured: &Measured<'_>) -> Map<String, Value> {
     let outcome = &measured.outcome;
     let broken = outcome.claims().iter().filter(|claim| !claim.holds);
@@ -190,7 +188,7 @@ pub(super) fn row_of(measured: &Measured<'_>) -> Map<String, Value> {
     row.as_map().clone()
 }
 
-/// A line of names.
+/// Joins names; shortens a long list.
 fn some_of(names: &[&str]) -> String {
     match names {
         [one, two, three, _, rest @ ..] => format!("{one}, {two}, {three} and {} more", rest.len() + 1),

@@ -1,27 +1,27 @@
-//! Which benchmarks are run.
+//! Selection of the benchmarks to run.
 
-use crate::{Benchmark, Error, judge::near};
+use crate::{benchmark::Benchmark, error::Error, judge::near};
 
-/// What the papers measure; the others are for those who work on the ORB.
+/// The groups from the papers; other benchmarks are for developers of the ORB.
 const GROUPS: [&str; 4] = ["os.", "orb.", "rt.", "dyn."];
 
-/// Those that are asked for, in the order of the list; all of the papers' where nothing is asked for.
+/// Returns the requested benchmarks in the order of the list, or all of the papers' if none is requested.
 pub(super) fn selected<'b>(all: &[&'b Benchmark], only: &[String]) -> Result<Vec<&'b Benchmark>, Error> {
     for name in only {
-        if !all.iter().any(|benchmark| is_meant(benchmark.name, name)) {
+        if !all.iter().any(|benchmark| matches(benchmark.name, name)) {
             let names = all.iter().map(|benchmark| benchmark.name);
-            return Err(format!("there is no benchmark `{name}`; {}", near::advice(name, names)).into());
+            return Err(format!("unknown benchmark `{name}`; {}", near::advice(name, names)).into());
         }
     }
     let wanted = |benchmark: &&&Benchmark| match only {
         [] => GROUPS.iter().any(|group| benchmark.name.starts_with(group)),
-        only => only.iter().any(|name| is_meant(benchmark.name, name)),
+        only => only.iter().any(|name| matches(benchmark.name, name)),
     };
     Ok(all.iter().filter(wanted).copied().collect())
 }
 
-/// By its name, or by that of its group.
-fn is_meant(benchmark: &str, name: &str) -> bool {
+/// Returns whether `name` is the benchmark's name or that of its group.
+fn matches(benchmark: &str, name: &str) -> bool {
     let rest = benchmark.strip_prefix(name.trim_end_matches('.'));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn the_papers_unless_something_else_is_asked_for() {
+    fn the_papers_benchmarks_are_the_default() {
         assert_eq!(
             names(&[]).unwrap(),
             ["os.timer-latency", "os.semaphore", "rt.1", "rt.10"]
@@ -69,10 +69,10 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_not_is_told_with_what_is_near() {
+    fn an_unknown_name_is_reported_with_similar_ones() {
         let error = names(&["os.semafore"]).unwrap_err();
         assert!(
-            error.contains("no benchmark `os.semafore`; did you mean `os.semaphore`"),
+            error.contains("unknown benchmark `os.semafore`; did you mean `os.semaphore`"),
             "{error}"
         );
     }

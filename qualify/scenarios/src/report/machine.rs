@@ -1,9 +1,9 @@
-//! The machine as the head of a page tells it: what it has, and what it has not.
+//! Facts of the machine for the head of a page: what it has, and what is missing.
 
 use punctual_harness::{MachineFacts, Outcome};
 use serde_json::Value;
 
-/// Names and values, in the order in which a reader asks.
+/// Returns names and values, the most important first.
 pub(super) fn facts(outcome: &Outcome) -> Vec<(&'static str, String)> {
     let machine = outcome.machine();
     let prepared = outcome.parameters().get("prepared");
@@ -13,10 +13,10 @@ pub(super) fn facts(outcome: &Outcome) -> Vec<(&'static str, String)> {
         ("measured on CPU", list(&machine.pinned_cpus)),
         ("isolated CPUs", list(&machine.isolated_cpus)),
         ("CPUs without tick", list(&machine.tickless_cpus)),
-        ("governor", or(machine.governor.as_ref(), "no choice here")),
+        ("governor", or(machine.governor.as_ref(), "not available")),
         ("kernel", machine.kernel.clone()),
         ("preemption model", machine.preemption.clone()),
-        ("clock source", or(machine.clock_source.as_ref(), "not said")),
+        ("clock source", or(machine.clock_source.as_ref(), "unknown")),
         ("tick", format!("{} Hz", machine.tick_hz)),
         ("real-time throttling", throttling(machine, prepared)),
         ("real-time class", rights(machine)),
@@ -35,7 +35,7 @@ pub(super) fn facts(outcome: &Outcome) -> Vec<(&'static str, String)> {
     let remedies = machine
         .remedies
         .iter()
-        .map(|remedy| ("what would grant it", remedy.clone()));
+        .map(|remedy| ("how to get it", remedy.clone()));
     facts.extend(missing.chain(remedies));
     facts
 }
@@ -54,18 +54,18 @@ fn or(value: Option<&String>, otherwise: &str) -> String {
 fn rights(machine: &MachineFacts) -> String {
     match machine.highest_realtime_priority {
         Some(highest) => format!("SCHED_FIFO up to {highest}"),
-        None => "not allowed: everything ran in the ordinary class".to_owned(),
+        None => "not permitted: everything ran in the default class".to_owned(),
     }
 }
 
-/// What was in force during the run.
+/// Describes real-time throttling during the run.
 fn throttling(machine: &MachineFacts, prepared: Option<&Value>) -> String {
     let lifted = prepared.and_then(|prepared| prepared["throttling"]["lifted"].as_str());
     match (lifted, machine.realtime_runtime_us) {
         (Some(before), _) => format!("lifted for the run (was {before} µs of each period)"),
         (None, Some(-1)) => "off".to_owned(),
         (None, Some(runtime)) => format!("on: {runtime} µs of each period"),
-        (None, None) => "not said".to_owned(),
+        (None, None) => "unknown".to_owned(),
     }
 }
 
@@ -73,7 +73,7 @@ fn foreign(prepared: &Value) -> String {
     let count = |name: &str| prepared[name].as_u64().unwrap_or(0);
     match (count("moved"), count("refused")) {
         (moved, 0) => format!("{moved} moved off the measured CPU"),
-        (moved, refused) => format!("{moved} moved off the measured CPU, {refused} could not be"),
+        (moved, refused) => format!("{moved} moved off the measured CPU, {refused} could not be moved"),
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_there_is_said_too() {
+    fn missing_facts_are_listed() {
         let mut facts_of_machine = MachineFacts::read(&CpuSet::single(1));
         facts_of_machine.governor = None;
         facts_of_machine.isolated_cpus = Vec::new();
@@ -98,7 +98,7 @@ mod tests {
         );
         let facts = facts(&outcome);
         for expected in [
-            ("governor", "no choice here"),
+            ("governor", "not available"),
             ("isolated CPUs", "none"),
             (
                 "real-time throttling",
@@ -106,9 +106,12 @@ mod tests {
             ),
             (
                 "real-time class",
-                "not allowed: everything ran in the ordinary class",
+                "not permitted: everything ran in the default class",
             ),
-            ("foreign threads", "3 moved off the measured CPU, 1 could not be"),
+            (
+                "foreign threads",
+                "3 moved off the measured CPU, 1 could not be moved",
+            ),
             ("note", "repaired"),
         ] {
             let found = facts

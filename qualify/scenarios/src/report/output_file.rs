@@ -1,4 +1,4 @@
-//! Files that results go to: tried before the measurement, and never lost after it.
+//! Result files: checked before the measurement, and never lost after it.
 
 use std::{
     fs::{self, OpenOptions},
@@ -6,16 +6,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::Error;
+use crate::error::Error;
 
-/// As much as a report of everything takes, and some more.
+/// More than the largest report needs, in octets.
 const ROOM: usize = 8 << 20;
 
-/// Whether a file can be written, and has room. What is there already stays as it is.
+/// Checks that a file can be written and that there is space for it. An existing file is not changed.
 pub(crate) fn check(file: &Path) -> Result<(), Error> {
     if file.is_dir() {
         return Err(format!(
-            "cannot write {}: it is a folder; name a file in it",
+            "cannot write {}: it is a folder; give a file name",
             file.display()
         )
         .into());
@@ -31,11 +31,11 @@ pub(crate) fn check(file: &Path) -> Result<(), Error> {
     tried.map_err(|error| cannot_write(file, &error))
 }
 
-/// Writes a file whole or not at all. Where that fails the text is kept in the folder for temporary files, if that can
-/// be; gives where it is.
+/// Writes a file atomically and returns its path. If this fails, the text is saved in the folder for temporary
+/// files, if possible.
 ///
 /// # Errors
-/// It could not be written, and where it was kept instead.
+/// The file could not be written; the error names the copy, if there is one.
 pub(crate) fn write_or_keep<'f>(file: &'f Path, text: &[u8]) -> Result<&'f Path, Error> {
     let Err(error) = write(file, text) else {
         return Ok(file);
@@ -44,7 +44,7 @@ pub(crate) fn write_or_keep<'f>(file: &'f Path, text: &[u8]) -> Result<&'f Path,
     let kept = std::env::temp_dir().join(format!("punctual-{}-{name}", std::process::id()));
     let what = cannot_write(file, &error);
     match fs::write(&kept, text) {
-        Ok(()) => Err(format!("{what}; it is kept in {}", kept.display()).into()),
+        Ok(()) => Err(format!("{what}; saved as {}", kept.display()).into()),
         Err(_) => {
             let _ = fs::remove_file(&kept);
             Err(what)
@@ -52,6 +52,7 @@ pub(crate) fn write_or_keep<'f>(file: &'f Path, text: &[u8]) -> Result<&'f Path,
     }
 }
 
+/// Writes a file atomically: readers see the old or the new content.
 pub(crate) fn write(file: &Path, text: &[u8]) -> io::Result<()> {
     if is_special(file) {
         return OpenOptions::new().write(true).open(file)?.write_all(text);
@@ -67,11 +68,11 @@ fn allocate(file: &Path) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(file)?;
     let piece = vec![b' '; 1 << 20];
     (0..ROOM / piece.len()).try_for_each(|_| file.write_all(&piece))?;
-    // Some file systems find out only then that there is no room.
+    // Some file systems report missing space only here.
     file.sync_data()
 }
 
-/// A pipe or a device, such as `/dev/stdout`: nothing can be put in its place.
+/// Returns whether the file is a pipe or a device, such as `/dev/stdout`, which cannot be replaced.
 fn is_special(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|metadata| !metadata.is_file())
 }
@@ -85,10 +86,10 @@ fn cannot_write(file: &Path, error: &io::Error) -> Error {
     let next = match error.kind() {
         io::ErrorKind::NotFound => "; does its folder exist?".to_owned(),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "; name a file in a folder of your own".to_owned()
+            "; choose a folder that you may write to".to_owned()
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            format!("; make {} MB of room, or name a file elsewhere", ROOM >> 20)
+            format!("; free {} MB, or choose another file system", ROOM >> 20)
         }
         _ => String::new(),
     };
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn trying_leaves_nothing_and_changes_nothing() {
+    fn checking_leaves_no_file_and_changes_none() {
         let folder = folder("try");
         let file = folder.join("r.json");
         check(&file).unwrap();
@@ -119,19 +120,19 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_says_what_to_do() {
-        let said = |file: &str| check(Path::new(file)).unwrap_err().to_string();
-        assert!(said("/nowhere/r.json").contains("does its folder exist?"));
-        assert!(said("/tmp").contains("name a file in it"));
+    fn errors_state_what_to_do() {
+        let error = |file: &str| check(Path::new(file)).unwrap_err().to_string();
+        assert!(error("/nowhere/r.json").contains("does its folder exist?"));
+        assert!(error("/tmp").contains("give a file name"));
     }
 
     #[test]
-    fn what_was_measured_is_kept_when_there_is_no_room_any_more() {
-        let said = write_or_keep(Path::new("/dev/full"), b"all of it")
+    fn results_are_saved_elsewhere_when_the_disk_is_full() {
+        let message = write_or_keep(Path::new("/dev/full"), b"all of it")
             .unwrap_err()
             .to_string();
-        assert!(said.contains("8 MB of room"), "{said}");
-        let (_, kept) = said.split_once("it is kept in ").unwrap();
+        assert!(message.contains("free 8 MB"), "{message}");
+        let (_, kept) = message.split_once("saved as ").unwrap();
         assert_eq!(fs::read(kept).unwrap(), b"all of it");
         fs::remove_file(kept).unwrap();
     }

@@ -6,19 +6,21 @@ use punctual_report::{Chapter, Series, Table};
 
 use super::{figure, holds, ordinary, promise::largest_deviation, shortened};
 use crate::{
-    Benchmark, Error, Findings, Length,
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
     load::{self, Pace, Phase, Placement, Played, PoolSpec, REFERENCE_WORK, ServerSpec, Session, Setup},
     testbed::Testbed,
 };
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.3",
-    about: "[S2] experiment 3: throughput against clients, with one and two server threads on one and two CPUs",
+    about: "[Pyarali 2002] experiment 3: throughput against clients, with one and two server threads on one and two CPUs",
     expected: |length| load::expected(&phases(length)),
     run: measure,
 };
 
-const SOURCE: &str = "issue 4, [S2] figure 13";
+const SOURCE: &str = "issue 4, [Pyarali 2002] figure 13";
 /// How much of the two CPUs other programs may have before throughput on both says nothing.
 const LARGEST_SHARE_OF_OTHERS: f64 = 0.05;
 
@@ -179,7 +181,7 @@ fn chapter(outcome: &Outcome, measured: &[Measured]) -> Chapter {
             .collect(),
     });
     let caption = "With one CPU more clients get no more through, and a second server thread changes nothing; with two CPUs the \
-                   second client engages the second thread and throughput doubles. [S2] figure 13.";
+                   second client engages the second thread and throughput doubles. [Pyarali 2002] figure 13.";
     let columns = [
         ("server_threads", "server threads"),
         ("cpus", "CPUs"),
@@ -190,12 +192,12 @@ fn chapter(outcome: &Outcome, measured: &[Measured]) -> Chapter {
     ];
     Chapter::new("Experiment 3: increasing concurrency")
         .paper(
-            "[S2] experiment 3",
+            "[Pyarali 2002] experiment 3",
             "more clients do not change the throughput of one CPU, nor does a second server thread",
             holds(outcome, "flat"),
         )
         .paper(
-            "[S2] experiment 3",
+            "[Pyarali 2002] experiment 3",
             "with two CPUs and two server threads the throughput doubles once there are two clients",
             holds(outcome, "two-cpus"),
         )

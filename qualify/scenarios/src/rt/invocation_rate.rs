@@ -5,7 +5,9 @@ use punctual_report::{Chapter, Figure};
 
 use super::{holds, ordinary, promise::keeps_its_deadlines, shortened, table};
 use crate::{
-    Benchmark, Error, Findings, Length,
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
     load::{
         self, Counting, Pace, Phase, Placement, Played, PoolSpec, REFERENCE_WORK, ServerSpec, Session, Setup,
     },
@@ -14,14 +16,14 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.2",
-    about: "[S2] experiment 2: deadlines made as a client's rate grows past the capacity",
+    about: "[Pyarali 2002] experiment 2: deadlines made as a client's rate grows past the capacity",
     expected: |length| load::expected(&phases(length)),
     run: measure,
 };
 
 /// Up to this share of the capacity all deadlines are to be made; above it the formula holds.
 const CLAIMED_SHARE: f64 = 0.93;
-const SOURCE: &str = "issue 4, [S2] figure 11";
+const SOURCE: &str = "issue 4, [Pyarali 2002] figure 11";
 
 /// What is measured: the capacity in this very configuration, or the deadlines at a rate.
 #[derive(Clone, Copy)]
@@ -120,7 +122,7 @@ fn chapter(outcome: &Outcome, rates: &[(u32, &Played<Point>)], capacity: f64) ->
     let figure = Figure::new("Deadlines made against rate")
         .caption(format!(
             "Up to the capacity (here {capacity:.1} calls per second at work 30) all deadlines are made; above it P ÷ E of them, P \
-             being what is possible and E what is asked. [S2] figure 11."
+             being what is possible and E what is asked. [Pyarali 2002] figure 11."
         ))
         .x("asked rate (Hz)")
         .y("deadlines made (%)")
@@ -129,7 +131,7 @@ fn chapter(outcome: &Outcome, rates: &[(u32, &Played<Point>)], capacity: f64) ->
         .line("also ended in it", curve(&|_, phase| made(phase, Counting::End)));
     let front = [("rate", "rate"), ("formula_percent", "100 · P / E")];
     Chapter::new("Experiment 2: increasing rate")
-        .paper("[S2] experiment 2",
+        .paper("[Pyarali 2002] experiment 2",
             "a client makes all its deadlines until its rate exceeds the capacity, then misses more the higher its rate",
             holds(outcome, ""),
         )

@@ -1,13 +1,15 @@
 //! `rt.9-large-request`: what a large request of low priority does to one of medium priority that is being processed. In a pool
 //! without lanes whose threads wait at high priority, one of them reads it first; with lanes nobody does.
-//! Source: \[S2\], "Notes on using Real-time CORBA without lanes".
+//! Source: [Pyarali 2002], "Notes on using Real-time CORBA without lanes".
 
 use punctual_harness::{Claim, Latencies, Outcome, Row};
 use punctual_report::{Chapter, Table};
 
 use super::{holds, increasing_work::realtime, shortened};
 use crate::{
-    Benchmark, Error, Findings, Length,
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
     load::{
         self, Importance, Pace, Phase, Placement, Played, PoolSpec, Request, Session, Setup, Worker, priority,
     },
@@ -16,7 +18,7 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.9-large-request",
-    about: "[S2] experiment 9's note: large requests of low priority interrupt a pool without lanes, and do not with lanes",
+    about: "[Pyarali 2002] experiment 9's note: large requests of low priority interrupt a pool without lanes, and do not with lanes",
     expected: |length| load::expected(&phases(length)),
     run: measure,
 };
@@ -28,7 +30,7 @@ const MEDIUM_RATE: u32 = 40;
 const OCTETS: usize = 8_000_000;
 /// Two, so that one of the three threads is left for the medium client.
 const LOW_CLIENTS: usize = 2;
-const SOURCE: &str = "issue 4, [S2] notes on experiment 9";
+const SOURCE: &str = "issue 4, [Pyarali 2002] notes on experiment 9";
 /// What the large requests may add to the medium client's calls where there are lanes: nothing but what they cost caches.
 const UNDISTURBED: f64 = 1.05;
 
@@ -162,12 +164,12 @@ fn chapter(outcome: &Outcome) -> Chapter {
     ];
     Chapter::new("Experiment 9's note: large requests of low priority")
         .paper(
-            "[S2] notes on experiment 9",
+            "[Pyarali 2002] notes on experiment 9",
             "in a pool without lanes at high priority a large request of low priority interrupts one of medium priority",
             holds(outcome, "no-lanes"),
         )
         .paper(
-            "[S2] summary",
+            "[Pyarali 2002] summary",
             "lanes do not exhibit unbounded priority inversion",
             holds(outcome, "lanes"),
         )

@@ -1,4 +1,4 @@
-//! The nine experiments of \[S2\], section 4, each with its configuration and figures.
+//! The nine experiments of [Pyarali 2002], section 4, each with its configuration and figures.
 //!
 //! | Experiment | File |
 //! |---|---|
@@ -25,7 +25,8 @@ use punctual_harness::{Outcome, Row};
 use punctual_report::{Figure, Series, Table};
 
 use crate::{
-    Benchmark, Length,
+    benchmark::Benchmark,
+    length::Length,
     load::{self, Pace, Played, Request, Worker},
 };
 

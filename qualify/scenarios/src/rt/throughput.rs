@@ -5,14 +5,16 @@ use punctual_report::{Chapter, Series, Table};
 
 use super::{PAPER_WORKS, figure, holds, ordinary, promise::largest_deviation, shortened};
 use crate::{
-    Benchmark, Error, Findings, Length,
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
     load::{self, CAPACITY, Pace, Phase, Placement, PoolSpec, REFERENCE_WORK, ServerSpec, Session, Setup},
     testbed::Testbed,
 };
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.1",
-    about: "[S2] experiment 1: throughput against work, one client and one server thread",
+    about: "[Pyarali 2002] experiment 1: throughput against work, one client and one server thread",
     expected: |length| load::expected(&phases(length)),
     run: measure,
 };
@@ -70,7 +72,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     outcome.claim(Claim::at_most(
         "constant",
         text,
-        "issue 4, [S2] figure 9",
+        "issue 4, [Pyarali 2002] figure 9",
         deviation,
         3.0,
     ));
@@ -92,7 +94,7 @@ fn chapter(outcome: &punctual_harness::Outcome, measured: Vec<(f64, f64)>) -> Ch
             points: ideal,
         },
     ];
-    let caption = "As work grows throughput falls in proportion, for the server's work is nearly all there is. [S2] figure 9.";
+    let caption = "As work grows throughput falls in proportion, for the server's work is nearly all there is. [Pyarali 2002] figure 9.";
     let columns = [
         ("work", "work"),
         ("achieved_hz", "calls/s"),
@@ -102,7 +104,7 @@ fn chapter(outcome: &punctual_harness::Outcome, measured: Vec<(f64, f64)>) -> Ch
         ("max_us", "max (µs)"),
     ];
     Chapter::new("Experiment 1: increasing work")
-        .paper("[S2] experiment 1", "as the workload increases, the throughput decreases", holds(outcome, "constant"))
+        .paper("[Pyarali 2002] experiment 1", "as the workload increases, the throughput decreases", holds(outcome, "constant"))
         .paragraph(
             "One client calls without a pause, one server thread serves it, in the default scheduling class on one CPU. The work \
              of a call is calibrated so that 30 allows 150 calls per second, as on the machine of the paper.",

@@ -11,14 +11,16 @@ use super::{
     shortened, table,
 };
 use crate::{
-    Benchmark, Error, Findings, Length,
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
     load::{self, Importance, Phase, Placement, Played, PoolSpec, Session, Setup},
     testbed::Testbed,
 };
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.9",
-    about: "[S2] experiment 9: clients of three rates as work grows, a pool without lanes at three priorities",
+    about: "[Pyarali 2002] experiment 9: clients of three rates as work grows, a pool without lanes at three priorities",
     expected: |length| load::expected(&phases(length)),
     run: measure,
 };
@@ -31,7 +33,7 @@ const WORKS: Works = Works {
 };
 /// Clients that are treated alike get the same number of calls through, give or take so much.
 const ALIKE: f64 = 1.25;
-const SOURCE: &str = "issue 4, [S2] figures 28 to 30";
+const SOURCE: &str = "issue 4, [Pyarali 2002] figures 28 to 30";
 
 /// Pools are numbered as in [`PAPER_ORDER`].
 fn phases(length: Length) -> Vec<Phase<u32>> {
@@ -123,17 +125,17 @@ fn chapter(outcome: &Outcome, measured: &[(Importance, Vec<Played<u32>>)]) -> Ch
     );
     let chapter = chapter
         .paper(
-            "[S2] experiment 9",
+            "[Pyarali 2002] experiment 9",
             "a pool without lanes at low priority treats all clients equally",
             holds(outcome, "low"),
         )
         .paper(
-            "[S2] experiment 9",
+            "[Pyarali 2002] experiment 9",
             "one at medium priority gives the high and the medium client preference over the low one",
             holds(outcome, "medium"),
         )
         .paper(
-            "[S2] experiment 9",
+            "[Pyarali 2002] experiment 9",
             "one at high priority prefers the high client over the medium one over the low one",
             holds(outcome, "high"),
         );
@@ -141,16 +143,16 @@ fn chapter(outcome: &Outcome, measured: &[(Importance, Vec<Played<u32>>)]) -> Ch
         let (title, caption) = match pool {
             Importance::Low => (
                 "Pool of low priority",
-                "Nobody can preempt a request that is being processed to read one that has come: all are treated alike. [S2] figure 28.",
+                "Nobody can preempt a request that is being processed to read one that has come: all are treated alike. [Pyarali 2002] figure 28.",
             ),
             Importance::Medium => (
                 "Pool of medium priority",
                 "Requests of the high and the medium client preempt those of the low one. Those of the medium client, once begun, are \
-                 not preempted by those of the high one, whose call waits. [S2] figure 29.",
+                 not preempted by those of the high one, whose call waits. [Pyarali 2002] figure 29.",
             ),
             Importance::High => (
                 "Pool of high priority",
-                "Every request is read at once and then waits its turn by priority: all three are in order. [S2] figure 30.",
+                "Every request is read at once and then waits its turn by priority: all three are in order. [Pyarali 2002] figure 30.",
             ),
         };
         let series = achieved(played, |work| f64::from(*work));

@@ -1,4 +1,4 @@
-//! Benchmarks of a moment.
+//! Benchmarks that take a moment, and the child process of some of them.
 
 use std::{os::unix::net::UnixListener, path::PathBuf, process::ExitCode, time::Duration};
 
@@ -41,9 +41,9 @@ fn good(testbed: &mut Testbed) -> Result<Findings, Error> {
     }
     outcome.parameter("shortened", "two points instead of four");
     outcome.claim(Claim::at_most("p50", "p50 at most", "this test", 1.5, 2.0));
-    outcome.skip(Some("remote"), "the remote part", "there is nobody");
+    outcome.skip(Some("remote"), "the remote part", "no second machine");
     let chapter = Chapter::new("A good one")
-        .paper("[S3] figure 2", "it does not grow", Some(true))
+        .paper("[Fayyad-Kazan 2013] figure 2", "it does not grow", Some(true))
         .figure(
             Figure::new("By threads")
                 .x("threads")
@@ -66,7 +66,7 @@ fn server_dies(testbed: &mut Testbed) -> Result<Findings, Error> {
     good(testbed)
 }
 
-/// A minute, in which somebody interrupts it; with files that somebody has to remove.
+/// Runs for a minute, so that it can be interrupted; creates files that must be removed.
 fn long(testbed: &mut Testbed) -> Result<Findings, Error> {
     let folder = MemoryFolder::create()?;
     std::fs::write(folder.path().join("records"), "some")?;
@@ -83,10 +83,10 @@ fn long(testbed: &mut Testbed) -> Result<Findings, Error> {
     good(testbed)
 }
 
-/// The process that does the work; where it may, in a real-time class.
+/// The child process; in a real-time class if this is permitted.
 pub fn child() -> ExitCode {
     let _ = scheduling::set_current(punctual_os::Scheduling::fifo(punctual_types::NativePriority(1)));
-    // As ORBs do for addresses that nobody chose.
+    // As an ORB does for an address that was not configured.
     let socket = std::env::temp_dir().join(format!("{}.sock", std::process::id()));
     let mut listener = None;
     let served = Control::ready(&()).and_then(|control| {

@@ -1,4 +1,4 @@
-//! Results against older ones and against limits.
+//! Comparison of results with earlier ones and with limits.
 
 use std::fs;
 
@@ -9,16 +9,16 @@ use crate::{
 
 pub const TESTS: &[Test] = &[
     (
-        "comparing::a_run_is_compared_with_one_before",
-        a_run_is_compared_with_one_before,
+        "comparing::a_run_is_compared_with_an_earlier_one",
+        a_run_is_compared_with_an_earlier_one,
     ),
     (
         "comparing::limits_decide_the_exit_code",
         limits_decide_the_exit_code,
     ),
     (
-        "comparing::a_limit_of_nothing_is_an_error",
-        a_limit_of_nothing_is_an_error,
+        "comparing::a_limit_of_an_unknown_claim_is_an_error",
+        a_limit_of_an_unknown_claim_is_an_error,
     ),
 ];
 
@@ -26,7 +26,7 @@ fn good(arguments: &[&str]) -> Ended {
     qualify(&[&["--leave-system-alone", "--only", "t.good"], arguments].concat())
 }
 
-fn a_run_is_compared_with_one_before() {
+fn a_run_is_compared_with_an_earlier_one() {
     let [old, html] = ["old.json", "compared.html"].map(file);
     let said = good(&["--json", old.to_str().unwrap()]).said();
     let mut before = json(&old, &said);
@@ -81,11 +81,11 @@ fn limits_decide_the_exit_code() {
     assert_eq!(outcome["claims"][1]["holds"], false);
 }
 
-fn a_limit_of_nothing_is_an_error() {
+fn a_limit_of_an_unknown_claim_is_an_error() {
     let bounds = file("wrong.toml");
     fs::write(&bounds, "\n[[limit]]\nclaim = \"t.good.p05\"\nat_most = 1\n").unwrap();
     let ended = good(&["--bounds", bounds.to_str().unwrap()]);
     assert_eq!(ended.code, 2, "{}", ended.said());
-    let expected = ":2: limit[1].claim: there is no claim `t.good.p05`; did you mean `t.good.p50`?";
+    let expected = ":2: limit[1].claim: unknown claim `t.good.p05`; did you mean `t.good.p50`?";
     assert!(ended.stderr.contains(expected), "{}", ended.said());
 }

@@ -1,4 +1,4 @@
-//! Machines that lack something.
+//! Runs without real-time rights, and on one CPU.
 
 use std::process::Command;
 
@@ -11,19 +11,19 @@ use crate::{
 
 pub const TESTS: &[Test] = &[
     (
-        "environments::without_rights_it_works_and_says_so",
-        without_rights_it_works_and_says_so,
+        "environments::a_run_without_rights_is_marked_not_real_time",
+        a_run_without_rights_is_marked_not_real_time,
     ),
     ("environments::one_cpu_is_enough", one_cpu_is_enough),
 ];
 
-fn without_rights_it_works_and_says_so() {
+fn a_run_without_rights_is_marked_not_real_time() {
     let out = file("rights.json");
     let mut without = Command::new("setpriv");
     without
         .args(["--bounding-set", "-sys_nice,-ipc_lock"])
         .arg(own().get_program());
-    // It drops what only root has.
+    // Dropping capabilities needs root.
     match Command::new("setpriv")
         .args(["--bounding-set", "-sys_nice", "true"])
         .status()
@@ -34,7 +34,7 @@ fn without_rights_it_works_and_says_so() {
     let ended = qualify_by(without, &["--only", "t.good", "--json", out.to_str().unwrap()]);
     let outcome = json(&out, &ended.said());
     if outcome["machine"]["scheduling_rights"] == "real-time" {
-        return println!("skipped: the limit of real-time priorities allows them to everybody");
+        return println!("skipped: the resource limit permits real-time priorities to every user");
     }
     assert_eq!(ended.code, 3, "{}", ended.said());
     assert!(

@@ -9,20 +9,20 @@ use crate::{
 
 pub const TESTS: &[Test] = &[
     (
-        "failing::benchmarks_do_not_stop_the_others",
-        benchmarks_do_not_stop_the_others,
+        "failing::other_benchmarks_run_after_a_failure",
+        other_benchmarks_run_after_a_failure,
     ),
     (
-        "failing::files_are_told_before_anything_is_measured",
-        files_are_told_before_anything_is_measured,
+        "failing::unwritable_files_are_reported_before_anything_is_measured",
+        unwritable_files_are_reported_before_anything_is_measured,
     ),
     (
-        "failing::names_are_told_before_anything_is_measured",
-        names_are_told_before_anything_is_measured,
+        "failing::unknown_names_are_reported_before_anything_is_measured",
+        unknown_names_are_reported_before_anything_is_measured,
     ),
 ];
 
-fn benchmarks_do_not_stop_the_others() {
+fn other_benchmarks_run_after_a_failure() {
     let [to_json, to_html, to_junit] = ["failing.json", "failing.html", "failing.xml"].map(file);
     let ended = qualify(&[
         "--quick",
@@ -51,7 +51,7 @@ fn benchmarks_do_not_stop_the_others() {
         "{dead}"
     );
     assert!(reason(&outcome, "verdict of t.panics").contains("a table without legs"));
-    assert_eq!(reason(&outcome, "the remote part"), "there is nobody");
+    assert_eq!(reason(&outcome, "the remote part"), "no second machine");
     assert_eq!(outcome["parameters"]["length"], "quick");
     assert_eq!(outcome["rows"][0]["benchmark"], "t.good");
 
@@ -64,7 +64,7 @@ fn benchmarks_do_not_stop_the_others() {
         "<td class=\"good\">✓</td><td>t.good.p50</td>",
         "two points instead of four",
         "punctual bench t.good --quick --leave-system-alone",
-        "there is nobody",
+        "no second machine",
         "<dt>preemption model</dt>",
         "<td></td><td>t.impossible</td>",
         "nothing was measured: the machine has no wings",
@@ -75,7 +75,7 @@ fn benchmarks_do_not_stop_the_others() {
     }
     assert!(
         !page.contains("src=") && !page.contains("url("),
-        "it needs nothing from elsewhere"
+        "the page refers to no other file"
     );
 
     let junit = fs::read_to_string(&to_junit).unwrap();
@@ -85,7 +85,7 @@ fn benchmarks_do_not_stop_the_others() {
     );
 }
 
-fn files_are_told_before_anything_is_measured() {
+fn unwritable_files_are_reported_before_anything_is_measured() {
     for flag in ["--json", "--html", "--junit"] {
         let ended = qualify(&[
             "--leave-system-alone",
@@ -103,13 +103,13 @@ fn files_are_told_before_anything_is_measured() {
     }
 }
 
-fn names_are_told_before_anything_is_measured() {
+fn unknown_names_are_reported_before_anything_is_measured() {
     let ended = qualify(&["--leave-system-alone", "--only", "t.goood"]);
     assert_eq!(ended.code, 2);
     assert!(
         ended
             .stderr
-            .contains("there is no benchmark `t.goood`; did you mean `t.good`"),
+            .contains("unknown benchmark `t.goood`; did you mean `t.good`"),
         "{}",
         ended.said()
     );

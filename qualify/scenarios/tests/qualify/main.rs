@@ -1,6 +1,6 @@
-//! `punctual qualify` with small benchmarks of its own, from outside: a run that goes on after failures, that is ended by
-//! signals, that is compared with another one. It starts this binary again, which therefore has its own `main`; that one
-//! understands what test runners ask for (`--list`, names as filters).
+//! `punctual qualify` from outside, with small benchmarks: runs that continue after failures, are ended by signals,
+//! and are compared with earlier ones. The tests start this binary again, which therefore has its own `main`; it
+//! handles the arguments of test runners (`--list`, names as filters).
 
 mod benchmarks;
 mod comparing;

@@ -1,4 +1,4 @@
-//! This binary again, as `punctual qualify`.
+//! Runs this binary again, as `punctual qualify`.
 
 use std::{
     fs,
@@ -10,7 +10,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clap::Parser;
 use punctual_scenarios::qualify;
 use serde_json::Value;
 
@@ -18,20 +17,33 @@ use crate::benchmarks;
 
 pub const RUN: &str = "__qualify";
 
-#[derive(Parser)]
-#[command(no_binary_name = true)]
-struct Arguments {
-    #[command(flatten)]
-    options: qualify::Options,
-}
-
-/// What the command line tool does.
+/// Runs what `punctual qualify` runs, with the benchmarks of this test.
 pub fn main() -> ExitCode {
     let all: Vec<_> = benchmarks::ALL.iter().collect();
-    qualify::run(&all, &Arguments::parse_from(std::env::args().skip(2)).options)
+    qualify::run(&all, &options(std::env::args().skip(2)))
 }
 
-/// What came of a run.
+/// Parses the arguments of `punctual qualify` that the tests use.
+fn options(mut arguments: impl Iterator<Item = String>) -> qualify::Options {
+    let mut options = qualify::Options::default();
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().expect("the argument has a value");
+        match argument.as_str() {
+            "--quick" => options.settings.quick = true,
+            "--leave-system-alone" => options.settings.leave_system_alone = true,
+            "--only" => options.only = value().split(',').map(str::to_owned).collect(),
+            "--json" => options.files.json = Some(value().into()),
+            "--html" => options.files.html = Some(value().into()),
+            "--baseline" => options.against.baseline = Some(value().into()),
+            "--bounds" => options.against.bounds = Some(value().into()),
+            "--junit" => options.against.junit = Some(value().into()),
+            other => panic!("unknown argument {other}"),
+        }
+    }
+    options
+}
+
+/// The result of a run.
 pub struct Ended {
     pub code: i32,
     pub stdout: String,
@@ -39,7 +51,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Everything said.
+    /// Returns the exit code and the whole output.
     pub fn said(&self) -> String {
         format!("exit code {}\n{}\n{}", self.code, self.stdout, self.stderr)
     }
@@ -49,12 +61,12 @@ pub fn qualify(arguments: &[&str]) -> Ended {
     qualify_by(own(), arguments)
 }
 
-/// This binary, or what starts it.
+/// Returns a command that starts this binary.
 pub fn own() -> Command {
     Command::new(std::env::current_exe().expect("a path of its own"))
 }
 
-/// Two measurements would disturb each other, so that the second one refuses; it is tried again for a while.
+/// Runs `punctual qualify`. A measurement refuses to start while another one runs; it is retried for a while.
 pub fn qualify_by(mut program: Command, arguments: &[&str]) -> Ended {
     program.arg(RUN).args(arguments);
     let start = Instant::now();
@@ -65,16 +77,16 @@ pub fn qualify_by(mut program: Command, arguments: &[&str]) -> Ended {
             stdout: String::from_utf8(output.stdout).expect("text"),
             stderr: String::from_utf8(output.stderr).expect("text"),
         };
-        if !ended.stderr.contains("another measurement") || start.elapsed() > PATIENCE {
+        if !ended.stderr.contains("another measurement") || start.elapsed() > RETRY_TIMEOUT {
             return ended;
         }
         thread::sleep(Duration::from_secs(1));
     }
 }
 
-const PATIENCE: Duration = Duration::from_secs(180);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// A run that goes on, in a process group of its own, as a terminal starts it.
+/// A run in progress, in its own process group, as a shell starts it.
 pub struct Running {
     pub process: Child,
     stderr: BufReader<ChildStderr>,
@@ -96,7 +108,7 @@ impl Running {
                 said: String::new(),
             };
             let refused = running.wait_for("[").is_none() && running.said.contains("another measurement");
-            if !refused || start.elapsed() > PATIENCE {
+            if !refused || start.elapsed() > RETRY_TIMEOUT {
                 return running;
             }
             let _ = running.process.wait();
@@ -104,7 +116,7 @@ impl Running {
         }
     }
 
-    /// The rest of the line with this text; `None` at the end.
+    /// Waits for a line with this text and returns the rest of it; `None` at the end of the output.
     pub fn wait_for(&mut self, text: &str) -> Option<String> {
         loop {
             let mut line = String::new();
@@ -118,7 +130,7 @@ impl Running {
         }
     }
 
-    /// Waits for its end: exit code (none after a signal) and everything said.
+    /// Waits for its end. Returns the exit code (`None` after a signal) and the whole output.
     pub fn end(mut self) -> (Option<i32>, String) {
         let status = self.process.wait().expect("it was not waited for yet");
         let _ = self.stderr.read_to_string(&mut self.said);
@@ -126,20 +138,20 @@ impl Running {
     }
 }
 
-/// A file for a test, without what an earlier run left in it.
+/// Returns the path of a file for a test, after removing a file of an earlier run.
 pub fn file(name: &str) -> PathBuf {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("qualify-{name}"));
     let _ = fs::remove_file(&file);
     file
 }
 
-/// The JSON in a file; fails with what was said.
+/// Reads the JSON in a file; a failure shows the output of the run.
 pub fn json(file: &std::path::Path, said: &str) -> Value {
     let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}\n{said}", file.display()));
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// The ids of its claims.
+/// Returns the ids of the claims.
 pub fn claims(json: &Value) -> Vec<&str> {
     let claims = json["claims"].as_array().expect("claims");
     claims
@@ -148,7 +160,7 @@ pub fn claims(json: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// Why something was not measured.
+/// Returns why something was not measured.
 pub fn reason<'j>(json: &'j Value, what: &str) -> &'j str {
     let skipped = json["skipped"].as_array().expect("a list");
     let found = skipped.iter().find(|skipped| skipped["what"] == what);

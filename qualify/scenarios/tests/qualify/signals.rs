@@ -1,4 +1,4 @@
-//! Runs that are ended, gently and not.
+//! Runs that are ended by signals.
 
 use std::{
     fs,
@@ -17,19 +17,16 @@ use crate::{
 };
 
 pub const TESTS: &[Test] = &[
+    ("signals::ctrl_c_keeps_the_results", ctrl_c_keeps_the_results),
     (
-        "signals::ctrl_c_keeps_what_was_measured",
-        ctrl_c_keeps_what_was_measured,
-    ),
-    (
-        "signals::that_reach_one_process_end_all",
-        that_reach_one_process_end_all,
+        "signals::a_signal_to_one_process_ends_all",
+        a_signal_to_one_process_ends_all,
     ),
     ("signals::kill_leaves_nothing_behind", kill_leaves_nothing_behind),
 ];
 
-/// As a terminal does: to the whole group.
-fn ctrl_c_keeps_what_was_measured() {
+/// The signal goes to the whole process group, as from a terminal.
+fn ctrl_c_keeps_the_results() {
     let (code, said, outcome, page) = ended_by("ctrl-c", |run| kill_process_group(run, Signal::INT).unwrap());
     assert_eq!(code, Some(2), "{said}");
     let page = page.unwrap();
@@ -40,7 +37,7 @@ fn ctrl_c_keeps_what_was_measured() {
     assert_eq!(claims(&outcome), ["t.good.p50"]);
     assert_eq!(
         reason(&outcome, "verdict of qualify"),
-        "interrupted: by SIGINT, with 1 not begun"
+        "interrupted: by SIGINT; 1 not started"
     );
     assert_eq!(
         reason(&outcome, "verdict of t.long"),
@@ -48,29 +45,29 @@ fn ctrl_c_keeps_what_was_measured() {
     );
     assert_eq!(
         reason(&outcome, "t.after"),
-        "interrupted by SIGINT before it began"
+        "interrupted by SIGINT before it started"
     );
 }
 
-fn that_reach_one_process_end_all() {
+fn a_signal_to_one_process_ends_all() {
     let (code, said, outcome, _) = ended_by("term", |run| kill_process(run, Signal::TERM).unwrap());
     assert_eq!(code, Some(2), "{said}");
     assert_eq!(
         reason(&outcome, "t.after"),
-        "interrupted by SIGTERM before it began"
+        "interrupted by SIGTERM before it started"
     );
 }
 
-/// The JSON is that of after the last benchmark; there is no page.
+/// The JSON file is the one written after the last complete benchmark; there is no page.
 fn kill_leaves_nothing_behind() {
     let (code, said, outcome, page) = ended_by("kill", |run| kill_process(run, Signal::KILL).unwrap());
     assert_eq!((code, page), (None, None), "{said}");
     assert_eq!(claims(&outcome), ["t.good.p50"]);
-    assert_eq!(reason(&outcome, "t.long"), "the run has not come to it");
+    assert_eq!(reason(&outcome, "t.long"), "not reached yet");
 }
 
-/// Exit code, what was said, the JSON and the page of a run that was ended in its second benchmark of three; after it was
-/// checked that processes and settings are as they were.
+/// Ends a run in its second benchmark of three, and checks that processes and settings are restored. Returns the
+/// exit code, the output, the JSON and the page.
 fn ended_by(name: &str, end: impl FnOnce(Pid)) -> (Option<i32>, String, Value, Option<String>) {
     let [to_json, to_html] = ["json", "html"].map(|kind| file(&format!("{name}.{kind}")));
     let place = affinity::current();
@@ -100,16 +97,16 @@ fn ended_by(name: &str, end: impl FnOnce(Pid)) -> (Option<i32>, String, Value, O
     });
     let outcome = json(&to_json, &said);
     if let Some(before) = outcome["parameters"]["prepared"]["throttling"]["lifted"].as_str() {
-        eventually("throttling is as before", || {
+        eventually("throttling is restored", || {
             let now = fs::read_to_string("/proc/sys/kernel/sched_rt_runtime_us").unwrap();
             now.trim() == before
         });
     }
-    eventually("threads are where they were", || affinity::current() == place);
+    eventually("the affinity is restored", || affinity::current() == place);
     (code, said, outcome, fs::read_to_string(&to_html).ok())
 }
 
-/// Another measurement may have begun meanwhile, and lifted throttling again.
+/// Waits for a condition; another measurement may have lifted throttling again in the meantime.
 fn eventually(what: &str, holds: impl Fn() -> bool) {
     let began = Instant::now();
     while !holds() {

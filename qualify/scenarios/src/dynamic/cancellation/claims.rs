@@ -4,7 +4,7 @@ use punctual_harness::{Claim, Outcome};
 
 use super::{Named, Ran};
 
-const SOURCE: &str = "issue 5, [S4] 3.2";
+const SOURCE: &str = "issue 5, [Gill 2004] 3.2";
 
 /// Those that stand on the live runs.
 pub(super) const LIVE: [&str; 5] = [

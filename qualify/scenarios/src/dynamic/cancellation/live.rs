@@ -11,7 +11,7 @@ use super::{
     simulated::{is_critical, worth},
 };
 use crate::{
-    Error,
+    error::Error,
     os::{Interrupts, Subject},
     testbed::Testbed,
 };

@@ -1,7 +1,7 @@
 //! `dyn.cancellation`: what cancelling hopeless operations does under overload, and what the most valuable ones are worth.
 //!
 //! About 70 operations of an operational flight program, critical and not, need more than the CPU. They run in virtual time, and
-//! live as distributable threads on one CPU: the same operations under the same schedulers. Source: \[S4\] 3.2, figures 7 and 8.
+//! live as distributable threads on one CPU: the same operations under the same schedulers. Source: [Gill 2004] 3.2, figures 7 and 8.
 
 mod claims;
 mod counts;
@@ -18,7 +18,13 @@ use serde::{Deserialize, Serialize};
 
 use self::counts::{Counts, Sample};
 use super::disciplines::Named;
-use crate::{Benchmark, Error, Findings, Length, os::no_rights, testbed::Testbed};
+use crate::{
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
+    os::no_rights,
+    testbed::Testbed,
+};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "dyn.cancellation",

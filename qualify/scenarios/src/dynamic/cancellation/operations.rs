@@ -28,7 +28,7 @@ use super::{
     counts::{Arrival, Fate},
 };
 use crate::{
-    Error,
+    error::Error,
     os::{now_ns, serve},
 };
 

@@ -7,7 +7,7 @@ use super::{
     CASES, Case, HEADING, LOAD, Named, Ran,
     counts::{Counts, Sample},
 };
-use crate::trace::is_kind;
+use crate::rows::is_kind;
 
 pub(super) fn chapter(outcome: &Outcome, ran: &[Ran]) -> Chapter {
     // Of both places, where both were run.
@@ -38,11 +38,11 @@ pub(super) fn chapter(outcome: &Outcome, ran: &[Ran]) -> Chapter {
              threads elsewhere. Each operation has one reservation for all its arrivals, of what it is said to take and of its period. \
              What would go beyond what real-time threads may have is not admitted, and none of its arrivals is dispatched.",
         )
-        .paper("[S4] 3.2", "MUF met all critical deadlines", holds(&["muf.critical"]))
-        .paper("[S4] 3.2", FIGURE_7, holds(&["muf.wasted", "muf.made", "muf.not-more"]))
-        .paper("[S4] 3.2", "RMS missed 2 to 6 critical operations per sample", holds(&["rms.critical"]))
+        .paper("[Gill 2004] 3.2", "MUF met all critical deadlines", holds(&["muf.critical"]))
+        .paper("[Gill 2004] 3.2", FIGURE_7, holds(&["muf.wasted", "muf.made", "muf.not-more"]))
+        .paper("[Gill 2004] 3.2", "RMS missed 2 to 6 critical operations per sample", holds(&["rms.critical"]))
         .paper(
-            "[S4] 3.2",
+            "[Gill 2004] 3.2",
             "cancelling made matters worse with RMS: 6 to 7 critical misses per sample",
             holds(&["rms.not-fewer"]),
         )
@@ -95,7 +95,7 @@ fn figure_7(ran: &[Ran], live: bool) -> Figure {
     let figure = Figure::new(format!("Effects of cancelling other operations, MUF, {}", place(live)))
         .caption(
             "Operations that are not critical, in each second: how many were made, how many were dispatched and missed all the same, \
-             and how many were cancelled instead. [S4] figure 7.",
+             and how many were cancelled instead. [Gill 2004] figure 7.",
         )
         .x("sample")
         .y("operations");
@@ -132,7 +132,7 @@ fn figure_8(ran: &[Ran], live: bool) -> Figure {
     Figure::new(format!("Effects of cancellation under overload, {}", place(live)))
         .caption(
             "Operations in a second, on average: critical ones made and missed, others made and missed. Missed are those that were \
-             dispatched too late or never. [S4] figure 8.",
+             dispatched too late or never. [Gill 2004] figure 8.",
         )
         .names(ran.iter().map(|ran| ran.case.name()))
         .y("operations per second")

@@ -11,7 +11,7 @@ use super::{
     Case, Ran,
     counts::{Arrival, Fate, Sample},
 };
-use crate::Error;
+use crate::error::Error;
 
 /// The same draws of execution times for all schedulers.
 const SEED: u64 = 1;

@@ -24,7 +24,7 @@ use super::{
     model,
 };
 use crate::{
-    Error,
+    error::Error,
     idl::dynamic::dynamic::{Host, HostRef},
     load::network,
 };

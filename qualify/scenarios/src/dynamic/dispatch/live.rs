@@ -13,7 +13,7 @@ use super::{
     host::{Answer, Question, ROLE, Spec},
     paper,
 };
-use crate::{Error, testbed::Places};
+use crate::{error::Error, testbed::Places};
 
 const START: Duration = Duration::from_secs(20);
 /// From the driver's decision to the beginning: time enough for both hosts to start their threads.

@@ -1,7 +1,7 @@
 //! `dyn.dispatch`: five distributable threads over two hosts, under each scheduler: who runs where, live and in virtual time.
 //!
 //! Each host is a process on a CPU and in a network of its own. The same model is played live and simulated, with the same
-//! schedulers. Who runs is told by the work itself. Source: \[S4\] 3.1, figure 6.
+//! schedulers. Who runs is told by the work itself. Source: [Gill 2004] 3.1, figure 6.
 
 mod host;
 mod live;
@@ -14,7 +14,13 @@ use std::time::Duration;
 use punctual_harness::{Claim, Outcome, Row};
 
 use super::{disciplines::Named, schedule::Schedule};
-use crate::{Benchmark, Error, Findings, Length, os::no_rights, testbed::Testbed};
+use crate::{
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
+    os::no_rights,
+    testbed::Testbed,
+};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "dyn.dispatch",
@@ -32,7 +38,7 @@ pub(super) use host::{ROLE, child};
 
 const HEADING: &str = "Who runs where: dispatching distributable threads";
 
-const SOURCE: &str = "issue 5, [S4] figure 6";
+const SOURCE: &str = "issue 5, [Gill 2004] figure 6";
 
 /// Those whose schedule is in the paper.
 const PAPERS: [Named; 2] = [Named::Mif, Named::Tp];

@@ -14,13 +14,13 @@ use super::{
     },
     paper,
 };
-use crate::Error;
+use crate::error::Error;
 
 /// How much later than in the text DT3 and DT5 begin, as a share of the unit: longer than what calls and switches add up to by
 /// then.
 const LATE: u32 = 10;
 
-/// \[S4\]'s five threads on two hosts.
+/// [Gill 2004]'s five threads on two hosts.
 pub(super) fn figure_6(unit: Duration) -> Model {
     studies::figure_6(unit, unit / LATE)
 }

@@ -5,7 +5,7 @@ use punctual_report::{Chapter, Figure, Table};
 use serde_json::Value;
 
 use super::{Dispatched, HEADING, PAPERS, Schedule};
-use crate::trace::is_kind;
+use crate::rows::is_kind;
 
 pub(super) fn chapter(outcome: &Outcome, dispatched: &[Dispatched]) -> Chapter {
     let holds = |suffix: &str| {
@@ -28,7 +28,7 @@ pub(super) fn chapter(outcome: &Outcome, dispatched: &[Dispatched]) -> Chapter {
              decides by laxity or by what is left to do (MLF, MUF, RMS+MLF, MAU) counts what a thread has done there, and what was \
              left when it came.",
         )
-        .paper("[S4] 3.1", "MIF and TP give the schedule of figure 6", holds("live"))
+        .paper("[Gill 2004] 3.1", "MIF and TP give the schedule of figure 6", holds("live"))
         .table(Table::of(rows.map(Row::as_map)).columns(SCHEDULES).title("Live and simulated, by scheduler"));
     let chapter = PAPERS.into_iter().fold(chapter, |chapter, scheduler| {
         let of = |row: &&Row| {
@@ -95,7 +95,7 @@ fn figure(one: &Dispatched) -> Figure {
         .unwrap_or(0);
     shown.threads().into_iter().fold(figure, |figure, thread| {
         let published = match one.paper() {
-            Some(_) => format!("DT{thread}, [S4]"),
+            Some(_) => format!("DT{thread}, [Gill 2004]"),
             None => format!("DT{thread}, simulated"),
         };
         figure

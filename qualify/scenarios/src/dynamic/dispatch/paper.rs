@@ -1,4 +1,4 @@
-//! Who runs where in \[S4\] section 3.1, figure 6: [`FIGURE_6`], as a schedule.
+//! Who runs where in [Gill 2004] section 3.1, figure 6: [`FIGURE_6`], as a schedule.
 //!
 //! The table is the paper's text. Where that leaves something open, the figure's end at T = 18 decides: DT3 works for 6 s ("scheduled
 //! for 3 s", then it "continues"), DT4 for 9. DT2 cannot run on host 2 before DT4 has completed, although the text names DT5 there,

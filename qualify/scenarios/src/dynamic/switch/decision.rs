@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::{disciplines::Named, random::Random};
 use crate::{
-    Error,
+    error::Error,
     os::{fifo, now_ns, run},
 };
 

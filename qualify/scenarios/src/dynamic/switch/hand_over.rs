@@ -12,7 +12,7 @@ use punctual_sched::dynamic::SchedulingParameters;
 
 use super::{super::disciplines::Named, Way};
 use crate::{
-    Error,
+    error::Error,
     os::{Log, Sample, fifo, joined, now_ns},
 };
 

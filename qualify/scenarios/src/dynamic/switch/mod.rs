@@ -2,7 +2,7 @@
 //! and the decision by itself, by number of ready threads.
 //!
 //! Two distributable threads on one CPU make themselves less important in turn, so that each update is a decision and a hand-over:
-//! from before the update in one to its return in the other. Source: \[S4\] 2.4, efficient and portable dispatching.
+//! from before the update in one to its return in the other. Source: [Gill 2004] 2.4, efficient and portable dispatching.
 
 mod decision;
 mod hand_over;
@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use super::disciplines::Named;
 use crate::{
-    Benchmark, Error, Findings, Length,
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
     os::{Disturbances, Interrupts, Sample, Subject, no_rights, serve, shortened},
     testbed::Testbed,
 };

@@ -4,7 +4,7 @@ use punctual_harness::{Latencies, Outcome, Row};
 use punctual_report::{Chapter, Figure, Table};
 
 use super::{HEADING, LARGEST_GROWTH, LARGEST_RATIO, Named, Switched};
-use crate::trace::is_kind;
+use crate::rows::is_kind;
 
 pub(super) fn chapter(outcome: &Outcome, switched: &[Switched], stamp_ns: u64) -> Chapter {
     let holds = |id: &str| {
@@ -20,7 +20,7 @@ pub(super) fn chapter(outcome: &Outcome, switched: &[Switched], stamp_ns: u64) -
     let chapter = match switched {
         [] => chapter,
         switched => chapter
-            .paper("[S4] 2.4", CLAIM, holds("hand-over"))
+            .paper("[Gill 2004] 2.4", CLAIM, holds("hand-over"))
             .table(table(outcome, "hand-over", HAND_OVERS, "Decision and hand-over"))
             .table(table(
                 outcome,

@@ -1,4 +1,4 @@
-//! Reading and writing: table 4 of \[S4\].
+//! Reading and writing: table 4 of [Gill 2004].
 
 use std::{cell::Cell, hint::black_box};
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{KEYS, PRIORITY, SOURCE};
 use crate::{
-    Error,
+    error::Error,
     os::{fifo, now_ns, run as run_in},
 };
 
@@ -30,7 +30,7 @@ pub(super) enum Operation {
 /// With what.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) enum Storage {
-    /// `pthread_getspecific` and `pthread_setspecific`: what \[S4\] calls native.
+    /// `pthread_getspecific` and `pthread_setspecific`: what [Gill 2004] calls native.
     Posix,
     /// [`StorageKey`].
     Word,
@@ -125,14 +125,14 @@ impl Access {
     }
 }
 
-/// What \[S4\] table 4 has: mean, shortest and longest read, then write, in nanoseconds.
+/// What [Gill 2004] table 4 has: mean, shortest and longest read, then write, in nanoseconds.
 pub(super) const PAPER: [(&str, [f64; 3], [f64; 3]); 2] = [
     (
-        "[S4]: emulated",
+        "[Gill 2004]: emulated",
         [686.2, 609.0, 1_203.0],
         [1_292.4, 1_203.0, 1_893.0],
     ),
-    ("[S4]: native", [70.8, 68.0, 101.0], [77.6, 71.0, 130.0]),
+    ("[Gill 2004]: native", [70.8, 68.0, 101.0], [77.6, 71.0, 130.0]),
 ];
 
 /// The limit of the issue.

@@ -1,4 +1,4 @@
-//! Making keys: table 3 of \[S4\].
+//! Making keys: table 3 of [Gill 2004].
 
 use punctual_harness::{
     Claim, Outcome, Row,
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{KEYS, POSIX_KEYS, PRIORITY, SOURCE};
 use crate::{
-    Error,
+    error::Error,
     os::{fifo, now_ns, run},
 };
 
@@ -42,9 +42,11 @@ impl Maker {
     }
 }
 
-/// What \[S4\] table 3 has: nanoseconds for each key that is there already, and for the first.
-pub(super) const PAPER: [(&str, f64, f64); 2] =
-    [("[S4]: emulated", 2.53, 2_438.0), ("[S4]: native", 1.61, 815.0)];
+/// What [Gill 2004] table 3 has: nanoseconds for each key that is there already, and for the first.
+pub(super) const PAPER: [(&str, f64, f64); 2] = [
+    ("[Gill 2004]: emulated", 2.53, 2_438.0),
+    ("[Gill 2004]: native", 1.61, 815.0),
+];
 
 /// Makes keys one after the other, each timed, and deletes them.
 pub(super) fn create(maker: Maker, keys: usize) -> Result<Vec<u64>, Error> {

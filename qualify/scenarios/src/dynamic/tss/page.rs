@@ -20,13 +20,13 @@ pub(super) fn chapter(outcome: &Outcome, creations: &[Creation]) -> Chapter {
              paper's figures are of single accesses, on a computer of 2003: its emulation reads in 9.7 and writes in 16.7 times what the system takes.",
         )
         .paper(
-            "[S4] 3.1",
+            "[Gill 2004] 3.1",
             "what reading and writing cost does not grow",
             holds(outcome, &["read-keys", "write-keys"]),
         )
         .table(
             table("access")
-                .title("Reading and writing (table 4 of [S4])")
+                .title("Reading and writing (table 4 of [Gill 2004])")
                 .columns(&[
                     ("operation", "operation"),
                     ("what", "storage"),
@@ -50,7 +50,7 @@ pub(super) fn chapter(outcome: &Outcome, creations: &[Creation]) -> Chapter {
         .figure(over_keys(outcome))
         .table(
             table("creation")
-                .title("Making keys (table 3 of [S4])")
+                .title("Making keys (table 3 of [Gill 2004])")
                 .columns(&[
                     ("what", "keys of"),
                     ("keys", "how many"),
@@ -117,7 +117,7 @@ fn over_keys(outcome: &Outcome) -> Figure {
 
 fn making(creations: &[Creation]) -> Figure {
     let figure = Figure::new("Making a key, by how many there are")
-        .caption("Redraws table 3 of [S4] as the lines that it describes.")
+        .caption("Redraws table 3 of [Gill 2004] as the lines that it describes.")
         .x("keys that are there")
         .y("making one more (ns)")
         .y_log();

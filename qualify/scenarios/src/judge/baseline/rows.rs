@@ -5,37 +5,38 @@ use std::collections::{BTreeMap, BTreeSet};
 use punctual_harness::{Outcome, Row};
 use serde_json::{Value, json};
 
-/// How much medians of two runs on one machine differ by themselves, as a share.
+/// The share by which medians of two unchanged runs on one machine differ.
 pub(super) const MEDIAN_NOISE: f64 = 0.10;
-/// The same of 99th percentiles.
+/// The share by which 99th percentiles of two unchanged runs on one machine differ.
 pub(super) const P99_NOISE: f64 = 0.25;
 
+/// The result of a comparison of rows.
 pub(super) struct Compared {
-    /// Rows for a table.
-    pub(super) moved: Vec<Value>,
-    /// How many figures both runs have.
+    /// Changed figures, as rows for a table.
+    pub(super) changed: Vec<Value>,
+    /// The number of figures that both runs have.
     pub(super) figures: usize,
-    /// How many rows only one of them has.
+    /// The number of rows that only one run has.
     pub(super) unpaired: usize,
 }
 
 pub(super) fn compare(before: &Outcome, now: &Outcome) -> Compared {
     let mut compared = Compared {
-        moved: Vec::new(),
+        changed: Vec::new(),
         figures: 0,
         unpaired: 0,
     };
     let (old, new) = (by_benchmark(before), by_benchmark(now));
     for (benchmark, new) in &new {
-        // Of a benchmark that was not run then, or not now, the claims tell.
+        // The comparison of claims covers benchmarks that only one run has.
         let Some(old) = old.get(benchmark) else { continue };
         let pairs = pairs(old, new);
         compared.unpaired += old.len() + new.len() - 2 * pairs.len();
         for (old, new, name) in pairs {
             for figure in Figure::shared(old, new) {
                 compared.figures += 1;
-                if figure.moved() {
-                    compared.moved.push(json!({
+                if figure.changed() {
+                    compared.changed.push(json!({
                         "benchmark": benchmark, "row": name, "figure": figure.column, "before": figure.old,
                         "now": figure.new, "change (%)": (figure.new / figure.old - 1.0) * 100.0,
                     }));
@@ -58,12 +59,12 @@ fn by_benchmark(outcome: &Outcome) -> BTreeMap<String, Vec<&Row>> {
     groups
 }
 
-/// A number that both rows have, and that says how long something took.
+/// A duration that both rows have.
 struct Figure<'r> {
     column: &'r str,
     old: f64,
     new: f64,
-    /// The confidence intervals, where both rows have them.
+    /// The confidence intervals, if both rows have them.
     intervals: Option<[(f64, f64); 2]>,
 }
 
@@ -86,7 +87,7 @@ impl<'r> Figure<'r> {
             })
     }
 
-    fn moved(&self) -> bool {
+    fn changed(&self) -> bool {
         match self.intervals {
             Some([old, new]) => old.1 < new.0 || new.1 < old.0,
             None => {
@@ -97,7 +98,7 @@ impl<'r> Figure<'r> {
     }
 }
 
-/// How much a figure differs by itself; `None`: it is none that is compared.
+/// Returns the share by which an unchanged figure differs, or `None` if the column is not compared.
 fn noise(column: &str) -> Option<f64> {
     let ends_an_interval = column.ends_with("_low") || column.ends_with("_high");
     let has = |part: &str| column.split('_').any(|word| word == part);
@@ -112,10 +113,10 @@ fn noise(column: &str) -> Option<f64> {
     }
 }
 
-/// Rows that are about the same, with what they are about.
+/// Pairs rows with equal settings, and names each pair by its settings.
 ///
-/// A column says what a row is about when one run has no value in it that the other one has not: so "threads" does, also
-/// where one run has fewer points, and a count that came out does not. Causes and notes tell of results.
+/// A column is a setting if the values of one run are a subset of the other's. So "threads" is a setting even if
+/// one run has fewer points, and a measured count is not. Causes and notes are results.
 fn pairs<'r>(old: &[&'r Row], new: &[&'r Row]) -> Vec<(&'r Row, &'r Row, String)> {
     let settings = settings(old, new);
     let full = |row: &Row| name(row, |column, _| settings.contains(column));
@@ -131,7 +132,8 @@ fn pairs<'r>(old: &[&'r Row], new: &[&'r Row]) -> Vec<(&'r Row, &'r Row, String)
             None => true,
         },
     );
-    // A count that happened to look like a setting: as many of each kind in both, in the same order.
+    // A count may look like a setting by chance: pair rows with equal texts, in order, if both runs have
+    // equally many.
     let count = |rows: &[&Row], kind: &str| rows.iter().filter(|row| texts(row) == kind).count();
     for row in new.clone() {
         let kind = texts(row);

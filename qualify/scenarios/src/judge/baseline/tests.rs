@@ -1,3 +1,5 @@
+//! Tests of the comparison with an earlier run.
+
 use punctual_harness::Row;
 use punctual_os::CpuSet;
 
@@ -11,7 +13,7 @@ fn switches(points: &[(u32, f64, f64)]) -> Outcome {
     let mut outcome = Outcome::new("os.thread-switch", facts());
     for (threads, p50, p99) in points {
         let row = Row::new().with("class", "fifo").with("threads", *threads);
-        // A count that comes out otherwise each time.
+        // A count that differs each time.
         let count = 1000 + (p50 * 10.0) as u32;
         outcome.row(
             row.with("switches", count)
@@ -27,10 +29,10 @@ fn compared(old: &Outcome, now: &Outcome) -> rows::Compared {
 }
 
 #[test]
-fn a_run_is_like_itself() {
+fn a_run_compared_with_itself_shows_no_change() {
     let old = switches(&[(2, 1.8, 3.0), (128, 2.4, 4.0)]);
     let same = compared(&old, &old);
-    assert_eq!((same.moved.len(), same.figures, same.unpaired), (0, 4, 0));
+    assert_eq!((same.changed.len(), same.figures, same.unpaired), (0, 4, 0));
     let text = Baseline::parse("old.json", &old.to_json())
         .unwrap()
         .compare(&old)
@@ -42,24 +44,24 @@ fn a_run_is_like_itself() {
 }
 
 #[test]
-fn what_moves_more_than_its_noise_is_told() {
+fn changes_above_the_noise_are_reported() {
     let old = switches(&[(2, 1.8, 3.0), (128, 2.4, 4.0)]);
     let now = switches(&[(2, 1.9, 3.5), (128, 2.8, 5.5)]);
-    let moved = compared(&old, &now).moved;
-    let told: Vec<_> = moved
+    let changed = compared(&old, &now).changed;
+    let reported: Vec<_> = changed
         .iter()
         .map(|row| (row["row"].as_str().unwrap(), row["figure"].as_str().unwrap()))
         .collect();
     assert_eq!(
-        told,
+        reported,
         [("fifo, threads=128", "p50_us"), ("fifo, threads=128", "p99_us")]
     );
-    let change = moved[0]["change (%)"].as_f64().unwrap();
+    let change = changed[0]["change (%)"].as_f64().unwrap();
     assert!((change - 16.67).abs() < 0.01, "{change}");
 }
 
 #[test]
-fn confidence_intervals_decide_where_there_are_some() {
+fn confidence_intervals_decide_if_rows_have_them() {
     let with = |median: f64, width: f64| {
         let mut outcome = Outcome::new("x", facts());
         let row = Row::new()
@@ -68,24 +70,24 @@ fn confidence_intervals_decide_where_there_are_some() {
         outcome.row(row.with("p50_over_raw_high", median + width));
         outcome
     };
-    assert_eq!(compared(&with(1.00, 0.01), &with(1.03, 0.01)).moved.len(), 1);
-    assert_eq!(compared(&with(1.00, 0.2), &with(1.3, 0.2)).moved.len(), 0);
+    assert_eq!(compared(&with(1.00, 0.01), &with(1.03, 0.01)).changed.len(), 1);
+    assert_eq!(compared(&with(1.00, 0.2), &with(1.3, 0.2)).changed.len(), 0);
 }
 
 #[test]
-fn a_shorter_run_is_compared_where_it_measured() {
+fn a_shorter_run_is_compared_at_its_points() {
     let full = switches(&[(2, 1.8, 3.0), (10, 2.0, 3.0), (128, 2.4, 4.0), (1000, 2.6, 5.0)]);
     let quick = switches(&[(2, 1.8, 3.0), (128, 4.8, 4.0)]);
     let compared = compared(&full, &quick);
     assert_eq!(
-        (compared.figures, compared.unpaired, compared.moved.len()),
+        (compared.figures, compared.unpaired, compared.changed.len()),
         (4, 2, 1)
     );
-    assert_eq!(compared.moved[0]["row"], "fifo, threads=128");
+    assert_eq!(compared.changed[0]["row"], "fifo, threads=128");
 }
 
 #[test]
-fn what_came_of_it_does_not_keep_rows_apart() {
+fn rows_with_different_results_are_paired() {
     let with = |count: u32, cause: &str, p99: f64| {
         let mut outcome = Outcome::new("x", facts());
         for (waiters, count, cause) in [(2, count, cause), (90, 7, "timer interrupt")] {
@@ -101,12 +103,12 @@ fn what_came_of_it_does_not_keep_rows_apart() {
         &with(7, "timer interrupt", 2.0),
         &with(8, "no interrupt on record", 4.0),
     );
-    assert_eq!((compared.unpaired, compared.moved.len()), (0, 2));
-    assert_eq!(compared.moved[0]["row"], "waiters=90, errors=7");
+    assert_eq!((compared.unpaired, compared.changed.len()), (0, 2));
+    assert_eq!(compared.changed[0]["row"], "waiters=90, errors=7");
 }
 
 #[test]
-fn claims_that_changed_their_mind_are_told() {
+fn claims_with_a_different_result_are_reported() {
     let with = |late: f64, ids: &[&str]| {
         let mut outcome = Outcome::new("x", facts());
         for id in ids {
@@ -115,12 +117,12 @@ fn claims_that_changed_their_mind_are_told() {
         outcome
     };
     let changed = claims(&with(0.5, &["a", "gone"]), &with(1.5, &["a", "new", "bounds.a"]));
-    let told: Vec<_> = changed
+    let reported: Vec<_> = changed
         .iter()
         .map(|row| ["claim", "before", "now"].map(|name| row[name].as_str().unwrap().to_owned()))
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             ["a", "✓", "✗"],
             ["new", "not tested", "✗"],
@@ -130,31 +132,31 @@ fn claims_that_changed_their_mind_are_told() {
 }
 
 #[test]
-fn another_machine_is_said() {
+fn a_different_machine_is_reported() {
     let mut old = serde_json::to_value(switches(&[(2, 1.0, 1.0)])).unwrap();
     old["machine"]["kernel"] = json!("2.1.126");
-    // As files of before the fact was there.
+    // As in files of earlier versions.
     old["machine"].as_object_mut().unwrap().remove("clock_source");
     let baseline = Baseline::parse("old.json", &old.to_string()).unwrap();
     let text = baseline.compare(&switches(&[(2, 1.0, 1.0)])).to_text();
     assert!(
-        text.contains("2.1.126") && text.contains("not the same"),
+        text.contains("2.1.126") && text.contains("different conditions"),
         "{text}"
     );
 }
 
 #[test]
-fn one_benchmark_is_compared_with_its_part_of_all() {
+fn one_benchmark_is_compared_with_its_part_of_a_whole_run() {
     let old = switches(&[(2, 1.8, 3.0)]);
     let mut now = Outcome::new("qualify", facts());
     now.absorb(switches(&[(2, 2.8, 3.0)]));
-    assert_eq!(compared(&like(&now, &old), &now).moved.len(), 1);
+    assert_eq!(compared(&as_part_of(&now, &old), &now).changed.len(), 1);
 }
 
 #[test]
-fn what_is_no_result_is_refused() {
+fn files_without_results_are_refused() {
     let error = |text: &str| Baseline::parse("old.json", text).err().unwrap();
-    assert!(error("{}").starts_with("old.json is nothing that `punctual qualify --json` wrote"));
+    assert!(error("{}").starts_with("old.json was not written by `punctual qualify --json`"));
     let mut later = serde_json::to_value(switches(&[])).unwrap();
     later["schema"] = json!(2);
     assert!(error(&later.to_string()).contains("version 2"));

@@ -1,3 +1,5 @@
+//! Tests of limits from a file.
+
 use punctual_harness::MachineFacts;
 use punctual_os::CpuSet;
 
@@ -16,7 +18,7 @@ fn outcome() -> Outcome {
         switches.row(row.with("note", Value::Null));
     }
     let mut semaphore = Outcome::new("os.semaphore", facts());
-    semaphore.claim(Claim::at_most("growth", "", "issue 4", 1.2, 1.5));
+    semaphore.claim(Claim::at_most("growth", "", "a test", 1.2, 1.5));
     semaphore.skip(Some("remote"), "remote", "no namespace");
     let mut all = Outcome::new("qualify", facts());
     all.absorb(switches);
@@ -28,18 +30,18 @@ fn parsed(text: &str) -> Result<Bounds, String> {
     Bounds::parse("b.toml", text, BENCHMARKS)
 }
 
-fn judged(text: &str) -> (Outcome, Vec<String>) {
+fn checked(text: &str) -> (Outcome, Vec<String>) {
     let mut outcome = outcome();
-    let mistakes = parsed(text).unwrap().hold_against(&mut outcome);
+    let mistakes = parsed(text).unwrap().check(&mut outcome);
     (outcome, mistakes)
 }
 
 #[test]
 fn limits_become_claims() {
-    let (outcome, mistakes) = judged(
+    let (outcome, mistakes) = checked(
         "[[limit]]\nclaim = \"os.semaphore.growth\"\nat_most = 1.1\n\n\
-         [[limit]]\nbenchmark = \"os.thread-switch\"\nwhere = { threads = 128, mode = \"fifo\" }\ncolumn = \"p99_us\"\n\
-         at_most = 10\nat_least = 1\n",
+         [[limit]]\nbenchmark = \"os.thread-switch\"\nwhere = { threads = 128, mode = \"fifo\" }\n\
+         column = \"p99_us\"\nat_most = 10\nat_least = 1\n",
     );
     assert_eq!(mistakes, [""; 0]);
     let bounds: Vec<_> = outcome
@@ -47,12 +49,12 @@ fn limits_become_claims() {
         .iter()
         .filter(|claim| claim.id.starts_with("bounds."))
         .collect();
-    let told: Vec<_> = bounds
+    let reported: Vec<_> = bounds
         .iter()
         .map(|claim| (claim.id.as_str(), claim.holds, claim.source.as_str()))
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             ("bounds.os.semaphore.growth.at-most", false, "b.toml:1"),
             (
@@ -73,7 +75,7 @@ fn limits_become_claims() {
 fn the_worst_row_decides() {
     let text =
         "[[limit]]\nbenchmark = \"os.thread-switch\"\ncolumn = \"p99_us\"\nat_most = 9.0\nat_least = 4.0\n";
-    let (outcome, _) = judged(text);
+    let (outcome, _) = checked(text);
     let claims = outcome.claims();
     let [.., most, least] = claims else {
         panic!("{claims:?}")
@@ -84,11 +86,11 @@ fn the_worst_row_decides() {
 }
 
 #[test]
-fn what_was_not_measured_is_said_and_not_passed() {
+fn limits_of_what_was_not_measured_are_skipped() {
     let text = "[[limit]]\nclaim = \"os.semaphore.remote\"\nat_most = 1\n\
                 [[limit]]\nclaim = \"os.timer-latency.p99\"\nat_most = 1\n\
                 [[limit]]\nbenchmark = \"os.thread-switch\"\ncolumn = \"note\"\nat_most = 1\n";
-    let (outcome, mistakes) = judged(text);
+    let (outcome, mistakes) = checked(text);
     assert_eq!(mistakes, [""; 0]);
     let why = |id: &str| {
         let found = outcome
@@ -102,31 +104,34 @@ fn what_was_not_measured_is_said_and_not_passed() {
     };
     assert_eq!(why("bounds.os.semaphore.remote.at-most"), "no namespace");
     assert!(why("bounds.os.timer-latency.p99.at-most").contains("no results in this run"));
-    assert!(why("bounds.os.thread-switch.note.at-most").contains("no number"));
+    assert!(why("bounds.os.thread-switch.note.at-most").contains("is not a number"));
 }
 
 #[test]
-fn unknown_names_are_told_with_their_line_and_what_is_near() {
+fn unknown_names_are_reported_with_their_line_and_similar_names() {
     let cases = [
         (
             "[[limit]]\nclaim = \"os.semaphore.grwoth\"\nat_most = 1\n",
-            "b.toml:1: limit[1].claim: there is no claim `os.semaphore.grwoth`; did you mean `os.semaphore.growth`",
+            "b.toml:1: limit[1].claim: unknown claim `os.semaphore.grwoth`; did you mean `os.semaphore.growth`",
         ),
         (
             "\n[[limit]]\nbenchmark = \"os.thread-switch\"\ncolumn = \"p9_us\"\nat_most = 1\n",
-            "b.toml:2: limit[1].column: the rows of os.thread-switch have no column `p9_us`; did you mean `p99_us`",
+            "b.toml:2: limit[1].column: the rows of os.thread-switch have no column `p9_us`; did you mean \
+             `p99_us`",
         ),
         (
-            "[[limit]]\nbenchmark = \"os.thread-switch\"\nwhere = { thread = 2 }\ncolumn = \"p99_us\"\nat_most = 1\n",
+            "[[limit]]\nbenchmark = \"os.thread-switch\"\nwhere = { thread = 2 }\ncolumn = \"p99_us\"\n\
+             at_most = 1\n",
             "limit[1].where: the rows of os.thread-switch have no column `thread`; did you mean `threads`",
         ),
         (
-            "[[limit]]\nbenchmark = \"os.thread-switch\"\nwhere = { threads = 3 }\ncolumn = \"p99_us\"\nat_most = 1\n",
-            "no row of os.thread-switch has threads = 3; there are `128`, `2`",
+            "[[limit]]\nbenchmark = \"os.thread-switch\"\nwhere = { threads = 3 }\ncolumn = \"p99_us\"\n\
+             at_most = 1\n",
+            "no row of os.thread-switch has threads = 3; available: `128`, `2`",
         ),
     ];
     for (text, expected) in cases {
-        let (_, mistakes) = judged(text);
+        let (_, mistakes) = checked(text);
         assert!(
             mistakes.len() == 1 && mistakes[0].contains(expected),
             "{mistakes:?}"
@@ -135,24 +140,25 @@ fn unknown_names_are_told_with_their_line_and_what_is_near() {
 }
 
 #[test]
-fn a_file_that_is_wrong_is_told_before_anything_is_measured() {
+fn errors_in_a_file_are_reported_before_anything_is_measured() {
     let cases = [
-        ("", "there is no limit in it"),
+        ("", "contains no limit"),
         (
             "[[limit]]\nclaim = \"os.semaphore.x\"\n",
-            "b.toml:1: limit[1]: sets no limit",
+            "b.toml:1: limit[1]: has no bound",
         ),
         (
             "\n[[limit]]\nat_most = 1\n",
-            "b.toml:2: limit[1]: says what it limits by",
+            "b.toml:2: limit[1]: needs either `claim`, or",
         ),
         (
             "[[limit]]\nclaim = \"os.semafore.x\"\nat_most = 1\n",
-            "b.toml:2: limit[1].claim: `os.semafore.x` begins with the name of no benchmark; did you mean `os.semaphore`",
+            "b.toml:2: limit[1].claim: `os.semafore.x` does not begin with a benchmark's name; did you mean \
+             `os.semaphore`",
         ),
         (
             "[[limit]]\nbenchmark = \"os.x\"\ncolumn = \"y\"\nat_most = 1\n",
-            "b.toml:2: limit[1].benchmark: there is no benchmark `os.x`",
+            "b.toml:2: limit[1].benchmark: unknown benchmark `os.x`",
         ),
         (
             "[[limit]]\nat_moost = 1\n",
@@ -164,11 +170,12 @@ fn a_file_that_is_wrong_is_told_before_anything_is_measured() {
         ),
         (
             "[[limit]]\nclaim = \"os.semaphore.x\"\nat_most = nan\n",
-            "b.toml:3: limit[1].at_most: is no finite number",
+            "b.toml:3: limit[1].at_most: not a finite number",
         ),
         (
-            "[[limit]]\nclaim = \"os.semaphore.x\"\nat_most = 1\n[[limit]]\nclaim = \"os.semaphore.x\"\nat_most = 2\n",
-            "b.toml:4: limit[2]: limits the same as limit[1] in line 1",
+            "[[limit]]\nclaim = \"os.semaphore.x\"\nat_most = 1\n\
+             [[limit]]\nclaim = \"os.semaphore.x\"\nat_most = 2\n",
+            "b.toml:4: limit[2]: duplicate of limit[1] in line 1",
         ),
         ("limit = 3\n", "b.toml:1: invalid type: integer"),
     ];

@@ -1,8 +1,8 @@
 //! `orb.context-switches`: how many context switches a call takes, by number of clients, and how much of a call they are.
 //!
 //! The clients are those of `orb.latency`, with lanes and with a classic pool, on one CPU; the kernel counts. Then one client calls
-//! without pauses, and its latency stands beside what its context switches cost, by the yield test. Source: \[S1\], context switches
-//! per request; \[S0\] 4, on their share of a call; MT_Cubit's option `-c`.
+//! without pauses, and its latency stands beside what its context switches cost, by the yield test. Source: [Levine 1999], context switches
+//! per request; [Schmidt 2002] 4, on their share of a call; MT_Cubit's option `-c`.
 
 mod page;
 
@@ -11,7 +11,12 @@ use std::time::Duration;
 use punctual_harness::{Claim, Latencies, Outcome, Row};
 
 use super::mt_cubit::{ClientSpec, Pool, Run, Stage, Task, Threads, priority};
-use crate::{Benchmark, Error, Findings, Length, testbed::Testbed};
+use crate::{
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
+    testbed::Testbed,
+};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "orb.context-switches",
@@ -109,7 +114,13 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     share(&mut stage, extent.share_seconds, &mut outcome)?;
     stage.strike()?;
     let text = "results that were not the cube";
-    outcome.claim(Claim::at_most("errors", text, "[S1]", errors as f64, 0.0));
+    outcome.claim(Claim::at_most(
+        "errors",
+        text,
+        "[Levine 1999]",
+        errors as f64,
+        0.0,
+    ));
     let chapter = page::chapter(&outcome);
     Ok(Findings { outcome, chapter })
 }

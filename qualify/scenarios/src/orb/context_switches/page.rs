@@ -2,7 +2,7 @@ use punctual_harness::{Outcome, Row};
 use punctual_report::{Chapter, Figure};
 
 use super::{super::tables::WithTable, POOLS};
-use crate::trace::is_kind;
+use crate::rows::is_kind;
 
 const CURVE_COLUMNS: &[(&str, &str)] = &[
     ("pool", "pool"),
@@ -29,7 +29,7 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
     let share = rows("share").find_map(|row| row.number("share_percent"));
     let figure = Figure::new("Context switches for each request")
         .caption(
-            "[S1]: VxWorks soon comes to one for each request, Solaris hardly varies, Windows NT takes the most. One CPU, where \
+            "[Levine 1999]: VxWorks soon comes to one for each request, Solaris hardly varies, Windows NT takes the most. One CPU, where \
              client, server and client again have to run one after the other: two are the fewest.",
         )
         .x("number of clients")
@@ -46,7 +46,7 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
              switches: a lane that is preempted, or that finds the next request when it is done, makes one for two.",
         )
         .paper(
-            "[S0] 4",
+            "[Schmidt 2002] 4",
             "context switches contribute little (read here as: at most a quarter) to the latency of a two-way call",
             share
                 .filter(|_| outcome.machine().is_realtime())

@@ -3,7 +3,7 @@
 //! A scavenger, a thread below all others, counts what it gets done on the CPU of the client, then on that of the server, while the
 //! other side has the other CPU. What it gets done less while calls are made is what they took: system calls, protocols,
 //! interrupts and context switches included, whoever the kernel books them to. Idle slices, calls and a raw ping-pong of the same
-//! octets alternate. Source: \[S1\], client and server CPU processing overhead.
+//! octets alternate. Source: [Levine 1999], client and server CPU processing overhead.
 
 mod page;
 pub(super) mod scavenger;
@@ -15,13 +15,15 @@ use punctual_os::clock;
 
 use self::scavenger::{SCAVENGER_ROLE, Spin, Spun};
 use crate::{
-    Benchmark, Error, Findings, Length,
+    benchmark::{Benchmark, Findings},
     cubit::{
         client::{self, Block, Kind, Length as BlockLength, Measured},
         operation::Operation,
         server,
         transport::Transport,
     },
+    error::Error,
+    length::Length,
     testbed::{Places, Testbed},
 };
 
@@ -127,7 +129,13 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
             errors += of_side;
         }
         let text = "results that were not the cube";
-        outcome.claim(Claim::at_most("errors", text, "[S1]", errors as f64, 0.0));
+        outcome.claim(Claim::at_most(
+            "errors",
+            text,
+            "[Levine 1999]",
+            errors as f64,
+            0.0,
+        ));
     }
     let chapter = page::chapter(&outcome);
     Ok(Findings { outcome, chapter })

@@ -18,7 +18,7 @@ const COLUMNS: &[(&str, &str)] = &[
 pub(super) fn chapter(outcome: &Outcome) -> Chapter {
     let figure = Figure::new("Processor time lost for each call")
         .caption(
-            "[S1], client and server CPU processing overhead; its figures have no numbers that could stand here. The ping-pong is what \
+            "[Levine 1999], client and server CPU processing overhead; its figures have no numbers that could stand here. The ping-pong is what \
              this system takes without an ORB.",
         )
         .names([Side::Client, Side::Server].map(|side| format!("{}'s CPU", side.name())))
@@ -39,7 +39,7 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
              write and one read of the same octets on each side.",
         )
         .paper(
-            "[S1]",
+            "[Levine 1999]",
             "real-time operating systems (VxWorks, LynxOS) take less processor time for a call than others (Solaris, Windows NT)",
             // One system is no comparison.
             None,

@@ -4,7 +4,7 @@ use punctual_harness::{Span, child::Control};
 use punctual_os::clock;
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::error::Error;
 
 pub(in crate::orb) const SCAVENGER_ROLE: &str = "__orb-scavenger";
 

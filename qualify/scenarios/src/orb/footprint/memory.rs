@@ -1,7 +1,7 @@
 use punctual_harness::Row;
 use punctual_os::TaskId;
 
-use crate::Error;
+use crate::error::Error;
 
 /// Memory of a process, as the kernel accounts for it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

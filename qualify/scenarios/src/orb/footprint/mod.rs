@@ -1,7 +1,7 @@
 //! `orb.footprint`: how large this program is, how large the ORB's layers are in it, and how much memory a server takes.
 //!
 //! The paper measured the static libraries of TAO and ACE. What counts here is what the linker left of them in a program: its
-//! symbol table says it for each layer. Source: \[S0\] 3.4, figure 7.
+//! symbol table says it for each layer. Source: [Schmidt 2002] 3.4, figure 7.
 
 mod memory;
 mod page;
@@ -23,7 +23,8 @@ use super::{
     },
 };
 use crate::{
-    Benchmark, Error, Findings,
+    benchmark::{Benchmark, Findings},
+    error::Error,
     testbed::{Places, Testbed},
 };
 

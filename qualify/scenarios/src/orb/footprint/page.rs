@@ -2,7 +2,7 @@ use punctual_harness::Outcome;
 use punctual_report::{Chapter, Figure};
 
 use super::{super::tables::WithTable, program::LAYERS};
-use crate::trace::is_kind;
+use crate::rows::is_kind;
 
 const PART_COLUMNS: &[(&str, &str)] = &[("part", "part"), ("octets", "octets")];
 
@@ -47,7 +47,7 @@ pub(super) fn chapter(outcome: &Outcome, optimised: bool) -> Chapter {
     };
     let figure = Figure::new("Size of each layer in this program")
         .caption(
-            "[S0] figure 7, of the static libraries of TAO and ACE, whose numbers are in the figure only.",
+            "[Schmidt 2002] figure 7, of the static libraries of TAO and ACE, whose numbers are in the figure only.",
         )
         .y("code and data (KiB)")
         .bars("here", layers.iter().map(kib).collect::<Vec<_>>())
@@ -64,7 +64,7 @@ pub(super) fn chapter(outcome: &Outcome, optimised: bool) -> Chapter {
              space that is locked includes what the C library reserves for heaps, which is not resident before it is used."
         ))
         .paper(
-            "[S0] 3.4",
+            "[Schmidt 2002] 3.4",
             "the size of the library depends on the compiler: smallest with that of Windows, larger with those of the GCC family, \
              which inline aggressively",
             // One compiler is no comparison.

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind, elf};
 
-use crate::Error;
+use crate::error::Error;
 
 /// What a program consists of.
 #[derive(Debug)]

@@ -12,15 +12,16 @@ use super::{
     Configuration, MOST_LOW,
 };
 use crate::{
-    Error, Length,
     distribution::{self, Distribution},
+    error::Error,
+    length::Length,
 };
 
 /// So often that 2,000 calls come together in a few seconds: once in 2.1 ms.
 pub(super) const HZ: f64 = 476.0;
 /// As few calls of either kind say something of the 99th percentile.
 const FEWEST_CALLS: u64 = 2000;
-const SOURCE: &str = "issue 4, [S0] 3.3";
+const SOURCE: &str = "issue 4, [Schmidt 2002] 3.3";
 const LIMIT: f64 = 1.25;
 
 /// How often the important client is measured without and with the others.

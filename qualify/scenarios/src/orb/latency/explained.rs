@@ -8,7 +8,7 @@ use super::{
     Configuration, MOST_LOW,
     contrast::HZ,
 };
-use crate::{Error, explain::Pass, inversion::recording, testbed::Testbed};
+use crate::{error::Error, explain::Pass, inversion::recording, testbed::Testbed};
 
 const SECONDS: f64 = 3.0;
 /// More than the calls leave on any thread; there are 100 threads.

@@ -3,7 +3,7 @@
 //! A client of high priority calls 20 times a second beside a growing number of clients of low priority, which call 10 times a
 //! second each. Shown are mean and jitter, as the paper has them; they are the host's as much as the ORB's, so that nothing is
 //! claimed of them. What is claimed is that median and 99th percentile of a client that calls often stay where they are.
-//! Source: \[S0\] 3.3, figures 3 to 6; TAO's MT_Cubit.
+//! Source: [Schmidt 2002] 3.3, figures 3 to 6; TAO's MT_Cubit.
 
 mod contrast;
 mod explained;
@@ -14,7 +14,13 @@ use std::time::Duration;
 use punctual_harness::{Claim, Hole, HoleRecorder, Outcome, Row, Span, holes};
 
 use super::mt_cubit::{Calls, ClientSpec, MeanAndJitter, Pool, Run, Stage, Task, Threads, priority};
-use crate::{Benchmark, Error, Findings, Length, explain, testbed::Testbed};
+use crate::{
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    explain,
+    length::Length,
+    testbed::Testbed,
+};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "orb.latency",
@@ -203,7 +209,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     outcome.claim(Claim::at_most(
         "errors",
         "results that were not the cube",
-        "[S0] 3.3",
+        "[Schmidt 2002] 3.3",
         errors as f64,
         0.0,
     ));

@@ -2,7 +2,7 @@ use punctual_harness::{Hole, Outcome, Row};
 use punctual_report::{Chapter, Figure};
 
 use super::{super::tables::WithTable, Configuration, contrast::Contrasts};
-use crate::trace::is_kind;
+use crate::rows::is_kind;
 
 const POINT_COLUMNS: &[(&str, &str)] = &[
     ("configuration", "configuration"),
@@ -56,7 +56,7 @@ pub(super) fn chapter(outcome: &Outcome, contrasts: &Contrasts, holes: &[Hole]) 
              them. The classic pool, of as many threads at one priority, stands beside the lanes for contrast.",
         )
         .paper(
-            "[S0] 3.3",
+            "[Schmidt 2002] 3.3",
             "the latency of the high-priority client should remain constant or show only a minor increase with the number of \
              low-priority clients (read here as: p50 and p99 rise to at most 1.25 times, with lanes)",
             minor_increase(outcome),
@@ -86,12 +86,12 @@ fn minor_increase(outcome: &Outcome) -> Option<bool> {
     Some(ratios().all(|claim| claim.holds))
 }
 
-const FIGURE_4: &str = "[S0] figure 4: on QNX and VxWorks it stayed nearly constant, on Linux it rose, on Windows NT and 2000 it \
+const FIGURE_4: &str = "[Schmidt 2002] figure 4: on QNX and VxWorks it stayed nearly constant, on Linux it rose, on Windows NT and 2000 it \
                         rose linearly with the number of clients.";
-const FIGURE_6: &str = "[S0] figures 5 and 6: essentially unchanged on QNX and VxWorks, around 200 µs on Linux/RT for large \
+const FIGURE_6: &str = "[Schmidt 2002] figures 5 and 6: essentially unchanged on QNX and VxWorks, around 200 µs on Linux/RT for large \
                         numbers of clients, rising linearly on Windows NT and 2000.";
 const LOW: &str =
-    "They compete with each other, so theirs should rise gradually with their number ([S0] 3.3).";
+    "They compete with each other, so theirs should rise gradually with their number ([Schmidt 2002] 3.3).";
 
 /// Raw and without holes, for both configurations.
 fn figure(outcome: &Outcome, what: &str, client: &str, title: &str, caption: &str) -> Figure {

@@ -9,7 +9,7 @@ use punctual_os::{Switches, TaskId, ThreadSpec, clock, process::context_switches
 use serde::{Deserialize, Serialize};
 
 use super::{pacing::Pacing, slices::Slices};
-use crate::{Error, cubit::cube::cube, idl::cubit::bench::CubitRef, os::yield_to_each_other};
+use crate::{cubit::cube::cube, error::Error, idl::cubit::bench::CubitRef, os::yield_to_each_other};
 
 pub(crate) const CLIENT_ROLE: &str = "__mt-cubit-client";
 

@@ -1,7 +1,7 @@
 //! TAO's MT_Cubit test: clients with rates and priorities call servants that return the cube of an octet.
 //!
 //! Server and clients are processes of their own on one CPU. The clients wait for each other, then each calls, pauses for what
-//! is left of its period, and calls again. Source: \[S0\] 3.3 and figure 3, TAO's MT_Cubit.
+//! is left of its period, and calls again. Source: [Schmidt 2002] 3.3 and figure 3, TAO's MT_Cubit.
 
 pub(super) mod client;
 mod pacing;
@@ -23,7 +23,7 @@ pub(super) use self::{
     server::{Pool, Threads},
     slices::Slices,
 };
-use crate::{Error, testbed::Places};
+use crate::{error::Error, testbed::Places};
 
 const START: Duration = Duration::from_secs(30);
 

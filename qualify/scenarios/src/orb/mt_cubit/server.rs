@@ -3,7 +3,7 @@ use punctual_harness::{Child, ChildSpec, child::Control};
 use serde::{Deserialize, Serialize};
 
 use super::START;
-use crate::{Error, cubit::Servant, idl::cubit::bench::CubitRef};
+use crate::{cubit::Servant, error::Error, idl::cubit::bench::CubitRef};
 
 pub(crate) const SERVER_ROLE: &str = "__mt-cubit-server";
 

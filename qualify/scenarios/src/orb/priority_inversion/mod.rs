@@ -1,7 +1,7 @@
 //! `orb.priority-inversion`: clients at 20, 10, 5 and 1 Hz, the faster the more important, on one processor.
 //!
 //! Mean and jitter for each rate, and the time in which a client could have gone on and something less important ran: measured in
-//! passes of their own, because tracing takes time. Lanes stand beside the classic pool. Source: \[S1\], TAO's MT_Cubit with a
+//! passes of their own, because tracing takes time. Lanes stand beside the classic pool. Source: [Levine 1999], TAO's MT_Cubit with a
 //! thread for each rate.
 
 mod inverted;
@@ -15,8 +15,10 @@ use punctual_trace::{Analysis, Names, Recorded, Session};
 use self::inverted::Inverted;
 use super::mt_cubit::{ClientSpec, MeanAndJitter, Pool, Run, Stage, Task, Threads, priority};
 use crate::{
-    Benchmark, Error, Findings, Length,
+    benchmark::{Benchmark, Findings},
+    error::Error,
     inversion::recording,
+    length::Length,
     testbed::{Places, Testbed},
 };
 
@@ -128,7 +130,13 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         .map(|client| client.errors)
         .sum();
     let text = "results that were not the cube";
-    outcome.claim(Claim::at_most("errors", text, "[S1]", errors as f64, 0.0));
+    outcome.claim(Claim::at_most(
+        "errors",
+        text,
+        "[Levine 1999]",
+        errors as f64,
+        0.0,
+    ));
     let measured: u64 = timed.iter().map(|run| run.span.end_ns - run.span.start_ns).sum();
     if let Some(reason) = holes::unfit(&holes, Duration::from_nanos(measured)) {
         outcome.unfit(reason);

@@ -2,7 +2,7 @@ use punctual_harness::{Outcome, Row};
 use punctual_report::{Chapter, Figure};
 
 use super::{super::tables::WithTable, POOLS, RATES};
-use crate::trace::is_kind;
+use crate::rows::is_kind;
 
 const RATE_COLUMNS: &[(&str, &str)] = &[
     ("pool", "pool"),
@@ -39,7 +39,7 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
              finds the processor and its caches cold, so the trace is what tells of inversions.",
         )
         .paper(
-            "[S1]",
+            "[Levine 1999]",
             "clients of higher priority have the higher mean latency on VxWorks and Solaris, which is called average priority \
              inversion, and not on LynxOS",
             None,
@@ -51,8 +51,8 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
         .rows_of_kind(outcome, "inverted", INVERTED_COLUMNS, "Waited for something less important")
 }
 
-const MEAN: &str = "[S1], priority inversion results.";
-const JITTER: &str = "[S1], last figure (up to 0.18 ms there): predictable on VxWorks and LynxOS, high on Solaris and Windows NT.";
+const MEAN: &str = "[Levine 1999], priority inversion results.";
+const JITTER: &str = "[Levine 1999], last figure (up to 0.18 ms there): predictable on VxWorks and LynxOS, high on Solaris and Windows NT.";
 const INVERTED: &str = "With lanes a client waits for the kernel to deliver octets and to switch; in the classic pool also for \
                         requests of others.";
 

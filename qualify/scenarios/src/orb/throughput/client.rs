@@ -6,7 +6,7 @@ use punctual_os::clock;
 use serde::{Deserialize, Serialize};
 
 use super::operation::{Operation, Values};
-use crate::{Error, cubit::server::PRIORITY, idl::cubit::bench::CubitRef};
+use crate::{cubit::server::PRIORITY, error::Error, idl::cubit::bench::CubitRef};
 
 pub(in crate::orb) const CLIENT_ROLE: &str = "__idl-cubit-client";
 

@@ -1,7 +1,7 @@
 //! `orb.throughput`: how many calls a single client gets through, by type of argument.
 //!
 //! The client calls as fast as it can and compares each result with the cube that it takes itself. One processor for both, as in the
-//! paper, and one for each. Source: \[S0\] 3.2, figure 2; TAO's IDL_Cubit.
+//! paper, and one for each. Source: [Schmidt 2002] 3.2, figure 2; TAO's IDL_Cubit.
 
 pub(super) mod client;
 mod operation;
@@ -16,7 +16,13 @@ use self::{
     client::{Block, CLIENT_ROLE, Measured},
     operation::{Operation, WITHOUT},
 };
-use crate::{Benchmark, Error, Findings, Length, cubit, testbed::Testbed};
+use crate::{
+    benchmark::{Benchmark, Findings},
+    cubit,
+    error::Error,
+    length::Length,
+    testbed::Testbed,
+};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "orb.throughput",
@@ -82,7 +88,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     }
     let errors: f64 = outcome.rows().iter().filter_map(|row| row.number("errors")).sum();
     let text = "results that were not the cube";
-    outcome.claim(Claim::at_most("errors", text, "[S0] 3.2", errors, 0.0));
+    outcome.claim(Claim::at_most("errors", text, "[Schmidt 2002] 3.2", errors, 0.0));
     let chapter = page::chapter(&outcome);
     Ok(Findings { outcome, chapter })
 }

@@ -3,8 +3,8 @@ use punctual_cdr::{Encode, Encoder, Endian};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Error,
     cubit::cube::{cube, cube_many, cube_packet, cube_union},
+    error::Error,
     idl::cubit::bench::{
         CubitRef, Many, OneOf, RtiAttribute, RtiHeader, RtiInteraction, RtiMessage, RtiPacket, RtiUpdate,
     },

@@ -31,9 +31,9 @@ const COLUMNS: &[(&str, &str)] = &[
     ("octets_per_call", "octets/call"),
     ("octets_per_s", "octets/s"),
     ("client_cpu_us_per_call", "client CPU (µs)"),
-    ("paper_linux_calls_per_s", "[S0] Linux"),
-    ("paper_qnx_calls_per_s", "[S0] QNX"),
-    ("paper_vxworks_calls_per_s", "[S0] VxWorks"),
+    ("paper_linux_calls_per_s", "[Schmidt 2002] Linux"),
+    ("paper_qnx_calls_per_s", "[Schmidt 2002] QNX"),
+    ("paper_vxworks_calls_per_s", "[Schmidt 2002] VxWorks"),
     ("note", "note"),
 ];
 
@@ -45,7 +45,7 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
              the transport; served/s counts until the server had served them all.",
         )
         .paper(
-            "[S0] 3.2",
+            "[Schmidt 2002] 3.2",
             "performance depends dramatically on the type of data exchanged",
             depends_on_type(outcome),
         )
@@ -91,19 +91,19 @@ fn simple(outcome: &Outcome) -> Figure {
     let published = |of: fn(Paper) -> f64| SIMPLE.map(|operation| paper(operation).map_or(f64::NAN, of));
     let figure = Figure::new("Two-way calls per second, simple types")
         .caption(
-            "[S0] figure 2: around 10,000 calls/s on Linux, 6,000 on QNX and 5,500 on VxWorks with void, short and long (the \
+            "[Schmidt 2002] figure 2: around 10,000 calls/s on Linux, 6,000 on QNX and 5,500 on VxWorks with void, short and long (the \
              numbers of its text).",
         )
         .y("calls per second");
     bars(figure, outcome, &SIMPLE, "calls_per_s", 1.0)
-        .published_bars("[S0]: Linux", published(|paper| paper.linux))
-        .published_bars("[S0]: QNX", published(|paper| paper.qnx))
-        .published_bars("[S0]: VxWorks", published(|paper| paper.vxworks))
+        .published_bars("[Schmidt 2002]: Linux", published(|paper| paper.linux))
+        .published_bars("[Schmidt 2002]: QNX", published(|paper| paper.qnx))
+        .published_bars("[Schmidt 2002]: VxWorks", published(|paper| paper.vxworks))
 }
 
 fn longer(outcome: &Outcome) -> Figure {
     let figure = Figure::new("Two-way calls per second, sequences and packets")
-        .caption("[S0] figure 2: marshalling shows with sequences.")
+        .caption("[Schmidt 2002] figure 2: marshalling shows with sequences.")
         .y("calls per second");
     bars(figure, outcome, &LONGER, "calls_per_s", 1.0)
 }
@@ -126,7 +126,7 @@ fn oneway(outcome: &Outcome) -> Figure {
         |name: &'static str| rows().map(move |row| row.number(name).map_or(f64::NAN, |number| number / 1e3));
     let placements = rows().filter_map(|row| row.get("placement")?.as_str());
     Figure::new("Oneway calls per second")
-        .caption("[S0] figure 2: on Linux nearly double that of the other systems.")
+        .caption("[Schmidt 2002] figure 2: on Linux nearly double that of the other systems.")
         .names(placements)
         .y("thousand calls per second")
         .bars("handed to the transport", column("calls_per_s"))

@@ -5,7 +5,9 @@ use punctual_report::Chapter;
 
 use super::{FRONT, MOST_THREADS, Point, add_rows, as_tao, at, of_work, over_threads, phase, server};
 use crate::{
-    Benchmark, Error, Findings, Length,
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
     load::{self, Importance, Phase, Placement, Played, Pool, REFERENCE_WORK, Session, Setup},
     rt::{BEST_EFFORT_AXIS, LOCAL, achieved, figure, holds, point_seconds, shortened, table, tao},
     testbed::Testbed,
@@ -13,7 +15,7 @@ use crate::{
 
 pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.7",
-    about: "[S2] experiment 7: clients of three rates beside best-effort threads, classic pool",
+    about: "[Pyarali 2002] experiment 7: clients of three rates beside best-effort threads, classic pool",
     expected: |length| load::expected(&phases(length)),
     run: measure,
 };
@@ -54,7 +56,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
 fn claim(played: &[Played<Point>], outcome: &mut Outcome) {
     let ends = at(played, REFERENCE_WORK, 0).zip(at(played, REFERENCE_WORK, MOST_THREADS));
     let Some((alone, crowded)) = ends else { return };
-    let source = "issue 4, [S2] figure 22";
+    let source = "issue 4, [Pyarali 2002] figure 22";
     let keeps = Importance::ALL.map(|of| {
         let hz = |phase: &Played<Point>| phase.client(of.name()).achieved_hz_corrected();
         hz(crowded) / hz(alone)
@@ -68,11 +70,11 @@ fn claim(played: &[Played<Point>], outcome: &mut Outcome) {
 }
 
 fn chapter(outcome: &Outcome, played: &[Played<Point>]) -> Chapter {
-    let caption = "The pool treats all alike, so what best-effort threads get is taken from those with deadlines. [S2] figure 22.";
+    let caption = "The pool treats all alike, so what best-effort threads get is taken from those with deadlines. [Pyarali 2002] figure 22.";
     let series = achieved(&of_work(played, REFERENCE_WORK), over_threads);
     let beside = at(played, tao::BEST_EFFORT_WORK, tao::BEST_EFFORT_THREADS);
     Chapter::new("Experiment 7: increasing best-effort work, classic CORBA")
-        .paper("[S2] experiment 7",
+        .paper("[Pyarali 2002] experiment 7",
             "in classic CORBA best-effort threads increase their throughput at the expense of the clients with priorities",
             holds(outcome, ""),
         )

@@ -5,7 +5,9 @@ use punctual_report::Chapter;
 
 use super::{FRONT, MOST_THREADS, Point, add_rows, as_tao, at, of_work, over_threads, phase, server};
 use crate::{
-    Benchmark, Error, Findings, Length,
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
     load::{self, Importance, Phase, Placement, Played, Pool, REFERENCE_WORK, Session, Setup},
     rt::{
         BEST_EFFORT_AXIS, LOCAL, REMOTE, achieved, figure, holds, on_stage, point_seconds,
@@ -16,7 +18,7 @@ use crate::{
 
 pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.8",
-    about: "[S2] experiment 8: clients of three rates beside best-effort threads, lanes; also across two network namespaces",
+    about: "[Pyarali 2002] experiment 8: clients of three rates beside best-effort threads, lanes; also across two network namespaces",
     expected: |length| load::expected(&phases(length)),
     run: measure,
 };
@@ -94,9 +96,15 @@ fn claim(played: &[Played<Point>], outcome: &mut Outcome) {
     let at_capacity = at(played, REFERENCE_WORK, MOST_THREADS);
     let high = at_capacity.map(|phase| phase.client(Importance::High.name()));
     let text = "work 30, 10 best-effort threads: the high-priority client";
-    keeps_its_deadlines(outcome, "high.30", text, "issue 4, [S2] figure 24", high);
+    keeps_its_deadlines(
+        outcome,
+        "high.30",
+        text,
+        "issue 4, [Pyarali 2002] figure 24",
+        high,
+    );
 
-    let source = "issue 4, [S2] figure 25";
+    let source = "issue 4, [Pyarali 2002] figure 25";
     let below = at(played, SLACK_WORK, MOST_THREADS);
     let all = below
         .into_iter()
@@ -176,7 +184,7 @@ fn claim_remote(local: &[Played<Point>], remote: &[Played<Point>], outcome: &mut
     outcome.parameter("remote_slack_growth_high", growth.high);
     let text = "remote, work 28: calls per second of best-effort threads over those on one machine, the median over all numbers of them, \
                 above 1: the slack grows";
-    let source = "issue 4, [S2] figure 26";
+    let source = "issue 4, [Pyarali 2002] figure 26";
     let holds = growth.median > 1.0;
     outcome.claim(Claim::new(REMOTE_CLAIM, text, source, growth.median, 1.0, holds));
 }
@@ -188,14 +196,14 @@ fn chapter(outcome: &Outcome, local: &[Played<Point>], remote: &[Played<Point>])
     let front: Vec<_> = [("place", "place")].iter().chain(FRONT).copied().collect();
     let beside = at(local, tao::BEST_EFFORT_WORK, tao::BEST_EFFORT_THREADS);
     Chapter::new("Experiment 8: increasing best-effort work, lanes")
-        .paper("[S2] experiment 8",
+        .paper("[Pyarali 2002] experiment 8",
             "best-effort threads do not affect clients of higher priority, and more of them get no more",
             holds(outcome, "high")
                 .zip(holds(outcome, "all"))
                 .zip(holds(outcome, "best-effort"))
                 .map(|((high, all), best)| high && all && best),
         )
-        .paper("[S2] experiment 8, remote",
+        .paper("[Pyarali 2002] experiment 8, remote",
             "the slack for best-effort threads grows when the clients are on another machine",
             holds(outcome, "remote"),
         )
@@ -205,17 +213,17 @@ fn chapter(outcome: &Outcome, local: &[Played<Point>], remote: &[Played<Point>])
         )
         .figure(figure(
             "Lanes at capacity (work 30), same machine",
-            "Best-effort threads take nothing from the clients with rates. [S2] figure 24.",
+            "Best-effort threads take nothing from the clients with rates. [Pyarali 2002] figure 24.",
             of_work(local, REFERENCE_WORK),
         ))
         .figure(figure(
             "Lanes a little below capacity (work 28), same machine",
-            "Best effort uses what is left; more of its threads get no more of it. [S2] figure 25.",
+            "Best effort uses what is left; more of its threads get no more of it. [Pyarali 2002] figure 25.",
             of_work(local, SLACK_WORK),
         ))
         .figure(figure(
             "Lanes a little below capacity (work 28), remote",
-            "The clients' own work is done on the other CPU, so more is left for best effort. [S2] figure 26.",
+            "The clients' own work is done on the other CPU, so more is left for best effort. [Pyarali 2002] figure 26.",
             remote.to_vec(),
         ))
         .table(tao::LANES_BEST_EFFORT.beside(beside, tao::BEST_EFFORT_WORK))

@@ -9,7 +9,7 @@ use punctual_harness::{Outcome, Row};
 
 use super::{LOCAL, increasing_work::realtime, point_seconds, tao};
 use crate::{
-    Length,
+    length::Length,
     load::{self, Phase, Played, ServerSpec},
 };
 

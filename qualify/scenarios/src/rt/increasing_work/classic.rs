@@ -5,7 +5,9 @@ use punctual_report::Chapter;
 
 use super::{Works, add_rows, at, realtime, shares};
 use crate::{
-    Benchmark, Error, Findings, Length,
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
     load::{self, Importance, Phase, Placement, Played, Pool, Session, Setup},
     rt::{PAPER_WORKS, WORK_AXIS, achieved, figure, holds, promise::lead_over_least, shortened, table, tao},
     testbed::Testbed,
@@ -13,7 +15,7 @@ use crate::{
 
 pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.4",
-    about: "[S2] experiment 4: clients of three rates as work grows, classic pool",
+    about: "[Pyarali 2002] experiment 4: clients of three rates as work grows, classic pool",
     expected: |length| load::expected(&phases(length)),
     run: measure,
 };
@@ -55,7 +57,7 @@ fn claim(played: &[Played<u32>], outcome: &mut Outcome) {
     outcome.claim(Claim::below(
         "high-loses-first",
         text,
-        "issue 4, [S2] figure 15",
+        "issue 4, [Pyarali 2002] figure 15",
         largest,
         0.0,
     ));
@@ -63,10 +65,9 @@ fn claim(played: &[Played<u32>], outcome: &mut Outcome) {
 
 fn chapter(outcome: &Outcome, played: &[Played<u32>]) -> Chapter {
     let series = achieved(played, |work| f64::from(*work));
-    let caption =
-        "Past work 30 the pool treats all alike, and the most important client loses first. [S2] figure 15.";
+    let caption = "Past work 30 the pool treats all alike, and the most important client loses first. [Pyarali 2002] figure 15.";
     Chapter::new("Experiment 4: increasing work, classic CORBA")
-        .paper("[S2] experiment 4",
+        .paper("[Pyarali 2002] experiment 4",
             "a classic server treats all clients equally, so the high-priority client is the first to be affected",
             holds(outcome, ""),
         )

@@ -5,7 +5,9 @@ use punctual_report::Chapter;
 
 use super::{Works, add_rows, at, realtime};
 use crate::{
-    Benchmark, Error, Findings, Length,
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
     load::{self, Importance, Phase, Placement, Played, Pool, Session, Setup},
     rt::{
         PAPER_WORKS, WORK_AXIS, achieved, figure, holds, promise::keeps_its_deadlines, shortened, table, tao,
@@ -15,7 +17,7 @@ use crate::{
 
 pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.6",
-    about: "[S2] experiment 6: clients of three rates as work grows, lanes, the important the slower",
+    about: "[Pyarali 2002] experiment 6: clients of three rates as work grows, lanes, the important the slower",
     expected: |length| load::expected(&phases(length)),
     run: measure,
 };
@@ -45,7 +47,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     add_rows(outcome, &played, &Row::new().with("pool", "lanes"));
     let high = played.iter().map(|phase| phase.client(Importance::High.name()));
     let text = "the 25 Hz client of high priority, least of all works";
-    keeps_its_deadlines(outcome, "high", text, "issue 4, [S2] figure 20", high);
+    keeps_its_deadlines(outcome, "high", text, "issue 4, [Pyarali 2002] figure 20", high);
     let outcome = session.end()?;
     let chapter = chapter(&outcome, &played);
     Ok(Findings { outcome, chapter })
@@ -54,10 +56,10 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
 fn chapter(outcome: &Outcome, played: &[Played<u32>]) -> Chapter {
     let series = achieved(played, |work| f64::from(*work));
     let caption = "The 75 Hz client, now the least important, loses first, then the 50 Hz one; the 25 Hz client is untouched, for the \
-                   capacity never falls below its rate. [S2] figure 20.";
+                   capacity never falls below its rate. [Pyarali 2002] figure 20.";
     Chapter::new("Experiment 6: increasing work, lanes, increasing priority with decreasing rate")
         .paper(
-            "[S2] experiment 6",
+            "[Pyarali 2002] experiment 6",
             "the 25 Hz client of high priority is unaffected, for the capacity never drops below its rate",
             holds(outcome, "high"),
         )

@@ -5,7 +5,9 @@ use punctual_report::Chapter;
 
 use super::{Works, add_rows, at, realtime, share, shares};
 use crate::{
-    Benchmark, Error, Findings, Length,
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
     load::{self, Importance, Phase, Placement, Played, Pool, Session, Setup},
     rt::{
         LOCAL, PAPER_WORKS, REMOTE, WORK_AXIS, achieved, figure, holds, on_stage,
@@ -17,7 +19,7 @@ use crate::{
 
 pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.5",
-    about: "[S2] experiment 5: clients of three rates as work grows, lanes; also across two network namespaces",
+    about: "[Pyarali 2002] experiment 5: clients of three rates as work grows, lanes; also across two network namespaces",
     expected: |length| load::expected(&phases(length)),
     run: measure,
 };
@@ -80,7 +82,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
 }
 
 fn claim(played: &[Played<u32>], outcome: &mut Outcome) {
-    let source = "issue 4, [S2] figure 17";
+    let source = "issue 4, [Pyarali 2002] figure 17";
     let high = played
         .iter()
         .filter(|phase| phase.key <= HIGH_KEPT_TO)
@@ -101,7 +103,7 @@ const REMOTE_CLAIM: &str = "remote.medium";
 const REMOTE_ORDER_CLAIM: &str = "remote.order";
 
 fn claim_remote(played: &[Played<u32>], outcome: &mut Outcome) {
-    let source = "issue 4, [S2] figure 18";
+    let source = "issue 4, [Pyarali 2002] figure 18";
     if played.is_empty() {
         return;
     }
@@ -128,15 +130,15 @@ fn chapter(outcome: &Outcome, local: &[Played<u32>], remote: &[Played<u32>]) -> 
     let work = |work: &u32| f64::from(*work);
     let series = achieved(local, work);
     let here = "Past work 30 the least important client loses first, then the medium one; the most important one keeps its rate until \
-                it alone is all that the CPU can do (work 60). [S2] figure 17.";
+                it alone is all that the CPU can do (work 60). [Pyarali 2002] figure 17.";
     let there = "As on one machine; but between a reply to the high client and its next request the server can do some of the medium \
-                 one's work. [S2] figure 18. Only the order is claimed.";
+                 one's work. [Pyarali 2002] figure 18. Only the order is claimed.";
     Chapter::new("Experiment 5: increasing work, lanes, increasing priority with increasing rate")
-        .paper("[S2] experiment 5",
+        .paper("[Pyarali 2002] experiment 5",
             "with lanes the low-priority client is affected first, then the medium one, and finally the high one",
             holds(outcome, "high").zip(holds(outcome, "order")).map(|(high, order)| high && order),
         )
-        .paper("[S2] experiment 5, remote",
+        .paper("[Pyarali 2002] experiment 5, remote",
             "between the high client's reply and its next request the medium client makes some progress",
             holds(outcome, "remote"),
         )

@@ -12,7 +12,7 @@ use punctual_harness::{Outcome, Row};
 
 use super::point_seconds;
 use crate::{
-    Length,
+    length::Length,
     load::{Counting, Importance, Phase, Played, PoolSpec, ServerSpec, Share},
 };
 

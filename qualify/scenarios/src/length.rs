@@ -1,0 +1,28 @@
+//! How much a run measures.
+
+/// How much a run measures.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Length {
+    /// A first impression.
+    Quick,
+    /// Enough for figures that can be relied on.
+    Full,
+    /// As long as the papers measured, where they state a duration.
+    Paper,
+}
+
+impl Length {
+    /// Returns its name in parameters.
+    pub(crate) fn name(self) -> &'static str {
+        self.pick("quick", "full", "paper")
+    }
+
+    /// Selects one of three values. Most benchmarks use the same value for `full` and `paper`.
+    pub(crate) fn pick<T>(self, quick: T, full: T, paper: T) -> T {
+        match self {
+            Self::Quick => quick,
+            Self::Full => full,
+            Self::Paper => paper,
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Arguments of the commands that measure: `demo`, `bench`, `qualify` and `trace`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use punctual_os::TaskId;
+use punctual_scenarios::{Against, Files, Settings, bench, demo, qualify, trace};
+
+/// Files to write results to.
+#[derive(Args, Clone, Debug)]
+struct FileArguments {
+    /// Also write everything measured, as JSON, to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Also write one self-contained HTML page to this file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// Settings of a run.
+#[derive(Args, Clone, Debug)]
+struct SettingArguments {
+    /// A first impression: shorter, with fewer points and wider confidence intervals
+    #[arg(long)]
+    quick: bool,
+    /// As long as the papers measured, where they state a duration
+    #[arg(long, conflicts_with = "quick")]
+    paper_lengths: bool,
+    /// Change nothing on the system: real-time throttling stays on, other programs stay where they are
+    #[arg(long)]
+    leave_system_alone: bool,
+    /// Also explain calls slower than this, in a separate, traced pass (`cubit` and `orb.latency` only)
+    #[arg(long, value_name = "MICROSECONDS", value_parser = microseconds)]
+    explain_over: Option<f64>,
+    /// Write the timeline to this file, for ui.perfetto.dev (`inversion` only)
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<PathBuf>,
+}
+
+/// Arguments of `demo`.
+#[derive(Args, Clone, Debug)]
+pub struct Demo {
+    #[command(flatten)]
+    files: FileArguments,
+    /// Total measuring time, spread evenly over pools and works [default: 36, with --quick 12]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(3..=3600))]
+    seconds: Option<u32>,
+    /// Only works 30, 50 and 55
+    #[arg(long)]
+    quick: bool,
+    /// Change nothing on the system: real-time throttling stays on, other programs stay where they are
+    #[arg(long)]
+    leave_system_alone: bool,
+}
+
+/// Arguments of `bench`, after the benchmark's name.
+#[derive(Args, Clone, Debug)]
+pub struct Bench {
+    #[command(flatten)]
+    files: FileArguments,
+    #[command(flatten)]
+    settings: SettingArguments,
+}
+
+/// Arguments of `qualify`.
+#[derive(Args, Clone, Debug)]
+pub struct Qualify {
+    #[command(flatten)]
+    files: FileArguments,
+    #[command(flatten)]
+    settings: SettingArguments,
+    /// Show what changed since the earlier run with this JSON file
+    #[arg(long, value_name = "OLD.json")]
+    baseline: Option<PathBuf>,
+    /// Check the results against the limits in this file
+    #[arg(long, value_name = "BOUNDS.toml")]
+    bounds: Option<PathBuf>,
+    /// Also write every claim and limit as a test case, in JUnit XML, to this file
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Only these benchmarks or groups (`os`, `orb`, `rt`, `dyn`), including ones that are not run by default
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    only: Vec<String>,
+}
+
+/// Arguments of `trace`.
+#[derive(Args, Clone, Debug)]
+pub struct Trace {
+    /// End after this time, and the command with it; required without a command
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
+    seconds: Option<u32>,
+    /// Only waits for this CPU
+    #[arg(long, value_name = "CPU")]
+    cpu: Option<usize>,
+    /// Only waits of threads of these processes
+    #[arg(long, value_name = "PID")]
+    pid: Vec<TaskId>,
+    /// The longest acceptable wait, in microseconds
+    #[arg(long, value_name = "MICROSECONDS", default_value_t = trace::Options::default().over_us)]
+    over: f64,
+    /// Explain calls slower than this: for each span of a call, which thread had the CPU, and why
+    #[arg(long, value_name = "MICROSECONDS", value_parser = microseconds)]
+    explain_over: Option<f64>,
+    /// The kernel's buffer for each CPU, in KiB
+    #[arg(long, value_name = "KIB", default_value_t = trace::Options::default().buffer_kib)]
+    buffer: usize,
+    /// The number of flight records kept per thread, of 32 octets each; a call leaves 5 on one side and 7 on the other
+    #[arg(long, value_name = "RECORDS", default_value_t = trace::Options::default().records_per_thread)]
+    records: usize,
+    /// Also write everything found, as JSON, to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write the timeline to this file (JSON trace format), for ui.perfetto.dev
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<PathBuf>,
+    /// The command to run; without it, the whole machine is traced
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+impl From<FileArguments> for Files {
+    fn from(FileArguments { json, html }: FileArguments) -> Self {
+        Self { json, html }
+    }
+}
+
+impl From<SettingArguments> for Settings {
+    fn from(arguments: SettingArguments) -> Self {
+        Self {
+            quick: arguments.quick,
+            paper_lengths: arguments.paper_lengths,
+            leave_system_alone: arguments.leave_system_alone,
+            explain_over: arguments.explain_over,
+            perfetto: arguments.perfetto,
+        }
+    }
+}
+
+impl From<Demo> for demo::Options {
+    fn from(arguments: Demo) -> Self {
+        Self {
+            files: arguments.files.into(),
+            seconds: arguments.seconds,
+            quick: arguments.quick,
+            leave_system_alone: arguments.leave_system_alone,
+        }
+    }
+}
+
+impl From<Bench> for bench::Options {
+    fn from(Bench { files, settings }: Bench) -> Self {
+        Self {
+            files: files.into(),
+            settings: settings.into(),
+        }
+    }
+}
+
+impl From<Qualify> for qualify::Options {
+    fn from(arguments: Qualify) -> Self {
+        Self {
+            files: arguments.files.into(),
+            settings: arguments.settings.into(),
+            against: Against {
+                baseline: arguments.baseline,
+                bounds: arguments.bounds,
+                junit: arguments.junit,
+            },
+            only: arguments.only,
+        }
+    }
+}
+
+impl From<Trace> for trace::Options {
+    fn from(arguments: Trace) -> Self {
+        Self {
+            seconds: arguments.seconds,
+            cpu: arguments.cpu,
+            processes: arguments.pid,
+            over_us: arguments.over,
+            explain_over: arguments.explain_over,
+            buffer_kib: arguments.buffer,
+            records_per_thread: arguments.records,
+            json: arguments.json,
+            perfetto: arguments.perfetto,
+            command: arguments.command,
+        }
+    }
+}
+
+/// Parses the value of `--explain-over`.
+fn microseconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(microseconds) if microseconds.is_finite() && microseconds >= 0.0 => Ok(microseconds),
+        _ => Err("expected a number of microseconds, 0 (every call) or more, such as 200".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn explain_over_takes_a_finite_duration() {
+        assert_eq!(microseconds("0"), Ok(0.0));
+        assert_eq!(microseconds("12.5"), Ok(12.5));
+        for wrong in ["-1", "", "10us", "inf", "NaN"] {
+            assert!(microseconds(wrong).is_err(), "{wrong}");
+        }
+    }
+}
