@@ -51,6 +51,7 @@ mod invocation_policies;
 mod last_request;
 mod locate;
 mod message;
+mod peer;
 mod policy;
 mod profile;
 mod protocol;
@@ -82,12 +83,13 @@ pub use message::{
     Body, MessageWriter, align_body, begin_body, decode_cancel_request, end_body, write_cancel_request,
     write_close_connection, write_message_error,
 };
-pub use policy::{PolicyValue, PriorityModel};
+pub use peer::Peer;
+pub use policy::PolicyValue;
 pub use profile::{
     IiopProfile, Profile, TAG_DIOP, TAG_INTERNET_IOP, TAG_MULTIPLE_COMPONENTS, TAG_PUNCTUAL_SHM, TAG_SHMIOP,
     TAG_UIOP, decode_multiple_components, encode_multiple_components,
 };
-pub use protocol::{ProtocolEntry, ProtocolProperties};
+pub use protocol::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use reply::{
     ReplyHeader, ReplyStatus, decode_system_exception, encode_reply_header, encode_system_exception,
 };

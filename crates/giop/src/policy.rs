@@ -1,72 +1,62 @@
-//! Policies in references, `Messaging::PolicyValue`: what a server tells its clients about an object.
+//! Policies in references, `Messaging::PolicyValue`: what a server publishes about an object.
 //!
-//! Source: Real-time CORBA 1.2, clause 5.
+//! Source: RTCORBA 1.2, clause 5.
 
 use alloc::vec::Vec;
 
 use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, encode_encapsulation};
+use punctual_types::{Priority, PriorityModel};
 
-use crate::{ProtocolEntry, encapsulation};
+use crate::{ProtocolPolicy, encapsulation};
 
 const PRIORITY_MODEL: u32 = 40;
 const CLIENT_PROTOCOL: u32 = 43;
 const PRIORITY_BANDED_CONNECTION: u32 = 45;
 
-/// A policy that stands in a reference.
+/// Values of `RTCORBA::PriorityModel`.
+const CLIENT_PROPAGATED: u32 = 0;
+const SERVER_DECLARED: u32 = 1;
+
+/// A policy in a reference.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum PolicyValue {
-    /// Whose priority a request runs at.
-    PriorityModel {
-        /// The client's or the server's.
-        model: PriorityModel,
-        /// The object's priority, or what requests without a priority run at.
-        server_priority: i16,
-    },
-    /// The ranges of priorities, lowest and highest, that have a connection each.
+    /// The priority at which requests are executed.
+    PriorityModel(PriorityModel),
+    /// Lowest and highest priorities of the bands that have a connection each.
     PriorityBands(Vec<(i16, i16)>),
     /// The protocols a client may use, in order of preference.
-    ClientProtocols(Vec<ProtocolEntry>),
-    /// Any other, or one whose value has a form of its vendor.
+    ClientProtocols(ProtocolPolicy),
+    /// Any other policy, or one with a vendor-specific value.
     Other {
         /// The id of the policy's type.
         type_id: u32,
-        /// Its value, mostly an encapsulation.
+        /// The value, usually an encapsulation.
         data: Vec<u8>,
     },
 }
 
-/// Whose priority a request runs at, `RTCORBA::PriorityModel`.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-#[repr(u32)]
-pub enum PriorityModel {
-    /// The client's, sent with each request.
-    ClientPropagated = 0,
-    /// The one the server declared for the object.
-    ServerDeclared = 1,
-}
-
 impl PolicyValue {
-    /// The id of the policy's type.
+    /// Returns the id of the policy's type.
     pub fn type_id(&self) -> u32 {
         match self {
-            Self::PriorityModel { .. } => PRIORITY_MODEL,
+            Self::PriorityModel(_) => PRIORITY_MODEL,
             Self::PriorityBands(_) => PRIORITY_BANDED_CONNECTION,
             Self::ClientProtocols(_) => CLIENT_PROTOCOL,
             Self::Other { type_id, .. } => *type_id,
         }
     }
 
-    /// Where TAO expects it: it misreads known policies that stand behind one it does not know.
+    /// Returns the position that TAO expects: it misreads known policies that follow an unknown one.
     fn rank(&self) -> u8 {
         match self {
             Self::PriorityBands(_) => 0,
             Self::ClientProtocols(_) => 1,
-            Self::PriorityModel { .. } => 2,
+            Self::PriorityModel(_) => 2,
             Self::Other { .. } => 3,
         }
     }
 
-    /// Writes the policies of one reference in the order that every peer reads.
+    /// Writes the policies of one reference in an order that every peer can read.
     pub(crate) fn encode_list(policies: &[Self], encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         encoder.length(policies.len())?;
         let mut ordered: Vec<_> = policies.iter().collect();
@@ -79,10 +69,13 @@ impl Encode for PolicyValue {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         self.type_id().encode(encoder)?;
         match self {
-            Self::PriorityModel {
-                model,
-                server_priority,
-            } => encode_encapsulation(encoder, |inner| (*model as u32, *server_priority).encode(inner)),
+            Self::PriorityModel(model) => encode_encapsulation(encoder, |inner| {
+                let id = match model {
+                    PriorityModel::ClientPropagated { .. } => CLIENT_PROPAGATED,
+                    PriorityModel::ServerDeclared(_) => SERVER_DECLARED,
+                };
+                (id, model.server_priority().value()).encode(inner)
+            }),
             Self::PriorityBands(bands) => encode_encapsulation(encoder, |inner| {
                 inner.length(bands.len())?;
                 bands.iter().try_for_each(|band| band.encode(inner))
@@ -119,23 +112,24 @@ impl<'a> Decode<'a> for PolicyValue {
     }
 }
 
+/// Decodes a priority model. A negative server priority, which the specification excludes, counts as the lowest one.
 fn priority_model(decoder: &mut Decoder<'_>) -> Result<PolicyValue, CdrError> {
-    let model = match u32::decode(decoder)? {
-        0 => PriorityModel::ClientPropagated,
-        1 => PriorityModel::ServerDeclared,
-        _ => return Err(decoder.error(CdrErrorKind::EnumOutOfRange)),
-    };
-    Ok(PolicyValue::PriorityModel {
-        model,
-        server_priority: i16::decode(decoder)?,
-    })
+    let model = u32::decode(decoder)?;
+    if model != CLIENT_PROPAGATED && model != SERVER_DECLARED {
+        return Err(decoder.error(CdrErrorKind::EnumOutOfRange));
+    }
+    let priority = Priority::new(i16::decode(decoder)?).unwrap_or(Priority::MIN);
+    Ok(PolicyValue::PriorityModel(if model == CLIENT_PROPAGATED {
+        PriorityModel::ClientPropagated { default: priority }
+    } else {
+        PriorityModel::ServerDeclared(priority)
+    }))
 }
 
-/// The form of protocol properties is not standardised: `None` for what another ORB writes, which is kept as
-/// it is.
+/// Decodes a list of protocols. The encoding of their properties is not standardised: `None` for another ORB's.
 fn client_protocols(data: &[u8]) -> Option<PolicyValue> {
     let mut decoder = encapsulation::open(data).ok()?;
-    let protocols = Vec::decode(&mut decoder).ok()?;
+    let protocols = ProtocolPolicy::decode(&mut decoder).ok()?;
     (decoder.remaining() == 0).then_some(PolicyValue::ClientProtocols(protocols))
 }
 

@@ -1,7 +1,5 @@
 use std::time::Duration;
 
-use punctual_types::Priority;
-
 /// Every limit of an ORB. What exceeds one is an error to the peer or caller concerned, and nothing else changes.
 ///
 /// ```
@@ -65,48 +63,6 @@ impl Default for Limits {
             max_forwards: 8,
             max_nested_calls: 32,
             connect_timeout: Duration::from_secs(5),
-        }
-    }
-}
-
-/// Whose priority a request runs at: `RTCORBA::PriorityModelPolicy`.
-///
-/// ```
-/// use punctual_orb::{Orb, PriorityModel};
-/// use punctual_types::Priority;
-///
-/// let orb = Orb::builder().build()?;
-/// let urgent = PriorityModel::ServerDeclared(Priority::new(30_000)?);
-/// let alarms = orb.root_poa().child("alarms").priority_model(urgent).build()?;
-///
-/// let the_callers = PriorityModel::ClientPropagated { default: Priority::MIN };
-/// // What callers send is a claim; here it is believed.
-/// let tracks = orb.root_poa().child("tracks").priority_model(the_callers).highest_priority(Priority::MAX).build()?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum PriorityModel {
-    /// The caller's, which travels with the request. Requests of callers without one run at this priority.
-    ClientPropagated {
-        /// For callers that send no priority, such as ORBs without Real-time CORBA.
-        default: Priority,
-    },
-    /// The one declared here, whatever the caller's is; objects may have their own.
-    ServerDeclared(Priority),
-}
-
-impl PriorityModel {
-    /// The priority that stands in references, `RTCORBA::PriorityModelPolicy::server_priority`.
-    ///
-    /// ```
-    /// use punctual_orb::PriorityModel;
-    /// use punctual_types::Priority;
-    ///
-    /// assert_eq!(PriorityModel::ServerDeclared(Priority::MAX).server_priority(), Priority::MAX);
-    /// ```
-    pub const fn server_priority(self) -> Priority {
-        match self {
-            Self::ClientPropagated { default: priority } | Self::ServerDeclared(priority) => priority,
         }
     }
 }

@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use punctual_os::{memory, rights, standard_error};
+use punctual_os::{Notice, memory, rights};
 
 use crate::OrbError;
 
@@ -28,32 +28,13 @@ pub(crate) fn realtime_denied() {
     }
 }
 
-/// What is said at most once, and was put together beforehand: by threads that may neither format nor wait.
-pub(crate) struct PreparedNotice {
-    text: Box<str>,
-    said: AtomicBool,
-}
-
-impl PreparedNotice {
-    /// That this lane's only thread was about to wait for itself.
-    pub(crate) fn deadlock(lane: &str) -> Self {
-        let text = format!(
-            "punctual: a servant would wait for the lane that it runs in, `{lane}`, which has no other thread to serve its call, or to read the reply: \
-             it was refused with BAD_INV_ORDER; give the lane another thread, or call with `WaitStrategy::Serving`\n"
-        );
-        Self {
-            text: text.into(),
-            said: AtomicBool::new(false),
-        }
-    }
-
-    /// Says it on standard error, the first time; where that cannot take it at once, the next time.
-    pub(crate) fn say(&self) {
-        if !self.said.load(Ordering::Relaxed) {
-            let said = standard_error::write_at_once(&self.text);
-            self.said.store(said, Ordering::Relaxed);
-        }
-    }
+/// Returns the notice that this lane's only thread was about to wait for itself.
+pub(crate) fn deadlock(lane: &str) -> Notice {
+    Notice::formatted(format!(
+        "punctual: a servant would wait for its own lane, `{lane}`, which has no other thread to serve the call or \
+         read the reply: the call was refused with BAD_INV_ORDER; add a thread to the lane, or call with \
+         `WaitStrategy::Serving`\n"
+    ))
 }
 
 /// Prepares the process for real-time threads, the first time one is asked for: no page of it is to be fetched later.

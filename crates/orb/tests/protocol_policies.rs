@@ -144,13 +144,10 @@ fn the_server_chooses_where_it_exposes_its_policy() {
     let Some(Component::Policies(policies)) = profile.component(TAG_POLICIES).unwrap() else {
         panic!("no policies");
     };
-    let [PolicyValue::ClientProtocols(entries)] = &policies[..] else {
+    let [PolicyValue::ClientProtocols(protocols)] = &policies[..] else {
         panic!("{policies:?}")
     };
-    assert_eq!(
-        ProtocolPolicy::from_entries(entries).tags(),
-        [TAG_INTERNET_IOP, TAG_UIOP]
-    );
+    assert_eq!(protocols.tags(), [TAG_INTERNET_IOP, TAG_UIOP]);
     let unusable = serve(none(), only(Protocol::tagged(77)));
     assert_eq!(call(&unusable, none()), Err(SystemExceptionKind::InvPolicy));
 }

@@ -14,7 +14,7 @@
 //! | Draw numbers nobody can guess | [`random`] |
 //! | Keep memory resident | [`memory`] |
 //! | Read CPU time, sleep until a point in time | [`clock`] |
-//! | Say something without waiting | [`standard_error`] |
+//! | Write to standard error without waiting, at most once | [`standard_error`], [`Notice`] |
 //! | Know what the process may do, and what the machine is | [`rights`], [`machine`] |
 //! | Look at and move other processes, end with one's parent | [`process`] |
 //! | Give a process a network of its own | [`namespace`] |
@@ -31,6 +31,7 @@ compile_error!(
 
 pub mod affinity;
 pub mod alloc_counter;
+mod boot_id;
 pub mod ceiling;
 pub mod clock;
 pub mod condvar;
@@ -42,6 +43,7 @@ pub mod lock;
 pub mod machine;
 pub mod memory;
 pub mod namespace;
+mod notice;
 pub mod perf;
 pub mod poller;
 pub mod posix_key;
@@ -66,11 +68,13 @@ pub mod wait;
 
 pub use affinity::CpuSet;
 pub use alloc_counter::CountingAllocator;
+pub use boot_id::boot_id;
 pub use condvar::PiCondvar;
 pub use doorbell::Doorbell;
 pub use gate::Gate;
 pub use inheriting_lock::InheritingLock;
 pub use lock::{PiMutex, PiMutexGuard};
+pub use notice::Notice;
 pub use poller::{Events, Interest, Poller, Trigger};
 pub use posix_key::PosixKey;
 pub use posix_mutex::PosixMutex;

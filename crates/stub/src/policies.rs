@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use punctual_transport::ProtocolPolicy;
+use punctual_giop::ProtocolPolicy;
 use punctual_types::{Minor, PriorityBand};
 
 use crate::{ConnectionMode, WaitStrategy};
@@ -94,7 +94,7 @@ impl PolicyOverrides {
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
-    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    /// use punctual_giop::{Protocol, ProtocolPolicy};
     ///
     /// let tcp = ProtocolPolicy::new([Protocol::IIOP]);
     /// assert_eq!(PolicyOverrides::new().client_protocols(tcp.clone()).in_force().client_protocols, tcp);

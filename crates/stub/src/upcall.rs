@@ -1,5 +1,5 @@
 use punctual_cdr::{CdrError, Decode, Decoder, Encode, Encoder};
-use punctual_transport::Peer;
+use punctual_giop::Peer;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{OperationError, Reset, ReusePool, UserException};

@@ -11,8 +11,7 @@ pub fn host_id() -> Option<&'static [u8]> {
 }
 
 fn read() -> Option<Vec<u8>> {
-    let mut id = fs::read("/proc/sys/kernel/random/boot_id").ok()?;
-    id.truncate(id.trim_ascii_end().len());
+    let mut id = punctual_os::boot_id().ok()?.into_bytes();
     if id.is_empty() {
         return None;
     }

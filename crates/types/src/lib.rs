@@ -9,12 +9,16 @@ mod distributable_thread_id;
 mod minor;
 mod priority;
 mod priority_band;
+mod priority_model;
 mod repository_id;
+mod split_mix;
 mod system_exception;
 
 pub use distributable_thread_id::DistributableThreadId;
 pub use minor::{Minor, OMG_VMCID, PUNCTUAL_VMCID, TAO_VMCID};
 pub use priority::{NativePriority, OutOfRange, Priority};
 pub use priority_band::PriorityBand;
+pub use priority_model::PriorityModel;
 pub use repository_id::{CORBA_OBJECT, RepositoryId};
+pub use split_mix::SplitMix64;
 pub use system_exception::{Completion, SystemException, SystemExceptionKind};

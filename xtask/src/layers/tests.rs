@@ -26,6 +26,8 @@ fn upward_imports_are_found() {
     };
     let cdr = ("punctual-cdr", "crates/cdr");
     let os = ("punctual-os", "crates/os");
+    let stub = ("punctual-stub", "crates/stub");
+    let transport = ("punctual-transport", "crates/transport");
     let orb = ("punctual-orb", "crates/orb");
     let facade = ("punctual", "crates/punctual");
     let build = ("punctual-build", "idl/build");
@@ -65,6 +67,7 @@ fn upward_imports_are_found() {
         (cdr, orb, Dev),
         (cdr, os, Normal),
         (cdr, os, Dev),
+        (stub, transport, Normal),
         (orb, facade, Normal),
         (orb, build, Normal),
         (build, orb, Normal),

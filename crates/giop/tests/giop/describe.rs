@@ -2,7 +2,7 @@
 
 use punctual_cdr::{CharSet, Decode, Decoder, Encode, Encoder, Endian, Ior, TaggedComponent, TaggedProfile};
 use punctual_giop::*;
-use punctual_types::Completion;
+use punctual_types::{Completion, PriorityModel};
 use serde_json::{Map, Value, json};
 
 /// Everything a message says; `whole` is the reassembled message where `message` begins a fragmented one.
@@ -210,15 +210,13 @@ fn component(tagged: &TaggedComponent, profile_tag: u32) -> Value {
 fn policy(policy: &PolicyValue) -> Value {
     let mut out = json!({ "type": policy.type_id() });
     match policy {
-        PolicyValue::PriorityModel {
-            model,
-            server_priority,
-        } => {
-            out["priority_model"] = (*model as u32).into();
-            out["server_priority"] = (*server_priority).into();
+        PolicyValue::PriorityModel(model) => {
+            out["priority_model"] = u32::from(matches!(model, PriorityModel::ServerDeclared(_))).into();
+            out["server_priority"] = model.server_priority().value().into();
         }
         PolicyValue::PriorityBands(bands) => out["bands"] = json!(bands),
         PolicyValue::ClientProtocols(protocols) => {
+            let protocols = protocols.protocols();
             out["protocols"] = protocols
                 .iter()
                 .map(|p| json!(format!("{:#010x}", p.profile_tag)))

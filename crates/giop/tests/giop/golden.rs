@@ -4,6 +4,7 @@
 
 use punctual_cdr::{CharSet, Decode, Encode, Endian, TaggedComponent, TaggedProfile};
 use punctual_giop::*;
+use punctual_types::{Priority, PriorityModel};
 
 /// In hexadecimal; blanks and line ends only set fields apart.
 fn octets(text: &str) -> Vec<u8> {
@@ -98,62 +99,41 @@ fn a_connection_bound_to_a_band() {
     }
 }
 
-fn model(model: PriorityModel, server_priority: i16) -> PolicyValue {
-    PolicyValue::PriorityModel {
-        model,
-        server_priority,
-    }
-}
-
-fn protocol(profile_tag: u32, properties: ProtocolProperties) -> ProtocolEntry {
-    ProtocolEntry {
-        profile_tag,
-        properties,
-    }
+fn protocol(
+    profile_tag: u32,
+    [send_buffer_size, recv_buffer_size]: [Option<u32>; 2],
+    [keep_alive, dont_route, no_delay]: [bool; 3],
+) -> PolicyValue {
+    let mut properties = ProtocolProperties::default();
+    properties.send_buffer_size = send_buffer_size;
+    properties.recv_buffer_size = recv_buffer_size;
+    properties.keep_alive = keep_alive;
+    properties.dont_route = dont_route;
+    properties.no_delay = no_delay;
+    PolicyValue::ClientProtocols(ProtocolPolicy::new([
+        Protocol::tagged(profile_tag).with(properties)
+    ]))
 }
 
 #[test]
 fn policies_of_references() {
-    let tcp = protocol(
-        TAG_INTERNET_IOP,
-        ProtocolProperties::Tcp {
-            send_buffer_size: 0xffff,
-            recv_buffer_size: 0x1_0000,
-            keep_alive: true,
-            dont_route: false,
-            no_delay: true,
-        },
-    );
-    let unix = protocol(
-        TAG_UIOP,
-        ProtocolProperties::UnixDomain {
-            send_buffer_size: 1,
-            recv_buffer_size: 2,
-        },
-    );
-    let shared_memory = protocol(
-        TAG_SHMIOP,
-        ProtocolProperties::SharedMemory {
-            send_buffer_size: 3,
-            recv_buffer_size: 4,
-            keep_alive: false,
-            dont_route: true,
-            no_delay: false,
-            preallocate_buffer_size: 5,
-            mmap_filename: "f".into(),
-            mmap_lockname: "".into(),
-        },
-    );
+    let default_flags = [true, false, true];
+    let tcp = protocol(TAG_INTERNET_IOP, [Some(0xffff), Some(0x1_0000)], default_flags);
+    let unix = protocol(TAG_UIOP, [Some(1), Some(2)], default_flags);
+    let shared_memory = protocol(TAG_SHMIOP, [Some(3), Some(4)], [false, true, false]);
+
     let cases: [(PolicyValue, Golden); 7] = [
         (
-            model(PriorityModel::ClientPropagated, 10_922),
+            PolicyValue::PriorityModel(PriorityModel::ClientPropagated {
+                default: Priority::new(10_922).unwrap(),
+            }),
             [
                 "28000000 0a000000  01 000000 00000000 aa2a",
                 "00000028 0000000a  00 000000 00000000 2aaa",
             ],
         ),
         (
-            model(PriorityModel::ServerDeclared, 32_767),
+            PolicyValue::PriorityModel(PriorityModel::ServerDeclared(Priority::MAX)),
             [
                 "28000000 0a000000  01 000000 01000000 ff7f",
                 "00000028 0000000a  00 000000 00000001 7fff",
@@ -167,30 +147,30 @@ fn policies_of_references() {
             ],
         ),
         (
-            PolicyValue::ClientProtocols(vec![tcp]),
+            tcp,
             [
                 "2b000000 17000000  01 000000 01000000  00000000 ffff0000 00000100 01 00 01",
                 "0000002b 00000017  00 000000 00000001  00000000 0000ffff 00010000 01 00 01",
             ],
         ),
         (
-            PolicyValue::ClientProtocols(vec![unix]),
+            unix,
             [
                 "2b000000 14000000  01 000000 01000000  004f4154 01000000 02000000",
                 "0000002b 00000014  00 000000 00000001  54414f00 00000001 00000002",
             ],
         ),
         (
-            PolicyValue::ClientProtocols(vec![shared_memory]),
+            shared_memory,
             [
                 "2b000000 29000000  01 000000 01000000  024f4154 03000000 04000000 00 01 00 00
-                 05000000  02000000 6600 0000  01000000 00",
+                 00000000  01000000 00 000000  01000000 00",
                 "0000002b 00000029  00 000000 00000001  54414f02 00000003 00000004 00 01 00 00
-                 00000005  00000002 6600 0000  00000001 00",
+                 00000000  00000001 00 000000  00000001 00",
             ],
         ),
         (
-            PolicyValue::ClientProtocols(vec![protocol(TAG_DIOP, ProtocolProperties::None)]),
+            protocol(TAG_DIOP, [None; 2], default_flags),
             [
                 "2b000000 0c000000  01 000000 01000000  044f4154",
                 "0000002b 0000000c  00 000000 00000001  54414f04",
@@ -235,8 +215,10 @@ fn policies_stand_in_the_order_that_tao_reads() {
     };
     let [bands, protocols, model] = [
         PolicyValue::PriorityBands(vec![(0, 10_922)]),
-        PolicyValue::ClientProtocols(vec![]),
-        model(PriorityModel::ClientPropagated, 10_922),
+        PolicyValue::ClientProtocols(ProtocolPolicy::default()),
+        PolicyValue::PriorityModel(PriorityModel::ClientPropagated {
+            default: Priority::new(10_922).unwrap(),
+        }),
     ];
     let policies = [&other, &model, &protocols, &bands].map(Clone::clone);
     let component = Component::Policies(policies.into());

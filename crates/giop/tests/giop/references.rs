@@ -2,6 +2,7 @@
 
 use punctual_cdr::{CharSet, Ior, TaggedComponent, TaggedProfile};
 use punctual_giop::*;
+use punctual_types::{Priority, PriorityModel};
 
 use crate::messages::{ORDERS, an_ior};
 
@@ -211,6 +212,8 @@ fn profiles_of_another_major_version_and_components_in_1_0_are_refused() {
 
 #[test]
 fn components_survive() {
+    let mut sized = ProtocolProperties::default();
+    (sized.send_buffer_size, sized.recv_buffer_size) = (Some(1), Some(2));
     for endian in ORDERS {
         for component in [
             Component::OrbType(PUNCTUAL_ORB_TYPE),
@@ -221,46 +224,13 @@ fn components_survive() {
             },
             Component::Policies(vec![
                 PolicyValue::PriorityBands(vec![(0, 10), (11, 32767)]),
-                PolicyValue::ClientProtocols(vec![
-                    ProtocolEntry {
-                        profile_tag: TAG_UIOP,
-                        properties: ProtocolProperties::UnixDomain {
-                            send_buffer_size: 1,
-                            recv_buffer_size: 2,
-                        },
-                    },
-                    ProtocolEntry {
-                        profile_tag: TAG_SHMIOP,
-                        properties: ProtocolProperties::SharedMemory {
-                            send_buffer_size: 1,
-                            recv_buffer_size: 2,
-                            keep_alive: true,
-                            dont_route: false,
-                            no_delay: true,
-                            preallocate_buffer_size: 3,
-                            mmap_filename: "f".into(),
-                            mmap_lockname: "l".into(),
-                        },
-                    },
-                    ProtocolEntry {
-                        profile_tag: TAG_DIOP,
-                        properties: ProtocolProperties::None,
-                    },
-                    ProtocolEntry {
-                        profile_tag: TAG_INTERNET_IOP,
-                        properties: ProtocolProperties::Tcp {
-                            send_buffer_size: -1,
-                            recv_buffer_size: 65536,
-                            keep_alive: true,
-                            dont_route: true,
-                            no_delay: false,
-                        },
-                    },
-                ]),
-                PolicyValue::PriorityModel {
-                    model: PriorityModel::ServerDeclared,
-                    server_priority: 10_922,
-                },
+                PolicyValue::ClientProtocols(ProtocolPolicy::new([
+                    Protocol::UIOP.with(sized.clone()),
+                    Protocol::tagged(TAG_SHMIOP).with(sized.clone()),
+                    Protocol::tagged(TAG_DIOP),
+                    Protocol::IIOP.with(sized.clone()),
+                ])),
+                PolicyValue::PriorityModel(PriorityModel::ServerDeclared(Priority::MAX)),
                 PolicyValue::Other {
                     type_id: 37,
                     data: vec![1, 2],

@@ -2,9 +2,8 @@
 //!
 //! Source: Real-time CORBA 1.2, clause 5; where it leaves a choice, what TAO's clients do.
 
-use punctual_giop::PriorityModel;
 use punctual_stub::{PoliciesInForce, PolicyConflict};
-use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Minor, Priority, PriorityModel, SystemException, SystemExceptionKind};
 
 use super::{Route, connection_cache::Band};
 
@@ -74,7 +73,7 @@ impl Route {
     /// The priority that bands are about: the caller's, or the one the server has declared.
     fn effective(&self, caller: Priority) -> i16 {
         match self.model {
-            Some((PriorityModel::ServerDeclared, declared)) => declared,
+            Some(PriorityModel::ServerDeclared(declared)) => declared.value(),
             _ => caller.value(),
         }
     }

@@ -8,12 +8,12 @@ use std::{
 
 use punctual_cdr::{CharSet, Decoder, Ior};
 use punctual_giop::{
-    CodeSetComponentInfo, Component, PolicyValue, PriorityModel, Profile, TAO_ORB_TYPE, TAO_TAG_ENDPOINTS,
-    Version, decode_endpoints_with, negotiate,
+    CodeSetComponentInfo, Component, PolicyValue, Profile, TAO_ORB_TYPE, TAO_TAG_ENDPOINTS, Version,
+    decode_endpoints_with, negotiate,
 };
 use punctual_stub::PoliciesInForce;
 use punctual_transport::{Reach, Transport, host_id};
-use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Minor, Priority, PriorityModel, SystemException, SystemExceptionKind};
 
 use super::{Endpoint, addressing::Addressing, connection_cache::Band};
 use crate::{orb_core::OrbCore, profiles::TAG_HOST};
@@ -33,7 +33,7 @@ pub(crate) struct Route {
     /// The server says which protocols to use, so the client may not.
     pub(super) exposes_protocols: bool,
     /// Whose priority a request runs at, and the server's, where the reference says.
-    pub(super) model: Option<(PriorityModel, i16)>,
+    pub(super) model: Option<PriorityModel>,
     /// Those that the reference has itself.
     pub(super) bands: Vec<Band>,
     /// TAO has made it, which does not know how to bind connections to bands.
@@ -138,14 +138,11 @@ impl Route {
                     alternates.push(iiop_address(&host, port));
                 }
                 Ok(Component::Policies(policies)) => policies.into_iter().for_each(|policy| match policy {
-                    PolicyValue::PriorityModel {
-                        model,
-                        server_priority,
-                    } => route.model = Some((model, server_priority)),
+                    PolicyValue::PriorityModel(model) => route.model = Some(model),
                     PolicyValue::PriorityBands(bands) => route.bands = bands,
                     PolicyValue::ClientProtocols(protocols) => {
-                        route.exposes_protocols = !protocols.is_empty();
-                        route.tags = protocols.iter().map(|protocol| protocol.profile_tag).collect();
+                        route.exposes_protocols = !protocols.tags().is_empty();
+                        route.tags = protocols.tags().to_vec();
                     }
                     PolicyValue::Other { .. } => {}
                 }),
@@ -228,7 +225,7 @@ impl Route {
 
     /// Whether the caller's priority chooses the endpoint, and travels with the request.
     pub(crate) fn propagates_priority(&self) -> bool {
-        matches!(self.model, Some((PriorityModel::ClientPropagated, _)))
+        matches!(self.model, Some(PriorityModel::ClientPropagated { .. }))
     }
 
     /// Whether an endpoint is reached by the protocol whose profiles have this tag.
@@ -245,12 +242,10 @@ impl Route {
 
     /// At which priority the requests of a caller travel: its own or the object's. `None`: the reference has no priority model.
     pub(crate) fn network_priority(&self, caller: Priority) -> Option<Priority> {
-        if self.propagates_priority() {
-            Some(caller)
-        } else {
-            let (_, declared) = self.model?;
-            Priority::new(declared).ok()
-        }
+        Some(match self.model? {
+            PriorityModel::ClientPropagated { .. } => caller,
+            PriorityModel::ServerDeclared(declared) => declared,
+        })
     }
 
     /// A peer without lanes, or one whose endpoints we cannot read.

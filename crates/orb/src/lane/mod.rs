@@ -30,7 +30,7 @@ use std::{
 };
 
 use punctual_flight::{Event, Record, record};
-use punctual_os::{Doorbell, Interest, PiMutex, Poller, Scheduling, Trigger};
+use punctual_os::{Doorbell, Interest, Notice, PiMutex, Poller, Scheduling, Trigger};
 use punctual_transport::Stream;
 use punctual_types::Priority;
 use slab::Slab;
@@ -57,7 +57,7 @@ use self::{
 };
 use crate::{
     ExpiredRequests, Limits, OrbError, QueueLimits, accepted_priorities::Origin, bound_band::BoundBand,
-    client::ConnectionCache, notice::PreparedNotice, open_by_band::OpenByBand, orb_core::OrbCore,
+    client::ConnectionCache, notice, open_by_band::OpenByBand, orb_core::OrbCore,
 };
 
 /// Why a connection is looked at.
@@ -104,7 +104,7 @@ pub(crate) struct Lane {
     pub(crate) expired_requests: ExpiredRequests,
     /// Threads that block in calls to this very lane.
     waiting_for_itself: AtomicUsize,
-    deadlock: PreparedNotice,
+    deadlock: Notice,
     /// A connection may be in the middle of a message: then somebody looks after its time-out.
     incomplete: AtomicBool,
     /// When idle connections were last looked for.
@@ -155,7 +155,7 @@ impl Lane {
             Trigger::Edge,
         )?;
         Ok(Self {
-            deadlock: PreparedNotice::deadlock(&name),
+            deadlock: notice::deadlock(&name),
             name,
             pool,
             priority,

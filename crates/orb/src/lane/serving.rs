@@ -358,7 +358,7 @@ pub(crate) fn enter_blocking(endpoint: &Endpoint) -> Result<Option<BlockedInOwnL
 impl Lane {
     fn refuse_deadlock(&self) -> SystemException {
         self.counters.deadlocks.add_one();
-        self.deadlock.say();
+        self.deadlock.send();
         SystemException::new(
             SystemExceptionKind::BadInvOrder,
             Minor::DEADLOCK_DETECTED,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use punctual_cdr::{Ior, TaggedComponent};
-use punctual_giop::{PolicyValue, PriorityModel as WireModel};
+use punctual_giop::PolicyValue;
 use punctual_os::PiMutex;
 use punctual_poa::{Adapter, IdAssignment, Lifespan, ObjectKey, SlotId};
 use punctual_sched::PriorityTransform;
@@ -240,16 +240,10 @@ impl PoaCore {
             policies.push(PolicyValue::PriorityBands(bands.collect()));
         }
         if !self.client_protocols.protocols().is_empty() {
-            policies.push(PolicyValue::ClientProtocols(self.client_protocols.to_entries()));
+            policies.push(PolicyValue::ClientProtocols(self.client_protocols.clone()));
         }
         if let Some(model) = model {
-            policies.push(PolicyValue::PriorityModel {
-                model: match model {
-                    PriorityModel::ClientPropagated { .. } => WireModel::ClientPropagated,
-                    PriorityModel::ServerDeclared(_) => WireModel::ServerDeclared,
-                },
-                server_priority: model.server_priority().value(),
-            });
+            policies.push(PolicyValue::PriorityModel(model));
         }
         policies
     }

@@ -126,7 +126,7 @@ impl State {
         let made = native::change(head, native).is_ok();
         if !made {
             self.denied = true;
-            crate::notice::COOPERATIVE.say();
+            crate::notice::COOPERATIVE.send();
         }
         made
     }

@@ -110,7 +110,7 @@ impl Choice {
 
     #[cold]
     fn tell(&self) {
-        notice::SCHEDULER_FAILED.say();
+        notice::SCHEDULER_FAILED.send();
     }
 
     fn checked(&self) -> &Checked<Box<dyn Scheduler>> {

@@ -8,6 +8,7 @@ use std::{
 
 use punctual_os::{Doorbell, Interest, Poller, Trigger};
 use punctual_sched::NetworkPriority;
+use punctual_types::SplitMix64;
 
 use super::{Layer, Side};
 use crate::{Peer, Stream};
@@ -90,7 +91,7 @@ impl Layer for FaultInjector {
     }
 }
 
-/// Numbers that look like chance, the same for the same seed. Source: Steele, Lea, Flood 2014 (SplitMix64).
+/// Random numbers shared by threads, the same for the same seed.
 struct Dice(AtomicU64);
 
 impl Dice {
@@ -99,11 +100,8 @@ impl Dice {
     }
 
     fn roll(&self) -> u64 {
-        const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-        let state = self.0.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
-        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        let before = self.0.fetch_add(SplitMix64::STEP, Ordering::Relaxed);
+        SplitMix64::mix(before.wrapping_add(SplitMix64::STEP))
     }
 
     fn hits(&self, per_mille: u16) -> bool {

@@ -47,19 +47,17 @@ fn in_thread<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> pun
 }
 
 fn small() -> ProtocolProperties {
-    ProtocolProperties {
-        send_buffer_size: Some(4096),
-        ..ProtocolProperties::default()
-    }
+    let mut properties = ProtocolProperties::default();
+    properties.send_buffer_size = Some(4096);
+    properties
 }
 
 #[test]
 fn the_ring_has_the_size_that_is_asked_for() {
     let sized = |size| {
-        ring_size(&ProtocolProperties {
-            recv_buffer_size: size,
-            ..ProtocolProperties::default()
-        })
+        let mut properties = ProtocolProperties::default();
+        properties.recv_buffer_size = size;
+        ring_size(&properties)
     };
     let cases = [
         (None, 65_536),

@@ -202,7 +202,7 @@ fn user() -> io::Result<u32> {
 }
 
 fn boot_id() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
+    punctual_os::boot_id().unwrap_or_default()
 }
 
 fn naming(path: &Path, error: &io::Error) -> io::Error {

@@ -1,18 +1,18 @@
-/// Numbers that look random and are the same in each run: SplitMix64.
-pub(super) struct Random(u64);
+//! Random numbers that are the same in each run.
+
+use punctual_types::SplitMix64;
+
+/// Random numbers that are the same in each run.
+pub(super) struct Random(SplitMix64);
 
 impl Random {
     pub(super) fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(SplitMix64::new(seed))
     }
 
     /// From 0 to below `end`, nearly uniform.
     pub(super) fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % end.max(1)
+        self.0.next() % end.max(1)
     }
 }
 

@@ -1,0 +1,39 @@
+//! The peer of a connection.
+
+use core::{fmt, net::IpAddr};
+
+/// The peer of a connection, as far as its transport can identify it.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Peer {
+    /// A process of this host, over a Unix socket or shared memory.
+    SameHost {
+        /// Effective user id at the time of the connection, as reported by the kernel.
+        user: Option<u32>,
+    },
+    /// A process of this host, over TCP: its address is a loopback address, or the one it connected to.
+    Loopback,
+    /// A host of the network. Addresses can be forged.
+    Network(IpAddr),
+    /// A peer that the transport cannot identify.
+    Unknown,
+}
+
+impl Peer {
+    /// Returns whether the peer is a process of this host.
+    pub const fn is_local(self) -> bool {
+        matches!(self, Self::SameHost { .. } | Self::Loopback)
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SameHost { user: Some(user) } => write!(f, "a process of user {user} on this host"),
+            Self::SameHost { user: None } => f.write_str("a process on this host"),
+            Self::Loopback => f.write_str("a process on this host over TCP"),
+            Self::Network(address) => address.fmt(f),
+            Self::Unknown => f.write_str("an unknown peer"),
+        }
+    }
+}
