@@ -4,7 +4,7 @@ use punctual_sched::dynamic::{MostImportantFirst, Scheduler, SchedulingParameter
 
 use crate::{
     BuildError, Mechanism, NativePriorities, Preemption, RtScheduling,
-    storage::VisitorLimits,
+    storage::RetentionLimits,
     wire::{PeerLayout, Reader},
 };
 
@@ -33,7 +33,7 @@ pub struct RtSchedulingBuilder {
     pub(crate) max_segments: usize,
     pub(crate) decisions: usize,
     pub(crate) default_parameters: SchedulingParameters,
-    pub(crate) visitors: VisitorLimits,
+    pub(crate) retention: RetentionLimits,
     pub(crate) max_clock_skew: Duration,
     pub(crate) peer_layout: PeerLayout,
 }
@@ -50,7 +50,7 @@ impl RtSchedulingBuilder {
             max_segments: 32,
             decisions: 0,
             default_parameters: SchedulingParameters::Importance { importance: 0 },
-            visitors: VisitorLimits::default(),
+            retention: RetentionLimits::default(),
             max_clock_skew: Reader::DEFAULT_MAX_CLOCK_SKEW,
             peer_layout: PeerLayout::OwnOnly,
         }
@@ -198,9 +198,9 @@ impl RtSchedulingBuilder {
     /// For how long, and of how many, what threads of other hosts have stored here is kept after they have left.
     ///
     /// Nothing is destroyed by a thread of a lane while there is room: start a
-    /// [`Housekeeper`](crate::storage::Housekeeper) with [`RtScheduling::visitors`].
-    pub fn visitor_limits(mut self, limits: VisitorLimits) -> Self {
-        self.visitors = limits;
+    /// [`Housekeeper`](crate::storage::Housekeeper) with [`RtScheduling::retained_storage`].
+    pub fn retention_limits(mut self, limits: RetentionLimits) -> Self {
+        self.retention = limits;
         self
     }
 

@@ -4,8 +4,14 @@ use punctual_sched::dynamic::{SchedulingParameters, Time};
 use punctual_types::{DistributableThreadId, SystemException};
 
 use crate::{
-    DistributableThread, Failure, RetryPolicy, SchedulingError, Segment, SpawnSpec, dispatcher,
-    endsystem::Endsystem, here, operation, segment, spawn,
+    activations::{self, OpaqueParameters, SegmentSpec},
+    dispatcher,
+    distributable_thread::DistributableThread,
+    endsystem::Endsystem,
+    error::SchedulingError,
+    operation::{self, Failure, RetryPolicy},
+    segment::{self, Segment},
+    spawn::{self, SpawnSpec},
 };
 
 /// `RTScheduling::Current`: the distributable thread that the calling OS thread carries.
@@ -132,7 +138,15 @@ impl<'s> Current<'s> {
         parameters: SchedulingParameters,
         implicit: Option<SchedulingParameters>,
     ) -> Result<(), SchedulingError> {
-        here::begin(self.endsystem, name, parameters, implicit, false).map(|_| ())
+        let segment = SegmentSpec {
+            name,
+            parameters,
+            implicit,
+            opaque: OpaqueParameters::default(),
+            scoped: false,
+        };
+        activations::begin(self.endsystem, &segment)?;
+        Ok(())
     }
 
     /// `update_scheduling_segment`: other parameters for the innermost segment, which has that name. A scheduling point. `implicit`:
@@ -162,7 +176,7 @@ impl<'s> Current<'s> {
         parameters: SchedulingParameters,
         implicit: Option<SchedulingParameters>,
     ) -> Result<(), SchedulingError> {
-        here::update(self.endsystem, Some(name), parameters, implicit)
+        activations::update(self.endsystem, name, parameters, implicit)
     }
 
     /// `end_scheduling_segment`: of the innermost one, which has that name. The outermost ends the thread. A scheduling point; the
@@ -185,7 +199,7 @@ impl<'s> Current<'s> {
     /// # Errors
     /// BAD_PARAM with SEGMENT_NAME_WRONG, or BAD_INV_ORDER with SEGMENT_IS_SCOPED: it is still open. Else as above.
     pub fn end_scheduling_segment(&self, name: &str) -> Result<(), SystemException> {
-        here::end(self.endsystem, name)
+        activations::end(self.endsystem, name)
     }
 
     /// `spawn`: a new distributable thread on an OS thread of its own, which has the name and runs `action` in a segment of that name.
@@ -241,7 +255,7 @@ impl<'s> Current<'s> {
     /// # Errors
     /// BAD_INV_ORDER without a distributable thread.
     pub fn id(&self) -> Result<DistributableThreadId, SystemException> {
-        Ok(here::present(self.endsystem)?.id)
+        Ok(activations::current_thread(self.endsystem)?.id)
     }
 
     /// The thread itself, to be cancelled from elsewhere.
@@ -302,7 +316,7 @@ impl<'s> Current<'s> {
     /// # Errors
     /// BAD_INV_ORDER without a distributable thread.
     pub fn scheduling_parameter(&self) -> Result<SchedulingParameters, SystemException> {
-        Ok(here::present(self.endsystem)?.parameters)
+        Ok(activations::current_thread(self.endsystem)?.parameters)
     }
 
     /// `implicit_scheduling_parameter`: what threads get that are spawned in the innermost segment, where that was said.
@@ -323,7 +337,7 @@ impl<'s> Current<'s> {
     /// # Errors
     /// BAD_INV_ORDER without a distributable thread.
     pub fn implicit_scheduling_parameter(&self) -> Result<Option<SchedulingParameters>, SystemException> {
-        Ok(here::present(self.endsystem)?.implicit)
+        Ok(activations::current_thread(self.endsystem)?.implicit)
     }
 
     /// `current_scheduling_segment_names`: those at this host since the thread last came here, the innermost first. The one that a
@@ -345,7 +359,7 @@ impl<'s> Current<'s> {
     /// # Errors
     /// BAD_INV_ORDER without a distributable thread.
     pub fn current_scheduling_segment_names(&self) -> Result<Vec<String>, SystemException> {
-        here::names(self.endsystem)
+        activations::names(self.endsystem)
     }
 
     /// A scheduling point and nothing else: lets more eligible threads go first, sees cancellation.
@@ -369,7 +383,7 @@ impl<'s> Current<'s> {
     /// # Errors
     /// BAD_INV_ORDER without a distributable thread; THREAD_CANCELLED; TIMEOUT in an operation whose deadline has passed.
     pub fn scheduling_point(&self) -> Result<(), SystemException> {
-        here::pass(self.endsystem)
+        activations::pass(self.endsystem)
     }
 
     /// Sleeps until then, out of the ready queue, so that others run; ends early by cancellation and by an operation's deadline.
@@ -393,7 +407,7 @@ impl<'s> Current<'s> {
     /// # Errors
     /// As [`Self::scheduling_point`].
     pub fn sleep_until(&self, time: Time) -> Result<(), SystemException> {
-        here::wait_until(self.endsystem, time)
+        activations::wait_until(self.endsystem, time)
     }
 
     /// Runs an operation that may take `limit`: where it takes longer it is cancelled at its next scheduling point, call or wait, and

@@ -5,11 +5,12 @@ use punctual_sched::dynamic::{ParameterKind, Scheduler, SchedulingParameters, Tr
 use punctual_types::DistributableThreadId;
 
 use crate::{
-    BuildError, Mechanism, RtSchedulingBuilder, SchedulingError,
-    dispatcher::{Dispatcher, Ended, Fate, NativePriorities, Settings, Timer, now},
+    builder::RtSchedulingBuilder,
+    dispatcher::{Departure, Dispatcher, Mechanism, NativePriorities, Outcome, Settings, Timer, now},
+    error::{BuildError, SchedulingError},
     ids::Ids,
     object_resources::ObjectResources,
-    storage::{ThreadStorage, VisitorStorage},
+    storage::{RetainedStorage, ThreadStorage},
     wire::PeerLayout,
 };
 
@@ -22,7 +23,7 @@ pub(crate) struct Endsystem {
     native: NativePriorities,
     default_parameters: SchedulingParameters,
     timer: PiMutex<Option<Timer>>,
-    pub(crate) visitors: Arc<VisitorStorage>,
+    pub(crate) retained: Arc<RetainedStorage>,
     pub(crate) objects: ObjectResources,
     pub(crate) max_clock_skew: Duration,
     pub(crate) peer_layout: PeerLayout,
@@ -53,7 +54,7 @@ impl Endsystem {
             native: builder.native,
             default_parameters: builder.default_parameters,
             timer: PiMutex::new(None),
-            visitors: Arc::new(VisitorStorage::new(builder.visitors)),
+            retained: Arc::new(RetainedStorage::new(builder.retention)),
             objects: ObjectResources::default(),
             max_clock_skew: builder.max_clock_skew,
             peer_layout: builder.peer_layout,
@@ -74,7 +75,7 @@ impl Endsystem {
 
     /// Which parameters the application gives.
     pub(crate) fn kind(&self) -> ParameterKind {
-        self.dispatcher.look(|state| state.kind())
+        self.dispatcher.inspect(|state| state.kind())
     }
 
     /// Whether the application may give these.
@@ -100,13 +101,13 @@ impl Endsystem {
     pub(crate) fn keep_storage(
         &self,
         id: DistributableThreadId,
-        ended: Option<Ended>,
+        departure: Option<Departure>,
     ) -> Option<ThreadStorage> {
-        let Ended { storage, fate } = ended?;
-        match fate {
-            Fate::Ended => return Some(storage),
-            Fate::EndedOnLane => self.visitors.ends(storage),
-            Fate::MayReturn => self.visitors.leaves(id, storage, now()),
+        let Departure { storage, outcome } = departure?;
+        match outcome {
+            Outcome::Ended => return Some(storage),
+            Outcome::EndedOnLane => self.retained.discard(storage),
+            Outcome::MayReturn => self.retained.retain(id, storage, now()),
         }
         None
     }

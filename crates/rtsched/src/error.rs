@@ -106,7 +106,7 @@ pub(crate) enum Interrupted {
     /// The distributable thread was cancelled, or has gone on elsewhere.
     Cancelled,
     /// The limit of an operation has passed.
-    LimitPassed,
+    DeadlinePassed,
     /// The mechanism cannot take it.
     Refused(SystemException),
 }
@@ -124,7 +124,7 @@ impl Interrupted {
                 SystemExceptionKind::ThreadCancelled,
                 Minor::DISTRIBUTABLE_THREAD_CANCELLED,
             ),
-            Self::LimitPassed => (SystemExceptionKind::Timeout, Minor::OPERATION_CANCELLED),
+            Self::DeadlinePassed => (SystemExceptionKind::Timeout, Minor::OPERATION_CANCELLED),
             Self::Refused(exception) => return exception,
         };
         SystemException::new(kind, minor, completed)
@@ -137,6 +137,10 @@ pub(crate) fn thread_cancelled() -> SystemException {
 
 pub(crate) fn no_current() -> SystemException {
     bad_order(Minor::NO_DISTRIBUTABLE_THREAD)
+}
+
+pub(crate) fn bad_param(minor: Minor) -> SystemException {
+    SystemException::new(SystemExceptionKind::BadParam, minor, Completion::No)
 }
 
 pub(crate) fn bad_order(minor: Minor) -> SystemException {

@@ -22,12 +22,12 @@ use punctual_transport::Peer;
 use punctual_types::{Completion, SystemException, SystemExceptionKind};
 
 use crate::{
-    RtScheduling,
+    activations::{self, Arrival, CurrentThread, OpaqueParameters},
     dispatcher::now,
     endsystem::Endsystem,
     error::Interrupted,
-    here::{self, Arrival, Foreign, Present},
     remote::is_control,
+    scheduling::RtScheduling,
     wire::{CarriedParameters, Clocks, Reader, Reading, SchedulingContext, UtcTime},
 };
 
@@ -64,18 +64,18 @@ impl ClientRequestInterceptor for Mover {
         let sent = if is_control {
             None
         } else if !is_two_way {
-            here::pass_if_any(&self.0).map_err(unsent)?;
-            here::present(&self.0)
+            activations::pass_if_any(&self.0).map_err(unsent)?;
+            activations::current_thread(&self.0)
                 .ok()
-                .map(|present| self.spawned_by(present))
+                .map(|caller| self.spawned_by(caller))
         } else if info.is_collocated() {
-            here::pass_if_any(&self.0).map_err(unsent)?;
+            activations::pass_if_any(&self.0).map_err(unsent)?;
             None
         } else {
-            here::send(&self.0, info.target()).map_err(unsent)?
+            activations::send(&self.0, info.target()).map_err(unsent)?
         };
         if is_two_way {
-            here::begin_call(sent.as_ref());
+            activations::begin_call(sent.as_ref());
         }
         let Some(sent) = sent else {
             return Ok(());
@@ -91,7 +91,7 @@ impl ClientRequestInterceptor for Mover {
     }
 
     fn send_poll(&self, _: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
-        Ok(here::poll(&self.0)?)
+        Ok(activations::poll(&self.0)?)
     }
 
     fn receive_reply(&self, info: &ClientRequestInfo<'_>) -> Result<(), SystemException> {
@@ -115,9 +115,9 @@ impl ClientRequestInterceptor for Mover {
             Some(Raised::User(_)) | None => (false, Completion::Yes),
         };
         match info.kind() {
-            CallKind::TwoWay => match here::end_call(&self.0, cancelled) {
+            CallKind::TwoWay => match activations::end_call(&self.0, cancelled) {
                 // The call's own exception says more than that the operation's time is up as well.
-                Ok(()) | Err(Interrupted::LimitPassed) => Ok(()),
+                Ok(()) | Err(Interrupted::DeadlinePassed) => Ok(()),
                 Err(interrupted) => Err(interrupted.exception_when(completed).into()),
             },
             CallKind::Oneway => Ok(()),
@@ -146,73 +146,73 @@ impl ServerRequestInterceptor for Mover {
     }
 
     fn receive_request_service_contexts(&self, info: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
-        let apart = !is_callers_own(info);
+        let is_separate = !is_callers_own(info);
         let context = match info.get_request_service_context(CONTEXT) {
-            Some(data) if apart => self.read(data, info)?,
+            Some(data) if is_separate => self.read(data, info)?,
             _ => None,
         };
         let resource = self.0.objects.find(info.object_key());
         let arrival = match context {
             Some(context) => Some(self.arrival(&context, info)),
             // It wants somebody to own the resource.
-            None if resource.is_some() && (apart || here::present(&self.0).is_err()) => {
+            None if resource.is_some() && (is_separate || activations::current_thread(&self.0).is_err()) => {
                 Some(self.begun_by(info))
             }
             None => None,
         };
-        here::begin_request(&self.0, apart, arrival).map_err(unsent)?;
+        activations::begin_request(&self.0, is_separate, arrival).map_err(unsent)?;
         if let Some(resource) = resource {
-            here::use_resource(&self.0, resource).map_err(unsent)?;
+            activations::use_resource(&self.0, resource).map_err(unsent)?;
         }
         Ok(())
     }
 
     fn send_reply(&self, _: &mut ServerRequestInfo<'_>) -> Result<(), SystemException> {
-        here::end_request(&self.0).map_err(|exception| SystemException {
+        activations::end_request(&self.0).map_err(|exception| SystemException {
             completed: Completion::Yes,
             ..exception
         })
     }
 
     fn send_exception(&self, _: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
-        Ok(here::end_request(&self.0)?)
+        Ok(activations::end_request(&self.0)?)
     }
 
     fn send_other(&self, _: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
-        Ok(here::end_request(&self.0)?)
+        Ok(activations::end_request(&self.0)?)
     }
 }
 
 impl Mover {
     fn end_call(&self, completed: Completion) -> Result<(), SystemException> {
-        here::end_call(&self.0, false).map_err(|interrupted| interrupted.exception_when(completed))
+        activations::end_call(&self.0, false).map_err(|interrupted| interrupted.exception_when(completed))
     }
 
     /// A scheduling point of the caller, which has not been away.
     fn pass(&self, completed: Completion) -> Result<(), SystemException> {
-        here::pass_if_any(&self.0).map_err(|exception| SystemException {
+        activations::pass_if_any(&self.0).map_err(|exception| SystemException {
             completed,
             ..exception
         })
     }
 
     /// The thread that a call without a waiting caller spawns.
-    fn spawned_by(&self, present: Present) -> Present {
-        let parameters = present.implicit.unwrap_or(present.parameters);
-        let foreign = if present.implicit.is_some() || present.foreign.implicit.is_some() {
-            present.foreign.implicit
+    fn spawned_by(&self, caller: CurrentThread) -> CurrentThread {
+        let parameters = caller.implicit.unwrap_or(caller.parameters);
+        let opaque = if caller.implicit.is_some() || caller.opaque.implicit.is_some() {
+            caller.opaque.implicit
         } else {
-            present.foreign.own
+            caller.opaque.own
         };
         let id = self.0.ids.next();
-        here::note_spawned(id);
-        Present {
+        activations::record_spawned(id);
+        CurrentThread {
             id,
             parameters,
-            implicit: present.implicit,
-            foreign: Foreign {
-                own: foreign,
-                implicit: present.foreign.implicit,
+            implicit: caller.implicit,
+            opaque: OpaqueParameters {
+                own: opaque,
+                implicit: caller.opaque.implicit,
             },
         }
     }
@@ -242,7 +242,7 @@ impl Mover {
             operation: info.operation(),
             parameters: self.0.default_parameters(),
             implicit: None,
-            foreign: Foreign {
+            opaque: OpaqueParameters {
                 own: None,
                 implicit: None,
             },
@@ -266,7 +266,7 @@ impl Mover {
                 due(self.0.default_parameters(), deadline)
             }),
             implicit: known(&context.implicit),
-            foreign: Foreign {
+            opaque: OpaqueParameters {
                 own: unknown(&context.parameters),
                 implicit: unknown(&context.implicit),
             },
@@ -283,13 +283,13 @@ fn is_callers_own(info: &ServerRequestInfo<'_>) -> bool {
         && info.get_request_service_context(CONTEXT).is_none()
 }
 
-fn context(present: &Present, begins: bool) -> SchedulingContext {
-    let own = present.foreign.own.map(CarriedParameters::Unknown);
-    let implicit = present.foreign.implicit.map(CarriedParameters::Unknown);
+fn context(caller: &CurrentThread, begins: bool) -> SchedulingContext {
+    let own = caller.opaque.own.map(CarriedParameters::Unknown);
+    let implicit = caller.opaque.implicit.map(CarriedParameters::Unknown);
     SchedulingContext {
-        id: present.id,
-        parameters: Some(own.unwrap_or(CarriedParameters::Known(present.parameters))),
-        implicit: implicit.or(present.implicit.map(CarriedParameters::Known)),
+        id: caller.id,
+        parameters: Some(own.unwrap_or(CarriedParameters::Known(caller.parameters))),
+        implicit: implicit.or(caller.implicit.map(CarriedParameters::Known)),
         begins,
     }
 }

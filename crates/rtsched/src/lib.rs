@@ -41,13 +41,13 @@
 //! - After warm-up nothing here allocates: entries, segments and their names are used again.
 #![warn(missing_docs)]
 
+mod activations;
 mod builder;
 mod current;
 mod dispatcher;
 mod distributable_thread;
 mod endsystem;
 mod error;
-mod here;
 mod ids;
 mod interceptors;
 mod manager;
@@ -64,7 +64,9 @@ pub mod wire;
 
 pub use builder::RtSchedulingBuilder;
 pub use current::Current;
-pub use dispatcher::{Decision, Mechanism, NativePriorities, Preemption, Standing, Switch, ThreadSnapshot};
+pub use dispatcher::{
+    Decision, Mechanism, NativePriorities, Preemption, Switch, ThreadSnapshot, ThreadStatus,
+};
 pub use distributable_thread::{DistributableThread, DistributableThreadState};
 pub use error::{BuildError, SchedulingError};
 pub use manager::SchedulerManager;

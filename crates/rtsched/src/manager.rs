@@ -45,18 +45,20 @@ impl<'s> SchedulerManager<'s> {
     pub fn scheduler_name(&self) -> String {
         self.endsystem
             .dispatcher
-            .look(|state| state.scheduler_name().to_owned())
+            .inspect(|state| state.scheduler_name().to_owned())
     }
 
     /// How many decisions, of all schedulers so far, were panics or made no sense. Threads run first come, first served instead: after a
     /// panic until another scheduler is installed, else until the next decision that makes sense.
     pub fn scheduler_failures(&self) -> u64 {
-        self.endsystem.dispatcher.look(|state| state.scheduler_failures())
+        self.endsystem
+            .dispatcher
+            .inspect(|state| state.scheduler_failures())
     }
 
     /// How decisions are carried out.
     pub fn mechanism(&self) -> Mechanism {
-        self.endsystem.dispatcher.look(|state| state.mechanism())
+        self.endsystem.dispatcher.inspect(|state| state.mechanism())
     }
 
     /// Which parameters segments take.

@@ -2,7 +2,11 @@ use std::{sync::Arc, time::Duration};
 
 use punctual_types::{Completion, SystemException, SystemExceptionKind};
 
-use crate::{SchedulingError, dispatcher, endsystem::Endsystem, error::Interrupted, here};
+use crate::{
+    activations, dispatcher,
+    endsystem::Endsystem,
+    error::{Interrupted, SchedulingError},
+};
 
 /// Whether an operation that failed is tried again.
 ///
@@ -90,24 +94,23 @@ impl Failure for SchedulingError {
 /// `Current::operation`.
 pub(crate) fn run<R, E: From<SchedulingError> + Failure>(
     endsystem: &Arc<Endsystem>,
-    limit: Duration,
+    timeout: Duration,
     retry: RetryPolicy,
     mut work: impl FnMut(u32) -> Result<R, E>,
 ) -> Result<R, E> {
     let mut attempt = 1;
     loop {
-        here::pass(endsystem).map_err(SchedulingError::System)?;
-        let until = dispatcher::now() + limit;
+        activations::pass(endsystem).map_err(SchedulingError::System)?;
+        let deadline = dispatcher::now() + timeout;
         let result = {
-            let _limited = here::limit(until);
-
+            let _bounded = activations::set_deadline(deadline);
             work(attempt)
         };
         // It waits for its turn here where it was not ready any more; without the limit that has passed.
-        here::pass(endsystem).map_err(SchedulingError::System)?;
-        let late = dispatcher::now() >= until;
+        activations::pass(endsystem).map_err(SchedulingError::System)?;
+        let late = dispatcher::now() >= deadline;
         let error = match result {
-            Ok(_) if late => E::from(Interrupted::LimitPassed.exception_when(Completion::Yes).into()),
+            Ok(_) if late => E::from(Interrupted::DeadlinePassed.exception_when(Completion::Yes).into()),
             result @ Ok(_) => return result,
             Err(error) => error,
         };
@@ -133,8 +136,8 @@ impl RetryPolicy {
 /// Whether what is around the operation is not late itself.
 fn has_time(endsystem: &Arc<Endsystem>) -> bool {
     let now = dispatcher::now();
-    let segment = here::present(endsystem)
+    let segment = activations::current_thread(endsystem)
         .ok()
-        .and_then(|present| present.parameters.deadline());
-    now < here::present_limit() && segment.is_none_or(|deadline| now < deadline)
+        .and_then(|current| current.parameters.deadline());
+    now < activations::deadline() && segment.is_none_or(|deadline| now < deadline)
 }

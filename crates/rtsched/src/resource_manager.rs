@@ -4,10 +4,11 @@ use punctual_sched::dynamic::{SchedulingParameters, Time, resource::ResourceId};
 use punctual_types::{DistributableThreadId, SystemException};
 
 use crate::{
-    RtScheduling, SchedulingError,
-    dispatcher::{Visitor, now},
+    activations,
+    dispatcher::{SchedulingPoint, now},
     endsystem::Endsystem,
-    here,
+    error::SchedulingError,
+    scheduling::RtScheduling,
 };
 
 /// A resource that one distributable thread uses at a time: `RTScheduling::ResourceManager`, which is an `RTCORBA::Mutex`.
@@ -147,12 +148,12 @@ impl ResourceManager {
 
     fn acquire(&self, until: Time) -> Result<Option<ResourceGuard<'_>>, SystemException> {
         let Resource { endsystem, id, .. } = &*self.resource;
-        let (visitor, thread) = here::current_visitor(endsystem)?;
-        let acquired = endsystem.dispatcher.acquire(*id, visitor, until);
-        let acquired = acquired.map_err(here::interrupted_at_point)?;
+        let (point, thread) = activations::scheduling_point(endsystem)?;
+        let acquired = endsystem.dispatcher.acquire(*id, point, until);
+        let acquired = acquired.map_err(activations::interrupted_at_point)?;
         Ok(acquired.then_some(ResourceGuard {
             manager: self,
-            visitor,
+            point,
             thread,
             on_this_thread: PhantomData,
         }))
@@ -192,7 +193,7 @@ impl Drop for Resource {
 #[must_use = "the resource is released when this is dropped"]
 pub struct ResourceGuard<'r> {
     manager: &'r ResourceManager,
-    visitor: Visitor,
+    point: SchedulingPoint,
     thread: DistributableThreadId,
     on_this_thread: PhantomData<*const ()>,
 }
@@ -209,6 +210,6 @@ impl fmt::Debug for ResourceGuard<'_> {
 impl Drop for ResourceGuard<'_> {
     fn drop(&mut self) {
         let Resource { endsystem, id, .. } = &*self.manager.resource;
-        endsystem.dispatcher.release(*id, self.visitor, Some(self.thread));
+        endsystem.dispatcher.release(*id, self.point, Some(self.thread));
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     ThreadSnapshot, dispatcher,
     endsystem::Endsystem,
     remote::{ThreadControl, ThreadControlSpec},
-    storage::VisitorStorage,
+    storage::RetainedStorage,
 };
 
 /// Real-time CORBA 1.2 at one endsystem: its scheduler, and the distributable threads that are here. Cheap to clone; clones are the
@@ -111,19 +111,19 @@ impl RtScheduling {
     /// The distributable threads that are known here, in no order: to look at, not to schedule by. Allocates.
     ///
     /// ```
-    /// use punctual_rtsched::{RtScheduling, Standing};
+    /// use punctual_rtsched::{RtScheduling, ThreadStatus};
     /// use punctual_sched::dynamic::SchedulingParameters;
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let current = scheduling.current();
     /// current.begin_scheduling_segment("track", SchedulingParameters::Importance { importance: 1 }, None)?;
     /// let threads = scheduling.snapshot();
-    /// assert_eq!((threads[0].name.as_str(), threads[0].standing), ("track", Standing::Running));
+    /// assert_eq!((threads[0].name.as_str(), threads[0].status), ("track", ThreadStatus::Running));
     /// current.end_scheduling_segment("track")?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn snapshot(&self) -> Vec<ThreadSnapshot> {
-        self.endsystem.dispatcher.look(|state| state.snapshot())
+        self.endsystem.dispatcher.inspect(|state| state.snapshot())
     }
 
     /// Lets other hosts look for the distributable threads that are here, and cancel them: see [`remote`](crate::remote). It is for
@@ -168,18 +168,18 @@ impl RtScheduling {
     /// # Ok::<(), punctual_rtsched::BuildError>(())
     /// ```
     pub fn threads(&self) -> usize {
-        self.endsystem.dispatcher.look(|state| state.threads())
+        self.endsystem.dispatcher.inspect(|state| state.thread_count())
     }
 
     /// What threads of other hosts have stored here and may come back for.
     ///
     /// ```
     /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
-    /// assert!(scheduling.visitors().is_empty());
+    /// assert!(scheduling.retained_storage().is_empty());
     /// # Ok::<(), punctual_rtsched::BuildError>(())
     /// ```
-    pub fn visitors(&self) -> &Arc<VisitorStorage> {
-        &self.endsystem.visitors
+    pub fn retained_storage(&self) -> &Arc<RetainedStorage> {
+        &self.endsystem.retained
     }
 
     /// Now, by the clock that deadlines are points of: CLOCK_MONOTONIC.
@@ -198,7 +198,9 @@ impl RtScheduling {
 
     /// The newest decisions, the oldest first, as many as [`RtSchedulingBuilder::record_decisions`] keeps.
     pub fn decisions(&self) -> Vec<Decision> {
-        self.endsystem.dispatcher.look(|state| state.decisions().to_vec())
+        self.endsystem
+            .dispatcher
+            .inspect(|state| state.decisions().to_vec())
     }
 
     /// Forgets the decisions up to here.
@@ -210,7 +212,9 @@ impl RtScheduling {
     /// # Ok::<(), punctual_rtsched::BuildError>(())
     /// ```
     pub fn clear_decisions(&self) {
-        self.endsystem.dispatcher.look(|state| state.decisions().clear());
+        self.endsystem
+            .dispatcher
+            .inspect(|state| state.decisions().clear());
     }
 }
 

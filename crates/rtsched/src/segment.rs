@@ -1,8 +1,13 @@
 use std::{marker::PhantomData, sync::Arc};
 
 use punctual_sched::dynamic::SchedulingParameters;
+use scopeguard::ScopeGuard;
 
-use crate::{SchedulingError, endsystem::Endsystem, here};
+use crate::{
+    activations::{self, OpaqueParameters, SegmentHandle, SegmentSpec},
+    endsystem::Endsystem,
+    error::SchedulingError,
+};
 
 /// A scheduling segment that ends with its scope; from [`Current::segment`](crate::Current::segment). It stays on the thread of the
 /// system that began it.
@@ -36,7 +41,7 @@ impl Segment<'_> {
     /// # Errors
     /// As [`Current::update_scheduling_segment`](crate::Current::update_scheduling_segment): BAD_PARAM inside a nested segment.
     pub fn update(&self, parameters: SchedulingParameters) -> Result<(), SchedulingError> {
-        here::update(self.endsystem, Some(self.name), parameters, None)
+        activations::update(self.endsystem, self.name, parameters, None)
     }
 }
 
@@ -48,43 +53,34 @@ pub(crate) fn run<R, E: From<SchedulingError>>(
     implicit: Option<SchedulingParameters>,
     work: impl FnOnce(&Segment<'_>) -> Result<R, E>,
 ) -> Result<R, E> {
-    let mark = here::begin(endsystem, name, parameters, implicit, true)?;
-    let open = Open::new(endsystem, mark);
+    let handle = activations::begin(
+        endsystem,
+        &SegmentSpec {
+            name,
+            parameters,
+            implicit,
+            opaque: OpaqueParameters::default(),
+            scoped: true,
+        },
+    )?;
+    let open = close_on_unwind(endsystem, handle);
     let result = work(&Segment {
         endsystem,
         name,
         on_this_thread: PhantomData,
     });
-    let ended = open.close();
+    let ended = activations::close(endsystem, ScopeGuard::into_inner(open));
     let value = result?;
     ended.map_err(SchedulingError::System)?;
     Ok(value)
 }
 
-/// Closes the segment on every way out, also where the work panics.
-pub(crate) struct Open<'s> {
-    endsystem: &'s Arc<Endsystem>,
-    mark: Option<here::Mark>,
-}
-
-impl<'s> Open<'s> {
-    pub(crate) fn new(endsystem: &'s Arc<Endsystem>, mark: here::Mark) -> Self {
-        Self {
-            endsystem,
-            mark: Some(mark),
-        }
-    }
-
-    fn close(mut self) -> Result<(), punctual_types::SystemException> {
-        let mark = self.mark.take().expect("closed once");
-        here::close(self.endsystem, mark)
-    }
-}
-
-impl Drop for Open<'_> {
-    fn drop(&mut self) {
-        if let Some(mark) = self.mark.take() {
-            let _ = here::close(self.endsystem, mark);
-        }
-    }
+/// Closes the segment when dropped.
+pub(crate) fn close_on_unwind(
+    endsystem: &Arc<Endsystem>,
+    handle: SegmentHandle,
+) -> ScopeGuard<SegmentHandle, impl FnOnce(SegmentHandle)> {
+    scopeguard::guard(handle, |handle| {
+        let _ = activations::close(endsystem, handle);
+    })
 }

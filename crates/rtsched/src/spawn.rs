@@ -3,8 +3,15 @@ use std::sync::Arc;
 use punctual_os::{Scheduling, ThreadSpec};
 use punctual_sched::{LinearMapping, PriorityMapping, dynamic::SchedulingParameters};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
+use scopeguard::ScopeGuard;
 
-use crate::{DistributableThread, SchedulingError, endsystem::Endsystem, here, segment::Open};
+use crate::{
+    activations::{self, OpaqueParameters, SegmentSpec},
+    distributable_thread::DistributableThread,
+    endsystem::Endsystem,
+    error::SchedulingError,
+    segment::close_on_unwind,
+};
 
 /// The OS thread of a spawned distributable thread.
 ///
@@ -45,8 +52,8 @@ pub(crate) fn spawn(
     spec: SpawnSpec,
     action: impl FnOnce() + Send + 'static,
 ) -> Result<DistributableThread, SchedulingError> {
-    here::pass(endsystem)?;
-    let parent = here::present(endsystem)?;
+    activations::pass(endsystem)?;
+    let parent = activations::current_thread(endsystem)?;
     for given in [&parameters, &implicit].into_iter().flatten() {
         endsystem.check(given)?;
     }
@@ -54,19 +61,28 @@ pub(crate) fn spawn(
     let scheduling = spec.base_priority.map_or(Ok(Scheduling::OTHER), native)?;
     let id = endsystem.ids.next();
     let slot = endsystem.dispatcher.register(id, name)?;
-    here::note_spawned(id);
-    let unregisters = Unregisters(Some((Arc::clone(endsystem), slot)));
-    let (of_thread, own_name) = (Arc::clone(endsystem), name.to_owned());
+    activations::record_spawned(id);
+    // Removes the thread again where its OS thread never runs.
+    let registration = scopeguard::guard((Arc::clone(endsystem), slot), |(endsystem, slot)| {
+        endsystem.dispatcher.end(slot, 0);
+    });
+    let own_name = name.to_owned();
     let started = ThreadSpec::new(name.replace('\0', ""))
         .scheduling(scheduling)
         .stack_bytes(spec.stack_bytes)
         .prefault(spec.prefault)
         .spawn(move || {
-            unregisters.passes_on();
-            let begun = here::begin_thread(&of_thread, id, slot, &own_name, parameters, implicit, true);
-            // Cancelled before it began: there is nobody to tell.
-            if let Ok(mark) = begun {
-                let _open = Open::new(&of_thread, mark);
+            let (endsystem, slot) = ScopeGuard::into_inner(registration);
+            let segment = SegmentSpec {
+                name: &own_name,
+                parameters,
+                implicit,
+                opaque: OpaqueParameters::default(),
+                scoped: true,
+            };
+            // On failure the thread was cancelled before it began, which nobody waits for.
+            if let Ok(handle) = activations::begin_thread(&endsystem, id, slot, &segment) {
+                let _open = close_on_unwind(&endsystem, handle);
                 action();
             }
         });
@@ -89,21 +105,4 @@ fn native(priority: Priority) -> Result<Scheduling, SystemException> {
             Completion::No,
         )
     })
-}
-
-/// Takes the thread back out where its OS thread never ran.
-struct Unregisters(Option<(Arc<Endsystem>, punctual_sched::dynamic::Slot)>);
-
-impl Unregisters {
-    fn passes_on(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for Unregisters {
-    fn drop(&mut self) {
-        if let Some((endsystem, slot)) = self.0.take() {
-            endsystem.dispatcher.end(slot, 0);
-        }
-    }
 }

@@ -17,7 +17,8 @@ use punctual_os::{
     deadline_class, scheduling,
 };
 use punctual_rtsched::{
-    BuildError, Mechanism, NativePriorities, Preemption, RetryPolicy, RtScheduling, SchedulingError, Standing,
+    BuildError, Mechanism, NativePriorities, Preemption, RetryPolicy, RtScheduling, SchedulingError,
+    ThreadStatus,
 };
 use punctual_sched::dynamic::{
     EarliestDeadlineFirst, MaximumUrgencyFirst, MostImportantFirst, SchedulingParameters, ThreadPriority,
@@ -203,7 +204,7 @@ fn one_that_was_passed_waits_at_its_next_scheduling_point() {
         scheduling
             .snapshot()
             .iter()
-            .any(|thread| thread.name == "low" && thread.standing == Standing::Ready)
+            .any(|thread| thread.name == "low" && thread.status == ThreadStatus::Ready)
     });
     assert!(!low.is_finished());
     high_goes_on.open();
@@ -278,7 +279,7 @@ fn native_priorities_follow_the_eligibility() {
         .into();
     eventually("all have begun", || {
         let threads = scheduling.snapshot();
-        let run = |thread: &&punctual_rtsched::ThreadSnapshot| thread.standing == Standing::Running;
+        let run = |thread: &&punctual_rtsched::ThreadSnapshot| thread.status == ThreadStatus::Running;
         threads.iter().filter(run).count() == 3
     });
     let native: Vec<Scheduling> = threads
@@ -503,7 +504,7 @@ fn one_that_was_passed_waits_for_its_turn_before_it_calls() {
     // Nobody serves yet: had it called, its head would be there.
     let threads = scheduling.snapshot();
     let low = threads.iter().find(|thread| thread.name == "low").unwrap();
-    assert_eq!(low.standing, Standing::Ready);
+    assert_eq!(low.status, ThreadStatus::Ready);
     std::thread::scope(|scope| {
         scope.spawn(|| server.run());
         passed.end();
@@ -555,7 +556,7 @@ fn a_late_operation_does_not_pass_more_eligible_threads() {
         let threads = scheduling.snapshot();
         threads
             .iter()
-            .any(|thread| thread.name == "again" && thread.standing == Standing::Running)
+            .any(|thread| thread.name == "again" && thread.status == ThreadStatus::Running)
     });
     assert_eq!(passed.native(), inactive());
     ends.open();
@@ -611,7 +612,9 @@ fn what_a_mechanism_has_made_of_one_that_sleeps_is_gone_with_it() {
     });
     eventually("it sleeps", || {
         let threads = scheduling.snapshot();
-        threads.iter().any(|thread| thread.standing == Standing::Waiting)
+        threads
+            .iter()
+            .any(|thread| thread.status == ThreadStatus::Waiting)
     });
     let manager = scheduling.manager();
     manager

@@ -9,7 +9,7 @@ use std::thread;
 
 use punctual_os::{CountingAllocator, PiMutex, alloc_counter::count_allocations};
 use punctual_rtsched::storage::{
-    ObjectKey, StorageError, StorageKey, ThreadStorage, VisitorLimits, VisitorStorage, WordKey,
+    ObjectKey, RetainedStorage, RetentionLimits, StorageError, StorageKey, ThreadStorage, WordKey,
     panicked_destructors,
 };
 use punctual_sched::dynamic::Time;
@@ -23,23 +23,23 @@ const DT2: DistributableThreadId = DistributableThreadId(2);
 
 /// A host: threads of the system that run whatever distributable thread comes, and what visitors leave behind.
 struct Host {
-    visitors: VisitorStorage,
+    visitors: RetainedStorage,
     key: WordKey<u32>,
 }
 
 impl Host {
     fn new() -> Self {
         Self {
-            visitors: VisitorStorage::new(VisitorLimits::default()),
+            visitors: RetainedStorage::new(RetentionLimits::default()),
             key: WordKey::new().unwrap(),
         }
     }
 
     /// A visit on the calling thread of the system.
     fn visit<R>(&self, id: DistributableThreadId, work: impl FnOnce(&WordKey<u32>) -> R) -> R {
-        let storage = self.visitors.returns(id, Time(0)).unwrap_or_default();
+        let storage = self.visitors.restore(id, Time(0)).unwrap_or_default();
         let result = storage.enter(|| work(&self.key));
-        self.visitors.leaves(id, storage, Time(0));
+        self.visitors.retain(id, storage, Time(0));
         result
     }
 }
@@ -295,15 +295,15 @@ fn objects_are_dropped_with_their_thread_or_their_key() {
 fn nothing_is_allocated_in_steady_state() {
     let key = WordKey::with_destructor(|_: u64| ()).unwrap();
     let object = ObjectKey::new(1).unwrap();
-    let visitors = VisitorStorage::new(VisitorLimits::default());
+    let visitors = RetainedStorage::new(RetentionLimits::default());
     let visit = |now: u64| {
-        let storage = visitors.returns(DT1, Time(now)).unwrap_or_default();
+        let storage = visitors.restore(DT1, Time(now)).unwrap_or_default();
         storage.enter(|| {
             let count = key.get().unwrap().unwrap_or(0);
             key.set(count + 1).unwrap();
             object.get_or_set(|| 1).unwrap();
         });
-        visitors.leaves(DT1, storage, Time(now));
+        visitors.retain(DT1, storage, Time(now));
     };
     let ends = || {
         let storage = ThreadStorage::new();

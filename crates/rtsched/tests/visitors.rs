@@ -7,7 +7,7 @@ use std::{
 };
 
 use punctual_os::ThreadSpec;
-use punctual_rtsched::storage::{Housekeeper, ThreadStorage, VisitorLimits, VisitorStorage, WordKey};
+use punctual_rtsched::storage::{Housekeeper, RetainedStorage, RetentionLimits, ThreadStorage, WordKey};
 use punctual_sched::dynamic::Time;
 use punctual_types::DistributableThreadId;
 
@@ -27,21 +27,18 @@ fn storage_with(key: WordKey<u64>, value: u64) -> ThreadStorage {
     storage
 }
 
-fn leaves(visitors: &VisitorStorage, key: WordKey<u64>, id: u64, at: u64) {
-    visitors.leaves(DistributableThreadId(id.into()), storage_with(key, id), Time(at));
+fn leaves(visitors: &RetainedStorage, key: WordKey<u64>, id: u64, at: u64) {
+    visitors.retain(DistributableThreadId(id.into()), storage_with(key, id), Time(at));
 }
 
-fn returns(visitors: &VisitorStorage, key: WordKey<u64>, id: u64, at: u64) -> Option<u64> {
-    let storage = visitors.returns(DistributableThreadId(id.into()), Time(at))?;
+fn returns(visitors: &RetainedStorage, key: WordKey<u64>, id: u64, at: u64) -> Option<u64> {
+    let storage = visitors.restore(DistributableThreadId(id.into()), Time(at))?;
     let value = storage.enter(|| key.take()).unwrap();
     Some(value.expect("storage without values is not kept"))
 }
 
-fn limits(max_visitors: usize, max_age: Duration) -> VisitorLimits {
-    VisitorLimits {
-        max_visitors,
-        max_age,
-    }
+fn limits(max_threads: usize, max_age: Duration) -> RetentionLimits {
+    RetentionLimits { max_threads, max_age }
 }
 
 const LONG: Duration = Duration::from_secs(3600);
@@ -49,7 +46,7 @@ const LONG: Duration = Duration::from_secs(3600);
 #[test]
 fn who_has_been_away_longest_makes_room() {
     let (key, destroyed) = key();
-    let visitors = VisitorStorage::new(limits(3, LONG));
+    let visitors = RetainedStorage::new(limits(3, LONG));
     for id in 1..=3 {
         leaves(&visitors, key, id, id);
     }
@@ -70,7 +67,7 @@ fn who_has_been_away_longest_makes_room() {
 #[test]
 fn who_has_been_away_too_long_is_forgotten() {
     let (key, destroyed) = key();
-    let visitors = VisitorStorage::new(limits(8, Duration::from_nanos(100)));
+    let visitors = RetainedStorage::new(limits(8, Duration::from_nanos(100)));
     leaves(&visitors, key, 1, 0);
     leaves(&visitors, key, 2, 50);
     assert_eq!(returns(&visitors, key, 1, 101), None);
@@ -82,8 +79,8 @@ fn who_has_been_away_too_long_is_forgotten() {
 #[test]
 fn who_has_ended_is_forgotten_and_who_stored_nothing_is_not_kept() {
     let (key, destroyed) = key();
-    let visitors = VisitorStorage::new(limits(8, LONG));
-    visitors.leaves(DistributableThreadId(9), ThreadStorage::new(), Time(0));
+    let visitors = RetainedStorage::new(limits(8, LONG));
+    visitors.retain(DistributableThreadId(9), ThreadStorage::new(), Time(0));
     assert!(visitors.is_empty());
     leaves(&visitors, key, 1, 0);
     visitors.forget(DistributableThreadId(1));
@@ -96,10 +93,10 @@ fn who_has_ended_is_forgotten_and_who_stored_nothing_is_not_kept() {
 #[test]
 fn an_id_that_leaves_twice_is_kept_once() {
     let (key, destroyed) = key();
-    let visitors = VisitorStorage::new(limits(8, LONG));
+    let visitors = RetainedStorage::new(limits(8, LONG));
     let id = DistributableThreadId(1);
-    visitors.leaves(id, storage_with(key, 10), Time(0));
-    visitors.leaves(id, storage_with(key, 20), Time(1));
+    visitors.retain(id, storage_with(key, 10), Time(0));
+    visitors.retain(id, storage_with(key, 20), Time(1));
     assert_eq!(visitors.len(), 1);
     assert_eq!(returns(&visitors, key, 1, 2), Some(20));
     visitors.destroy_forgotten(Time(2));
@@ -112,7 +109,7 @@ fn an_id_that_leaves_twice_is_kept_once() {
 #[test]
 fn without_a_housekeeper_memory_stays_bounded_and_lanes_are_counted() {
     let (key, destroyed) = key();
-    let visitors = VisitorStorage::new(limits(2, LONG));
+    let visitors = RetainedStorage::new(limits(2, LONG));
     for id in 1..=10 {
         leaves(&visitors, key, id, id);
     }
@@ -120,7 +117,7 @@ fn without_a_housekeeper_memory_stays_bounded_and_lanes_are_counted() {
     assert_eq!(destroyed.try_iter().count(), 6);
     assert_eq!(visitors.destroyed_by_lanes(), 6);
     assert_eq!(visitors.destroy_forgotten(Time(10)), 2);
-    let keeps_none = VisitorStorage::new(limits(0, LONG));
+    let keeps_none = RetainedStorage::new(limits(0, LONG));
     leaves(&keeps_none, key, 11, 0);
     assert_eq!(returns(&keeps_none, key, 11, 0), None);
     assert_eq!(
@@ -134,7 +131,7 @@ fn a_housekeeper_destroys_what_is_forgotten() {
     let (key, destroyed) = key();
     let began = Instant::now();
     let now = move || Time(began.elapsed().as_nanos() as u64);
-    let visitors = Arc::new(VisitorStorage::new(limits(1, Duration::from_millis(20))));
+    let visitors = Arc::new(RetainedStorage::new(limits(1, Duration::from_millis(20))));
     let spec = ThreadSpec::new(Housekeeper::NAME);
     let _housekeeper = Housekeeper::start(Arc::clone(&visitors), spec, now).unwrap();
     leaves(&visitors, key, 1, now().0);

@@ -172,7 +172,7 @@ fn a_call_back_finds_what_the_thread_has_stored_and_locked() {
         "the call back cannot have run on the thread that waits for it"
     );
     assert_eq!(
-        home.scheduling.visitors().len(),
+        home.scheduling.retained_storage().len(),
         1,
         "the driver's thread may come back"
     );
@@ -199,7 +199,7 @@ fn threads_that_end_on_a_lane_are_destroyed_by_the_housekeeper() {
         }
         Ok(0)
     });
-    let visitors = Arc::clone(home.scheduling.visitors());
+    let visitors = Arc::clone(home.scheduling.retained_storage());
     let clock = home.scheduling.clone();
     let spec = ThreadSpec::new(Housekeeper::NAME);
     let _housekeeper = Housekeeper::start(visitors, spec, move || clock.now()).unwrap();
@@ -214,9 +214,9 @@ fn threads_that_end_on_a_lane_are_destroyed_by_the_housekeeper() {
     assert_eq!(destroyed.recv_timeout(PATIENCE).unwrap(), by_housekeeper(2));
     // And one that may come back is kept.
     driver.begin(|| place.visit(3)).unwrap();
-    until(|| home.scheduling.visitors().len() == 1);
+    until(|| home.scheduling.retained_storage().len() == 1);
     assert!(destroyed.try_recv().is_err());
-    assert_eq!(home.scheduling.visitors().destroyed_by_lanes(), 0);
+    assert_eq!(home.scheduling.retained_storage().destroyed_by_lanes(), 0);
 }
 
 /// An object that is a resource serves one thread at a time, and that one also when it is called back.

@@ -1,9 +1,11 @@
+//! Scheduling decisions, recorded for tests and measurements.
+
 use std::fmt;
 
 use punctual_sched::dynamic::Time;
 use punctual_types::DistributableThreadId;
 
-/// One scheduling decision: a distributable thread began or ceased to be one of those that run at this endsystem.
+/// One scheduling decision: a distributable thread starts or stops running at this endsystem.
 ///
 /// ```
 /// use punctual_rtsched::{RtScheduling, SchedulingError, Switch};
@@ -19,16 +21,16 @@ use punctual_types::DistributableThreadId;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Decision {
-    /// When it was taken, by this host's clock.
+    /// Time of the decision, by this host's clock.
     pub at: Time,
-    /// Whom it is about.
+    /// The thread that it is about.
     pub id: DistributableThreadId,
-    /// What became of it.
+    /// Whether the thread starts or stops running.
     pub switch: Switch,
     pub(crate) name: ThreadName,
 }
 
-/// What a decision makes of a thread.
+/// Effect of a decision on a thread.
 ///
 /// ```
 /// use punctual_rtsched::Switch;
@@ -36,14 +38,14 @@ pub struct Decision {
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Switch {
-    /// It runs from now on.
+    /// The thread starts running.
     Resumed,
-    /// It does not run any more: others go first, it has left this host, it waits, or it has ended.
+    /// The thread stops running: others go first, or it has left this host, waits, or has ended.
     Suspended,
 }
 
 impl Decision {
-    /// The name of the thread's outermost segment at this host, up to 31 octets of it.
+    /// Name of the thread's outermost segment at this host, up to 31 octets.
     pub fn name(&self) -> &str {
         self.name.as_str()
     }
@@ -58,48 +60,53 @@ impl fmt::Display for Switch {
     }
 }
 
-/// Time, name and what became of it.
+/// Time, name and effect.
 impl fmt::Display for Decision {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} {} {}", self.at.0, self.name(), self.switch)
     }
 }
 
-/// The newest decisions; its memory is taken at the start.
+/// The newest decisions, in memory that is allocated at the start.
 pub(crate) struct Decisions {
     ring: Vec<Decision>,
-    room: usize,
-    /// How many have been taken in all.
+    capacity: usize,
+    /// Number of decisions so far.
     count: usize,
 }
 
 impl Decisions {
-    pub(crate) fn new(room: usize) -> Self {
+    pub(crate) fn new(capacity: usize) -> Self {
         Self {
-            ring: Vec::with_capacity(room),
-            room,
+            ring: Vec::with_capacity(capacity),
+            capacity,
             count: 0,
         }
     }
 
+    /// Whether decisions are recorded at all.
+    pub(crate) fn are_recorded(&self) -> bool {
+        self.capacity > 0
+    }
+
     pub(crate) fn push(&mut self, decision: Decision) {
-        if self.room == 0 {
+        if !self.are_recorded() {
             return;
         }
-        if self.ring.len() < self.room {
+        if self.ring.len() < self.capacity {
             self.ring.push(decision);
         } else {
-            self.ring[self.count % self.room] = decision;
+            self.ring[self.count % self.capacity] = decision;
         }
         self.count += 1;
     }
 
-    /// The oldest first.
+    /// Returns the decisions, the oldest first.
     pub(crate) fn to_vec(&self) -> Vec<Decision> {
-        let oldest = if self.ring.len() < self.room {
+        let oldest = if self.ring.len() < self.capacity {
             0
         } else {
-            self.count % self.room.max(1)
+            self.count % self.capacity.max(1)
         };
         let (newer, older) = self.ring.split_at(oldest);
         [older, newer].concat()
@@ -111,7 +118,7 @@ impl Decisions {
     }
 }
 
-/// A name without heap.
+/// A name without a heap allocation.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(crate) struct ThreadName {
     octets: [u8; Self::SIZE],
@@ -121,7 +128,7 @@ pub(crate) struct ThreadName {
 impl ThreadName {
     const SIZE: usize = 31;
 
-    /// As much of it as there is room for.
+    /// Takes as much of the name as fits.
     pub(crate) fn new(name: &str) -> Self {
         let fits = |length: &usize| name.is_char_boundary(*length);
         let length = (0..=Self::SIZE.min(name.len())).rev().find(fits).unwrap_or(0);
@@ -134,7 +141,7 @@ impl ThreadName {
     }
 
     pub(crate) fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.octets[..self.length.into()]).expect("cut where a character ends")
+        std::str::from_utf8(&self.octets[..self.length.into()]).expect("`new` cuts between characters")
     }
 }
 

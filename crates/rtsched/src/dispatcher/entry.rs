@@ -1,119 +1,55 @@
-use std::{
-    sync::{Arc, atomic::AtomicI16},
-    time::Duration,
-};
+//! What an endsystem knows of one distributable thread.
 
-use punctual_os::{Gate, Scheduling, TaskId, clock};
-use punctual_sched::dynamic::{SchedulingParameters, Time, resource::ResourceId};
+use punctual_sched::dynamic::{SchedulingParameters, Time};
 use punctual_stub::ObjectRef;
 use punctual_transport::Peer;
-use punctual_types::{DistributableThreadId, NativePriority};
+use punctual_types::DistributableThreadId;
 
-use super::decisions::ThreadName;
-use crate::storage::ThreadStorage;
+use super::{
+    decisions::ThreadName,
+    head::{Head, Locus},
+    scheduling_point::SchedulingPoint,
+};
+use crate::{error::Interrupted, storage::ThreadStorage};
 
-/// What an endsystem knows of one distributable thread. Under the dispatcher's lock.
+/// Entry of a distributable thread in the thread table, from its first activation at this host to the end of its last one.
 pub(crate) struct Entry {
     pub(crate) id: DistributableThreadId,
     pub(crate) name: ThreadName,
-    /// How many visits it has here; at zero the entry is free.
-    pub(crate) visits: u32,
-    /// `DT_State` CANCELLED: every visit sees it at its next scheduling point.
+    pub(crate) origin: Origin,
+    /// Number of activations at this host; at zero the entry is free.
+    pub(crate) activations: u32,
+    /// `DT_State` CANCELLED: each activation fails at its next scheduling point.
     pub(crate) cancelled: bool,
-    /// Where its head is.
-    pub(crate) place: Place,
-    /// Whether it began here.
-    pub(crate) is_native: bool,
-    /// Whether it came with a request that nobody waits for: it ends with that.
-    pub(crate) is_spawned: bool,
+    pub(crate) head: Head,
     pub(crate) storage: ThreadStorage,
-    /// The calls that its visits here are in, the last one last.
+    /// Two-way calls in progress, by activation; the innermost last.
     pub(crate) calls: Vec<(u64, ObjectRef)>,
-    /// Who has brought it here by a request that is under way.
+    /// Peers whose requests in progress brought the thread here.
     pub(crate) peers: Vec<Option<Peer>>,
 }
 
-/// Where the head of a distributable thread is, as this endsystem knows it.
-pub(crate) enum Place {
-    /// At another host, or at nobody's: a visit here calls out, or none is there any more.
-    Elsewhere,
-    /// Here, and not ready: it sleeps, waits for a lock, or is being begun.
-    Idle(Head),
-    /// Here, and known to the scheduler.
-    Ready(Head),
-}
-
-/// A head and the OS thread it is on.
-pub(crate) struct Head {
-    /// Which visit has it.
-    pub(crate) visit: u64,
-    pub(crate) tid: TaskId,
-    /// What that OS thread waits at.
-    pub(crate) gate: Arc<Gate>,
-    /// What the application or the caller gave.
-    pub(crate) own: SchedulingParameters,
-    /// What a resource that it has makes of it.
-    pub(crate) inherited: Option<SchedulingParameters>,
-    /// The OS thread's processor time at the beginning of the present segment; `None`: nobody asks.
-    pub(crate) began_at: Option<Duration>,
-    /// What the segment had received when the thread began to wait for its turn.
-    pub(crate) received_parked: Duration,
-    /// Whether it has been let run.
-    pub(crate) runs: bool,
-    /// Whether its OS thread waits at the gate for its turn.
-    pub(crate) parked: bool,
-    /// What it has waited for and been given, and has not seen yet.
-    pub(crate) handed: Option<ResourceId>,
-    /// What the dispatcher has made of the OS thread natively, where that differs from `before`.
-    pub(crate) native: Native,
-    /// The last SCHED_FIFO priority that was decided for the OS thread.
-    pub(crate) wanted: Arc<AtomicI16>,
-    /// Its level, where the mechanism is OsPriorities.
-    pub(crate) level: Option<i64>,
-    /// What the OS thread ran at before the dispatcher changed that; looked at then.
-    pub(crate) before: Scheduling,
-}
-
-/// An OS thread, as the dispatcher reaches it.
-#[derive(Clone)]
-pub(crate) struct Carrier {
-    pub(crate) tid: TaskId,
-    pub(crate) gate: Arc<Gate>,
-    pub(crate) wanted: Arc<AtomicI16>,
-}
-
-impl Carrier {
-    pub(crate) fn of_this_thread() -> Self {
-        Self {
-            tid: TaskId::current_thread(),
-            gate: Arc::new(Gate::new()),
-            wanted: Arc::default(),
-        }
-    }
-}
-
-/// What the dispatcher has made of an OS thread.
+/// Where a distributable thread began.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Native {
-    /// Nothing: it runs as its owner configured it.
-    Own,
-    /// SCHED_FIFO at this priority.
-    At(NativePriority),
-    /// SCHED_DEADLINE.
-    Deadline,
+pub(crate) enum Origin {
+    /// At this host.
+    Here,
+    /// At another host, which waits for its return.
+    Elsewhere,
+    /// With a request that nobody waits for; it ends with that request.
+    Request,
 }
 
-/// A free one.
+/// A free entry.
 impl Default for Entry {
     fn default() -> Self {
         Self {
             id: DistributableThreadId(0),
             name: ThreadName::new(""),
-            visits: 0,
+            origin: Origin::Here,
+            activations: 0,
             cancelled: false,
-            place: Place::Elsewhere,
-            is_native: true,
-            is_spawned: false,
+            head: Head::Away,
             storage: ThreadStorage::new(),
             calls: Vec::new(),
             peers: Vec::new(),
@@ -122,88 +58,47 @@ impl Default for Entry {
 }
 
 impl Entry {
-    pub(crate) fn head(&self) -> Option<&Head> {
-        match &self.place {
-            Place::Elsewhere => None,
-            Place::Idle(head) | Place::Ready(head) => Some(head),
+    /// Returns the head, where that activation has it.
+    pub(crate) fn locus_of(&mut self, activation: u64) -> Option<&mut Locus> {
+        self.head
+            .locus_mut()
+            .filter(|locus| locus.activation == activation)
+    }
+
+    /// Returns the head at a scheduling point, or why the activation must not continue.
+    pub(crate) fn locus_at(&mut self, point: SchedulingPoint, now: Time) -> Result<&mut Locus, Interrupted> {
+        let cancelled = self.cancelled;
+        match self.locus_of(point.activation) {
+            Some(locus) if !cancelled => match point.deadline {
+                Some(deadline) if deadline <= now => Err(Interrupted::DeadlinePassed),
+                _ => Ok(locus),
+            },
+            _ => Err(Interrupted::Cancelled),
         }
     }
 
-    pub(crate) fn head_mut(&mut self) -> Option<&mut Head> {
-        match &mut self.place {
-            Place::Elsewhere => None,
-            Place::Idle(head) | Place::Ready(head) => Some(head),
-        }
+    /// Sets the parameters and the beginning of the segment, where that activation has the head; returns those before.
+    pub(crate) fn replace_segment(&mut self, activation: u64, segment: Segment) -> Option<Segment> {
+        let locus = self.locus_of(activation)?;
+        let before = (locus.own, locus.began_at);
+        (locus.own, locus.began_at) = segment;
+        Some(before)
     }
 
-    /// The head, where this visit has it.
-    pub(crate) fn head_of(&mut self, visit: u64) -> Option<&mut Head> {
-        self.head_mut().filter(|head| head.visit == visit)
-    }
-
-    /// The visit is in its call no more.
-    pub(crate) fn take_call(&mut self, visit: u64) -> Option<(u64, ObjectRef)> {
-        let at = self.calls.iter().rposition(|(calling, _)| *calling == visit)?;
+    /// Ends the call that the activation is in.
+    pub(crate) fn take_call(&mut self, activation: u64) -> Option<(u64, ObjectRef)> {
+        let at = self.calls.iter().rposition(|(caller, _)| *caller == activation)?;
         Some(self.calls.remove(at))
     }
 
-    /// The object that the head has gone to; `None`: it is here.
+    /// Object that the head has gone to; `None`: the head is here.
     pub(crate) fn called_object(&self) -> Option<&ObjectRef> {
-        match &self.place {
-            Place::Elsewhere => self.calls.last().map(|(_, object)| object),
-            Place::Idle(_) | Place::Ready(_) => None,
+        match self.head {
+            Head::Away => self.calls.last().map(|(_, object)| object),
+            _ => None,
         }
-    }
-
-    pub(crate) fn is_ready(&self) -> bool {
-        matches!(self.place, Place::Ready(_))
     }
 }
 
-impl Head {
-    /// One that is ready nowhere yet.
-    pub(crate) fn new(
-        visit: u64,
-        carrier: &Carrier,
-        parameters: SchedulingParameters,
-        began_at: Option<Duration>,
-    ) -> Self {
-        Self {
-            visit,
-            tid: carrier.tid,
-            gate: Arc::clone(&carrier.gate),
-            wanted: Arc::clone(&carrier.wanted),
-            own: parameters,
-            inherited: None,
-            began_at,
-            received_parked: Duration::ZERO,
-            runs: false,
-            parked: false,
-            handed: None,
-            native: Native::Own,
-            level: None,
-            before: Scheduling::OTHER,
-        }
-    }
-
-    /// What it is scheduled by, before translation.
-    pub(crate) fn parameters(&self) -> &SchedulingParameters {
-        self.inherited.as_ref().unwrap_or(&self.own)
-    }
-
-    /// The processor time that the present segment has had. A system call for a thread that runs.
-    pub(crate) fn received(&self) -> Duration {
-        let Some(began_at) = self.began_at else {
-            return Duration::ZERO;
-        };
-        if self.parked {
-            return self.received_parked;
-        }
-        clock::thread_cpu_time_of(self.tid).map_or(Duration::ZERO, |now| now.saturating_sub(began_at))
-    }
-}
-
-/// The clock of this host.
-pub(crate) fn now() -> Time {
-    Time(u64::try_from(clock::monotonic().as_nanos()).unwrap_or(u64::MAX))
-}
+/// Parameters of a segment, and the processor time of its OS thread at its beginning.
+type Segment = (SchedulingParameters, Option<std::time::Duration>);

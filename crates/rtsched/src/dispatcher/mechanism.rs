@@ -1,8 +1,10 @@
+//! Mechanisms that carry out scheduling decisions, and their native priorities.
+
 use std::{fmt, ops::RangeInclusive};
 
 use punctual_types::NativePriority;
 
-/// How those that the scheduler chooses run, and the others do not.
+/// How scheduling decisions are carried out.
 ///
 /// ```
 /// use punctual_rtsched::{Mechanism, RtScheduling};
@@ -13,26 +15,26 @@ use punctual_types::NativePriority;
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Mechanism {
-    /// Each thread runs at a native priority of its own, in the order of eligibility, and the kernel does the rest: one system call
-    /// for each change. Only for schedulers whose eligibility does not change with time (FP, TP, RMS, MIF). \[S4\]: TP.
+    /// Each thread runs at a native priority that follows the order of eligibilities, and the kernel chooses: one system call for
+    /// each change. Only for schedulers whose eligibility does not change with time (FP, TP, RMS, MIF). TP of \[Gill 2004\].
     ///
-    /// There are as many levels as [`NativePriorities::levels`] holds; where more are needed at a time, neighbours share one and
-    /// run in order of arrival. Without the right to real-time scheduling threads run as the kernel likes; that is said once.
+    /// [`NativePriorities::levels`] bounds the number of levels; where more are needed at a time, neighbours share one and run in
+    /// order of arrival. Without the right to real-time scheduling, the kernel's normal scheduling applies; this is reported once.
     OsPriorities,
-    /// As many threads run as there are processors; the others wait, each for itself, until it is their turn. For all schedulers.
-    /// \[S4\]: MIF, MUF. What becomes of a running thread that others pass is [`Preemption`].
+    /// As many threads run as there are processors; each of the others waits for its turn. For all schedulers. MIF and MUF of
+    /// \[Gill 2004\]. [`Preemption`] selects what happens to a running thread that others pass.
     ///
-    /// A thread that calls another host, waits for the reply to an asynchronous call, sleeps by
-    /// [`Current::sleep_until`](crate::Current::sleep_until) or waits for a resource of ours lets others run meanwhile. One that waits
-    /// by other means keeps its processor; so does one whose executor sleeps.
+    /// Others run while a thread calls another host, waits for the reply to an asynchronous call, sleeps by
+    /// [`Current::sleep_until`](crate::Current::sleep_until), or waits for a [`ResourceManager`](crate::ResourceManager). A thread that
+    /// waits by other means keeps its processor; so does one whose executor sleeps.
     #[default]
     ReadyQueue,
-    /// The kernel's SCHED_DEADLINE, with what the segment's parameters reserve: `execution_time` in each `period`. Only for EDF. The
-    /// kernel admits or refuses each segment: NO_RESOURCES with minor code DEADLINE_NOT_ADMITTED.
+    /// The kernel's SCHED_DEADLINE, with a reservation from the segment's parameters: `execution_time` in each `period`. Only for
+    /// EDF. The kernel admits or refuses each segment: NO_RESOURCES with minor code DEADLINE_NOT_ADMITTED.
     ///
-    /// It takes no thread that is pinned to less than the CPUs of its root domain. Building or installing tries it and fails with
-    /// [`BuildError::KernelDeadlineRefused`](crate::BuildError::KernelDeadlineRefused), which says what to do: there is no silent
-    /// other way, because a deadline that the kernel has not admitted is a wish.
+    /// The kernel refuses threads that are pinned to fewer than all CPUs of their root domain. Building or installing tries it and
+    /// fails with [`BuildError::KernelDeadlineRefused`](crate::BuildError::KernelDeadlineRefused), which states the remedies. It never
+    /// falls back silently, because a deadline that the kernel has not admitted is not guaranteed.
     KernelDeadline,
 }
 
@@ -53,26 +55,26 @@ impl fmt::Display for Mechanism {
     }
 }
 
-/// What [`Mechanism::ReadyQueue`] does to a thread that runs while a more eligible one gets ready.
+/// What [`Mechanism::ReadyQueue`] does to a running thread when a more eligible one gets ready.
 ///
 /// ```
 /// use punctual_rtsched::{Preemption, RtScheduling};
 ///
-/// // Exactly one thread runs, and changes only where it comes to a scheduling point, with any rights.
+/// // Needs no rights: exactly one thread runs, and stops only at a scheduling point.
 /// let scheduling = RtScheduling::builder().preemption(Preemption::Cooperative).build()?;
 /// # Ok::<(), punctual_rtsched::BuildError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Preemption {
-    /// It is moved to the inactive native priority, so that it gets no processor that a chosen one wants, and waits at its next
-    /// scheduling point. Where the process has no right to real-time scheduling: as `Cooperative`, and that is said once.
+    /// It is moved to the inactive native priority, so that it takes no processor from a chosen thread, and waits at its next
+    /// scheduling point. Without the right to real-time scheduling this is `Cooperative`, which is reported once.
     #[default]
     Native,
-    /// It keeps its processor until it comes to a scheduling point. \[S4\]'s and Kokyu's dispatching by condition variables.
+    /// It keeps its processor until its next scheduling point, as in the dispatching by condition variables of \[Gill 2004\] and Kokyu.
     Cooperative,
 }
 
-/// Native priorities (SCHED_FIFO, 1 to 99) that the mechanisms give to OS threads while they carry a distributable thread.
+/// Native priorities (SCHED_FIFO, 1 to 99) that the mechanisms give to OS threads that run distributable threads.
 ///
 /// ```
 /// use punctual_rtsched::{NativePriorities, RtScheduling};
@@ -84,18 +86,18 @@ pub enum Preemption {
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NativePriorities {
-    /// The thread `rt-dispatch`, which is there for schedulers without a fixed eligibility: decisions that are due although nothing
-    /// happens. Default 90. Above `blocked`.
+    /// The thread `rt-dispatch`, which carries out decisions that are due with time; it exists for schedulers without a fixed
+    /// eligibility. Default 90. Above `blocked`.
     pub executive: NativePriority,
-    /// Threads that [`Mechanism::ReadyQueue`] has let run and that have left the queue since, by a call or to sleep: what they wait
-    /// for ends at a scheduling point, which must not wait for a processor. Default 80. Above `active`, as lanes should be whose
-    /// requests bring distributable threads.
+    /// Threads that were chosen by [`Mechanism::ReadyQueue`] and then left the queue, by a call or to sleep: their wait ends at a
+    /// scheduling point, which must not wait for a processor. Default 80. Above `active`, as lanes should be whose requests bring
+    /// distributable threads.
     pub blocked: NativePriority,
-    /// Threads that [`Mechanism::ReadyQueue`] lets run. Default 70. Above `inactive`.
+    /// Threads chosen by [`Mechanism::ReadyQueue`]. Default 70. Above `inactive`.
     pub active: NativePriority,
-    /// Threads that it has passed over while they ran. Default 2. Above 0: the rest of a processor is theirs.
+    /// Running threads that others have passed: they get the processor time that is left. Default 2. Above 0.
     pub inactive: NativePriority,
-    /// What [`Mechanism::OsPriorities`] spreads eligibilities over. Default 3 to 89.
+    /// Range over which [`Mechanism::OsPriorities`] spreads eligibilities. Default 3 to 89.
     pub levels: RangeInclusive<i16>,
 }
 
@@ -112,7 +114,7 @@ impl Default for NativePriorities {
 }
 
 impl NativePriorities {
-    /// What is wrong with them.
+    /// Checks the order and the range of the priorities.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         let in_order = 1 <= self.inactive.0
             && self.inactive < self.active
@@ -120,10 +122,10 @@ impl NativePriorities {
             && self.blocked < self.executive
             && self.executive.0 <= 99;
         if !in_order {
-            return Err("native priorities: 1 ≤ inactive < active < blocked < executive ≤ 99 is wanted");
+            return Err("native priorities must satisfy 1 ≤ inactive < active < blocked < executive ≤ 99");
         }
         if *self.levels.start() < 1 || *self.levels.end() > 99 || self.levels.is_empty() {
-            return Err("native priorities: levels must be a range within 1..=99");
+            return Err("native priorities: `levels` must be a non-empty range within 1..=99");
         }
         Ok(())
     }

@@ -1,11 +1,10 @@
+//! Distributable threads for inspection.
+
 use punctual_types::DistributableThreadId;
 
-use super::{
-    entry::{Entry, Place},
-    state::State,
-};
+use super::{entry::Entry, head::Head};
 
-/// A distributable thread as it was when somebody looked; from [`RtScheduling::snapshot`](crate::RtScheduling::snapshot).
+/// A distributable thread at the time of [`RtScheduling::snapshot`](crate::RtScheduling::snapshot).
 ///
 /// ```
 /// use punctual_rtsched::{RtScheduling, ThreadSnapshot};
@@ -17,47 +16,46 @@ use super::{
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ThreadSnapshot {
-    /// Its id.
+    /// Id of the thread.
     pub id: DistributableThreadId,
-    /// The name of its outermost segment here, up to 31 octets of it.
+    /// Name of its outermost segment here, up to 31 octets.
     pub name: String,
-    /// What it did.
-    pub standing: Standing,
+    /// Status at this endsystem.
+    pub status: ThreadStatus,
     /// Whether it was cancelled.
     pub cancelled: bool,
 }
 
-/// What a distributable thread does at an endsystem.
+/// Status of a distributable thread at an endsystem.
 ///
 /// ```
-/// use punctual_rtsched::Standing;
-/// assert_ne!(Standing::Running, Standing::Ready);
+/// use punctual_rtsched::ThreadStatus;
+/// assert_ne!(ThreadStatus::Running, ThreadStatus::Ready);
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Standing {
-    /// It was let run.
+pub enum ThreadStatus {
+    /// Chosen to run.
     Running,
-    /// It wants to run, and others go first.
+    /// Ready to run; others go first.
     Ready,
-    /// It sleeps, or waits for a lock of ours.
+    /// Sleeping, or waiting for a resource.
     Waiting,
-    /// It is in a call to another host, or has not begun yet, or ends.
-    Elsewhere,
+    /// In a call to another host, not begun yet, or ending.
+    Away,
 }
 
-impl State {
-    pub(crate) fn snapshot(&self) -> Vec<ThreadSnapshot> {
-        let snapshot = |entry: &Entry| ThreadSnapshot {
+impl ThreadSnapshot {
+    pub(super) fn of(entry: &Entry) -> Self {
+        Self {
             id: entry.id,
             name: entry.name.as_str().to_owned(),
-            standing: match &entry.place {
-                Place::Ready(head) if head.runs => Standing::Running,
-                Place::Ready(_) => Standing::Ready,
-                Place::Idle(_) => Standing::Waiting,
-                Place::Elsewhere => Standing::Elsewhere,
+            status: match &entry.head {
+                Head::Running(_) | Head::Native(..) => ThreadStatus::Running,
+                Head::Ready(_) | Head::Parked(..) => ThreadStatus::Ready,
+                Head::Idle(_) => ThreadStatus::Waiting,
+                Head::Away => ThreadStatus::Away,
             },
             cancelled: entry.cancelled,
-        };
-        self.known().map(snapshot).collect()
+        }
     }
 }

@@ -1,23 +1,30 @@
-//! The thread `rt-dispatch`: decisions that are due although nothing happens.
+//! The thread `rt-dispatch`: decisions that are due without any other event.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use punctual_os::{Scheduling, Thread, ThreadSpec};
-use punctual_sched::dynamic::Time;
+use punctual_sched::dynamic::{Scheduler, Time};
 
-use super::{Dispatcher, instant, native, now};
+use super::{
+    Dispatcher,
+    clock::{instant, now},
+    native_control,
+};
 
-/// The thread's name.
+/// Name of the thread.
 pub(crate) const NAME: &str = "rt-dispatch";
 
-/// The thread, which ends with this.
+/// Minimum interval between two decisions that only time requires.
+const LEAST_INTERVAL: Duration = Duration::from_micros(50);
+
+/// The running thread; dropping this ends it.
 pub(crate) struct Timer {
     dispatcher: Arc<Dispatcher>,
     thread: Option<Thread<()>>,
 }
 
 impl Timer {
-    /// Starts it at the executive priority.
+    /// Starts the thread at the executive priority.
     pub(crate) fn start(dispatcher: &Arc<Dispatcher>, executive: Scheduling) -> std::io::Result<Self> {
         let for_thread = Arc::clone(dispatcher);
         let thread = ThreadSpec::new(NAME)
@@ -31,9 +38,9 @@ impl Timer {
         })
     }
 
-    /// Whether such a scheduler wants it.
-    pub(crate) fn is_wanted_by(scheduler: &dyn punctual_sched::dynamic::Scheduler) -> bool {
-        native::depends_on_time(scheduler)
+    /// Whether the scheduler needs the thread.
+    pub(crate) fn is_wanted_by(scheduler: &dyn Scheduler) -> bool {
+        native_control::depends_on_time(scheduler)
     }
 }
 
@@ -48,20 +55,21 @@ impl Drop for Timer {
 }
 
 impl Dispatcher {
-    /// Sleeps until a decision is due, takes it, and so on.
+    /// Sleeps until a decision is due, carries it out, and repeats.
     fn keep_time(&self) {
         let mut state = self.state.lock();
         while !state.ends {
             let now = now();
-            let due = state.choice.reconsider_at.unwrap_or(Time::NEVER);
+            let due = state.scheduler.reconsider_at.unwrap_or(Time::NEVER);
             if due <= now {
-                let wakes = state.reconsider(now);
-                // Whoever was chosen must come to run in between, however long a decision takes: one that waits for processor time
-                // of its own would be due again and again, and this thread would take all of it.
-                let earliest = super::now() + LEAST_INTERVAL;
-                state.choice.reconsider_at = state.choice.reconsider_at.map(|again| again.max(earliest));
+                let wakes = state.reschedule(None, now);
+                // The chosen thread must get processor time in between, however long a decision takes. Otherwise a decision that
+                // waits for processor time of that thread is due again and again, and this thread takes the whole processor.
+                let earliest = self::now() + LEAST_INTERVAL;
+                let again = &mut state.scheduler.reconsider_at;
+                *again = again.map(|again| again.max(earliest));
                 drop(state);
-                wakes.open();
+                wakes.wake();
                 state = self.state.lock();
                 continue;
             }
@@ -71,6 +79,3 @@ impl Dispatcher {
         }
     }
 }
-
-/// Between two decisions that only time asks for.
-const LEAST_INTERVAL: std::time::Duration = std::time::Duration::from_micros(50);

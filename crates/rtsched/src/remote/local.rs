@@ -6,7 +6,7 @@ use crate::endsystem::Endsystem;
 
 impl LocalThreads for Endsystem {
     fn look(&self, id: DistributableThreadId) -> Option<Local> {
-        self.dispatcher.look_at(id, |entry| Local {
+        self.dispatcher.inspect_thread(id, |entry| Local {
             cancelled: entry.cancelled,
             calls: entry.called_object().cloned(),
         })
@@ -15,7 +15,7 @@ impl LocalThreads for Endsystem {
     fn was_called_by(&self, id: DistributableThreadId, peer: Peer) -> bool {
         let called = self
             .dispatcher
-            .look_at(id, |entry| entry.peers.contains(&Some(peer)));
+            .inspect_thread(id, |entry| entry.peers.contains(&Some(peer)));
         called == Some(true)
     }
 

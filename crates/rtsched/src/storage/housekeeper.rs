@@ -3,7 +3,7 @@ use std::{io, sync::Arc};
 use punctual_os::{Thread, ThreadSpec};
 use punctual_sched::dynamic::Time;
 
-use super::VisitorStorage;
+use super::RetainedStorage;
 
 /// A thread of the system that calls the destructors of visitors that have been forgotten, so that no lane has to. Give it a low
 /// priority. Ends when dropped.
@@ -16,12 +16,12 @@ use super::VisitorStorage;
 /// let scheduling = RtScheduling::builder().build()?;
 /// let clock = scheduling.clone();
 /// let spec = ThreadSpec::new(Housekeeper::NAME);
-/// let housekeeper = Housekeeper::start(Arc::clone(scheduling.visitors()), spec, move || clock.now())?;
+/// let housekeeper = Housekeeper::start(Arc::clone(scheduling.retained_storage()), spec, move || clock.now())?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Housekeeper {
-    visitors: Arc<VisitorStorage>,
+    visitors: Arc<RetainedStorage>,
     thread: Option<Thread<()>>,
 }
 
@@ -29,12 +29,12 @@ impl Housekeeper {
     /// The name that its thread has where nothing else is asked for.
     pub const NAME: &'static str = "dt-housekeeper";
 
-    /// Starts it. `now` reads the clock that [`VisitorStorage::leaves`] is told the time of.
+    /// Starts it. `now` reads the clock that [`RetainedStorage::leaves`] is told the time of.
     ///
     /// # Errors
     /// The thread could not be started.
     pub fn start(
-        visitors: Arc<VisitorStorage>,
+        visitors: Arc<RetainedStorage>,
         spec: ThreadSpec,
         now: impl Fn() -> Time + Send + 'static,
     ) -> io::Result<Self> {

@@ -12,7 +12,7 @@
 //!
 //! Keys belong to the process, as those of POSIX do; [`MAX_KEYS`] may be there at once. Making one, reading and writing take as
 //! long with ten thousand keys as with one. What a thread stores is dropped when the thread ends at the host where it began; what
-//! a visitor stores is kept for its next visit, within limits ([`VisitorStorage`]).
+//! a visitor stores is kept for its next visit, within limits ([`RetainedStorage`]).
 //!
 //! Values are of this host: they do not travel with the thread.
 //!
@@ -35,9 +35,9 @@ mod housekeeper;
 mod key;
 mod key_table;
 mod object_key;
+mod retained;
 mod slots;
 mod thread_storage;
-mod visitors;
 mod word_key;
 
 pub use attachment::{attach, detach, is_attached};
@@ -46,6 +46,6 @@ pub use housekeeper::Housekeeper;
 pub use key::StorageKey;
 pub use key_table::MAX_KEYS;
 pub use object_key::ObjectKey;
+pub use retained::{RetainedStorage, RetentionLimits};
 pub use thread_storage::{ThreadStorage, panicked_destructors};
-pub use visitors::{VisitorLimits, VisitorStorage};
 pub use word_key::{Word, WordKey};

@@ -15,7 +15,7 @@ use super::{
 /// system, the destructors of its values are called.
 ///
 /// The runtime makes one for each distributable thread, attaches it wherever the thread runs, and hands that of a visitor that
-/// leaves to [`VisitorStorage`](super::VisitorStorage). Memory is used again and never given back to the system: making, cloning and
+/// leaves to [`RetainedStorage`](super::RetainedStorage). Memory is used again and never given back to the system: making, cloning and
 /// dropping allocate nothing as long as no more are there than before.
 ///
 /// ```
@@ -47,7 +47,7 @@ impl ThreadStorage {
     /// Runs `work` on the calling thread of the system as a part of the distributable thread; restores what was attached before, on
     /// every way out.
     pub fn enter<R>(&self, work: impl FnOnce() -> R) -> R {
-        let _restores = Restores(replace(Some(self.clone())));
+        let _restore = scopeguard::guard(replace(Some(self.clone())), |before| drop(replace(before)));
         work()
     }
 
@@ -113,14 +113,6 @@ pub fn panicked_destructors() -> u64 {
 }
 
 static PANICKED: AtomicU64 = AtomicU64::new(0);
-
-struct Restores(Option<ThreadStorage>);
-
-impl Drop for Restores {
-    fn drop(&mut self) {
-        drop(replace(self.0.take()));
-    }
-}
 
 /// In passes, until nothing is left for a destructor. Everything is unset then.
 fn destroy(slots: &Slots) {

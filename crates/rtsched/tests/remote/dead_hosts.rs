@@ -151,8 +151,8 @@ fn a_thread_whose_caller_has_died_ends_with_its_request() {
     eventually("the orphan has ended", || last.scheduling.threads() == 0);
     // What it has stored there is kept for as long as it might come back, and no longer.
     let later = last.scheduling.now() + Duration::from_secs(3600);
-    last.scheduling.visitors().destroy_forgotten(later);
-    assert!(last.scheduling.visitors().is_empty());
+    last.scheduling.retained_storage().destroy_forgotten(later);
+    assert!(last.scheduling.retained_storage().is_empty());
     assert_eq!(destroyed.load(Ordering::SeqCst), 1);
 }
 

@@ -10,12 +10,12 @@ use std::{
 
 use punctual_os::{Gate, PiMutex, ThreadSpec};
 use punctual_rtsched::{
-    DistributableThreadState, RetryPolicy, RtScheduling, SchedulingError, Standing,
+    DistributableThreadState, RetryPolicy, RtScheduling, SchedulingError, ThreadStatus,
     storage::{Housekeeper, WordKey},
 };
 use punctual_types::{Completion, SystemExceptionKind};
 
-use crate::hosts::{Host, Log, WorkerRef, await_standing, cooperative, eventually, importance};
+use crate::hosts::{Host, Log, WorkerRef, await_status, cooperative, eventually, importance};
 
 const LONG: Duration = Duration::from_secs(30);
 
@@ -73,7 +73,7 @@ fn it_spawns_a_thread_with_the_implicit_parameters_and_the_caller_goes_on() {
             assert_eq!(names, ["work"]);
             // While the servant is at it, the caller is what it was, has its head, and begins and ends segments.
             assert_eq!(current.scheduling_parameter()?, importance(5));
-            assert_eq!(client.scheduling.snapshot()[0].standing, Standing::Running);
+            assert_eq!(client.scheduling.snapshot()[0].status, ThreadStatus::Running);
             segment.update(importance(6))?;
             current.segment("nested", importance(7), |_| Ok::<_, SchedulingError>(()))?;
             gate.open();
@@ -117,16 +117,16 @@ fn while_its_caller_waits_another_runs() {
     let low = ThreadSpec::new("low").spawn(move || {
         scheduling.current().segment("low", importance(1), |_| {
             of_low.add("low");
-            assert_eq!(standing_of(&scheduling, "high"), Standing::Waiting);
+            assert_eq!(standing_of(&scheduling, "high"), ThreadStatus::Waiting);
             // Only now: the reply cannot come unless this one runs.
             gate.open();
-            await_standing(&scheduling, "high", Standing::Ready);
+            await_status(&scheduling, "high", ThreadStatus::Ready);
             of_low.add("low ends");
             Ok::<_, SchedulingError>(())
         })
     });
     let low = low.unwrap();
-    await_standing(&client.scheduling, "low", Standing::Ready);
+    await_status(&client.scheduling, "low", ThreadStatus::Ready);
     let call = worker.work_later(1);
     assert!(
         log.lines().is_empty(),
@@ -162,7 +162,7 @@ fn a_look_that_finds_nothing_lets_one_that_waits_go_first() {
                 Ok::<_, SchedulingError>(())
             })
         });
-        await_standing(&client.scheduling, "high", Standing::Ready);
+        await_status(&client.scheduling, "high", ThreadStatus::Ready);
         if look == "is_ready" {
             assert!(!call.is_ready());
         } else {
@@ -170,7 +170,7 @@ fn a_look_that_finds_nothing_lets_one_that_waits_go_first() {
             assert!(matches!(polled, Poll::Pending));
         }
         log.add(look);
-        assert_eq!(standing_of(&client.scheduling, "low"), Standing::Running);
+        assert_eq!(standing_of(&client.scheduling, "low"), ThreadStatus::Running);
         high.unwrap().join().unwrap().unwrap();
     }
     gate.open();
@@ -238,7 +238,7 @@ fn cancelled_while_it_waits_the_caller_is_told_with_the_reply() {
             Ok::<_, SchedulingError>(())
         })
     });
-    await_standing(&client.scheduling, "track", Standing::Waiting);
+    await_status(&client.scheduling, "track", ThreadStatus::Waiting);
     let id = client.scheduling.snapshot()[0].id;
     client.scheduling.lookup(id).unwrap().cancel().unwrap();
     gate.open();
@@ -290,7 +290,7 @@ fn a_wait_that_times_out_is_over_for_the_caller_only() {
                 assert_eq!(late.kind, SystemExceptionKind::Timeout);
             }
             // The caller goes on with its head.
-            assert_eq!(standing_of(&client.scheduling, "track"), Standing::Running);
+            assert_eq!(standing_of(&client.scheduling, "track"), ThreadStatus::Running);
             segment.update(importance(6))?;
             gate.open();
             eventually("it has ended", || server.scheduling.threads() == 0);
@@ -317,7 +317,7 @@ fn a_call_that_is_given_up_leaves_nothing() {
     let called = current.segment("track", importance(5), |segment| {
         let mut call = worker.work_later(1);
         assert!(!call.is_ready_within(Duration::from_millis(20)), "it only looked");
-        assert_eq!(standing_of(&client.scheduling, "track"), Standing::Running);
+        assert_eq!(standing_of(&client.scheduling, "track"), ThreadStatus::Running);
         eventually("it has begun", || server.scheduling.threads() == 1);
         drop(call);
         segment.update(importance(6))?;
@@ -344,7 +344,7 @@ fn what_it_has_stored_ends_with_it() {
     let (client, server) = (Host::with_replies(cooperative()), Host::new());
     let scheduling = server.scheduling.clone();
     let spec = ThreadSpec::new(Housekeeper::NAME);
-    let visitors = Arc::clone(server.scheduling.visitors());
+    let visitors = Arc::clone(server.scheduling.retained_storage());
     let _housekeeper = Housekeeper::start(visitors, spec, move || scheduling.current().now()).unwrap();
     let worker = server.serve(move |value| {
         key.set(7).unwrap();
@@ -359,8 +359,8 @@ fn what_it_has_stored_ends_with_it() {
     assert_eq!(destroyed.recv_timeout(LONG), Ok(7));
 }
 
-fn standing_of(scheduling: &RtScheduling, name: &str) -> Standing {
+fn standing_of(scheduling: &RtScheduling, name: &str) -> ThreadStatus {
     let threads = scheduling.snapshot();
     let thread = threads.iter().find(|thread| thread.name == name);
-    thread.expect("it is known here").standing
+    thread.expect("it is known here").status
 }

@@ -4,13 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use punctual_os::{PiMutex, ThreadSpec};
 use punctual_rtsched::{
-    RtScheduling, SchedulingError, Standing,
-    storage::{VisitorLimits, WordKey},
+    RtScheduling, SchedulingError, ThreadStatus,
+    storage::{RetentionLimits, WordKey},
 };
 use punctual_sched::dynamic::{EarliestDeadlineFirst, SchedulingParameters};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use crate::hosts::{Host, Log, await_standing, cooperative, decisions, eventually, importance};
+use crate::hosts::{Host, Log, await_status, cooperative, decisions, eventually, importance};
 
 #[test]
 fn a_two_way_call_takes_the_thread_along_and_back() {
@@ -310,13 +310,13 @@ fn while_one_is_away_another_runs() {
                 scheduling
                     .snapshot()
                     .iter()
-                    .any(|thread| thread.name == "high" && thread.standing == Standing::Ready)
+                    .any(|thread| thread.name == "high" && thread.status == ThreadStatus::Ready)
             });
             of_low.add("low ends");
             current.end_scheduling_segment("low").unwrap();
         })
         .unwrap();
-    await_standing(&client.scheduling, "low", Standing::Ready);
+    await_status(&client.scheduling, "low", ThreadStatus::Ready);
     worker.work(1).unwrap();
     log.add("high");
     current.end_scheduling_segment("high").unwrap();
@@ -358,7 +358,11 @@ fn a_call_back_is_the_same_thread_with_its_storage() {
     assert!(hops.get().is_err(), "no thread, no storage");
     assert_eq!(client.scheduling.threads(), 0);
     eventually("it has left", || server.scheduling.threads() == 0);
-    assert_eq!(server.scheduling.visitors().len(), 1, "for when it comes again");
+    assert_eq!(
+        server.scheduling.retained_storage().len(),
+        1,
+        "for when it comes again"
+    );
 }
 
 #[test]
@@ -580,13 +584,13 @@ fn a_forged_or_broken_context_is_an_error_to_its_sender() {
 
 #[test]
 fn a_flood_of_fresh_ids_leaves_no_more_than_there_is_room_for() {
-    let limits = VisitorLimits {
-        max_visitors: 8,
-        ..VisitorLimits::default()
+    let limits = RetentionLimits {
+        max_threads: 8,
+        ..RetentionLimits::default()
     };
     let scheduling = RtScheduling::builder()
         .max_threads(4)
-        .visitor_limits(limits)
+        .retention_limits(limits)
         .build()
         .unwrap();
     let (client, server) = (Host::new(), Host::with(scheduling));
@@ -613,6 +617,6 @@ fn a_flood_of_fresh_ids_leaves_no_more_than_there_is_room_for() {
         assert!(server.scheduling.threads() <= 4);
     }
     eventually("they have left", || server.scheduling.threads() == 0);
-    assert!(server.scheduling.visitors().len() <= 8);
-    assert!(server.scheduling.visitors().destroyed_by_lanes() > 0);
+    assert!(server.scheduling.retained_storage().len() <= 8);
+    assert!(server.scheduling.retained_storage().destroyed_by_lanes() > 0);
 }

@@ -3,11 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use punctual_os::{Gate, PiMutex, ThreadSpec};
-use punctual_rtsched::{DistributableThreadState, RtScheduling, SchedulingError, SpawnSpec, Standing};
+use punctual_rtsched::{DistributableThreadState, RtScheduling, SchedulingError, SpawnSpec, ThreadStatus};
 use punctual_sched::dynamic::Time;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use crate::hosts::{Host, await_standing, cooperative, eventually, importance, system};
+use crate::hosts::{Host, await_status, cooperative, eventually, importance, system};
 
 /// What a scheduling point says to a thread that was cancelled just before.
 fn after_cancelling(point: impl FnOnce(&RtScheduling) -> Result<(), SystemException>) -> SystemException {
@@ -148,7 +148,7 @@ fn waits_end_at_once() {
         scheduling
             .snapshot()
             .iter()
-            .any(|thread| thread.name == "asleep" && thread.standing == Standing::Waiting)
+            .any(|thread| thread.name == "asleep" && thread.status == ThreadStatus::Waiting)
     });
     let of_ready = scheduling.clone();
     let ready = ThreadSpec::new("ready")
@@ -159,7 +159,7 @@ fn waits_end_at_once() {
                 .unwrap_err()
         })
         .unwrap();
-    await_standing(&scheduling, "ready", Standing::Ready);
+    await_status(&scheduling, "ready", ThreadStatus::Ready);
     for thread in scheduling.snapshot() {
         if thread.name != "main" {
             scheduling.lookup(thread.id).unwrap().cancel().unwrap();
@@ -220,7 +220,7 @@ fn cancelled_while_it_is_away_it_is_told_with_the_reply() {
         .unwrap();
     entered.pass(None);
     let thread = client.scheduling.snapshot().pop().unwrap();
-    assert_eq!(thread.standing, Standing::Elsewhere);
+    assert_eq!(thread.status, ThreadStatus::Away);
     client.scheduling.lookup(thread.id).unwrap().cancel().unwrap();
     release.open();
     assert!(caller.join().unwrap());

@@ -10,7 +10,7 @@ use std::{
 
 use punctual_orb::{Orb, PriorityModel, interceptors::OrbInitializer};
 use punctual_os::PiMutex;
-use punctual_rtsched::{Preemption, RtScheduling, SchedulingError, Standing};
+use punctual_rtsched::{Preemption, RtScheduling, SchedulingError, ThreadStatus};
 use punctual_sched::dynamic::SchedulingParameters;
 use punctual_stub::rt::{
     AsyncCall, Decode, Encode, Encoder, Interface, ObjectRef, Phase, Skeleton, SystemException, Upcall,
@@ -205,12 +205,12 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// Waits until a thread of that name does that here.
-pub fn await_standing(scheduling: &RtScheduling, name: &str, standing: Standing) {
+pub fn await_status(scheduling: &RtScheduling, name: &str, standing: ThreadStatus) {
     eventually(&format!("{name} is {standing:?}"), || {
         let threads = scheduling.snapshot();
         threads
             .iter()
-            .any(|thread| thread.name == name && thread.standing == standing)
+            .any(|thread| thread.name == name && thread.status == standing)
     });
 }
 

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use punctual_rtsched::{RetryPolicy, SchedulingError, Standing};
+use punctual_rtsched::{RetryPolicy, SchedulingError, ThreadStatus};
 use punctual_sched::dynamic::Time;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use crate::hosts::{Host, Log, await_standing, cooperative, eventually, importance};
+use crate::hosts::{Host, Log, await_status, cooperative, eventually, importance};
 
 const SHORT: Duration = Duration::from_millis(30);
 const LONG: Duration = Duration::from_secs(60);
@@ -143,13 +143,13 @@ fn a_wait_for_ones_turn_ends_with_it() {
             })
         })
         .unwrap();
-    await_standing(&scheduling, "other", Standing::Ready);
+    await_status(&scheduling, "other", ThreadStatus::Ready);
     // It runs, is less important by its update, and waits for this one, which has no time for it.
     current.scheduling_point().unwrap();
     eventually("it is told", || !log.lines().is_empty());
     assert_eq!(log.lines(), ["false"]);
     // What is left of it waits for its turn again.
-    await_standing(&scheduling, "other", Standing::Ready);
+    await_status(&scheduling, "other", ThreadStatus::Ready);
     current.end_scheduling_segment("main").unwrap();
     other.join().unwrap().unwrap();
     assert_eq!(scheduling.threads(), 0);
@@ -159,14 +159,18 @@ fn a_wait_for_ones_turn_ends_with_it() {
 fn a_late_operation_is_still_scheduled() {
     let scheduling = cooperative();
     let current = scheduling.current();
-    let standing = || scheduling.snapshot()[0].standing;
+    let standing = || scheduling.snapshot()[0].status;
     current
         .segment("track", importance(1), |segment| {
             let late = current.operation(SHORT, RetryPolicy::never(), |_| {
                 assert!(current.sleep_until(Time::NEVER).is_err());
-                assert_eq!(standing(), Standing::Running, "it has come back from its sleep");
+                assert_eq!(
+                    standing(),
+                    ThreadStatus::Running,
+                    "it has come back from its sleep"
+                );
                 assert!(current.scheduling_point().is_err());
-                assert_eq!(standing(), Standing::Running);
+                assert_eq!(standing(), ThreadStatus::Running);
                 segment.update(importance(2))
             });
             assert!(late.is_err());

@@ -1,10 +1,10 @@
 //! Who runs after whom.
 
 use punctual_os::{Gate, ThreadSpec};
-use punctual_rtsched::{RtScheduling, SchedulingError, SpawnSpec, Standing};
+use punctual_rtsched::{RtScheduling, SchedulingError, SpawnSpec, ThreadStatus};
 use std::sync::Arc;
 
-use crate::hosts::{Log, await_standing, cooperative, decisions, importance};
+use crate::hosts::{Log, await_status, cooperative, decisions, importance};
 
 /// Starts an OS thread that runs a distributable one, and waits until that wants to run.
 fn contender(
@@ -24,7 +24,7 @@ fn contender(
             run.unwrap();
         })
         .unwrap();
-    await_standing(scheduling, name, Standing::Ready);
+    await_status(scheduling, name, ThreadStatus::Ready);
     thread
 }
 
@@ -169,7 +169,7 @@ fn as_many_run_as_there_are_processors() {
             // While this one runs.
             started.pass(None);
             current.spawn("third", Some(importance(0)), None, SpawnSpec::default(), || ())?;
-            await_standing(&scheduling, "third", Standing::Ready);
+            await_status(&scheduling, "third", ThreadStatus::Ready);
             go_on.open();
             Ok::<_, SchedulingError>(())
         })

@@ -12,10 +12,10 @@ use punctual_orb::interceptors::{
     ClientRequestInfo, ClientRequestInterceptor, Interrupt, OrbInitInfo, OrbInitializer,
 };
 use punctual_os::ThreadSpec;
-use punctual_rtsched::{SchedulingError, Standing};
+use punctual_rtsched::{SchedulingError, ThreadStatus};
 use punctual_types::{Completion, SystemExceptionKind};
 
-use crate::hosts::{Host, Log, WorkerRef, await_standing, cooperative, eventually, importance};
+use crate::hosts::{Host, Log, WorkerRef, await_status, cooperative, eventually, importance};
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -61,11 +61,7 @@ fn calls_of_other_interceptors_do_not_bring_the_head_back() {
     let at_client = scheduling.clone();
     let worker = server.serve(move |value| {
         let threads = at_client.snapshot();
-        assert_eq!(
-            threads[0].standing,
-            Standing::Elsewhere,
-            "its head is at the server"
-        );
+        assert_eq!(threads[0].status, ThreadStatus::Away, "its head is at the server");
         Ok(value)
     });
     let worker = client.resolve(&worker);
@@ -92,7 +88,7 @@ fn who_waits_for_an_asynchronous_reply_lets_others_run() {
             let mut call = worker.work_later(4);
             eventually("it has come", || call.is_ready());
             assert_eq!(call.wait()?, 5);
-            assert_eq!(scheduling.snapshot()[0].standing, Standing::Running);
+            assert_eq!(scheduling.snapshot()[0].status, ThreadStatus::Running);
             segment.update(importance(8))
         })
         .unwrap();
@@ -141,7 +137,7 @@ fn a_oneway_and_a_collocated_call_let_more_eligible_threads_go_first() {
             })
         });
         let high = high.unwrap();
-        await_standing(&client.scheduling, "high", Standing::Ready);
+        await_status(&client.scheduling, "high", ThreadStatus::Ready);
         assert!(call(&worker));
         log.add("low");
         current.end_scheduling_segment("low").unwrap();

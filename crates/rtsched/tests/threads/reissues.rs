@@ -12,11 +12,11 @@ use std::{
 };
 
 use punctual_os::PiMutex;
-use punctual_rtsched::{RtScheduling, SchedulingError, Standing, storage::WordKey};
+use punctual_rtsched::{RtScheduling, SchedulingError, ThreadStatus, storage::WordKey};
 use punctual_stub::rt::Interface as _;
 use punctual_types::{DistributableThreadId, SystemExceptionKind};
 
-use crate::hosts::{Host, WorkerRef, await_standing, eventually, importance};
+use crate::hosts::{Host, WorkerRef, await_status, eventually, importance};
 
 const LONG: Duration = Duration::from_secs(30);
 const REPLY: u8 = 1;
@@ -61,7 +61,7 @@ impl Played {
         let id = thread.0.to_be_bytes();
         let named = body.windows(16).filter(|octets| *octets == id).count();
         assert_eq!(named, 1, "each attempt says once whose it is");
-        await_standing(&self.caller, "track", Standing::Elsewhere);
+        await_status(&self.caller, "track", ThreadStatus::Away);
         let mut id: [u8; 4] = body[..4].try_into().unwrap();
         if is_little {
             id.reverse();
@@ -163,7 +163,7 @@ fn called(
             result
         });
         // The head is back, with all that it had.
-        assert_eq!(client.scheduling.snapshot()[0].standing, Standing::Running);
+        assert_eq!(client.scheduling.snapshot()[0].status, ThreadStatus::Running);
         assert_eq!((current.id()?, stored.get().unwrap()), (id, Some(7)));
         assert_eq!(current.current_scheduling_segment_names()?, ["track"]);
         assert_eq!(current.scheduling_parameter()?, importance(5));

@@ -9,12 +9,12 @@ use std::{
 };
 
 use punctual_os::ThreadSpec;
-use punctual_rtsched::{Mechanism, Preemption, RtScheduling, SchedulingError, Standing};
+use punctual_rtsched::{Mechanism, Preemption, RtScheduling, SchedulingError, ThreadStatus};
 use punctual_sched::dynamic::{
     EarliestDeadlineFirst, MaximumUrgencyFirst, ParameterKind, Scheduler, SchedulingParameters, Slot, Time,
 };
 
-use crate::hosts::{Log, await_standing, cooperative, eventually, importance};
+use crate::hosts::{Log, await_status, cooperative, eventually, importance};
 
 #[test]
 fn threads_move_to_a_scheduler_that_is_installed() {
@@ -39,7 +39,7 @@ fn threads_move_to_a_scheduler_that_is_installed() {
         })
         .into();
     for name in ["low", "high"] {
-        await_standing(&scheduling, name, Standing::Ready);
+        await_status(&scheduling, name, ThreadStatus::Ready);
     }
     let manager = scheduling.manager();
     manager
@@ -83,7 +83,7 @@ fn from_the_ready_queue_to_native_priorities_nobody_is_left_waiting() {
             current.end_scheduling_segment("other").unwrap();
         })
         .unwrap();
-    await_standing(&scheduling, "other", Standing::Ready);
+    await_status(&scheduling, "other", ThreadStatus::Ready);
     let manager = scheduling.manager();
     manager
         .install(
@@ -178,7 +178,7 @@ fn with_a_broken_scheduler_threads_run_in_the_order_of_arrival() {
                     log.add(name);
                     current.end_scheduling_segment(name).unwrap();
                 });
-                await_standing(&scheduling, name, Standing::Ready);
+                await_status(&scheduling, name, ThreadStatus::Ready);
                 thread.unwrap()
             })
             .into();

@@ -3,7 +3,7 @@
 use std::{error::Error, mem, sync::Mutex, thread, time::Duration};
 
 use punctual::prelude::*;
-use punctual::rtscheduling::{Mechanism, RtScheduling, Standing};
+use punctual::rtscheduling::{Mechanism, RtScheduling, ThreadStatus};
 use scheduler_of_your_own::{first_come_first_served, scheduler};
 
 punctual::include_idl!("workshop");
@@ -17,9 +17,9 @@ struct Workshop {
 }
 
 impl Workshop {
-    fn count(&self, standing: Standing) -> u32 {
+    fn count(&self, status: ThreadStatus) -> u32 {
         let here = self.scheduling.snapshot();
-        here.iter().filter(|thread| thread.standing == standing).count() as u32
+        here.iter().filter(|thread| thread.status == status).count() as u32
     }
 }
 
@@ -34,18 +34,18 @@ impl workshop::Bench for Workshop {
 
     fn hold(&self, jobs: u32) -> Result<(), SystemException> {
         // For the scheduler it works: it comes to no scheduling point.
-        while self.count(Standing::Ready) < jobs {
+        while self.count(ThreadStatus::Ready) < jobs {
             thread::sleep(MILLISECOND);
         }
         Ok(())
     }
 
     fn busy(&self) -> Result<bool, SystemException> {
-        Ok(self.count(Standing::Running) > 0)
+        Ok(self.count(ThreadStatus::Running) > 0)
     }
 
     fn waiting(&self) -> Result<u32, SystemException> {
-        Ok(self.count(Standing::Ready))
+        Ok(self.count(ThreadStatus::Ready))
     }
 
     fn work(&self, job: &str, milliseconds: u32) -> Result<(), SystemException> {

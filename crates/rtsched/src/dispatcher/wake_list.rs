@@ -1,18 +1,20 @@
+//! Threads to wake after the dispatcher's lock has been released.
+
 use std::sync::Arc;
 
 use punctual_os::Gate;
 
-/// Whom to wake, once the lock is free.
+/// Gates to open after the lock has been released.
 #[derive(Default)]
-pub(super) struct Wakes {
+pub(super) struct WakeList {
     gates: [Option<Arc<Gate>>; 4],
 }
 
-impl Wakes {
+impl WakeList {
     pub(super) fn push(&mut self, gate: &Arc<Gate>) {
         match self.gates.iter_mut().find(|place| place.is_none()) {
             Some(place) => *place = Some(Arc::clone(gate)),
-            // Woken now, it waits for the lock once more.
+            // The list is full. A thread woken now waits for the lock once more.
             None => gate.open(),
         }
     }
@@ -23,7 +25,7 @@ impl Wakes {
         }
     }
 
-    pub(super) fn open(self) {
+    pub(super) fn wake(self) {
         for gate in self.gates.into_iter().flatten() {
             gate.open();
         }

@@ -1,15 +1,17 @@
+//! Native priorities in the order of eligibilities.
+
 use std::ops::RangeInclusive;
 
 use punctual_types::NativePriority;
 
-/// Native priorities for eligibilities, in their order: [`Mechanism::OsPriorities`](super::Mechanism::OsPriorities).
+/// Native priorities for eligibilities: [`Mechanism::OsPriorities`](super::Mechanism::OsPriorities).
 ///
-/// A new eligibility gets the middle of the gap between its neighbours, so that the others stay where they are. Where there is no
-/// gap, all are spread anew. Where there are more eligibilities than priorities, one shares the level of the next lower one until it
-/// changes. Decisions take O(log n) comparisons in at most 99 levels; no allocation.
-pub(super) struct Levels {
+/// A new eligibility gets the middle of the gap between its neighbours, so that the others keep their priorities. Without a gap, all
+/// are spread anew. With more eligibilities than priorities, a new one shares the level of the next lower one until it changes. A
+/// decision takes O(log n) comparisons in at most 99 levels, and no allocation.
+pub(super) struct PriorityLevels {
     range: RangeInclusive<i16>,
-    /// By eligibility, the least first; priorities rise strictly.
+    /// Sorted by eligibility; priorities rise strictly.
     levels: Vec<Level>,
 }
 
@@ -20,17 +22,17 @@ struct Level {
     threads: u32,
 }
 
-/// What a thread has at an eligibility.
+/// Level of a thread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Placed {
-    /// Which level, to leave it by.
+pub(super) struct Placement {
+    /// Key of the level, for [`PriorityLevels::leave`].
     pub(super) level: i64,
     pub(super) native: NativePriority,
-    /// The other threads have other priorities than before: ask for theirs again.
+    /// Whether the priorities of other levels have changed.
     pub(super) respread: bool,
 }
 
-impl Levels {
+impl PriorityLevels {
     pub(super) fn new(range: RangeInclusive<i16>) -> Self {
         let room = range.clone().count();
         Self {
@@ -43,19 +45,19 @@ impl Levels {
         self.levels.clear();
     }
 
-    /// A thread of this eligibility more.
-    pub(super) fn enter(&mut self, eligibility: i64) -> Placed {
+    /// Adds a thread of this eligibility.
+    pub(super) fn enter(&mut self, eligibility: i64) -> Placement {
         let at = match self.find(eligibility) {
             Ok(at) => {
                 self.levels[at].threads += 1;
-                return self.placed(at, false);
+                return self.placement(at, false);
             }
             Err(at) => at,
         };
         if self.levels.len() == self.range.clone().count() {
             let shared = at.saturating_sub(1);
             self.levels[shared].threads += 1;
-            return self.placed(shared, false);
+            return self.placement(shared, false);
         }
         let below = at
             .checked_sub(1)
@@ -74,10 +76,10 @@ impl Levels {
         if respread {
             self.spread();
         }
-        self.placed(at, respread)
+        self.placement(at, respread)
     }
 
-    /// A thread less at this level.
+    /// Removes a thread from this level.
     pub(super) fn leave(&mut self, level: i64) {
         let Ok(at) = self.find(level) else {
             return;
@@ -88,7 +90,7 @@ impl Levels {
         }
     }
 
-    /// What threads at this level have.
+    /// Native priority of this level.
     pub(super) fn native(&self, level: i64) -> NativePriority {
         let at = self.find(level).unwrap_or_else(|at| at.saturating_sub(1));
         NativePriority(
@@ -103,11 +105,11 @@ impl Levels {
             .binary_search_by_key(&eligibility, |level| level.eligibility)
     }
 
-    fn placed(&self, at: usize, respread: bool) -> Placed {
+    fn placement(&self, at: usize, respread: bool) -> Placement {
         let Level {
             eligibility, native, ..
         } = self.levels[at];
-        Placed {
+        Placement {
             level: eligibility,
             native: NativePriority(native),
             respread,
@@ -128,7 +130,7 @@ impl Levels {
 mod tests {
     use super::*;
 
-    fn natives(levels: &Levels, eligibilities: impl IntoIterator<Item = i64>) -> Vec<i16> {
+    fn natives(levels: &PriorityLevels, eligibilities: impl IntoIterator<Item = i64>) -> Vec<i16> {
         eligibilities
             .into_iter()
             .map(|eligibility| levels.native(eligibility).0)
@@ -137,7 +139,7 @@ mod tests {
 
     #[test]
     fn priorities_are_in_the_order_of_eligibilities() {
-        let mut levels = Levels::new(1..=99);
+        let mut levels = PriorityLevels::new(1..=99);
         let arrivals = [5, 900, -3, 7, i64::MAX, 6, i64::MIN, 0, 8, 901];
         for eligibility in arrivals {
             levels.enter(eligibility);
@@ -148,9 +150,9 @@ mod tests {
     }
 
     #[test]
-    fn a_newcomer_seldom_moves_others() {
-        // Rising: each halves what is left at the top.
-        let mut levels = Levels::new(1..=99);
+    fn a_new_eligibility_seldom_moves_others() {
+        // Rising eligibilities: each halves the gap at the top.
+        let mut levels = PriorityLevels::new(1..=99);
         let respread = (0..16).filter(|number| levels.enter(*number).respread).count();
         assert!(respread < 8, "{respread}");
         let natives: Vec<i16> = (0..16).map(|number| levels.native(number).0).collect();
@@ -161,8 +163,8 @@ mod tests {
     }
 
     #[test]
-    fn with_more_eligibilities_than_priorities_none_passes_a_more_eligible_one() {
-        let mut levels = Levels::new(10..=12);
+    fn order_holds_with_more_eligibilities_than_priorities() {
+        let mut levels = PriorityLevels::new(10..=12);
         let mut placed: Vec<(i64, i64)> = [1, 3, 5, 4, 2, 0, 9]
             .map(|eligibility| (eligibility, levels.enter(eligibility).level))
             .into();
@@ -177,8 +179,8 @@ mod tests {
     }
 
     #[test]
-    fn levels_that_are_left_are_free() {
-        let mut levels = Levels::new(1..=3);
+    fn empty_levels_are_reused() {
+        let mut levels = PriorityLevels::new(1..=3);
         for round in 0..100 {
             let placed = levels.enter(round);
             assert_eq!((placed.native.0, placed.respread), (2, false));
