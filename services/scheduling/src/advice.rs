@@ -1,3 +1,5 @@
+//! Changes that make a schedule feasible.
+
 use punctual::{NativePriority, Priority};
 use punctual_sched::analysis;
 
@@ -20,24 +22,26 @@ use crate::{Class, Lane, Model, Place, Refusal, Schedule, Wait};
 ///     period = "10 ms"
 ///     step = [{ host = "localhost", wcet = "1 ms" }]
 /// "#;
-/// let advice = Advice::for_schedule(&Schedule::parse("urgent.toml", text)?).expect("it can be helped");
+/// let advice = Advice::for_schedule(&Schedule::parse("urgent.toml", text)?).expect("a change exists");
 /// assert!(advice.changes[0].starts_with("lower the priority of `slow` from 20000 to"));
 /// assert!(advice.schedule.is_feasible());
 /// # Ok::<(), punctual_scheduling::FileError>(())
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Advice {
-    /// What to do, a sentence each.
+    /// Descriptions of the changes.
     pub changes: Vec<String>,
-    /// The schedule with these changes, which is feasible.
+    /// The changed schedule, which is feasible.
     pub schedule: Schedule,
 }
 
 impl Advice {
-    /// The smallest change found: missing lanes, else lanes for one pool, else for all, else one priority, else new priorities.
+    /// Finds the smallest change: missing lanes, else lanes for one pool, else for all, else one priority,
+    /// else new priorities.
     ///
-    /// `None` for a schedule that is feasible already, and where nothing was found. Where every activity has one step, no
-    /// priorities help then; for chains of calls there may be some that the analysis cannot vouch for.
+    /// Returns `None` if the schedule is feasible already, or if nothing was found. If every activity has one
+    /// step, no assignment of priorities is feasible then; for chains of calls, one may exist that the
+    /// analysis cannot prove.
     pub fn for_schedule(schedule: &Schedule) -> Option<Self> {
         if schedule.is_feasible() {
             return None;
@@ -51,15 +55,15 @@ impl Advice {
             return Some(complete);
         }
         let without_lanes: Vec<usize> = (0..complete.schedule.pools.len())
-            .filter(|place| !complete.schedule.pools[*place].has_lanes())
+            .filter(|index| !complete.schedule.pools[*index].has_lanes())
             .collect();
-        let one_pool = without_lanes.iter().map(|place| complete.with_lanes(&[*place]));
+        let one_pool = without_lanes.iter().map(|index| complete.with_lanes(&[*index]));
         let all_pools = (without_lanes.len() > 1).then(|| complete.with_lanes(&without_lanes));
         let lanes: Vec<Self> = one_pool.chain(all_pools).collect();
         if let Some(found) = lanes.iter().find(|advice| advice.schedule.is_feasible()) {
             return Some(found.clone());
         }
-        // Priorities with the pools as they are, else with lanes wherever they are missing.
+        // Priorities with the pools unchanged, else with lanes in all pools.
         let starts = [Some(&complete), lanes.last()];
         let starts = starts.into_iter().flatten();
         starts
@@ -68,7 +72,7 @@ impl Advice {
             .or_else(|| starts.clone().find_map(|advice| advice.with_new_priorities()))
     }
 
-    /// With a lane for each priority at which a pool with lanes is called.
+    /// Adds a lane for each priority at which a pool with lanes is called.
     fn with_missing_lanes(&self) -> Self {
         let mut advice = self.clone();
         for refusal in self.schedule.refusals() {
@@ -80,7 +84,7 @@ impl Advice {
                 continue;
             };
             if !found.has_lane(priority) {
-                // What nobody has asked for a priority may have none; this lane needs one.
+                // The pool's class has no priorities, which this lane needs.
                 let class = (found.class == Some(Class::Ordinary)).then_some(Class::Fifo);
                 found.lanes.push(Lane {
                     class,
@@ -94,11 +98,11 @@ impl Advice {
         advice
     }
 
-    /// With lanes in place of plain threads in these pools, one for each priority at which they are called.
+    /// Replaces the threads of these pools by lanes, one for each priority at which the pool is called.
     fn with_lanes(&self, pools: &[usize]) -> Self {
         let mut advice = self.clone();
-        for place in pools {
-            let name = advice.schedule.pools[*place].name.clone();
+        for index in pools {
+            let name = advice.schedule.pools[*index].name.clone();
             let mut priorities: Vec<Priority> = Vec::new();
             for activity in &self.schedule.activities {
                 let calls = activity.steps.iter().filter_map(|step| match step.place()? {
@@ -111,14 +115,14 @@ impl Advice {
                 });
                 priorities.extend(calls);
             }
-            // What adapters and objects declare needs its lane too, called or not.
+            // Declared priorities of adapters and objects need lanes, too, whether called or not.
             for adapter in self
                 .schedule
                 .adapters
                 .iter()
                 .filter(|adapter| adapter.pool == name)
             {
-                priorities.push(adapter.priority);
+                priorities.push(adapter.model.server_priority());
                 let objects = self.schedule.objects.iter();
                 priorities.extend(
                     objects
@@ -132,8 +136,8 @@ impl Advice {
                 continue;
             }
             let shown: Vec<_> = priorities.iter().map(ToString::to_string).collect();
-            let pool = &mut advice.schedule.pools[*place];
-            // What its threads were like, those of each lane are.
+            let pool = &mut advice.schedule.pools[*index];
+            // The lanes take over the settings of the threads.
             let lane = |priority| Lane {
                 dynamic_threads: pool.dynamic_threads,
                 dynamic_idle_timeout: pool.dynamic_idle_timeout,
@@ -146,7 +150,7 @@ impl Advice {
             (pool.dynamic_threads, pool.wait) = (0, Wait::Polled);
             (pool.dynamic_idle_timeout, pool.dynamic_run_time) = (None, None);
             let change = format!(
-                "give pool `{name}` lanes of priorities {} in place of its threads",
+                "replace the threads of pool `{name}` by lanes of priorities {}",
                 shown.join(", ")
             );
             advice.changes.push(change);
@@ -170,12 +174,13 @@ impl Advice {
         self.with_priorities(&model, &priorities)
     }
 
-    /// With these native priorities for tasks, and the lanes that they need; `None` where that is not feasible after all.
+    /// Sets these native priorities of tasks and adds the necessary lanes; `None` if the result is not
+    /// feasible.
     fn with_priorities(&self, model: &Model, natives: &[Option<i32>]) -> Option<Self> {
         let mut advice = self.clone();
         let mapping = self.schedule.native_mapping();
-        for (native, place) in natives.iter().zip(&model.activities) {
-            let activity = &mut advice.schedule.activities[*place];
+        for (native, index) in natives.iter().zip(&model.activities) {
+            let activity = &mut advice.schedule.activities[*index];
             let Some(native) = native.and_then(|native| i16::try_from(native).ok()) else {
                 continue;
             };
@@ -197,13 +202,13 @@ impl Advice {
     }
 }
 
-/// So many native priorities, spread evenly over 1 to 99; `None` where there are not enough.
+/// Returns `count` native priorities spread evenly over 1 to 99; `None` if there are too few.
 fn levels(count: usize) -> Option<Vec<i32>> {
     let count = i32::try_from(count)
         .ok()
         .filter(|count| (1..=99).contains(count))?;
     Some(match count {
         1 => vec![50],
-        _ => (0..count).map(|place| 1 + 98 * place / (count - 1)).collect(),
+        _ => (0..count).map(|index| 1 + 98 * index / (count - 1)).collect(),
     })
 }

@@ -1,24 +1,20 @@
-//! What must be true of a schedule beyond its syntax, and where in the text something is not.
+//! Checks of a schedule beyond its syntax.
 
 mod threads;
 
 use punctual::{Priority, PriorityMapping};
 use punctual_toml::{Key, Problem, distinct};
 
-use crate::{
-    AdapterModel, Class, Schedule, Step,
-    error::list,
-    schedule::{Activity, Adapter, Object, Pool},
-};
+use crate::{Activity, Adapter, Class, Object, Pool, Schedule, Step, error::list};
 
 pub(crate) fn check(schedule: &Schedule) -> Result<(), Problem> {
     let root = Key::default();
     if schedule.hosts.is_empty() {
         return root.name("hosts").problem("name at least one host");
     }
-    distinct(&schedule.hosts, |place| root.item("hosts", place))?;
+    distinct(&schedule.hosts, |index| root.item("hosts", index))?;
     let names =
-        |names: Vec<&String>, kind| distinct(names, |place| Key::default().item(kind, place).name("name"));
+        |names: Vec<&String>, kind| distinct(names, |index| Key::default().item(kind, index).name("name"));
     names(schedule.pools.iter().map(|pool| &pool.name).collect(), "pool")?;
     names(
         schedule.adapters.iter().map(|adapter| &adapter.name).collect(),
@@ -40,17 +36,17 @@ pub(crate) fn check(schedule: &Schedule) -> Result<(), Problem> {
         schedule,
         mapping: schedule.native_mapping(),
     };
-    for (place, pool) in schedule.pools.iter().enumerate() {
-        checks.pool(pool, &root.item("pool", place))?;
+    for (index, pool) in schedule.pools.iter().enumerate() {
+        checks.pool(pool, &root.item("pool", index))?;
     }
-    for (place, adapter) in schedule.adapters.iter().enumerate() {
-        checks.adapter(adapter, &root.item("adapter", place))?;
+    for (index, adapter) in schedule.adapters.iter().enumerate() {
+        checks.adapter(adapter, &root.item("adapter", index))?;
     }
-    for (place, object) in schedule.objects.iter().enumerate() {
-        checks.object(object, &root.item("object", place))?;
+    for (index, object) in schedule.objects.iter().enumerate() {
+        checks.object(object, &root.item("object", index))?;
     }
-    for (place, activity) in schedule.activities.iter().enumerate() {
-        checks.activity(activity, &root.item("activity", place))?;
+    for (index, activity) in schedule.activities.iter().enumerate() {
+        checks.activity(activity, &root.item("activity", index))?;
     }
     Ok(())
 }
@@ -66,40 +62,38 @@ impl Checks<'_> {
             Some(host) => self.host(host, key.name("host"))?,
             None if self.schedule.hosts.len() > 1 => {
                 let hosts = list(&self.schedule.hosts);
-                return key
-                    .clone()
-                    .problem(format!("`host` is missing; there are {hosts}"));
+                return key.clone().problem(format!("`host` is missing; known: {hosts}"));
             }
             None => {}
         }
         if pool.has_lanes() && pool.threads.is_some() {
             return key
                 .name("threads")
-                .problem("a pool with lanes has its threads there; drop this or `lanes`");
+                .problem("not for a pool with lanes, which have threads themselves; remove this or `lanes`");
         }
         if pool.has_lanes() && pool.priority.is_some() {
-            return key
-                .name("priority")
-                .problem("a pool with lanes has its priorities there; drop this or `lanes`");
+            return key.name("priority").problem(
+                "not for a pool with lanes, which have priorities themselves; remove this or `lanes`",
+            );
         }
         if pool.threads == Some(0) {
             return key.name("threads").problem("a pool needs at least 1 thread");
         }
         self.mapped(pool.priority, key.name("priority"))?;
         threads::pool(pool, key)?;
-        for (place, lane) in pool.lanes.iter().enumerate() {
-            let key = key.item("lanes", place);
+        for (index, lane) in pool.lanes.iter().enumerate() {
+            let key = key.item("lanes", index);
             self.mapped(Some(lane.priority), key.name("priority"))?;
             if lane.threads == 0 {
                 return key.name("threads").problem("a lane needs at least 1 thread");
             }
             threads::lane(pool, lane, &key)?;
-            if pool.lanes[..place]
+            if pool.lanes[..index]
                 .iter()
                 .any(|other| other.priority == lane.priority)
             {
                 let text = format!(
-                    "another lane has priority {}; one lane for each priority",
+                    "another lane has priority {}; each lane needs its own priority",
                     lane.priority
                 );
                 return key.name("priority").problem(text);
@@ -112,9 +106,10 @@ impl Checks<'_> {
         let Some(pool) = self.schedule.pool(&adapter.pool) else {
             return self.no_pool(&adapter.pool, key.name("pool"));
         };
-        self.mapped(Some(adapter.priority), key.name("priority"))?;
-        if adapter.model == AdapterModel::ServerDeclared {
-            served(pool, adapter.priority, key.name("priority"))?;
+        let priority = adapter.model.server_priority();
+        self.mapped(Some(priority), key.name("priority"))?;
+        if adapter.is_server_declared() {
+            served(pool, priority, key.name("priority"))?;
         }
         Ok(())
     }
@@ -127,16 +122,13 @@ impl Checks<'_> {
                 .iter()
                 .map(|adapter| adapter.name.clone())
                 .collect();
-            let text = format!(
-                "no adapter is named `{}`; there are {}",
-                object.adapter,
-                list(&names)
-            );
+            let text = format!("unknown adapter `{}`; known: {}", object.adapter, list(&names));
             return key.name("adapter").problem(text);
         };
-        if adapter.model != AdapterModel::ServerDeclared {
+        if !adapter.is_server_declared() {
             let text = format!(
-                "requests to objects of `{}` have their clients' priorities; name an adapter whose model is \"server-declared\"",
+                "requests to objects of adapter `{}` have their clients' priorities; use an adapter whose \
+                 model is \"server-declared\"",
                 adapter.name
             );
             return key.name("adapter").problem(text);
@@ -145,34 +137,34 @@ impl Checks<'_> {
         let pool = self
             .schedule
             .pool(&adapter.pool)
-            .expect("adapters were checked before");
+            .expect("adapters are checked before objects");
         served(pool, object.priority, key.name("priority"))
     }
 
     fn activity(&self, activity: &Activity, key: &Key) -> Result<(), Problem> {
         self.mapped(Some(activity.priority), key.name("priority"))?;
         if activity.period.is_some_and(|period| period.is_zero()) {
-            return key.name("period").problem("a period must be longer than 0");
+            return key.name("period").problem("must be longer than 0");
         }
         if activity.period.is_none() && !activity.steps.is_empty() {
             return key
                 .clone()
-                .problem("`period` is missing; steps alone say nothing about time");
+                .problem("`period` is missing; add it, or remove `step`");
         }
         if activity.period.is_some() && activity.steps.is_empty() {
             return key
                 .clone()
-                .problem("`step` is missing; say what the activity does, or drop `period`");
+                .problem("`step` is missing; add the steps of the activity, or remove `period`");
         }
-        for (place, step) in activity.steps.iter().enumerate() {
-            let key = key.item("step", place);
+        for (index, step) in activity.steps.iter().enumerate() {
+            let key = key.item("step", index);
             self.step(step, &key)?;
             self.has_priority(activity, step, &key)?;
         }
         Ok(())
     }
 
-    /// Time can be promised only where threads have a priority.
+    /// Checks that the threads of a step have priorities, without which no response time is bounded.
     fn has_priority(&self, activity: &Activity, step: &Step, key: &Key) -> Result<(), Problem> {
         let Some(pool) = self.schedule.pool_of(step) else {
             return Ok(());
@@ -181,8 +173,9 @@ impl Checks<'_> {
         let priority = object.map_or(activity.priority, |object| object.priority);
         if pool.class_at(priority) == Some(Class::Ordinary) {
             return key.clone().problem(format!(
-                "pool `{}` serves it with threads of class \"ordinary\", which has no priorities: nobody can say how long that takes; \
-                 let them be \"fifo\" or \"round-robin\", or drop the activity's `period` and `step`",
+                "pool `{}` serves it with threads of class \"ordinary\", which have no priorities, so its \
+                 response time is unbounded; use \"fifo\" or \"round-robin\", or remove the activity's \
+                 `period` and `step`",
                 pool.name
             ));
         }
@@ -192,15 +185,22 @@ impl Checks<'_> {
     fn step(&self, step: &Step, key: &Key) -> Result<(), Problem> {
         match (&step.host, &step.pool, &step.object) {
             (Some(host), None, None) => self.host(host, key.name("host")),
-            (None, Some(pool), None) if self.schedule.pool(pool).is_none() => self.no_pool(pool, key.name("pool")),
+            (None, Some(pool), None) if self.schedule.pool(pool).is_none() => {
+                self.no_pool(pool, key.name("pool"))
+            }
             (None, None, Some(object)) if self.schedule.object(object).is_none() => {
-                let names: Vec<_> = self.schedule.objects.iter().map(|object| object.name.clone()).collect();
-                let text = format!("no object is named `{object}`; there are {}", list(&names));
+                let names: Vec<_> = self
+                    .schedule
+                    .objects
+                    .iter()
+                    .map(|object| object.name.clone())
+                    .collect();
+                let text = format!("unknown object `{object}`; known: {}", list(&names));
                 key.name("object").problem(text)
             }
             (None, Some(_), None) | (None, None, Some(_)) => Ok(()),
             _ => key.clone().problem(
-                "say where it runs with exactly one of `host` (the client's own work), `pool` and `object` (calls)",
+                "exactly one of `host` (the client's own work), `pool` and `object` (calls) is required",
             ),
         }
     }
@@ -210,20 +210,20 @@ impl Checks<'_> {
             return Ok(());
         }
         key.problem(format!(
-            "no host is named `{name}`; `hosts` has {}",
+            "unknown host `{name}`; `hosts` has {}",
             list(&self.schedule.hosts)
         ))
     }
 
     fn no_pool(&self, name: &str, key: Key) -> Result<(), Problem> {
         let names: Vec<_> = self.schedule.pools.iter().map(|pool| pool.name.clone()).collect();
-        key.problem(format!("no pool is named `{name}`; there are {}", list(&names)))
+        key.problem(format!("unknown pool `{name}`; known: {}", list(&names)))
     }
 
     fn mapped(&self, priority: Option<Priority>, key: Key) -> Result<(), Problem> {
         match priority {
             Some(priority) if self.mapping.to_native(priority).is_none() => key.problem(format!(
-                "priority {priority} has no native one (1 to 99) under the mapping \"{}\"",
+                "priority {priority} has no native priority (1 to 99) under the mapping \"{}\"",
                 self.schedule.mapping
             )),
             _ => Ok(()),
@@ -231,14 +231,14 @@ impl Checks<'_> {
     }
 }
 
-/// Whether requests of this priority find a lane.
+/// Checks that requests of this priority find a lane.
 fn served(pool: &Pool, priority: Priority, key: Key) -> Result<(), Problem> {
     if !pool.has_lanes() || pool.has_lane(priority) {
         return Ok(());
     }
     let lanes: Vec<_> = pool.lanes.iter().map(|lane| lane.priority.to_string()).collect();
     key.problem(format!(
-        "pool `{}` has no lane of priority {priority}; its lanes have {}",
+        "pool `{}` has no lane of priority {priority}; its lanes have priorities {}",
         pool.name,
         lanes.join(", ")
     ))

@@ -1,3 +1,5 @@
+//! Priorities of a client's threads.
+
 use std::collections::HashMap;
 
 use punctual::{Orb, Priority};
@@ -24,7 +26,8 @@ pub struct ClientScheduler {
 }
 
 impl ClientScheduler {
-    /// A scheduler for threads that call through this ORB. Its mapping should be the schedule's.
+    /// Creates a scheduler for threads that call through this ORB, which should use the schedule's priority
+    /// mapping.
     pub fn new(orb: &Orb, schedule: &Schedule) -> Self {
         let activities = schedule.activities.iter();
         Self {
@@ -35,10 +38,11 @@ impl ClientScheduler {
         }
     }
 
-    /// Gives the calling thread, and its calls from now on, the activity's priority. No allocation.
+    /// Gives the calling thread and its subsequent calls the activity's priority. Allocates nothing.
     ///
     /// # Errors
-    /// [`SchedulingError::UnknownName`], and [`SchedulingError::Priority`] where the ORB has no native priority for it.
+    /// [`SchedulingError::UnknownName`], and [`SchedulingError::Priority`] if the ORB has no native priority
+    /// for it.
     pub fn schedule_activity(&self, name: &str) -> Result<(), SchedulingError> {
         let Some(priority) = self.activities.get(name) else {
             let mut known: Vec<_> = self.activities.keys().cloned().collect();

@@ -1,7 +1,9 @@
+//! Errors of scheduling by name.
+
 use punctual::{OrbError, SystemException};
 use thiserror::Error;
 
-/// The schedule has nothing of this name: `RTCosScheduling::UnknownName`.
+/// A name that is not in the schedule: `RTCosScheduling::UnknownName`.
 ///
 /// ```
 /// use punctual::Orb;
@@ -10,21 +12,21 @@ use thiserror::Error;
 /// let orb = Orb::builder().build()?;
 /// let schedule = Schedule::parse("radar.toml", "[[activity]]\nname = \"track\"\npriority = 5\n")?;
 /// let error = ClientScheduler::new(&orb, &schedule).schedule_activity("trakc").unwrap_err();
-/// assert_eq!(error.to_string(), "the schedule has no activity `trakc`; it has `track`");
+/// assert_eq!(error.to_string(), "unknown activity `trakc`; known: `track`");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[error("the schedule has no {kind} `{name}`; it has {}", list(.known))]
+#[error("unknown {kind} `{name}`; known: {}", list(.known))]
 pub struct UnknownName {
-    /// What was looked for: an activity, an object, an adapter, a host.
+    /// Kind of the name: activity, object, adapter or host.
     pub kind: &'static str,
-    /// The name.
+    /// The unknown name.
     pub name: String,
-    /// The names there are.
+    /// The names in the schedule.
     pub known: Vec<String>,
 }
 
-/// Names in backquotes, or that there are none.
+/// Lists names in backquotes, or `none`.
 pub(crate) fn list(names: &[String]) -> String {
     if names.is_empty() {
         return "none".to_owned();
@@ -33,28 +35,28 @@ pub(crate) fn list(names: &[String]) -> String {
     quoted.join(", ")
 }
 
-/// Why something was not scheduled.
+/// Error of [`ClientScheduler`](crate::ClientScheduler) and [`ServerScheduler`](crate::ServerScheduler).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SchedulingError {
-    /// The schedule has nothing of this name.
+    /// The name is not in the schedule.
     #[error(transparent)]
     UnknownName(#[from] UnknownName),
-    /// The adapter is of another host, or the object of another adapter.
+    /// The adapter belongs to another host.
     #[error("{0}")]
     Elsewhere(String),
-    /// The ORB could not start a pool.
+    /// A pool could not be started.
     #[error("pool `{pool}`: {source}")]
     Pool {
-        /// Its name.
+        /// Name of the pool.
         pool: String,
-        /// Why.
+        /// Error of the ORB.
         source: OrbError,
     },
     /// The ORB refused the adapter or the object.
     #[error(transparent)]
     Orb(#[from] OrbError),
-    /// The thread could not have the priority.
+    /// The thread cannot have the priority.
     #[error(transparent)]
     Priority(#[from] SystemException),
 }

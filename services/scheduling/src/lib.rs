@@ -1,37 +1,45 @@
-//! The scheduling service: who runs at which priority, by name, from one file. `RTCosScheduling`.
+//! The scheduling service, `RTCosScheduling`: priorities of activities, pools and objects by name, from one
+//! file.
 //!
-//! Without it every `set_priority`, lane and adapter has a number in the program. With it programs name what they do, and one
-//! file says what that means. `punctual plan` checks the same file, and writes it with lanes that meet all deadlines.
+//! Programs name their activities instead of stating numbers in every `set_priority`, lane and adapter; one
+//! file assigns the priorities. `punctual plan` analyses the same file, and writes a version with lanes that
+//! meet all deadlines.
 //!
-//! | Question | Item |
+//! | Task | Item |
 //! |---|---|
-//! | The file | [`Schedule`], [`FileError`] |
-//! | A client gives its thread the priority of an activity | [`ClientScheduler`] |
-//! | A server makes pools, adapters and objects as the file says | [`ServerScheduler`] |
-//! | Does it meet its deadlines, and what would | [`Model`], [`Refusal`], [`Advice`] |
+//! | Read the file | [`Schedule`], [`FileError`] |
+//! | Give a client's thread the priority of an activity | [`ClientScheduler`] |
+//! | Create the pools, adapters and objects of a server | [`ServerScheduler`] |
+//! | Check the deadlines, and find a change that meets them | [`Model`], [`Refusal`], [`Advice`] |
 //!
 //! # The file
-//! Complete, with every key there is:
+//! A complete example with every key:
 //! ```toml
 #![doc = include_str!("../radar.toml")]
 //! ```
 
+mod activity;
+mod adapter;
 mod advice;
 mod check;
 mod client_scheduler;
 mod error;
 mod model;
+mod pool;
 mod refusal;
 mod schedule;
 mod server_scheduler;
 mod threads;
 
+pub use activity::{Activity, Place, Step};
+pub use adapter::{Adapter, Object};
 pub use advice::Advice;
 pub use client_scheduler::ClientScheduler;
 pub use error::{SchedulingError, UnknownName};
 pub use model::Model;
+pub use pool::{Lane, Pool};
 pub use punctual_toml::{BadSpan, FileError, Span};
 pub use refusal::Refusal;
-pub use schedule::{Activity, Adapter, AdapterModel, Lane, Object, Place, Pool, Schedule, Step};
+pub use schedule::Schedule;
 pub use server_scheduler::ServerScheduler;
 pub use threads::{Buffering, Class, Expired, Wait};

@@ -1,9 +1,11 @@
-use punctual::Priority;
+//! The schedule as input of the schedulability analysis.
+
+use punctual::{Priority, PriorityModel};
 use punctual_sched::analysis::{self, Analysis, Task};
 
-use crate::{Activity, AdapterModel, Schedule, Span, Step};
+use crate::{Activity, Schedule, Span, Step};
 
-/// A schedule as the analysis takes it: times in nanoseconds, native priorities, processors by number.
+/// Input of the schedulability analysis: times in nanoseconds, native priorities, processors by number.
 ///
 /// ```
 /// use punctual_scheduling::{Model, Schedule};
@@ -17,34 +19,35 @@ use crate::{Activity, AdapterModel, Schedule, Span, Step};
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Model {
-    /// One for each activity with a period.
+    /// One task per activity with a period.
     pub tasks: Vec<Task>,
-    /// For each task the place of its activity in the schedule.
+    /// Index of each task's activity in the schedule.
     pub activities: Vec<usize>,
 }
 
 impl Model {
-    /// The model of a checked schedule. Processors are the places of hosts in [`Schedule::hosts`].
+    /// Creates the model of a checked schedule. Processors are the indices of [`Schedule::hosts`].
     ///
-    /// A step on a host and a call to a pool with lanes have the activity's priority; a call to an object with a priority of its own has
-    /// that. A pool without lanes reads requests at its own priority and serves them at that of an adapter's model, if it has one: such
-    /// a call waits at the lowest of these priorities and keeps others waiting at the highest.
+    /// A step on a host and a call to a pool with lanes have the activity's priority; a call to an object
+    /// that has its own priority has that. A pool without lanes reads requests at its own priority and serves
+    /// them at that of the adapter's model, if there is one: such a call waits at the lowest of these
+    /// priorities and delays others at the highest.
     ///
     /// # Panics
-    /// For a schedule that was put together by hand and would not have been read.
+    /// If the schedule was not checked and is invalid.
     pub fn of(schedule: &Schedule) -> Self {
         let mapping = schedule.native_mapping();
         let native = |priority: Priority| {
             let native = mapping
                 .to_native(priority)
-                .expect("a checked schedule's priorities can be mapped");
+                .expect("the priorities of a checked schedule can be mapped");
             i32::from(native.0)
         };
         let mut model = Self {
             tasks: Vec::new(),
             activities: Vec::new(),
         };
-        for (place, activity) in schedule.activities.iter().enumerate() {
+        for (index, activity) in schedule.activities.iter().enumerate() {
             let Some(period) = activity.period else { continue };
             let deadline = activity.deadline.unwrap_or(period);
             let task = Task::new(period.nanoseconds(), native(activity.priority))
@@ -55,13 +58,13 @@ impl Model {
                 let processor = schedule.hosts.iter().position(|other| other == host);
                 let priorities = schedule.priorities_of(activity, step);
                 let (lowest, highest) = (priorities.iter().min(), priorities.iter().max());
-                // With the activity's priority alone, a change of that is a change of the step's.
+                // A step at the activity's priority follows changes of that.
                 let own = (priorities != [activity.priority])
                     .then(|| lowest.copied())
                     .flatten();
                 let peak = highest.filter(|highest| Some(*highest) != lowest).copied();
                 task.step(analysis::Step {
-                    processor: processor.expect("a checked host is in the list"),
+                    processor: processor.expect("a checked host is listed"),
                     wcet: step.wcet.nanoseconds(),
                     blocking: step.blocking.nanoseconds(),
                     delay: step.delay.nanoseconds(),
@@ -70,19 +73,19 @@ impl Model {
                 })
             });
             model.tasks.push(task);
-            model.activities.push(place);
+            model.activities.push(index);
         }
         model
     }
 
-    /// How late everything can be.
+    /// Computes the worst-case response times.
     pub fn analyse(&self) -> Analysis {
         analysis::analyse(&self.tasks).expect("a checked activity with a period has steps")
     }
 }
 
 impl Schedule {
-    /// All priorities at which parts of a step may run.
+    /// Returns all priorities at which parts of a step may run.
     fn priorities_of(&self, activity: &Activity, step: &Step) -> Vec<Priority> {
         let Some(pool) = self.pool_of(step) else {
             return vec![activity.priority];
@@ -95,26 +98,26 @@ impl Schedule {
         let mut priorities = vec![pool.priority.unwrap_or(Priority::MIN)];
         match declared {
             Some(declared) => priorities.push(declared),
-            // Which of the pool's adapters it calls is not said: any.
+            // The adapter is not stated: it may be any of the pool.
             None => priorities.extend(
                 self.adapters
                     .iter()
                     .filter(|adapter| adapter.pool == pool.name)
                     .map(|adapter| match adapter.model {
-                        AdapterModel::ClientPropagated => activity.priority,
-                        AdapterModel::ServerDeclared => adapter.priority,
+                        PriorityModel::ClientPropagated { .. } => activity.priority,
+                        PriorityModel::ServerDeclared(priority) => priority,
                     }),
             ),
         }
         priorities
     }
 
-    /// Whether every call is served and every deadline met.
+    /// Returns whether every call is served and every deadline met.
     pub fn is_feasible(&self) -> bool {
         self.refusals().is_empty() && Model::of(self).analyse().is_feasible()
     }
 
-    /// The response time of nanoseconds as a span.
+    /// Converts a response time in nanoseconds.
     pub fn span(nanoseconds: u64) -> Span {
         Span(std::time::Duration::from_nanos(nanoseconds))
     }

@@ -1,29 +1,31 @@
+//! Calls that the schedule's own pools refuse.
+
 use std::fmt;
 
 use punctual::Priority;
 
 use crate::{Place, Schedule};
 
-/// A call that the schedule's own pools would refuse, or hold up for longer than can be said.
+/// Calls that the schedule's own pools would refuse, or delay for an unbounded time.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Refusal {
     /// No lane has the caller's priority.
     NoLane {
-        /// The activity that calls.
+        /// Name of the calling activity.
         activity: String,
-        /// The pool that it calls.
+        /// Name of the called pool.
         pool: String,
-        /// Its priority.
+        /// Priority of the activity.
         priority: Priority,
     },
-    /// Requests run at different priorities in fewer threads than there are callers: a low one can have the thread that a high one
-    /// needs, for as long as everything in between runs.
+    /// Requests of different priorities share fewer threads than there are callers: one of low priority can
+    /// occupy the thread that one of high priority needs, and be delayed by everything in between.
     FewThreads {
-        /// The pool.
+        /// Name of the pool.
         pool: String,
-        /// How many threads it has.
+        /// Number of its threads.
         threads: usize,
-        /// How many steps of activities it serves.
+        /// Number of steps that it serves.
         callers: usize,
     },
 }
@@ -37,7 +39,8 @@ impl fmt::Display for Refusal {
                 priority,
             } => write!(
                 f,
-                "`{activity}` calls pool `{pool}` at priority {priority}, and no lane of it has that priority: its calls would be refused"
+                "`{activity}` calls pool `{pool}` at priority {priority}, and no lane of that pool has this \
+                 priority: the calls would be refused"
             ),
             Self::FewThreads {
                 pool,
@@ -45,15 +48,15 @@ impl fmt::Display for Refusal {
                 callers,
             } => write!(
                 f,
-                "pool `{pool}` serves {callers} steps at different priorities with {threads} threads and no lanes: a low one can \
-                 have the thread that a high one needs"
+                "pool `{pool}` serves {callers} steps at different priorities with {threads} threads and no \
+                 lanes: a step of low priority can occupy the thread that one of high priority needs"
             ),
         }
     }
 }
 
 impl Schedule {
-    /// Everything that keeps calls from being served in bounded time, whatever the deadlines are.
+    /// Finds everything that prevents calls from being served in bounded time, whatever their deadlines.
     ///
     /// ```
     /// use punctual::Priority;
@@ -62,7 +65,7 @@ impl Schedule {
     /// let mut schedule = Schedule::parse("radar.toml", include_str!("../radar.toml"))?;
     /// assert_eq!(schedule.refusals(), []);
     /// schedule.activities[0].priority = Priority::new(20_000)?;
-    /// assert!(schedule.refusals()[0].to_string().contains("no lane of it has that priority"));
+    /// assert!(schedule.refusals()[0].to_string().contains("no lane of that pool has this priority"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn refusals(&self) -> Vec<Refusal> {
@@ -90,7 +93,7 @@ impl Schedule {
             let served: Vec<_> = steps
                 .filter(|step| self.pool_of(step).is_some_and(|other| other.name == pool.name))
                 .collect();
-            // At the pool's own priority requests wait for their equals, which the analysis counts.
+            // At the pool's own priority, requests wait only for equal ones, which the analysis includes.
             let changes = self.adapters.iter().any(|adapter| adapter.pool == pool.name);
             let threads = pool.threads.unwrap_or(1);
             if changes && served.len() > threads {

@@ -1,15 +1,16 @@
+//! Thread pools, adapters and objects of a server.
+
 use std::collections::HashMap;
 
 use punctual::{
-    Orb, Poa, PoaBuilder, Priority, PriorityModel, QueueLimits, SchedulingClass, Skeleton, ThreadPool,
-    ThreadPoolBuilder,
+    Orb, Poa, PoaBuilder, Priority, QueueLimits, SchedulingClass, Skeleton, ThreadPool, ThreadPoolBuilder,
 };
 
-use crate::{Adapter, AdapterModel, Schedule, SchedulingError, UnknownName};
+use crate::{Adapter, Schedule, SchedulingError, UnknownName};
 
-/// Makes pools, adapters and objects as a schedule says: `RTCosScheduling::ServerScheduler`.
+/// Creates the pools, adapters and objects of a schedule: `RTCosScheduling::ServerScheduler`.
 ///
-/// The server of the file on the crate's page, on host `radar`:
+/// The server of the example on the crate's page, on host `radar`:
 ///
 /// ```
 /// use punctual::{Orb, prelude::*};
@@ -24,7 +25,9 @@ use crate::{Adapter, AdapterModel, Schedule, SchedulingError, UnknownName};
 /// #     fn as_object(&self) -> &ObjectRef { &self.0 }
 /// # }
 /// # impl Skeleton<Siren> for SirenRef {
-/// #     fn dispatch(_: &Siren, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> { Err(upcall.unknown_operation()) }
+/// #     fn dispatch(_: &Siren, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
+/// #         Err(upcall.unknown_operation())
+/// #     }
 /// # }
 ///
 /// let schedule = Schedule::parse("radar.toml", include_str!("../radar.toml"))?;
@@ -38,16 +41,16 @@ use crate::{Adapter, AdapterModel, Schedule, SchedulingError, UnknownName};
 pub struct ServerScheduler {
     schedule: Schedule,
     host: String,
-    /// By name; those of the host.
+    /// Pools of this host, by name.
     pools: HashMap<String, ThreadPool>,
 }
 
 impl ServerScheduler {
-    /// Starts the pools that the schedule has on this host.
+    /// Starts the pools of this host.
     ///
     /// # Errors
-    /// [`SchedulingError::UnknownName`] for a host that the schedule does not have; [`SchedulingError::Pool`] where a pool cannot
-    /// be started.
+    /// [`SchedulingError::UnknownName`] for a host that is not in the schedule; [`SchedulingError::Pool`] if
+    /// a pool cannot be started.
     pub fn new(orb: &Orb, schedule: &Schedule, host: &str) -> Result<Self, SchedulingError> {
         if !schedule.hosts.iter().any(|other| other == host) {
             return Err(unknown("host", host, schedule.hosts.iter()).into());
@@ -69,18 +72,19 @@ impl ServerScheduler {
         })
     }
 
-    /// Makes the adapter of this name a child of `parent`, with its pool and priority model.
+    /// Creates the adapter of this name as a child of `parent`, with its pool and priority model.
     ///
     /// # Errors
-    /// [`SchedulingError::UnknownName`]; [`SchedulingError::Elsewhere`] for an adapter of another host; [`SchedulingError::Orb`].
+    /// [`SchedulingError::UnknownName`]; [`SchedulingError::Elsewhere`] for an adapter of another host;
+    /// [`SchedulingError::Orb`].
     pub fn create_poa(&self, parent: &Poa, name: &str) -> Result<Poa, SchedulingError> {
         self.create_poa_with(parent, name, |builder| builder)
     }
 
-    /// As [`Self::create_poa`], with further policies, such as `user_ids`.
+    /// Creates an adapter as [`Self::create_poa`] does, with additional policies such as `user_ids`.
     ///
     /// # Errors
-    /// Those of [`Self::create_poa`].
+    /// As for [`Self::create_poa`].
     pub fn create_poa_with(
         &self,
         parent: &Poa,
@@ -94,27 +98,22 @@ impl ServerScheduler {
                 .and_then(|pool| self.schedule.host_of_pool(pool))
                 .unwrap_or_default();
             SchedulingError::Elsewhere(format!(
-                "adapter `{name}` is served by pool `{}` on host `{host}`, and this is `{}`",
+                "adapter `{name}` is served by pool `{}` on host `{host}`; this is host `{}`",
                 adapter.pool, self.host
             ))
         })?;
-        let model = match adapter.model {
-            AdapterModel::ClientPropagated => PriorityModel::ClientPropagated {
-                default: adapter.priority,
-            },
-            AdapterModel::ServerDeclared => PriorityModel::ServerDeclared(adapter.priority),
-        };
         let builder = policies(parent.child(name));
-        Ok(builder.threadpool(pool).priority_model(model).build()?)
+        Ok(builder.threadpool(pool).priority_model(adapter.model).build()?)
     }
 
     /// Activates `servant` as the object of this name, at its priority.
     ///
-    /// The CORBA operation takes an object that is active; here activation and priority are one step, so that no request comes
-    /// between them.
+    /// The CORBA operation takes an active object; here activation and priority are one step, so that no
+    /// request can arrive between them.
     ///
     /// # Errors
-    /// [`SchedulingError::UnknownName`]; [`SchedulingError::Orb`] where `poa` is not the object's adapter and does not serve its priority.
+    /// [`SchedulingError::UnknownName`]; [`SchedulingError::Orb`] if `poa` is not the object's adapter and
+    /// does not serve its priority.
     pub fn schedule_object<R, S>(&self, poa: &Poa, name: &str, servant: S) -> Result<R, SchedulingError>
     where
         R: Skeleton<S> + 'static,
@@ -128,7 +127,7 @@ impl ServerScheduler {
         Ok(poa.activate_with_priority(servant, object.priority)?)
     }
 
-    /// The pool of this name, where it is on this host.
+    /// Returns the pool of this name if it is on this host.
     pub fn pool(&self, name: &str) -> Option<&ThreadPool> {
         self.pools.get(name)
     }
@@ -141,7 +140,7 @@ impl ServerScheduler {
     }
 }
 
-/// With everything that the file says of the pool.
+/// Applies the settings of a pool.
 fn configured(builder: ThreadPoolBuilder, pool: &crate::Pool) -> ThreadPoolBuilder {
     let own = pool.own_threads();
     let builder = if pool.has_lanes() {

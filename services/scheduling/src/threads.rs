@@ -1,11 +1,11 @@
-//! What the threads of a lane, or of a pool without lanes, are like beyond their number and priority.
+//! Settings of the threads of a lane, or of a pool without lanes.
 
-use punctual::{CpuSet, ExpiredRequests, LaneSpec, LaneWait, QueueLimits, SchedulingClass, ThreadLife};
+use punctual::{CpuSet, ExpiredRequests, LaneWait, QueueLimits, SchedulingClass, ThreadLife};
 use serde::{Deserialize, Serialize};
 
-use crate::{Lane, Pool, Span};
+use crate::Span;
 
-/// The scheduling class of threads.
+/// Scheduling class of threads.
 ///
 /// ```
 /// use punctual::SchedulingClass;
@@ -20,7 +20,8 @@ pub enum Class {
     Fifo,
     /// `"round-robin"`: SCHED_RR.
     RoundRobin,
-    /// `"ordinary"`: SCHED_OTHER, without priority; no deadline depends on such threads.
+    /// `"ordinary"`: SCHED_OTHER, without priorities; the analysis refuses deadlines that depend on such
+    /// threads.
     Ordinary,
 }
 
@@ -34,14 +35,14 @@ impl From<Class> for SchedulingClass {
     }
 }
 
-/// Where threads wait for requests: [`LaneWait`].
+/// How threads wait for requests: [`LaneWait`].
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wait {
-    /// `"polled"`: all in one place, for all connections.
+    /// `"polled"`: all threads in one poller, for all connections.
     #[default]
     Polled,
-    /// `"blocking"`: each in `read`, for one connection.
+    /// `"blocking"`: each thread in `read`, for one connection.
     Blocking,
 }
 
@@ -54,13 +55,13 @@ impl From<Wait> for LaneWait {
     }
 }
 
-/// What may wait in the queue of each lane: [`QueueLimits`].
+/// Limits of the queue of each lane: [`QueueLimits`].
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Buffering {
-    /// Requests, at least 1. Default: 256.
+    /// Number of requests, at least 1. Default: 256.
     pub requests: usize,
-    /// Octets of their messages together, at least 1. Default: 1 MiB.
+    /// Total octets of their messages, at least 1. Default: 1 MiB.
     pub octets: usize,
 }
 
@@ -77,7 +78,7 @@ impl From<Buffering> for QueueLimits {
     }
 }
 
-/// What happens to requests whose deadline has passed: [`ExpiredRequests`].
+/// Treatment of requests whose deadline has passed: [`ExpiredRequests`].
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expired {
@@ -100,8 +101,8 @@ impl From<Expired> for ExpiredRequests {
     }
 }
 
-/// What lanes and pools say in the same words.
-pub(crate) struct Threads<'s> {
+/// Settings that lanes and pools have in common.
+pub(crate) struct ThreadSettings<'s> {
     pub(crate) dynamic_threads: usize,
     pub(crate) idle_timeout: Option<Span>,
     pub(crate) run_time: Option<Span>,
@@ -111,7 +112,7 @@ pub(crate) struct Threads<'s> {
     pub(crate) class: Option<Class>,
 }
 
-impl Threads<'_> {
+impl ThreadSettings<'_> {
     pub(crate) fn life(&self) -> ThreadLife {
         match (self.idle_timeout, self.run_time) {
             (Some(idle), _) => ThreadLife::IdleTimeout(idle.0),
@@ -125,45 +126,10 @@ impl Threads<'_> {
     }
 }
 
-impl Pool {
-    /// What its own keys say: with lanes, what these do not say themselves.
-    pub(crate) fn own_threads(&self) -> Threads<'_> {
-        Threads {
-            dynamic_threads: self.dynamic_threads,
-            idle_timeout: self.dynamic_idle_timeout,
-            run_time: self.dynamic_run_time,
-            wait: self.wait,
-            stack_bytes: self.stack_bytes,
-            cpus: self.cpus.as_deref(),
-            class: self.class,
-        }
-    }
+pub(crate) fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
-impl Lane {
-    pub(crate) fn own_threads(&self) -> Threads<'_> {
-        Threads {
-            dynamic_threads: self.dynamic_threads,
-            idle_timeout: self.dynamic_idle_timeout,
-            run_time: self.dynamic_run_time,
-            wait: self.wait,
-            stack_bytes: self.stack_bytes,
-            cpus: self.cpus.as_deref(),
-            class: self.class,
-        }
-    }
-
-    /// As the ORB takes it.
-    pub(crate) fn spec(&self) -> LaneSpec {
-        let own = self.own_threads();
-        let spec = LaneSpec::new(self.priority)
-            .threads(self.threads)
-            .dynamic_threads(own.dynamic_threads)
-            .dynamic_life(own.life())
-            .wait(own.wait.into());
-        let spec = own.stack_bytes.into_iter().fold(spec, LaneSpec::stack_bytes);
-        let spec = own.affinity().into_iter().fold(spec, LaneSpec::affinity);
-        let class = own.class.map(SchedulingClass::from);
-        class.into_iter().fold(spec, LaneSpec::scheduling_class)
-    }
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

@@ -1,4 +1,4 @@
-//! What the service advises for schedules that miss deadlines.
+//! Advice for schedules that miss deadlines.
 
 use punctual_scheduling::{Advice, Class, Refusal, Schedule};
 
@@ -8,12 +8,11 @@ fn schedule(text: &str) -> Schedule {
 
 fn advice(text: &str) -> Option<Advice> {
     let schedule = schedule(text);
-    assert!(!schedule.is_feasible(), "nothing to advise");
+    assert!(!schedule.is_feasible(), "a feasible schedule needs no advice");
     let advice = Advice::for_schedule(&schedule);
     if let Some(advice) = &advice {
         assert!(advice.schedule.is_feasible());
         assert!(!advice.changes.is_empty());
-        // It can be written and read.
         assert_eq!(&self::schedule(&advice.schedule.to_toml()), &advice.schedule);
     }
     advice
@@ -48,13 +47,13 @@ fn a_pool_at_one_priority_gets_lanes() {
     let advice = advice(&two_clients("threads = 4")).unwrap();
     assert_eq!(
         advice.changes,
-        ["give pool `work` lanes of priorities 100, 30000 in place of its threads"]
+        ["replace the threads of pool `work` by lanes of priorities 100, 30000"]
     );
     assert_eq!(advice.schedule.pools[0].lanes.len(), 2);
 }
 
 #[test]
-fn what_threads_were_like_those_of_the_lanes_are() {
+fn lanes_take_over_the_settings_of_the_threads() {
     let pool = "threads = 4\ndynamic_threads = 2\ndynamic_run_time = \"1 s\"\ncpus = [0]";
     let advice = advice(&two_clients(pool)).unwrap();
     let pool = &advice.schedule.pools[0];
@@ -63,7 +62,7 @@ fn what_threads_were_like_those_of_the_lanes_are() {
         assert_eq!((lane.dynamic_threads, lane.cpus.as_deref()), (2, None));
         assert_eq!(lane.dynamic_run_time, Some("1 s".parse().unwrap()));
     }
-    // A lane that is added to ordinary ones has a priority all the same.
+    // A lane added to a pool of ordinary threads has a class with priorities.
     let lanes = "class = \"ordinary\"\nlanes = [{ priority = 100, threads = 2, class = \"fifo\" }]";
     let advice = self::advice(&two_clients(lanes)).unwrap();
     assert_eq!(advice.schedule.pools[0].lanes[1].class, Some(Class::Fifo));
@@ -114,8 +113,8 @@ fn wrong_priorities_are_changed_with_their_lanes() {
 }
 
 #[test]
-fn several_priorities_are_changed_where_one_does_not_do() {
-    // Ranks reversed: three tasks that only fit with the shortest deadline first.
+fn several_priorities_are_changed_if_one_is_not_enough() {
+    // Reversed priorities: the three tasks are feasible only with the shortest deadline first.
     let text = r#"
         [[activity]]
         name = "a"
@@ -202,13 +201,14 @@ fn few_threads_for_declared_priorities_are_refused() {
 }
 
 #[test]
-fn a_pool_without_lanes_that_takes_on_priorities_counts_at_all_of_them() {
+fn a_pool_without_lanes_is_analysed_at_all_priorities_of_its_adapters() {
     use punctual_scheduling::Model;
     let text = two_clients("threads = 4\npriority = 5000");
     let adapter = |model: &str| {
         format!("{text}\n[[adapter]]\nname = \"a\"\npool = \"work\"\nmodel = \"{model}\"\npriority = 20000\n")
     };
-    // Native: 30000 is 90, 20000 is 60, 5000 is 15 and 100 is 1. The urgent one first, then the slow one.
+    // Native priorities: 30000 is 90, 20000 is 60, 5000 is 15 and 100 is 1. The urgent activity, then the
+    // slow one.
     for (text, expected) in [
         (text.clone(), [(Some(15), None), (Some(15), None)]),
         (
@@ -227,7 +227,7 @@ fn a_pool_without_lanes_that_takes_on_priorities_counts_at_all_of_them() {
         });
         assert_eq!(found, expected, "{text}");
     }
-    // One thread for both: the slow one may have it.
+    // The slow activity may occupy the only thread.
     let refusals = schedule(&adapter("client-propagated").replace("threads = 4", "threads = 1")).refusals();
     assert!(
         matches!(refusals[..], [Refusal::FewThreads { .. }]),
@@ -236,7 +236,7 @@ fn a_pool_without_lanes_that_takes_on_priorities_counts_at_all_of_them() {
 }
 
 #[test]
-fn nothing_helps_where_a_host_is_asked_for_too_much() {
+fn there_is_no_advice_for_an_overloaded_host() {
     assert_eq!(
         advice(&two_clients("threads = 1").replace("40 ms", "90 ms")),
         None

@@ -1,4 +1,4 @@
-//! What files may say, and what errors say about those that do not.
+//! Schedule files: reading, writing, and the errors of invalid ones.
 
 use punctual_scheduling::{Advice, FileError, Model, Schedule, Wait};
 
@@ -9,13 +9,13 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn the_complete_example_is_feasible_and_survives_being_written() {
+fn the_complete_example_is_feasible_and_can_be_written() {
     let schedule = Schedule::parse("radar.toml", COMPLETE).unwrap();
     assert!(schedule.is_feasible());
     assert_eq!(
         Advice::for_schedule(&schedule),
         None,
-        "there is nothing to change"
+        "a feasible schedule needs no change"
     );
     let again = Schedule::parse("again.toml", &schedule.to_toml()).unwrap();
     assert_eq!(again, schedule);
@@ -39,9 +39,9 @@ fn the_error_of_a_missing_file_names_it() {
     );
 }
 
-/// A line of the complete example in place of another, and what the error says. Every one names line and key, and what would do.
+/// Each case: a line of the complete example, its replacement, the key and the advice in the error.
 #[test]
-fn errors_name_the_place_and_what_would_be_valid() {
+fn errors_name_position_key_and_a_valid_value() {
     let table: &[(&str, &str, &str, &str)] = &[
         (
             "hosts = [\"console\", \"radar\"]",
@@ -71,7 +71,7 @@ fn errors_name_the_place_and_what_would_be_valid() {
             "mapping = \"linear\"",
             "mapping = \"direct\"",
             "pool[1].lanes[1].priority: ",
-            "has no native one (1 to 99)",
+            "has no native priority (1 to 99)",
         ),
         (
             "name = \"archive\"",
@@ -96,19 +96,19 @@ fn errors_name_the_place_and_what_would_be_valid() {
             "threads = 2",
             "lanes = [{ priority = 1, threads = 1 }]",
             "pool[2].priority: ",
-            "drop this or `lanes`",
+            "remove this or `lanes`",
         ),
         (
             "priority = 100",
             "priority = 100\nlanes = [{ priority = 1, threads = 1 }]",
             "pool[2].threads: ",
-            "drop this",
+            "remove this",
         ),
         (
             "{ priority = 10922, threads = 1 }",
             "{ priority = 32767, threads = 1 }",
             "pool[1].lanes[2].priority: ",
-            "one lane for each priority",
+            "each lane needs its own priority",
         ),
         (
             "{ priority = 10922, threads = 1 }",
@@ -138,7 +138,7 @@ fn errors_name_the_place_and_what_would_be_valid() {
             "host = \"radar\"\nthreads",
             "threads",
             "pool[2]: ",
-            "`host` is missing; there are `console`, `radar`",
+            "`host` is missing; known: `console`, `radar`",
         ),
         (
             "host = \"radar\"\nthreads",
@@ -150,7 +150,7 @@ fn errors_name_the_place_and_what_would_be_valid() {
             "pool = \"tracks\"\nmodel = \"client",
             "pool = \"track\"\nmodel = \"client",
             "adapter[1].pool: ",
-            "there are `tracks`, `archive`",
+            "known: `tracks`, `archive`",
         ),
         (
             "model = \"client-propagated\"",
@@ -162,13 +162,13 @@ fn errors_name_the_place_and_what_would_be_valid() {
             "priority = 10922\n\n# An object",
             "priority = 5\n\n# An object",
             "adapter[2].priority: ",
-            "its lanes have 10922, 32767",
+            "its lanes have priorities 10922, 32767",
         ),
         (
             "adapter = \"alarms\"",
             "adapter = \"alarm\"",
             "object[1].adapter: ",
-            "there are `tracks`, `alarms`",
+            "known: `tracks`, `alarms`",
         ),
         (
             "adapter = \"alarms\"",
@@ -177,8 +177,8 @@ fn errors_name_the_place_and_what_would_be_valid() {
             "\"server-declared\"",
         ),
         (
-            "priority = 32767\n\n# What a client",
-            "priority = 1\n\n# What a client",
+            "priority = 32767\n\n# An activity",
+            "priority = 1\n\n# An activity",
             "object[1].priority: ",
             "no lane of priority 1",
         ),
@@ -229,13 +229,13 @@ fn errors_name_the_place_and_what_would_be_valid() {
             "{ pool = \"tracks\", wcet = \"5 ms\"",
             "{ pool = \"trakcs\", wcet = \"5 ms\"",
             "activity[2].step[2].pool: ",
-            "there are `tracks`, `archive`",
+            "known: `tracks`, `archive`",
         ),
         (
             "{ object = \"siren\"",
             "{ object = \"sirene\"",
             "activity[2].step[3].object: ",
-            "there are `siren`",
+            "known: `siren`",
         ),
         (
             "{ host = \"console\", wcet = \"500 us\" }",
@@ -247,13 +247,13 @@ fn errors_name_the_place_and_what_would_be_valid() {
             "dynamic_threads = 2",
             "dynamic_threads = 65537",
             "pool[2].dynamic_threads: ",
-            "65536 are the most",
+            "the limit of 65536",
         ),
         (
             "dynamic_threads = 2",
             "",
             "pool[2].dynamic_idle_timeout: ",
-            "say how many with `dynamic_threads`",
+            "requires `dynamic_threads`",
         ),
         (
             "dynamic_idle_timeout = \"10 s\"",
@@ -271,13 +271,13 @@ fn errors_name_the_place_and_what_would_be_valid() {
             "dynamic_idle_timeout = \"10 s\"",
             "dynamic_idle_timeout = \"10 s\"\ndynamic_run_time = \"1 min\"",
             "pool[2].dynamic_run_time: ",
-            "drop this or `dynamic_idle_timeout`",
+            "incompatible with `dynamic_idle_timeout`",
         ),
         (
             "wait = \"polled\"",
             "wait = \"blocking\"",
             "pool[2].dynamic_threads: ",
-            "drop this or `wait`",
+            "incompatible with `wait`",
         ),
         (
             "wait = \"polled\"",
@@ -302,7 +302,7 @@ fn errors_name_the_place_and_what_would_be_valid() {
             "cpus = [0]",
             "cpus = [0, 1024]",
             "pool[2].cpus: ",
-            "their numbers are 0 to 1023",
+            "numbers are from 0 to 1023",
         ),
         (
             "class = \"fifo\"",
@@ -338,19 +338,19 @@ fn errors_name_the_place_and_what_would_be_valid() {
             "threads = 2\npriority",
             "threads = 2\nallow_borrowing = true\npriority",
             "pool[2].allow_borrowing: ",
-            "from lane to lane",
+            "requires at least 2 lanes",
         ),
         (
             "allow_borrowing = true",
             "wait = \"blocking\"",
             "pool[1].wait: ",
-            "a pool with lanes says this there",
+            "move it to the lanes",
         ),
         (
             "allow_borrowing = true",
             "dynamic_threads = 1",
             "pool[1].dynamic_threads: ",
-            "a pool with lanes says this there",
+            "move it to the lanes",
         ),
         (
             "{ priority = 10922, threads = 1 }",
@@ -388,8 +388,8 @@ fn errors_name_the_place_and_what_would_be_valid() {
         assert!(COMPLETE.contains(line), "{line}");
         let text = COMPLETE.replacen(line, instead, 1);
         let error = error(&text);
-        let (place, rest) = error.split_once(": ").unwrap();
-        let numbers: Vec<usize> = place
+        let (position, rest) = error.split_once(": ").unwrap();
+        let numbers: Vec<usize> = position
             .split(':')
             .skip(1)
             .map(|number| number.parse().unwrap())
@@ -399,7 +399,7 @@ fn errors_name_the_place_and_what_would_be_valid() {
         let is_near = numbers[0].abs_diff(changed) <= 8 && numbers[1] > 0;
         if !is_near || !rest.starts_with(key) || !error.contains(valid) {
             wrong.push(format!(
-                "{instead}: wanted {key}..{valid} near line {changed}, got {error}"
+                "{instead}: expected {key}..{valid} near line {changed}, got {error}"
             ));
         }
     }
@@ -407,7 +407,7 @@ fn errors_name_the_place_and_what_would_be_valid() {
 }
 
 #[test]
-fn every_setting_of_lanes_and_pools_survives_being_written() {
+fn every_setting_of_lanes_and_pools_is_written() {
     let text = r#"
         [[pool]]
         name = "all"
@@ -417,7 +417,7 @@ fn every_setting_of_lanes_and_pools_survives_being_written() {
         expired_requests = "drop-by-clock"
         request_buffering = { requests = 5 }
         lanes = [
-            { priority = 1, threads = 1, dynamic_threads = 2, dynamic_run_time = "1 min", stack_bytes = 65536 },
+            { priority = 1, threads = 1, dynamic_threads = 2, dynamic_run_time = "1 min", stack_bytes = 64 },
             { priority = 2, threads = 3, cpus = [1], class = "round-robin" },
         ]
         [[pool]]
@@ -436,13 +436,12 @@ fn every_setting_of_lanes_and_pools_survives_being_written() {
     assert_eq!(Schedule::parse("again.toml", &written).unwrap(), schedule);
     assert!(
         !written.contains("allow_borrowing"),
-        "what is not said is not written: {written}"
+        "defaults are not written: {written}"
     );
 }
 
-/// Where some lanes have no priority, time can be promised for the others only.
 #[test]
-fn only_ordinary_lanes_that_deadlines_depend_on_are_refused() {
+fn ordinary_lanes_are_refused_only_if_deadlines_depend_on_them() {
     let text = |called: i16| {
         format!(
             r#"
@@ -465,9 +464,10 @@ fn only_ordinary_lanes_that_deadlines_depend_on_are_refused() {
 }
 
 #[test]
-fn the_line_is_the_values() {
+fn the_position_is_that_of_the_value() {
     let error = error(
-        "[[activity]]\nname = \"a\"\npriority = 1\nperiod = \"1 ms\"\nstep = [\n  { host = \"x\", wcet = \"1 us\" },\n]\n",
+        "[[activity]]\nname = \"a\"\npriority = 1\nperiod = \"1 ms\"\n\
+         step = [\n  { host = \"x\", wcet = \"1 us\" },\n]\n",
     );
     assert!(
         error.starts_with("f.toml:6:12: activity[1].step[1].host: "),

@@ -1,4 +1,4 @@
-//! Programs that know names only: what their threads, pools and objects get from the file.
+//! Threads, pools and objects of programs that use names only.
 
 mod doubler {
     include!(concat!(
@@ -27,12 +27,12 @@ fn orb() -> Orb {
         .unwrap()
 }
 
-/// On a thread of its own, whose priority may change.
+/// Runs `f` on another thread, whose priority may change.
 fn on_a_thread<T: Send>(f: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| scope.spawn(f).join().unwrap())
 }
 
-/// Requests that the lane of this priority has served.
+/// Returns the number of requests that the lane of this priority has served.
 fn served(scheduler: &ServerScheduler, pool: &str, priority: i16) -> u64 {
     let lanes = scheduler.pool(pool).unwrap().statistics();
     let lane = lanes
@@ -42,7 +42,7 @@ fn served(scheduler: &ServerScheduler, pool: &str, priority: i16) -> u64 {
 }
 
 #[test]
-fn an_activity_is_the_threads_priority_and_its_calls() {
+fn an_activity_sets_the_priority_of_the_thread_and_its_calls() {
     let (server, client) = (orb(), orb());
     let pools = ServerScheduler::new(&server, &schedule(), "radar").unwrap();
     let poa = pools.create_poa(&server.root_poa(), "tracks").unwrap();
@@ -68,7 +68,7 @@ fn an_activity_is_the_threads_priority_and_its_calls() {
 }
 
 #[test]
-fn an_unknown_activity_changes_nothing_and_is_told_the_known_ones() {
+fn an_unknown_activity_changes_nothing_and_its_error_lists_the_known_ones() {
     let client = orb();
     on_a_thread(|| {
         let activities = ClientScheduler::new(&client, &schedule());
@@ -77,14 +77,14 @@ fn an_unknown_activity_changes_nothing_and_is_told_the_known_ones() {
         assert!(matches!(&error, SchedulingError::UnknownName(unknown) if unknown.name == "Track"));
         assert_eq!(
             error.to_string(),
-            "the schedule has no activity `Track`; it has `display`, `maintenance`, `track`"
+            "unknown activity `Track`; known: `display`, `maintenance`, `track`"
         );
         assert_eq!(client.current().priority(), Ok(Priority::MIN));
     });
 }
 
 #[test]
-fn an_object_is_served_at_its_own_priority_whatever_the_clients() {
+fn an_object_is_served_at_its_own_priority_not_the_clients() {
     let (server, client) = (orb(), orb());
     let pools = ServerScheduler::new(&server, &schedule(), "radar").unwrap();
     let alarms = pools.create_poa(&server.root_poa(), "alarms").unwrap();
@@ -108,7 +108,7 @@ fn an_object_is_served_at_its_own_priority_whatever_the_clients() {
 }
 
 #[test]
-fn pools_are_those_of_the_host() {
+fn only_the_pools_of_the_host_are_started() {
     let orb = orb();
     let radar = ServerScheduler::new(&orb, &schedule(), "radar").unwrap();
     assert_eq!(radar.pool("archive").unwrap().statistics().len(), 1);
@@ -120,22 +120,22 @@ fn pools_are_those_of_the_host() {
     assert!(
         error
             .to_string()
-            .contains("on host `radar`, and this is `console`"),
+            .contains("on host `radar`; this is host `console`"),
         "{error}"
     );
     let unknown = ServerScheduler::new(&orb, &schedule(), "rader").err().unwrap();
     assert_eq!(
         unknown.to_string(),
-        "the schedule has no host `rader`; it has `console`, `radar`"
+        "unknown host `rader`; known: `console`, `radar`"
     );
 }
 
-/// CPUs and scheduling of this process's thread whose name ends so.
+/// Returns CPUs and scheduling of the thread of this process whose name ends in `name`.
 fn thread(name: &str) -> (String, Scheduling) {
     let tasks = fs::read_dir("/proc/self/task").unwrap();
     let mut tasks = tasks.filter(|task| {
         let comm = task.as_ref().unwrap().path().join("comm");
-        // It may have ended since it was listed.
+        // The thread may have ended since it was listed.
         fs::read_to_string(comm).is_ok_and(|own| own.trim_end().ends_with(name))
     });
     let task = tasks.next().expect("a thread of this name").unwrap();
@@ -148,14 +148,15 @@ fn thread(name: &str) -> (String, Scheduling) {
 }
 
 #[test]
-fn pools_are_as_the_file_says() {
-    // Priorities that no other test has, by which threads are named.
+fn pools_have_the_settings_of_the_file() {
+    // Priorities that no other test uses, because they are part of the threads' names.
     let text = r#"
         [[pool]]
         name = "lanes"
         cpus = [0]
         lanes = [
-            { priority = 10923, threads = 2, class = "ordinary", dynamic_threads = 1, dynamic_idle_timeout = "1 s" },
+            { priority = 10923, threads = 2, class = "ordinary", dynamic_threads = 1,
+              dynamic_idle_timeout = "1 s" },
             { priority = 32766, threads = 1, class = "round-robin", wait = "blocking" },
         ]
         [[pool]]
@@ -167,7 +168,7 @@ fn pools_are_as_the_file_says() {
     let orb = orb();
     let pools = ServerScheduler::new(&orb, &schedule, "localhost").unwrap();
     let lanes = pools.pool("lanes").unwrap().statistics();
-    // The blocking lane has one more that accepts.
+    // The blocking lane has another thread, which accepts connections.
     let threads: Vec<_> = lanes.iter().map(|(_, lane)| lane.threads).collect();
     assert_eq!(threads, [2, 2]);
     let (_, queue) = pools.pool("queue").unwrap().statistics()[0];
@@ -188,9 +189,9 @@ fn pools_are_as_the_file_says() {
     }
 }
 
-/// What only the ORB finds wrong is told with the pool's name.
+/// Errors that only the ORB detects contain the pool's name.
 #[test]
-fn a_pool_that_cannot_be_started_is_named() {
+fn the_error_of_a_pool_that_cannot_be_started_names_it() {
     let lanes: Vec<_> = (1..=6)
         .map(|own| format!("{{ priority = {own}000, threads = 1 }}"))
         .collect();
@@ -207,13 +208,13 @@ fn a_pool_that_cannot_be_started_is_named() {
 }
 
 #[test]
-fn unknown_adapters_and_objects_are_errors_and_so_is_the_wrong_adapter() {
+fn unknown_names_and_a_wrong_adapter_are_refused() {
     let orb = orb();
     let pools = ServerScheduler::new(&orb, &schedule(), "radar").unwrap();
     let unknown = pools.create_poa(&orb.root_poa(), "track").err().unwrap();
     assert_eq!(
         unknown.to_string(),
-        "the schedule has no adapter `track`; it has `tracks`, `alarms`"
+        "unknown adapter `track`; known: `tracks`, `alarms`"
     );
     let tracks = pools.create_poa(&orb.root_poa(), "tracks").unwrap();
     let unknown = pools.schedule_object::<DoublerRef, _>(&tracks, "bell", Doubler);

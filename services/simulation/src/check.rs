@@ -142,9 +142,10 @@ impl Checks<'_> {
                 .problem(format!("must be from 1 per host to {MOST} on all hosts together"));
         }
         let Some(arrivals) = task.arrivals() else {
-            return key
-                .clone()
-                .problem("state its arrivals with only one of `start`, `period`, `between` and `mean`, or none if other tasks start it");
+            return key.clone().problem(
+                "state its arrivals with only one of `start`, `period`, `between` and `mean`, or \
+                 none if other tasks start it",
+            );
         };
         let zero = match arrivals {
             ArrivalEntry::Period(span) => span.is_zero().then_some("period"),
@@ -177,8 +178,8 @@ impl Checks<'_> {
         }
         if arrivals == ArrivalEntry::OnDemand && !self.is_started(&task.name) {
             return key.clone().problem(
-                "nothing starts it: state its arrivals with `start`, `period`, `between` or `mean`, or name it in a step `spawn`, \
-                 `oneway` or `async` of another task",
+                "nothing starts it: state its arrivals with `start`, `period`, `between` or `mean`, or name \
+                 it in a step `spawn`, `oneway` or `async` of another task",
             );
         }
         self.steps(&task.steps, key)
@@ -241,8 +242,8 @@ impl Checks<'_> {
         ];
         if kinds.iter().filter(|kind| **kind).count() != 1 {
             return key.clone().problem(
-                "a step is exactly one of `compute`, `begin`, `update`, `end`, `call`, `oneway`, `async`, `await`, `spawn`, `lock`, \
-                 `unlock`, `sleep` and `cancel`",
+                "a step is exactly one of `compute`, `begin`, `update`, `end`, `call`, `oneway`, `async`, \
+                 `await`, `spawn`, `lock`, `unlock`, `sleep` and `cancel`",
             );
         }
         check_keys(step, key)?;

@@ -39,8 +39,9 @@ use crate::{
 /// // The thread that arrives at the end is unfinished.
 /// assert_eq!((statistics.tasks[0].made, statistics.tasks[0].unfinished), (100, 1));
 ///
-/// let wrong = Scenario::parse("radar.toml", &text.replace("host = \"radar\"", "host = \"rader\"")).unwrap_err();
-/// assert!(wrong.to_string().ends_with("task[1].host: unknown host `rader`; known: `radar`"));
+/// let text = text.replace("host = \"radar\"", "host = \"rader\"");
+/// let error = Scenario::parse("radar.toml", &text).unwrap_err();
+/// assert!(error.to_string().ends_with("task[1].host: unknown host `rader`; known: `radar`"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Deserialize, PartialEq)]
@@ -98,7 +99,8 @@ impl Scenario {
         build::model(self)
     }
 
-    /// Creates the scheduler of a host of the model; `instead` names one that replaces the schedulers of all hosts.
+    /// Creates the scheduler of a host of the model; `instead` names one that replaces the schedulers of all
+    /// hosts.
     ///
     /// # Panics
     /// If `host` is not a host of the model, or `instead` not a known scheduler.

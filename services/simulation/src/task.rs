@@ -127,8 +127,8 @@ impl Default for CorbaPriority {
     }
 }
 
-/// One step of a thread: exactly one of `compute`, `begin`, `update`, `end`, `call`, `oneway`, `async`, `await`, `spawn`, `lock`,
-/// `unlock`, `sleep` and `cancel`, and the keys that belong to it.
+/// One step of a thread: exactly one of `compute`, `begin`, `update`, `end`, `call`, `oneway`, `async`,
+/// `await`, `spawn`, `lock`, `unlock`, `sleep` and `cancel`, and the keys that belong to it.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct StepEntry {
@@ -146,7 +146,8 @@ pub struct StepEntry {
     pub update: Option<ParametersEntry>,
     /// Ends the innermost segment: `true`.
     pub end: Option<bool>,
-    /// Calls a host; in a group, the host with the caller's number (in the caller's own group, the next host).
+    /// Calls a host; in a group, the host with the caller's number (in the caller's own group, the next
+    /// host).
     pub call: Option<String>,
     /// With `call`: steps of the upcall.
     pub steps: Option<Vec<StepEntry>>,

@@ -136,7 +136,8 @@ name = "map"
 name = "t"
 host = "a"
 period = "10 ms"
-steps = [{ compute = "1 ms" }, { call = "b", steps = [{ compute = "1 ms" }] }, { lock = "map" }, { unlock = "map" }]
+steps = [{ compute = "1 ms" }, { call = "b", steps = [{ compute = "1 ms" }] },
+  { lock = "map" }, { unlock = "map" }]
 "#;
 
 /// Each case: text, replacement, expected error.
@@ -354,7 +355,7 @@ fn tasks_that_start_each_other_endlessly_are_refused() {
     let text = format!("{GOOD}{}{}", task("ping", "pong"), task("pong", "ping"));
     let error = Scenario::parse("x.toml", &text).unwrap_err().to_string();
     assert!(
-        error.starts_with("x.toml:15:1: task[2]: task `ping` starts itself"),
+        error.starts_with("x.toml:16:1: task[2]: task `ping` starts itself"),
         "{error}"
     );
 }

@@ -29,7 +29,8 @@ pub enum FileError {
         source: io::Error,
     },
     /// The contents are invalid.
-    #[error("{file}:{line}:{column}: {}{problem}", if key.is_empty() { String::new() } else { format!("{key}: ") })]
+    #[error("{file}:{line}:{column}: \
+             {}{problem}", if key.is_empty() { String::new() } else { format!("{key}: ") })]
     Invalid {
         /// Name of the file.
         file: String,

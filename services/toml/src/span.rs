@@ -97,7 +97,8 @@ impl fmt::Display for Span {
 /// A text that is not a time span.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "invalid time span `{0}`; write a number and one of ns, us, ms, s, min, such as \"10 ms\", in whole nanoseconds"
+    "invalid time span `{0}`; write a number and one of ns, us, ms, s, min, such as \"10 ms\", in whole \
+     nanoseconds"
 )]
 pub struct BadSpan(pub String);
 

@@ -1,17 +1,15 @@
+//! Checks of the threads of pools and lanes.
+
 use punctual_toml::{Key, Problem};
 
-use crate::{
-    Wait,
-    schedule::{Lane, Pool},
-    threads::Threads,
-};
+use crate::{Lane, Pool, Wait, threads::ThreadSettings};
 
-/// More is a mistake, as in the ORB.
+/// The ORB's limit.
 const MAX_THREADS: usize = 1 << 16;
-/// Linux has no higher numbers than 1023.
+/// CPU numbers are at most 1023: the limit of `cpu_set_t`.
 const MAX_CPUS: usize = 1 << 10;
 
-/// What a pool says of its threads, or of all its lanes.
+/// Checks the settings of a pool's threads.
 pub(super) fn pool(pool: &Pool, key: &Key) -> Result<(), Problem> {
     if pool.has_lanes() {
         let own = [
@@ -20,17 +18,17 @@ pub(super) fn pool(pool: &Pool, key: &Key) -> Result<(), Problem> {
             ("dynamic_run_time", pool.dynamic_run_time.is_some()),
             ("wait", pool.wait != Wait::default()),
         ];
-        if let Some((name, _)) = own.iter().find(|(_, said)| *said) {
+        if let Some((name, _)) = own.iter().find(|(_, given)| *given) {
             return key
                 .name(name)
-                .problem("a pool with lanes says this there; drop this or `lanes`");
+                .problem("not for a pool with lanes; move it to the lanes");
         }
     }
     threads(pool.threads.unwrap_or(1), &pool.own_threads(), key)?;
     if pool.allow_borrowing && pool.lanes.len() < 2 {
         return key
             .name("allow_borrowing")
-            .problem("threads are lent from lane to lane; add lanes or drop this");
+            .problem("requires at least 2 lanes; add lanes or remove this");
     }
     if let Some(limits) = pool.request_buffering {
         let key = key.name("request_buffering");
@@ -45,35 +43,34 @@ pub(super) fn pool(pool: &Pool, key: &Key) -> Result<(), Problem> {
                 .problem("a queue needs room for at least 1 octet");
         }
         if pool.wait == Wait::Blocking {
-            return key
-                .problem("threads whose `wait` is \"blocking\" read for themselves; drop one of the two");
+            return key.problem("incompatible with `wait` = \"blocking\"; remove one of the two");
         }
     }
     Ok(())
 }
 
-/// What a lane says of its threads.
+/// Checks the settings of a lane's threads.
 pub(super) fn lane(pool: &Pool, lane: &Lane, key: &Key) -> Result<(), Problem> {
     threads(lane.threads, &lane.own_threads(), key)?;
     if lane.wait == Wait::Blocking && pool.allow_borrowing {
-        return key.name("wait").problem(
-            "a lane whose threads block in `read` cannot lend or borrow them; drop this or the pool's `allow_borrowing`",
-        );
+        return key
+            .name("wait")
+            .problem("incompatible with the pool's `allow_borrowing`; remove one of the two");
     }
     if lane.wait == Wait::Blocking && pool.request_buffering.is_some() {
-        return key.name("wait").problem(
-            "threads that block in `read` read for themselves; drop this or the pool's `request_buffering`",
-        );
+        return key
+            .name("wait")
+            .problem("incompatible with the pool's `request_buffering`; remove one of the two");
     }
     Ok(())
 }
 
-fn threads(fixed: usize, threads: &Threads<'_>, key: &Key) -> Result<(), Problem> {
+fn threads(fixed: usize, threads: &ThreadSettings<'_>, key: &Key) -> Result<(), Problem> {
     for (name, number) in [("threads", fixed), ("dynamic_threads", threads.dynamic_threads)] {
         if number > MAX_THREADS {
-            return key.name(name).problem(format!(
-                "{number} threads look like a mistake; 65536 are the most"
-            ));
+            return key
+                .name(name)
+                .problem(format!("{number} threads exceed the limit of {MAX_THREADS}"));
         }
     }
     let lives = [
@@ -83,32 +80,30 @@ fn threads(fixed: usize, threads: &Threads<'_>, key: &Key) -> Result<(), Problem
     for (name, life) in lives {
         let Some(life) = life else { continue };
         if life.is_zero() {
-            return key.name(name).problem("a time to live must be longer than 0");
+            return key.name(name).problem("must be longer than 0");
         }
         if threads.dynamic_threads == 0 {
-            return key
-                .name(name)
-                .problem("it is for dynamic threads; say how many with `dynamic_threads`");
+            return key.name(name).problem("requires `dynamic_threads`");
         }
     }
     if threads.idle_timeout.is_some() && threads.run_time.is_some() {
         return key
             .name("dynamic_run_time")
-            .problem("a dynamic thread ends for one reason; drop this or `dynamic_idle_timeout`");
+            .problem("incompatible with `dynamic_idle_timeout`; remove one of the two");
     }
     if threads.wait == Wait::Blocking && threads.dynamic_threads > 0 {
         return key
             .name("dynamic_threads")
-            .problem("threads that block in `read` belong to connections; drop this or `wait`");
+            .problem("incompatible with `wait` = \"blocking\"; remove one of the two");
     }
     let Some(cpus) = threads.cpus else { return Ok(()) };
     if cpus.is_empty() {
-        return key.name("cpus").problem("name at least one CPU, or drop this");
+        return key.name("cpus").problem("name at least one CPU, or remove this");
     }
     match cpus.iter().find(|cpu| **cpu >= MAX_CPUS) {
         Some(cpu) => key
             .name("cpus")
-            .problem(format!("no machine has a CPU {cpu}; their numbers are 0 to 1023")),
+            .problem(format!("CPU {cpu} does not exist; numbers are from 0 to 1023")),
         None => Ok(()),
     }
 }

@@ -1,0 +1,79 @@
+//! Activities of clients, and their steps.
+
+use punctual::Priority;
+use punctual_toml::Span;
+use serde::{Deserialize, Serialize};
+
+/// A recurring activity of a client, or one that an event triggers.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Activity {
+    /// Name, the argument of `schedule_activity`.
+    pub name: String,
+    /// Priority of its thread, and of its calls if they propagate it.
+    #[serde(with = "punctual_toml::priority")]
+    pub priority: Priority,
+    /// Minimum time between two starts. The analysis ignores an activity without a period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period: Option<Span>,
+    /// Deadline of its last step, from its start. Default: the period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Span>,
+    /// Maximum delay of its start. Default: 0.
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    pub jitter: Span,
+    /// Its steps, executed one after the other.
+    #[serde(default, rename = "step", skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
+}
+
+/// Work of an activity in one place: exactly one of `host`, `pool` and `object`.
+///
+/// A servant that makes calls itself occupies its lane's thread meanwhile: give such a lane one thread for
+/// each activity that uses it, or count the waiting time of the others as blocking.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Work in the client's own thread, on this host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// Call of an object that this pool serves: in the lane of the client's priority; without lanes, at the
+    /// pool's priority and those of its adapters' priority models.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
+    /// Call of this object, at its own priority.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
+    /// Worst-case execution time on an idle CPU, including the ORB's own work.
+    pub wcet: Span,
+    /// Maximum time for which lower priorities delay it, for example by a mutex. Default: 0.
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    pub blocking: Span,
+    /// Maximum delay of the message to it. Default: 0.
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    pub delay: Span,
+}
+
+impl Step {
+    /// Returns where it runs; `None` if that is stated more than once or not at all, which a checked schedule
+    /// excludes.
+    pub fn place(&self) -> Option<Place<'_>> {
+        match (&self.host, &self.pool, &self.object) {
+            (Some(host), None, None) => Some(Place::Host(host)),
+            (None, Some(pool), None) => Some(Place::Pool(pool)),
+            (None, None, Some(object)) => Some(Place::Object(object)),
+            _ => None,
+        }
+    }
+}
+
+/// Where a step runs, by name.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Place<'s> {
+    /// In the client's thread on this host.
+    Host(&'s str),
+    /// In a thread of this pool.
+    Pool(&'s str),
+    /// In a thread of the pool that serves this object.
+    Object(&'s str),
+}
