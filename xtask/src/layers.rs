@@ -74,6 +74,8 @@ enum Place<'n> {
     Trace,
     Scenarios,
     Tools,
+    /// What tests of several packages share.
+    Fixtures,
     /// Tests and examples: nothing imports them.
     User,
     Xtask,
@@ -97,6 +99,7 @@ impl<'n> Place<'n> {
             ("qualify", "trace") => Ok(Self::Trace),
             ("qualify", "scenarios") => Ok(Self::Scenarios),
             ("tools", _) => Ok(Self::Tools),
+            ("tests", "fixtures") => Ok(Self::Fixtures),
             ("tests" | "examples", _) => Ok(Self::User),
             ("xtask", _) => Ok(Self::Xtask),
             _ => Err(format!("{name} lies in {folder}, which is no layer")),
@@ -105,9 +108,13 @@ impl<'n> Place<'n> {
 }
 
 fn allowed(from: &Place<'_>, to: &Place<'_>, kind: Kind) -> Result<(), String> {
-    use Place::{Harness, Idl, Report, Runtime, Scenarios, Services, Tools, Trace, User, Xtask};
+    use Place::{Fixtures, Harness, Idl, Report, Runtime, Scenarios, Services, Tools, Trace, User, Xtask};
     let say = |fine: bool, otherwise: &str| if fine { Ok(()) } else { Err(otherwise.to_owned()) };
     match (from, to) {
+        (Fixtures, Runtime(..)) | (User, Fixtures) => Ok(()),
+        (Fixtures, Idl(_)) => say(kind == Kind::Build, "fixtures compile IDL in their build script"),
+        (Fixtures, _) => Err("fixtures know the runtime only".into()),
+        (_, Fixtures) => say(kind == Kind::Dev, "only tests use fixtures"),
         (Runtime(from, _), Runtime("punctual-os", _)) if PURE.contains(from) => {
             Err("a crate without input and output imports the operating system".into())
         }
@@ -136,9 +143,7 @@ fn allowed(from: &Place<'_>, to: &Place<'_>, kind: Kind) -> Result<(), String> {
         (Trace, _) => Err("the trace stands on the flight recorder and the harness".into()),
         (Services, Runtime(..) | Idl(_) | Services) => Ok(()),
         (Services, _) => Err("services stand on the runtime".into()),
-        (Scenarios, Tools | User | Xtask) | (Tools | User, Tools | User | Xtask) => {
-            Err("nothing imports it".into())
-        }
+        (Scenarios | Tools | User, Tools | User | Xtask) => Err("nothing imports it".into()),
         (Scenarios | Tools | User, _) => Ok(()),
     }
 }

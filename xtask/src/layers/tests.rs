@@ -39,6 +39,8 @@ fn upward_imports_are_found() {
     let cli = ("punctual-cli", "tools/punctual-cli");
     let hello = ("hello", "examples/01-hello");
     let scheduling = ("punctual-scheduling", "services/scheduling");
+    let fixtures = ("punctual-fixtures", "tests/fixtures");
+    let conformance = ("punctual-conformance", "tests/conformance");
 
     for (from, to, kind) in [
         (orb, cdr, Normal),
@@ -59,6 +61,12 @@ fn upward_imports_are_found() {
         (hello, scheduling, Normal),
         (cli, scheduling, Normal),
         (scheduling, facade, Normal),
+        (os, fixtures, Dev),
+        (idl, fixtures, Dev),
+        (scenarios, fixtures, Dev),
+        (conformance, fixtures, Normal),
+        (fixtures, facade, Normal),
+        (fixtures, build, Build),
     ] {
         assert_eq!(check(from, to, kind), Ok(()), "{from:?} -> {to:?}");
     }
@@ -88,6 +96,10 @@ fn upward_imports_are_found() {
         (facade, scheduling, Dev),
         (scheduling, harness, Normal),
         (scheduling, cli, Normal),
+        (os, fixtures, Normal),
+        (cli, fixtures, Build),
+        (fixtures, harness, Normal),
+        (fixtures, conformance, Normal),
     ] {
         assert!(
             check(from, to, kind).is_err(),
