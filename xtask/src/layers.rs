@@ -33,6 +33,7 @@ const RUNTIME: &[&str] = &[
     "punctual-poa",
     "punctual-stub",
     "punctual-transport",
+    "punctual-lane",
     "punctual-dynamic",
     "punctual-orb",
     "punctual-rtsched",

@@ -1,28 +1,32 @@
+//! Endpoints at which a lane listens, and their acceptors.
+
 use std::{io, sync::Arc};
 
 use punctual_transport::{
     AddressError, Listener, Protocol, ProtocolPolicy, ProtocolProperties, Transport, Transports,
 };
-
 use punctual_types::Priority;
 
-use crate::OrbError;
+use crate::LaneError;
 
-/// Where to listen over one protocol, and how.
+/// Endpoint at which a lane listens over one protocol.
 #[derive(Clone)]
-pub(crate) struct ListenAt {
+pub struct LaneEndpoint {
     transport: Arc<dyn Transport>,
     address: String,
-    /// What clients are told, where that is another address.
+    /// Address that clients are told, if it is another one.
     published: Option<String>,
     properties: ProtocolProperties,
-    /// The highest priority that requests may have which come in there.
-    pub(crate) highest_priority: Priority,
+    /// Highest priority of requests that arrive there.
+    pub highest_priority: Priority,
 }
 
-impl ListenAt {
-    /// From endpoints as the user writes them, `SCHEME://ADDRESS`; `published` must have the same scheme.
-    pub(crate) fn parse(
+impl LaneEndpoint {
+    /// Parses `SCHEME://ADDRESS`; `published` must have the same scheme.
+    ///
+    /// # Errors
+    /// An unknown scheme, or a published address of another one.
+    pub fn parse(
         transports: &Transports,
         endpoint: &str,
         published: Option<&str>,
@@ -53,8 +57,8 @@ impl ListenAt {
         })
     }
 
-    /// Any place of this protocol.
-    pub(crate) fn anywhere(transport: &Arc<dyn Transport>, protocol: &Protocol) -> Self {
+    /// Default endpoint of a protocol.
+    pub fn default_of(transport: &Arc<dyn Transport>, protocol: &Protocol) -> Self {
         Self {
             transport: Arc::clone(transport),
             address: transport.default_address().to_owned(),
@@ -64,12 +68,13 @@ impl ListenAt {
         }
     }
 
-    pub(crate) fn profile_tag(&self) -> u32 {
+    /// Profile tag of its transport.
+    pub fn profile_tag(&self) -> u32 {
         self.transport.profile_tag()
     }
 
-    /// The place beside it for a lane of this name.
-    pub(crate) fn for_lane(&self, lane: &str) -> Self {
+    /// Endpoint beside this one for a lane of this name.
+    pub fn for_lane(&self, lane: &str) -> Self {
         let beside = |address: &String| self.transport.lane_address(address, lane);
         Self {
             address: beside(&self.address),
@@ -78,7 +83,7 @@ impl ListenAt {
         }
     }
 
-    pub(super) fn open(&self) -> Result<Acceptor, OrbError> {
+    pub(crate) fn open(&self) -> Result<Acceptor, LaneError> {
         let listener = self
             .transport
             .listen(&self.address, self.published.as_deref(), &self.properties)
@@ -91,10 +96,10 @@ impl ListenAt {
         })
     }
 
-    pub(super) fn explain(&self, source: io::Error) -> OrbError {
+    pub(crate) fn explain(&self, source: io::Error) -> LaneError {
         match source.downcast::<AddressError>() {
-            Ok(error) => OrbError::Address(error),
-            Err(source) => OrbError::Listen {
+            Ok(error) => LaneError::Address(error),
+            Err(source) => LaneError::Listen {
                 address: format!("{}://{}", self.transport.scheme(), self.address),
                 source,
             },
@@ -102,17 +107,18 @@ impl ListenAt {
     }
 }
 
-/// An open listener of a lane.
-pub(crate) struct Acceptor {
-    pub(crate) transport: Arc<dyn Transport>,
-    pub(super) listener: Box<dyn Listener>,
-    pub(super) properties: ProtocolProperties,
-    pub(super) highest_priority: Priority,
+/// Open listener of a lane.
+pub struct Acceptor {
+    /// Its transport.
+    pub transport: Arc<dyn Transport>,
+    pub(crate) listener: Box<dyn Listener>,
+    pub(crate) properties: ProtocolProperties,
+    pub(crate) highest_priority: Priority,
 }
 
 impl Acceptor {
-    /// Where clients reach it, as its transport says.
-    pub(crate) fn address(&self) -> &str {
+    /// Address at which clients reach it, as its transport writes it.
+    pub fn address(&self) -> &str {
         self.listener.address()
     }
 }

@@ -1,19 +1,19 @@
 //! Messages in memory of fixed size.
 
-/// Octets in blocks that are taken and given back in any order, without allocation.
+/// Messages in fixed blocks that are taken and released in any order, without allocation.
 #[derive(Default)]
-pub(super) struct MessageStore {
+pub(crate) struct MessageStore {
     octets: Vec<u8>,
-    /// For each block the one behind it, in its message or among the free ones.
+    /// For each block its successor, in its message or in the list of free blocks.
     next: Vec<u32>,
     free: u32,
 }
 
-/// A message in the store. Has to be given back with [`MessageStore::take`] or [`MessageStore::discard`].
-pub(super) struct Stored {
+/// Message in the store. Must be released with [`MessageStore::take`] or [`MessageStore::discard`].
+pub(crate) struct StoredMessage {
     first: u32,
     length: usize,
-    /// How many `starts` stand behind it.
+    /// Number of fragment offsets that are stored behind it.
     starts: usize,
 }
 
@@ -21,21 +21,21 @@ const BLOCK: usize = 256;
 const NONE: u32 = u32::MAX;
 const START: usize = size_of::<u32>();
 
-impl Stored {
-    /// Octets that it counts for.
-    pub(super) fn size(&self) -> usize {
+impl StoredMessage {
+    /// Size in octets, fragment offsets included.
+    pub(crate) fn size(&self) -> usize {
         size(self.length, self.starts)
     }
 }
 
-/// Octets that a message with so many fragments counts for.
-pub(super) fn size(length: usize, starts: usize) -> usize {
+/// Size in octets of a message with this many fragment offsets.
+pub(crate) fn size(length: usize, starts: usize) -> usize {
     length + starts * START
 }
 
 impl MessageStore {
-    /// Makes room for any so many messages of so many octets together; what is there stays.
-    pub(super) fn provide(&mut self, messages: usize, octets: usize) {
+    /// Provides room for any `messages` messages of `octets` octets in total; stored messages stay.
+    pub(crate) fn provide(&mut self, messages: usize, octets: usize) {
         if self.next.is_empty() {
             self.free = NONE;
         }
@@ -49,9 +49,9 @@ impl MessageStore {
         }
     }
 
-    /// Copies a message, with the places in it where fragments begin. `None`: there is no room.
-    pub(super) fn put(&mut self, message: &[u8], starts: &[usize]) -> Option<Stored> {
-        let mut stored = Stored {
+    /// Copies a message and the offsets at which its fragments begin. `None`: there is no room.
+    pub(crate) fn put(&mut self, message: &[u8], starts: &[usize]) -> Option<StoredMessage> {
+        let mut stored = StoredMessage {
             first: NONE,
             length: 0,
             starts: 0,
@@ -71,8 +71,8 @@ impl MessageStore {
         Some(stored)
     }
 
-    /// Gives everything back where there is no room.
-    fn append(&mut self, mut octets: &[u8], stored: &mut Stored, last: &mut u32) -> bool {
+    /// Appends octets to a message; releases the whole message if there is no room.
+    fn append(&mut self, mut octets: &[u8], stored: &mut StoredMessage, last: &mut u32) -> bool {
         while !octets.is_empty() {
             let filled = stored.length % BLOCK;
             if filled == 0 {
@@ -98,8 +98,8 @@ impl MessageStore {
         true
     }
 
-    /// Moves a message out, over what stands in `message` and `starts`.
-    pub(super) fn take(&mut self, stored: Stored, message: &mut Vec<u8>, starts: &mut Vec<usize>) {
+    /// Moves a message out; overwrites `message` and `starts`.
+    pub(crate) fn take(&mut self, stored: StoredMessage, message: &mut Vec<u8>, starts: &mut Vec<usize>) {
         message.clear();
         starts.clear();
         let mut left = stored.size();
@@ -118,8 +118,8 @@ impl MessageStore {
         self.release(stored.first);
     }
 
-    /// Forgets a message.
-    pub(super) fn discard(&mut self, stored: &Stored) {
+    /// Drops a message.
+    pub(crate) fn discard(&mut self, stored: &StoredMessage) {
         self.release(stored.first);
     }
 

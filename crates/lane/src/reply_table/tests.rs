@@ -24,7 +24,7 @@ fn reply() -> Reply {
     Reply { header, reply: None }
 }
 
-fn deliver(replies: &Replies, request_id: u32, octet: u8) -> Delivered {
+fn deliver(replies: &Replies, request_id: u32, octet: u8) -> Delivery {
     let (mut message, mut starts) = (vec![octet; FIRST_SIZE], Vec::new());
     replies.deliver(
         request_id,
@@ -37,7 +37,7 @@ fn deliver(replies: &Replies, request_id: u32, octet: u8) -> Delivered {
 }
 
 const FOR_EVER: Wait<'_> = Wait {
-    time_outs: TimeOuts {
+    timeouts: CallTimeouts {
         reply: None,
         unsent: None,
     },
@@ -50,13 +50,13 @@ fn enter(replies: &Replies, lent: &mut ReplyBuffer) -> Ticket {
 
 #[test]
 fn a_reply_is_exchanged_for_what_was_lent() {
-    let replies = Replies::new(3);
+    let replies = ReplyTable::new(3);
     let lent = &mut ReplyBuffer::default();
     let ticket = enter(&replies, lent);
     let id = ticket.request_id;
     let (mut message, mut starts) = (vec![7; FIRST_SIZE], vec![1]);
     let delivered = replies.deliver(id, MessageType::Reply, reply(), &mut message, &mut starts, || ());
-    assert_eq!(delivered, Delivered::ToItsCaller);
+    assert_eq!(delivered, Delivery::ToCaller);
     assert_eq!((message, starts), (vec![0; FIRST_SIZE], vec![]));
     assert!(matches!(
         replies.wait(ticket, &FOR_EVER, lent),
@@ -66,21 +66,21 @@ fn a_reply_is_exchanged_for_what_was_lent() {
         (&lent.message, &lent.fragment_starts),
         (&vec![7; FIRST_SIZE], &vec![1])
     );
-    assert_eq!(deliver(&replies, id, 8), Delivered::Unasked, "once");
+    assert_eq!(deliver(&replies, id, 8), Delivery::Unsolicited, "once");
 }
 
 /// Also with as many calls as there may be, of whose ids few bits are left.
 #[test]
 fn ids_are_not_used_again_soon_and_name_one_call() {
     for calls in [1, 2, 3, 64, MOST_CALLS] {
-        let replies = Replies::new(calls);
+        let replies = ReplyTable::new(calls);
         let lent = &mut ReplyBuffer::default();
         let mut before = Vec::new();
         for _ in 0..1000 {
             let ticket = enter(&replies, lent);
             assert!(!before.contains(&ticket.request_id));
             for other in &before {
-                assert_eq!(deliver(&replies, *other, 1), Delivered::Unasked);
+                assert_eq!(deliver(&replies, *other, 1), Delivery::Unsolicited);
             }
             before.push(ticket.request_id);
             replies.withdraw(ticket, lent);
@@ -91,7 +91,7 @@ fn ids_are_not_used_again_soon_and_name_one_call() {
 
 #[test]
 fn so_many_are_let_in_and_no_more() {
-    let replies = Replies::new(2);
+    let replies = ReplyTable::new(2);
     let lent = &mut [(); 3].map(|()| ReplyBuffer::default());
     let [one, other, third] = lent;
     let first = enter(&replies, one);
@@ -99,8 +99,8 @@ fn so_many_are_let_in_and_no_more() {
     let refused = replies.enter(MessageType::Reply, third).err();
     assert_eq!(refused, Some(Refused::Full));
     assert_eq!(replies.id_without_reply(), Err(Refused::Full));
-    assert_eq!(deliver(&replies, second.request_id, 2), Delivered::ToItsCaller);
-    assert_eq!(deliver(&replies, first.request_id, 1), Delivered::ToItsCaller);
+    assert_eq!(deliver(&replies, second.request_id, 2), Delivery::ToCaller);
+    assert_eq!(deliver(&replies, first.request_id, 1), Delivery::ToCaller);
     for (ticket, lent, octet) in [(first, one, 1), (second, other, 2)] {
         assert!(matches!(
             replies.wait(ticket, &FOR_EVER, lent),
@@ -115,15 +115,15 @@ fn so_many_are_let_in_and_no_more() {
 /// Also where it waited for more than that before, and was not told that it is over.
 #[test]
 fn a_caller_that_sleeps_is_woken_whatever_it_did_before() {
-    let replies = &Replies::new(1);
+    let replies = &ReplyTable::new(1);
     let lent = &mut ReplyBuffer::default();
     let bell = Arc::new(Doorbell::new().unwrap());
     let ends: [fn(&Replies, u32); 2] = [
-        |replies, id| assert_eq!(deliver(replies, id, 1), Delivered::ToItsCaller),
+        |replies, id| assert_eq!(deliver(replies, id, 1), Delivery::ToCaller),
         |replies, _| assert!(!replies.end(End::Stopped)),
     ];
     let wait = Wait {
-        time_outs: TimeOuts {
+        timeouts: CallTimeouts {
             reply: Some(Instant::now() + Duration::from_secs(5)),
             unsent: None,
         },
@@ -150,10 +150,10 @@ fn a_caller_that_sleeps_is_woken_whatever_it_did_before() {
 /// As many late replies as calls were given up, and not one more.
 #[test]
 fn late_ones_are_counted() {
-    let replies = Replies::new(2);
+    let replies = ReplyTable::new(2);
     let lent = &mut ReplyBuffer::default();
     let wait = Wait {
-        time_outs: TimeOuts {
+        timeouts: CallTimeouts {
             reply: Some(Instant::now()),
             unsent: None,
         },
@@ -167,19 +167,19 @@ fn late_ones_are_counted() {
         assert_eq!(lent.message.len(), FIRST_SIZE, "given back");
     }
     for id in given_up.iter().rev() {
-        assert_eq!(deliver(&replies, *id, 1), Delivered::Late);
+        assert_eq!(deliver(&replies, *id, 1), Delivery::Late);
     }
-    assert_eq!(deliver(&replies, given_up[0], 1), Delivered::Unasked);
+    assert_eq!(deliver(&replies, given_up[0], 1), Delivery::Unsolicited);
 }
 
 #[test]
 fn a_request_that_is_not_sent_in_time_is_not_waited_for() {
-    let replies = Replies::new(2);
+    let replies = ReplyTable::new(2);
     let lent = &mut ReplyBuffer::default();
     for (is_unsent, expected) in [(true, "unsent"), (false, "timed out")] {
         let is_unsent = || is_unsent;
         let wait = Wait {
-            time_outs: TimeOuts {
+            timeouts: CallTimeouts {
                 reply: Some(Instant::now() + Duration::from_millis(5)),
                 unsent: Some(Instant::now()),
             },
@@ -197,11 +197,11 @@ fn a_request_that_is_not_sent_in_time_is_not_waited_for() {
 /// What has arrived stays; the first end is what callers are told.
 #[test]
 fn an_end_is_told_to_those_who_wait() {
-    let replies = Arc::new(Replies::new(4));
+    let replies = Arc::new(ReplyTable::new(4));
     let waiting = thread::scope(|scope| {
         let arrived = &mut ReplyBuffer::default();
         let ticket = enter(&replies, arrived);
-        assert_eq!(deliver(&replies, ticket.request_id, 3), Delivered::ToItsCaller);
+        assert_eq!(deliver(&replies, ticket.request_id, 3), Delivery::ToCaller);
         let waiting: Vec<_> = (0..3)
             .map(|_| {
                 scope.spawn(|| {
@@ -256,13 +256,13 @@ fn at(now: Instant, seconds: u64) -> Option<Instant> {
 
 /// Only of tasks: others look after themselves. The earliest of what is left comes back.
 #[test]
-fn time_outs_of_tasks_are_looked_after() {
-    let replies = Replies::new(8);
+fn timeouts_of_tasks_are_looked_after() {
+    let replies = ReplyTable::new(8);
     let now = Instant::now();
     let (count, waker) = waker();
     let task = |reply, unsent| {
         let ticket = enter(&replies, &mut ReplyBuffer::default());
-        replies.wake_when_over(&ticket, &waker, TimeOuts { reply, unsent });
+        replies.wake_when_over(&ticket, &waker, CallTimeouts { reply, unsent });
         ticket
     };
     let never = task(None, None);
@@ -289,7 +289,7 @@ fn time_outs_of_tasks_are_looked_after() {
     // The two that were late, the two that are given up, and not one more.
     [never, sleeper].iter().for_each(|ticket| replies.abandon(ticket));
     let late = (0..5).map(|id| deliver(&replies, id, 1));
-    assert_eq!(late.filter(|delivered| *delivered == Delivered::Late).count(), 4);
+    assert_eq!(late.filter(|delivered| *delivered == Delivery::Late).count(), 4);
     assert!(replies.end_if_idle(), "all slots are free");
     assert_eq!(Arc::strong_count(&count), 2, "the table has no waker left");
 }
@@ -297,18 +297,18 @@ fn time_outs_of_tasks_are_looked_after() {
 /// The slot's last one is woken, once, by whatever ends the call.
 #[test]
 fn tasks_are_woken_by_replies_and_ends() {
-    let replies = Replies::new(4);
+    let replies = ReplyTable::new(4);
     let ((before, first), (after, second)) = (waker(), waker());
     let tickets = [(); 2].map(|()| enter(&replies, &mut ReplyBuffer::default()));
     for waker in [&first, &second] {
-        let watch = |ticket| replies.wake_when_over(ticket, waker, TimeOuts::default());
+        let watch = |ticket| replies.wake_when_over(ticket, waker, CallTimeouts::default());
         tickets.iter().for_each(watch);
     }
     let given_up = enter(&replies, &mut ReplyBuffer::default());
-    replies.wake_when_over(&given_up, &first, TimeOuts::default());
+    replies.wake_when_over(&given_up, &first, CallTimeouts::default());
     replies.abandon(&given_up);
     let [answered, ended] = tickets;
-    assert_eq!(deliver(&replies, answered.request_id, 1), Delivered::ToItsCaller);
+    assert_eq!(deliver(&replies, answered.request_id, 1), Delivery::ToCaller);
     assert_eq!(after.0.load(Ordering::SeqCst), 1);
     replies.end(End::Lost);
     assert_eq!(after.0.load(Ordering::SeqCst), 2);

@@ -1,28 +1,35 @@
+//! Receive side of a connection, under its lock.
+
 use std::{io, mem, time::Instant};
 
+use punctual_cdr::CharSet;
 use punctual_giop::{
-    Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType, Version,
-    decode_cancel_request,
+    Assembled, CODE_SETS, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType,
+    RequestHeader, Version, char_set_from_id, decode_cancel_request, decode_code_sets,
 };
 use punctual_transport::Stream;
 
-use crate::{Limits, receive_buffer::ReceiveBuffer};
+use crate::{LaneLimits, MessageError, receive_buffer::ReceiveBuffer};
 
 /// What has been received over a connection and not yet been handed on.
-pub(super) struct Inbound {
+pub(crate) struct Inbound {
     buffer: ReceiveBuffer,
     /// The socket had nothing more when it was last read; whatever comes later wakes a thread of the lane.
-    pub(super) drained: bool,
+    pub(crate) drained: bool,
     /// Since when the start of a message, or of a fragment, has been waiting for the rest of it.
     begun: Option<Instant>,
     /// Which fragmented message is the oldest one, and since when: other messages may come in between for ever.
     fragmented: Option<(u64, Instant)>,
     fragments: FragmentAssembler,
     max_message_size: usize,
+    /// Code set that the peer has announced.
+    char_set: Option<CharSet>,
+    /// A message has arrived since this was last cleared.
+    pub(crate) used: bool,
 }
 
 /// What [`Inbound::next`] found.
-pub(super) enum Next {
+pub(crate) enum Next {
     /// A whole message, in the caller's buffer.
     Message(MessageHeader),
     /// The client has taken this request back.
@@ -43,7 +50,7 @@ enum Taken {
 }
 
 impl Inbound {
-    pub(super) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &LaneLimits) -> Self {
         let fragments = FragmentLimits {
             max_message_size: limits.max_message_size,
             max_pending: limits.max_fragmented_messages,
@@ -55,17 +62,19 @@ impl Inbound {
             fragmented: None,
             fragments: FragmentAssembler::new(fragments),
             max_message_size: limits.max_message_size,
+            char_set: None,
+            used: true,
         }
     }
 
     /// When the message that is not complete was begun.
-    pub(super) fn begun(&self) -> Option<Instant> {
+    pub(crate) fn begun(&self) -> Option<Instant> {
         let fragmented = self.fragmented.map(|(_, since)| since);
         self.begun.into_iter().chain(fragmented).min()
     }
 
     /// The version in which to reject what is there: its own, or the highest one where that is unknown to us.
-    pub(super) fn peer_version(&self) -> Version {
+    pub(crate) fn peer_version(&self) -> Version {
         match *self.buffer.received() {
             [b'G', b'I', b'O', b'P', major, minor, ..] => {
                 Version { major, minor }.to_speak().unwrap_or(Version::V1_2)
@@ -75,23 +84,23 @@ impl Inbound {
     }
 
     /// Whether there is, or may be, something for [`Self::next`] without waiting.
-    pub(super) fn has_more(&self) -> bool {
+    pub(crate) fn has_more(&self) -> bool {
         !self.drained || self.has_whole_message()
     }
 
     /// Whether nothing waits for the rest of a message.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.buffer.received().is_empty() && self.begun().is_none()
     }
 
     /// Whether [`Self::next`] finds a message without reading.
-    pub(super) fn has_whole_message(&self) -> bool {
+    pub(crate) fn has_whole_message(&self) -> bool {
         matches!(self.buffer.framing(), Ok(Framing::Complete(_)))
     }
 
     /// Puts the next message into `message`, whose memory is exchanged for it, and into `fragment_starts` where fragments of
     /// GIOP 1.1 begin in it; reads at most once where one read suffices.
-    pub(super) fn next(
+    pub(crate) fn next(
         &mut self,
         stream: &dyn Stream,
         message: &mut Vec<u8>,
@@ -129,6 +138,31 @@ impl Inbound {
                 Err(_) => return Next::Unacceptable,
             }
         }
+    }
+
+    /// Code set of `char` and `string` for this message: ISO-8859-1 until a request has announced another one.
+    ///
+    /// Takes the announcement from the first request that has one, before any later message is read.
+    pub(crate) fn negotiate(
+        &mut self,
+        message: &[u8],
+        header: &MessageHeader,
+    ) -> Result<CharSet, MessageError> {
+        if let Some(char_set) = self.char_set {
+            return Ok(char_set);
+        }
+        if header.message_type == MessageType::Request
+            // A request with a malformed header is rejected where it is handled.
+            && let Ok((request, _)) = RequestHeader::decode(&message[..header.total_size()], header)
+            && let Some(data) = request.contexts.find(CODE_SETS)
+        {
+            let (char_id, _) = decode_code_sets(data).map_err(|_| MessageError)?;
+            // An unknown code set fails only when text does not convert; TAO accepts it until then, too.
+            let char_set = char_set_from_id(char_id).unwrap_or(CharSet::Latin1);
+            self.char_set = Some(char_set);
+            return Ok(char_set);
+        }
+        Ok(CharSet::Latin1)
     }
 
     fn watch_fragments(&mut self) {

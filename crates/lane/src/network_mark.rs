@@ -1,27 +1,31 @@
+//! Network priority of a connection's packets.
+
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::{ProtocolProperties, Stream};
 use punctual_types::Priority;
 
-/// The network priority that the packets of a connection carry.
-pub(crate) struct NetworkMark {
+/// Network priority that the packets of a connection carry.
+pub struct NetworkMark {
     enabled: bool,
-    /// As last set: code point and queue.
+    /// Code point and queue that were set last.
     last: AtomicU16,
 }
 
 impl NetworkMark {
-    pub(crate) fn new(properties: &ProtocolProperties) -> Self {
+    /// Mark of a new connection, which has the default priority.
+    pub fn new(properties: &ProtocolProperties) -> Self {
         Self {
             enabled: properties.enable_network_priority,
-            // What a new socket has.
+            // The default of a new socket.
             last: AtomicU16::new(0),
         }
     }
 
-    /// Before something is sent at this priority. System calls only where it is another one than before.
-    pub(crate) fn set(
+    /// Sets the network priority of what is sent next. System calls only if it differs from the last one.
+    #[inline]
+    pub fn set(
         &self,
         stream: &dyn Stream,
         mapping: &dyn NetworkPriorityMapping,
@@ -35,7 +39,7 @@ impl NetworkMark {
         let packed = u16::from_be_bytes([network.dscp, network.queue]);
         if self.last.load(Ordering::Relaxed) != packed {
             self.last.store(packed, Ordering::Relaxed);
-            // What may not be marked so travels as it is; it is sent all the same.
+            // Packets that may not be marked are sent unmarked.
             let _ = stream.set_network_priority(network);
         }
     }

@@ -1,4 +1,4 @@
-//! Time-outs of asynchronous calls: no thread waits for such a call, so those that would read its reply look after them.
+//! Timeouts of asynchronous calls: no thread waits for such a call, so the threads that would read its reply watch them.
 
 use std::{
     io,
@@ -11,24 +11,28 @@ use std::{
 
 use punctual_os::timer::Timer;
 
-use super::{Lane, connection::Connection};
+use crate::{
+    Lane, RequestHandler,
+    connection::{Connection, Role},
+    shared_connection::ClientRole,
+};
 
-/// When the next time-out may pass. It is not taken back when its call is over, so that this costs calls nothing: a thread
-/// that wakes for it in vain looks for the next.
+/// Time at which the next deadline may pass. It is not withdrawn when its call ends, so that this costs calls nothing: a thread
+/// that wakes for it in vain searches for the next one.
 ///
-/// A timer in the lane's waiting place wakes whichever thread waits then: one that had been told how long to wait might be in
-/// an upcall.
-pub(super) struct CallDeadlines {
+/// A timer in the lane's poller wakes any thread that waits then: a thread that had been told how long to wait might be in an
+/// upcall.
+pub(crate) struct CallTimeoutTimer {
     since: Instant,
-    /// Nanoseconds.
+    /// Nanoseconds since `since`.
     next: AtomicU64,
     timer: Timer,
 }
 
 const NONE: u64 = u64::MAX;
 
-impl CallDeadlines {
-    pub(super) fn new() -> io::Result<Self> {
+impl CallTimeoutTimer {
+    pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
             since: Instant::now(),
             next: AtomicU64::new(NONE),
@@ -36,21 +40,21 @@ impl CallDeadlines {
         })
     }
 
-    /// Fires when the next one may pass.
-    pub(super) fn timer(&self) -> &Timer {
+    /// Timer that fires when the next deadline may pass.
+    pub(crate) fn timer(&self) -> &Timer {
         &self.timer
     }
 
-    /// One system call where it is earlier than all others.
+    /// Adds a deadline. One system call if it is earlier than all others.
     fn add(&self, at: Instant) {
         let at = self.nanos(at);
         if at >= self.next.fetch_min(at, Ordering::SeqCst) {
             return;
         }
-        // Whoever sets the timer last has seen that it is set for the next one.
+        // The thread that sets the timer last has seen that it is set for the next deadline.
         let mut next = self.next.load(Ordering::SeqCst);
         while next != NONE {
-            // It fails only for what cannot be here: a bad descriptor.
+            // It fails only for a bad descriptor, which this one is not.
             let _ = self.timer.set(self.since + Duration::from_nanos(next));
             let set = next;
             next = self.next.load(Ordering::SeqCst);
@@ -60,7 +64,7 @@ impl CallDeadlines {
         }
     }
 
-    /// `Some(now)`: one may have passed, and whoever is told has to look for the next.
+    /// Returns the present time if a deadline may have passed; the caller must then search for the next one.
     fn take_due(&self) -> Option<Instant> {
         let next = self.next.load(Ordering::SeqCst);
         if next == NONE {
@@ -81,16 +85,16 @@ impl CallDeadlines {
     }
 }
 
-impl Lane {
-    /// Has a thread look at the calls over shared connections then. To be called after the call is in their table.
-    pub(crate) fn watch_deadline(&self, at: Instant) {
-        self.call_deadlines.add(at);
+impl<H: RequestHandler> Lane<H> {
+    /// Has a thread check the calls over shared connections at this time; called after the call has entered their table.
+    pub fn watch_deadline(&self, at: Instant) {
+        self.call_timeouts.add(at);
     }
 
-    /// Ends the calls whose time-outs have passed.
+    /// Ends the calls whose deadlines have passed.
     #[inline]
-    pub(super) fn expire_calls(&self) {
-        if let Some(now) = self.call_deadlines.take_due() {
+    pub(crate) fn expire_calls(&self) {
+        if let Some(now) = self.call_timeouts.take_due() {
             self.expire_calls_before(now);
         }
     }
@@ -98,22 +102,25 @@ impl Lane {
     #[cold]
     fn expire_calls_before(&self, now: Instant) {
         let mut from = 0;
-        // Waking tasks runs code of the user's, so not while the lane's table is locked.
-        while let Some((index, connection)) = self.next_opened(from) {
-            let Some(opened) = connection.opened() else { return };
-            if let Some(next) = opened.replies.expire(now, connection.is_congested()) {
-                self.call_deadlines.add(next);
+        // Waking tasks runs the user's code, so not while the lane's table is locked.
+        while let Some((index, connection, client)) = self.next_opened(from) {
+            if let Some(next) = client.replies.expire(now, connection.state.is_congested()) {
+                self.call_timeouts.add(next);
             }
             from = index + 1;
         }
     }
 
-    /// The first connection that this side has opened, of those in these places of the table.
-    fn next_opened(&self, from: usize) -> Option<(usize, Arc<Connection>)> {
-        let connections = self.connections.lock();
+    /// First connection that this side opened, from this index of the table on.
+    #[expect(clippy::type_complexity, reason = "an entry of the table")]
+    fn next_opened(&self, from: usize) -> Option<(usize, Arc<Connection<H>>, Arc<ClientRole<H>>)> {
+        let connections = self.connections.slots.lock();
         (from..connections.capacity()).find_map(|index| {
             let connection = connections.get(index)?;
-            connection.opened().map(|_| (index, Arc::clone(connection)))
+            match &connection.role {
+                Role::Server(_) => None,
+                Role::Client(client) => Some((index, Arc::clone(connection), Arc::clone(client))),
+            }
         })
     }
 }
@@ -124,17 +131,17 @@ mod tests {
 
     use super::*;
 
-    fn fires_within(deadlines: &CallDeadlines, patience: Duration) -> bool {
+    fn fires_within(timer: &CallTimeoutTimer, timeout: Duration) -> bool {
         let poller = Poller::new().unwrap();
         poller
             .add(deadlines.timer(), 1, Interest::READ, Trigger::Edge)
             .unwrap();
-        poller.wait_one(Some(patience)).unwrap().is_some()
+        poller.wait_one(Some(timeout)).unwrap().is_some()
     }
 
     #[test]
     fn the_earliest_is_the_next_one() {
-        let deadlines = CallDeadlines::new().unwrap();
+        let deadlines = CallTimeoutTimer::new().unwrap();
         assert_eq!(deadlines.take_due(), None);
         let at = |after| deadlines.since + after;
         deadlines.add(at(Duration::from_secs(3600)));
@@ -149,7 +156,7 @@ mod tests {
 
     #[test]
     fn one_that_has_passed_is_taken_once() {
-        let deadlines = CallDeadlines::new().unwrap();
+        let deadlines = CallTimeoutTimer::new().unwrap();
         let past = deadlines.since.checked_sub(Duration::from_secs(1));
         deadlines.add(past.unwrap_or(deadlines.since));
         assert!(fires_within(&deadlines, Duration::from_secs(30)));

@@ -1,4 +1,4 @@
-//! How long requests take in a lane, as a histogram of relaxed atomics: taken only where the ORB is inspected.
+//! Service times of a lane's requests, as a histogram of relaxed atomics; recorded only if the lane is configured so.
 
 use std::{
     sync::{
@@ -10,28 +10,28 @@ use std::{
 
 use punctual_giop::{INVOCATION_POLICIES, MessageHeader, RequestHeader, decode_invocation_policies};
 
-use super::{connection::Connection, worker::Worker};
-use crate::server::Arrival;
+use crate::{RequestHandler, connection::Connection, dispatch::Arrival, worker::Worker};
 
-/// Times from when a request was read until its reply was written, or it was handed on to another lane.
+/// Times from reading a request until its reply was written, or until it was redispatched to another lane.
 ///
-/// Log-linear, as HDR histograms are: 16 buckets for each power of two, so a time is known to a sixteenth of itself; from 1 ns
-/// to 2 minutes. 4 KiB for each lane, allocated and touched when the lane is made.
-pub(crate) struct ServiceTimes {
+/// Log-linear, like an HDR histogram: 16 buckets per power of two, so the relative error is at most 1/16; from 1 ns to 2 minutes.
+/// 4 KiB for each lane, allocated and touched when the lane is made.
+pub struct ServiceTimes {
     buckets: Box<[AtomicU64]>,
     sum: AtomicU64,
     longest: AtomicU64,
 }
 
-impl Worker<'_> {
-    /// As [`Worker::answer_request`]; takes its time where the ORB is inspected, and otherwise costs one predictable branch.
-    pub(super) fn answer(
+impl<H: RequestHandler> Worker<'_, H> {
+    /// Serves the request in the buffers and records its service time if that is configured; otherwise that costs one predictable
+    /// branch. `false`: the connection is of no further use.
+    pub(crate) fn answer(
         &mut self,
-        connection: &Arc<Connection>,
+        connection: &Arc<Connection<H>>,
         header: &MessageHeader,
         arrival: Arrival,
     ) -> bool {
-        if self.lane.service_times.is_none() {
+        if self.lane.counters.service_times.is_none() {
             return self.answer_request(connection, header, arrival);
         }
         self.answer_timed(connection, header, arrival)
@@ -40,15 +40,15 @@ impl Worker<'_> {
     #[inline(never)]
     fn answer_timed(
         &mut self,
-        connection: &Arc<Connection>,
+        connection: &Arc<Connection<H>>,
         header: &MessageHeader,
         arrival: Arrival,
     ) -> bool {
         let began = arrival.read_at.unwrap_or_else(Instant::now);
-        let wanted_for = wanted_for(&self.desk.message, header);
+        let wanted_for = wanted_for(&self.buffers.message, header);
         let usable = self.answer_request(connection, header, arrival);
         let took = began.elapsed();
-        if let Some(times) = &self.lane.service_times {
+        if let Some(times) = &self.lane.counters.service_times {
             times.record(took);
         }
         if wanted_for.is_some_and(|wanted_for| took > wanted_for) {
@@ -58,7 +58,7 @@ impl Worker<'_> {
     }
 }
 
-/// The time-out that the request's client says in it.
+/// Relative timeout that the client states in the request.
 fn wanted_for(message: &[u8], header: &MessageHeader) -> Option<Duration> {
     let (request, _) = RequestHeader::decode(message.get(..header.total_size())?, header).ok()?;
     let policies = request.contexts.find(INVOCATION_POLICIES)?;
@@ -75,20 +75,20 @@ impl ServiceTimes {
         }
     }
 
-    /// The buckets that are not empty: the nanoseconds below which their times lie, and how many there are.
-    pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+    /// Buckets that are not empty: exclusive upper bound in nanoseconds, and count.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let counts = self.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed));
         let with_bounds = counts.enumerate().map(|(index, count)| (end(index), count));
         with_bounds.filter(|(_, count)| *count > 0)
     }
 
-    /// All times together, in nanoseconds.
-    pub(crate) fn sum(&self) -> u64 {
+    /// Sum of all times in nanoseconds.
+    pub fn sum(&self) -> u64 {
         self.sum.load(Ordering::Relaxed)
     }
 
-    /// The longest, in nanoseconds.
-    pub(crate) fn longest(&self) -> u64 {
+    /// Longest time in nanoseconds.
+    pub fn longest(&self) -> u64 {
         self.longest.load(Ordering::Relaxed)
     }
 }
@@ -103,13 +103,13 @@ impl Default for ServiceTimes {
     }
 }
 
-/// Sixteen buckets for each power of two.
+/// Logarithm of the number of buckets per power of two.
 const FINE: u32 = 4;
-/// Times from 2^37 ns (137 s) on are in the last bucket.
+/// Times of 2^37 ns (137 s) and more are in the last bucket.
 const LONGEST: u64 = (1 << 37) - 1;
 const BUCKETS: usize = index(LONGEST) + 1;
 
-/// Exact below 32 ns.
+/// Index of the bucket of a time; exact below 32 ns.
 const fn index(nanoseconds: u64) -> usize {
     let nanoseconds = if nanoseconds > LONGEST {
         LONGEST
@@ -121,7 +121,7 @@ const fn index(nanoseconds: u64) -> usize {
     ((shift as usize) << FINE) + (nanoseconds >> shift) as usize
 }
 
-/// What the times in a bucket are below.
+/// Exclusive upper bound of a bucket.
 fn end(index: usize) -> u64 {
     let shift = (index >> FINE).saturating_sub(1);
     let leading = index - (shift << FINE);

@@ -1,64 +1,66 @@
+//! Number of threads of a lane, and of those in upcalls.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many threads a lane has and how many of them are in upcalls: one word, so that "none is left to wait" and "I may go" are
-/// decided at one instant.
+/// Number of threads of a lane and number of threads in upcalls: one word, so that "no thread is left to wait" and "this thread
+/// may end" are decided in one atomic step.
 ///
-/// Sequentially consistent, because [`super::borrowing`] builds on its order with other marks.
+/// Sequentially consistent, because [`crate::borrowing`] builds on its order with other marks.
 #[derive(Default)]
-pub(super) struct Occupancy(AtomicU64);
+pub(crate) struct Occupancy(AtomicU64);
 
 const THREAD: u64 = 1 << 32;
 const BUSY: u64 = 1;
 
 impl Occupancy {
-    /// One thread more.
-    pub(super) fn join(&self) {
+    /// Adds a thread.
+    pub(crate) fn join(&self) {
         self.0.fetch_add(THREAD, Ordering::SeqCst);
     }
 
-    /// One thread less. `true`: that was the last one.
-    pub(super) fn leave(&self) -> bool {
+    /// Removes a thread. `true`: it was the last one.
+    pub(crate) fn leave(&self) -> bool {
         threads(self.0.fetch_sub(THREAD, Ordering::SeqCst)) == 1
     }
 
-    /// One thread less, unless it is the last one that could wait. `false`: it has to stay.
-    pub(super) fn leave_unless_needed(&self) -> bool {
+    /// Removes a thread unless it is the last one that could wait. `false`: it must stay.
+    pub(crate) fn leave_unless_needed(&self) -> bool {
         let left = |word: u64| (threads(word) > busy(word) + 1).then(|| word - THREAD);
         self.0
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, left)
             .is_ok()
     }
 
-    /// A thread comes from elsewhere to serve a request: the lane is as exhausted as before.
-    pub(super) fn join_busy(&self) {
+    /// Adds a lent thread that serves a request: the lane is as exhausted as before.
+    pub(crate) fn join_busy(&self) {
         self.0.fetch_add(THREAD + BUSY, Ordering::SeqCst);
     }
 
-    /// It goes again. `true`: that was the last thread.
-    pub(super) fn leave_busy(&self) -> bool {
+    /// Removes a lent thread. `true`: it was the last thread.
+    pub(crate) fn leave_busy(&self) -> bool {
         threads(self.0.fetch_sub(THREAD + BUSY, Ordering::SeqCst)) == 1
     }
 
-    /// A thread goes into an upcall. `true`: no thread is left to wait.
-    pub(super) fn begin(&self) -> bool {
+    /// Notes that a thread enters an upcall. `true`: no thread is left to wait.
+    pub(crate) fn begin(&self) -> bool {
         is_full(self.0.fetch_add(BUSY, Ordering::SeqCst) + BUSY)
     }
 
-    /// A thread is back from an upcall.
-    pub(super) fn end(&self) {
+    /// Notes that a thread has returned from an upcall.
+    pub(crate) fn end(&self) {
         self.0.fetch_sub(BUSY, Ordering::SeqCst);
     }
 
     /// Whether all threads are in upcalls.
-    pub(super) fn is_exhausted(&self) -> bool {
+    pub(crate) fn is_exhausted(&self) -> bool {
         is_full(self.0.load(Ordering::SeqCst))
     }
 
-    pub(super) fn threads(&self) -> usize {
+    pub(crate) fn threads(&self) -> usize {
         threads(self.0.load(Ordering::SeqCst)) as usize
     }
 
-    pub(super) fn busy(&self) -> usize {
+    pub(crate) fn busy(&self) -> usize {
         busy(self.0.load(Ordering::SeqCst)) as usize
     }
 }
@@ -95,7 +97,7 @@ mod tests {
         occupancy.join_busy();
         assert!(
             !occupancy.leave_unless_needed(),
-            "a helper goes when it has helped"
+            "a lent thread leaves when its request is done"
         );
         assert!(!occupancy.is_exhausted());
         assert!(!occupancy.leave_busy());

@@ -1,0 +1,164 @@
+//! Request buffering: a lane's I/O thread reads requests and queues them for the threads that serve, so that requests are read,
+//! and refused if there are too many, while all of those are in upcalls.
+//!
+//! System calls for a request that finds every thread waiting: the I/O thread waits, reads and wakes (3), the serving thread
+//! sleeps and writes (2); in a real-time class, the I/O thread gives way to the serving one (1). While requests wait, the serving
+//! thread does not sleep and no thread is woken: 4 in all, and one read that finds nothing more. Without buffering it is 3.
+//!
+//! Requests start in the order in which they were read, whichever connection they arrived on. A request that was admitted is
+//! served, unless its client cancels it or the ORB is shut down first; then the peers receive CloseConnection, which means that
+//! what is outstanding was not handled.
+
+use std::{sync::Arc, time::Instant};
+
+use punctual_cdr::CharSet;
+use punctual_giop::{MessageHeader, RequestHeader};
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+use crate::{
+    Lane, MessageError, QueueLimits, RequestHandler,
+    connection::Connection,
+    dispatch::Arrival,
+    request_queue::{NoRoom, QueuedRequest, Taken},
+    thread_lifetime::ThreadLifetime,
+    worker::{self, Ended, Worker, as_thread_of},
+};
+
+/// Reads what arrives at a lane, on its I/O thread, until the lane is stopped.
+pub(crate) fn read_until_stopped<H: RequestHandler>(lane: &Arc<Lane<H>>, handler: &Arc<H>) {
+    // It serves nothing: if only this thread is not in an upcall, no thread is left to serve.
+    lane.threads.occupancy.begin();
+    worker::work_until_stopped(lane, handler);
+}
+
+/// Serves what a lane has queued, on one of its own threads, until the lane is stopped.
+pub(crate) fn work_until_stopped<H: RequestHandler>(lane: &Arc<Lane<H>>, handler: &Arc<H>) {
+    work(lane, handler, None);
+}
+
+/// Serves what a lane has queued until the lane is stopped, or the thread's lifetime is over.
+pub(crate) fn work<H: RequestHandler>(
+    lane: &Arc<Lane<H>>,
+    handler: &Arc<H>,
+    lifetime: Option<ThreadLifetime>,
+) {
+    let ended = as_thread_of(lane, handler, |worker| worker.run_at_queue(lifetime));
+    if ended == Ended::Stopped {
+        lane.leave();
+    }
+}
+
+impl<H: RequestHandler> Worker<'_, H> {
+    fn run_at_queue(mut self, mut lifetime: Option<ThreadLifetime>) -> Ended {
+        loop {
+            let mut timeout = None;
+            if let Some(lifetime) = &mut lifetime {
+                if lifetime.has_ended(&self.lane.threads) {
+                    return Ended::Retired;
+                }
+                timeout = lifetime.remaining();
+            }
+            let lane = self.lane;
+            let served = match lane.queue.wait(&mut self.buffers, timeout, || lane.is_asked_for_help()) {
+                Taken::Request(request) => {
+                    self.serve_queued(request);
+                    true
+                }
+                Taken::Asked => lane.help_with_queue(self.home, self.handler),
+                Taken::TimedOut => false,
+                Taken::Closed => return Ended::Stopped,
+            };
+            if let Some(lifetime) = lifetime.as_mut().filter(|_| served) {
+                lifetime.renew();
+            }
+        }
+    }
+
+    /// Puts the request in the buffers into the lane's queue, or refuses it. `false`: the connection is of no further use.
+    pub(crate) fn buffer(
+        &mut self,
+        connection: &Arc<Connection<H>>,
+        header: &MessageHeader,
+        char_set: CharSet,
+        limits: QueueLimits,
+    ) -> bool {
+        let message = &self.buffers.message[..header.total_size()];
+        let Ok((request, _)) = RequestHeader::decode(message, header) else {
+            return self.reject(connection, header.version);
+        };
+        let queued = QueuedRequest {
+            connection: Arc::clone(connection),
+            origin: None,
+            header: *header,
+            request_id: request.request_id,
+            read_at: Instant::now(),
+            char_set,
+        };
+        let queue = &self.lane.queue;
+        let Err(no_room) = queue.push(limits, queued, message, &self.buffers.fragment_starts) else {
+            self.lane.after_push();
+            return true;
+        };
+        let (kind, minor) = match no_room {
+            NoRoom::Full => (SystemExceptionKind::Transient, Minor::REQUEST_QUEUE_FULL),
+            NoRoom::TooLarge => (SystemExceptionKind::ImpLimit, Minor::REQUEST_LARGER_THAN_QUEUE),
+        };
+        let exception = SystemException::new(kind, minor, Completion::No);
+        let arrival = Arrival {
+            read_at: None,
+            may_move: false,
+            char_set,
+        };
+        let refused = self.with_request(connection, header, arrival, |lane, handler, request, _, reply| {
+            handler.refuse_request(lane, request, &exception, reply)
+        });
+        match refused {
+            Ok(true) => self.send_reply(connection, header, None),
+            Ok(false) => true,
+            Err(MessageError) => self.reject(connection, header.version),
+        }
+    }
+
+    /// Serves a request of the queue, whose message is in the buffers.
+    pub(crate) fn serve_queued(&mut self, request: QueuedRequest<H>) {
+        let QueuedRequest {
+            connection,
+            origin,
+            header,
+            read_at,
+            char_set,
+            ..
+        } = request;
+        self.count_loan();
+        let arrival = Arrival {
+            read_at: Some(read_at),
+            // A request moves once at most: the lane that it was redispatched to has the right priority.
+            may_move: origin.is_none(),
+            char_set,
+        };
+        // Replies to requests that were admitted before it was clear that their peer does not read.
+        let hopeless = connection.state.is_congested()
+            && connection.owes_more_than(self.lane.limits().max_message_size);
+        let usable = !hopeless && self.answer(&connection, &header, arrival);
+        let last = connection.state.end_request();
+        if !usable || last {
+            origin.as_ref().unwrap_or(self.lane).close(&connection);
+        }
+    }
+}
+
+impl<H: RequestHandler> Lane<H> {
+    /// Takes back a request that waits in the queue. `false`: it is not there.
+    pub(crate) fn cancel(&self, connection: &Arc<Connection<H>>, request_id: u32) -> bool {
+        self.mode.is_buffered() && self.queue.cancel(connection, request_id)
+    }
+
+    /// Tells the threads that another lane has put something into the queue.
+    pub(crate) fn wake_for_queue(&self) {
+        if self.mode.is_buffered() {
+            self.after_push();
+        } else {
+            self.ring();
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! One connection in a lane's poller, accepted or opened by this side.
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicU8, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use punctual_flight::Link;
+use punctual_giop::Version;
+use punctual_os::{Interest, PiMutex, PiMutexGuard, Poller, Trigger};
+use punctual_transport::{ProtocolProperties, Stream};
+
+pub(crate) use crate::outbound::{Broken, refuse};
+use crate::{
+    LaneLimits, NetworkMark, RequestHandler,
+    connection_state::ConnectionState,
+    inbound::Inbound,
+    outbound::{Outbound, error_message},
+    shared_connection::ClientRole,
+};
+
+/// Connection of a lane. Several threads may serve its requests; one at a time reads.
+pub(crate) struct Connection<H: RequestHandler> {
+    /// Index in the lane's table and token in its poller.
+    pub(crate) token: u64,
+    /// Identification for the flight recorder.
+    pub(crate) link: Link,
+    pub(crate) role: Role<H>,
+    pub(crate) state: ConnectionState,
+    poller: Arc<Poller>,
+    stream: Box<dyn Stream>,
+    pub(crate) mark: NetworkMark,
+    inbound: PiMutex<Inbound>,
+    /// What became ready while another thread was reading: [`READABLE`] and [`PEER_CLOSED`].
+    missed: AtomicU8,
+    outbound: PiMutex<Outbound>,
+}
+
+/// Which messages arrive over a connection.
+pub(crate) enum Role<H: RequestHandler> {
+    /// Requests: the peer opened it.
+    Server(H::PeerData),
+    /// Replies: this side opened it, and callers share it.
+    Client(Arc<ClientRole<H>>),
+}
+
+impl<H: RequestHandler> Role<H> {
+    /// Notes that the connection is in the lane's table.
+    pub(crate) fn connected(&self) {
+        if let Self::Server(peer) = self {
+            H::connected(peer);
+        }
+    }
+}
+
+/// What an event says about a connection.
+#[derive(Clone, Copy)]
+pub(crate) struct Readiness {
+    /// The peer has sent its last octet: read until the end of the stream.
+    pub(crate) peer_closed: bool,
+    /// The socket may have octets.
+    pub(crate) readable: bool,
+}
+
+/// Octets may have arrived.
+const READABLE: u8 = 1;
+/// The end of the stream follows them.
+const PEER_CLOSED: u8 = 2;
+
+impl<H: RequestHandler> Connection<H> {
+    pub(crate) fn new(
+        token: u64,
+        stream: Box<dyn Stream>,
+        role: Role<H>,
+        properties: &ProtocolProperties,
+        poller: &Arc<Poller>,
+        limits: &LaneLimits,
+    ) -> Self {
+        Self {
+            token,
+            link: Link::of(stream.as_fd()),
+            role,
+            state: ConnectionState::default(),
+            poller: Arc::clone(poller),
+            stream,
+            mark: NetworkMark::new(properties),
+            inbound: PiMutex::new(Inbound::new(limits)),
+            missed: AtomicU8::new(0),
+            outbound: PiMutex::new(Outbound::new()),
+        }
+    }
+
+    pub(crate) fn stream(&self) -> &dyn Stream {
+        &*self.stream
+    }
+
+    fn is_server(&self) -> bool {
+        matches!(self.role, Role::Server(_))
+    }
+
+    /// Claims the right to read. `None`: another thread has it, and will certainly read again, to the end of the stream if the
+    /// peer has closed it.
+    pub(crate) fn claim(&self, readiness: Readiness) -> Option<PiMutexGuard<'_, Inbound>> {
+        self.inbound.try_lock().or_else(|| {
+            let peer_closed = if readiness.peer_closed { PEER_CLOSED } else { 0 };
+            self.missed.fetch_or(READABLE | peer_closed, Ordering::SeqCst);
+            // The other thread may have released the claim just before it could see the mark.
+            self.inbound.try_lock()
+        })
+    }
+
+    /// Claims the right to read if no thread has it; a thread that has it is not notified.
+    pub(crate) fn try_claim(&self) -> Option<PiMutexGuard<'_, Inbound>> {
+        self.inbound.try_lock()
+    }
+
+    /// Claims the right to read for the thread that the connection is dedicated to: others hold the claim for a moment at most.
+    pub(crate) fn wait_for_claim(&self) -> PiMutexGuard<'_, Inbound> {
+        self.inbound.lock()
+    }
+
+    /// Adds to `readiness` why other threads failed to claim the right to read; called after the claim has been released.
+    pub(crate) fn add_missed(&self, readiness: &mut Readiness) {
+        if self.missed.load(Ordering::SeqCst) != 0 {
+            let missed = self.missed.swap(0, Ordering::SeqCst);
+            readiness.readable |= missed != 0;
+            readiness.peer_closed |= missed & PEER_CLOSED != 0;
+        }
+    }
+
+    /// Whether a thread is writing to it.
+    pub(crate) fn is_sending(&self) -> bool {
+        self.outbound.try_lock().is_none()
+    }
+
+    /// Sends a reply. What the socket has no room for is kept and follows later; no thread waits.
+    ///
+    /// While something is kept no further request is read, so at most one reply for each thread of the lane is kept.
+    pub(crate) fn send(&self, message: &[u8], version: Version) -> Result<(), Broken> {
+        self.send_locked(&mut self.outbound.lock(), message, version)
+    }
+
+    /// Sends a request in the same way; nothing of it (`None`) if more than `limit` octets would wait.
+    ///
+    /// The lock is held while one message is written as far as there is room, and so never while a peer is slow.
+    pub(crate) fn send_request(
+        &self,
+        message: &[u8],
+        version: Version,
+        limit: usize,
+    ) -> Result<(), Option<Broken>> {
+        let mut outbound = self.outbound.lock();
+        if outbound.waiting() > 0 && outbound.waiting() + message.len() > limit {
+            return Err(None);
+        }
+        self.send_locked(&mut outbound, message, version).map_err(Some)
+    }
+
+    fn send_locked(&self, outbound: &mut Outbound, message: &[u8], version: Version) -> Result<(), Broken> {
+        let was_empty = outbound.write(&*self.stream, message, version, || {
+            // The write is tried once more after the mark is set: room made from then on wakes a thread that sees the mark.
+            let again = self.state.set_congested();
+            if !again {
+                self.wait_for(Interest::READ_WRITE);
+            }
+            again
+        })?;
+        if outbound.waiting() > 0 {
+            if was_empty && !self.is_server() {
+                outbound.set_stalled();
+            }
+        } else if self.state.is_congested() {
+            self.state.clear_congested();
+            self.wait_for(Interest::READ);
+        }
+        Ok(())
+    }
+
+    /// Room is waited for only while something is kept: Unix sockets report it whenever the peer has read. With `outbound` locked.
+    fn wait_for(&self, interest: Interest) {
+        // It fails for dedicated connections, whose thread waits in `write`.
+        let _ = self
+            .poller
+            .modify(self.stream(), self.token, interest, Trigger::Edge);
+    }
+
+    /// Continues to send what is kept. `true`: everything has been sent, so requests may be read again.
+    pub(crate) fn flush(&self) -> io::Result<bool> {
+        if !self.state.is_congested() {
+            return Ok(true);
+        }
+        let mut outbound = self.outbound.lock();
+        let done = outbound.flush(&*self.stream)?;
+        if done {
+            self.state.clear_congested();
+            self.wait_for(Interest::READ);
+        }
+        Ok(done)
+    }
+
+    /// Whether more than this many octets of replies are kept.
+    pub(crate) fn owes_more_than(&self, octets: usize) -> bool {
+        self.outbound.lock().waiting() > octets
+    }
+
+    /// Forgets that the connection was used.
+    pub(crate) fn clear_used(&self) {
+        // While a thread reads, the connection is in use.
+        if let Some(mut inbound) = self.inbound.try_lock() {
+            inbound.used = false;
+        }
+    }
+
+    /// Whether nothing has arrived since [`Self::clear_used`], nothing is pending, and no reply is owed. If so, and if callers share
+    /// the connection, no further call begins.
+    pub(crate) fn is_unused(&self) -> bool {
+        // A thread that reads it uses it; that includes the thread that it is dedicated to.
+        let Some(inbound) = self.inbound.try_lock() else {
+            return false;
+        };
+        !inbound.used
+            && !self.state.is_in_service()
+            && !self.state.is_congested()
+            && inbound.is_empty()
+            && !matches!(self.stream.wait_readable(Duration::ZERO), Ok(true))
+            && match &self.role {
+                Role::Server(_) => true,
+                Role::Client(client) => client.replies.end_if_idle(),
+            }
+    }
+
+    /// Progress of an incomplete message, and of messages that wait to be accepted by the peer.
+    pub(crate) fn progress(&self, late_before: Instant) -> Progress {
+        if !self.is_server() && self.state.is_congested() {
+            let outbound = self.outbound.lock();
+            return match outbound.stalled() {
+                Some(since) if since < late_before => Progress::Late(outbound.version()),
+                _ => Progress::Incomplete,
+            };
+        }
+        // A thread that reads from it now may begin a message.
+        let Some(inbound) = self.inbound.try_lock() else {
+            return Progress::Incomplete;
+        };
+        match inbound.begun() {
+            None => Progress::None,
+            Some(begun) if begun < late_before => Progress::Late(inbound.peer_version()),
+            Some(_) => Progress::Incomplete,
+        }
+    }
+
+    /// Sends MessageError in the version of the message that is not GIOP, or not acceptable.
+    pub(crate) fn send_error(&self, version: Version) {
+        let _ = self.send(&error_message(version), version);
+    }
+
+    /// Sends CloseConnection: nothing that is outstanding will be handled.
+    pub(crate) fn send_close(&self) {
+        let mut outbound = self.outbound.lock();
+        if let Some(message) = outbound.close_message(self.is_server()) {
+            let version = outbound.version();
+            let _ = self.send_locked(&mut outbound, &message, version);
+        }
+    }
+}
+
+/// Result of [`Connection::progress`].
+pub(crate) enum Progress {
+    /// No message is incomplete.
+    None,
+    /// A message is incomplete, or may be.
+    Incomplete,
+    /// A message has been incomplete for too long; its version of GIOP.
+    Late(Version),
+}

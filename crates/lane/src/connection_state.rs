@@ -1,0 +1,125 @@
+//! State of a connection that several threads of a lane change: one word, so that each decision is one atomic step.
+//!
+//! Sequentially consistent, because the lane's stop and the closing of connections build on the order of these steps.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Phase in the life of a connection.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Phase {
+    /// Requests are read and replies are sent.
+    Open,
+    /// The peer has sent its last octet; replies may still be owed.
+    PeerClosed,
+    /// The lane has removed it.
+    Closed,
+}
+
+/// Phase, requests in service, and which of the special conditions hold.
+#[derive(Default)]
+pub(crate) struct ConnectionState(AtomicU32);
+
+const PEER_CLOSED: u32 = 1 << 31;
+const CLOSED: u32 = 1 << 30;
+/// A thread blocks in `read` for it; it is in no poller.
+const DEDICATED: u32 = 1 << 29;
+/// Messages wait because the socket has no room for them.
+const CONGESTED: u32 = 1 << 28;
+const REQUESTS: u32 = CONGESTED - 1;
+
+impl ConnectionState {
+    pub(crate) fn phase(&self) -> Phase {
+        match self.get() {
+            state if state & CLOSED != 0 => Phase::Closed,
+            state if state & PEER_CLOSED != 0 => Phase::PeerClosed,
+            _ => Phase::Open,
+        }
+    }
+
+    /// Counts a request that will be served.
+    pub(crate) fn begin_request(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Counts a request out. `true`: it was the last one of a peer that has sent everything, and no reply waits to be sent.
+    pub(crate) fn end_request(&self) -> bool {
+        let before = self.0.fetch_sub(1, Ordering::SeqCst);
+        before & (REQUESTS | PEER_CLOSED | CONGESTED) == PEER_CLOSED | 1
+    }
+
+    pub(crate) fn is_in_service(&self) -> bool {
+        self.get() & REQUESTS != 0
+    }
+
+    /// Notes that the peer has sent its last octet. `true`: no request is in service.
+    pub(crate) fn peer_closed(&self) -> bool {
+        self.0.fetch_or(PEER_CLOSED, Ordering::SeqCst) & REQUESTS == 0
+    }
+
+    /// Notes that the lane has removed the connection.
+    pub(crate) fn close(&self) {
+        self.0.fetch_or(CLOSED, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.phase() == Phase::Closed
+    }
+
+    /// Notes that one thread blocks in `read` for the connection from now on.
+    pub(crate) fn dedicate(&self) {
+        self.0.fetch_or(DEDICATED, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_dedicated(&self) -> bool {
+        self.get() & DEDICATED != 0
+    }
+
+    pub(crate) fn is_congested(&self) -> bool {
+        self.get() & CONGESTED != 0
+    }
+
+    /// Notes that messages wait for room. `true`: it was noted before.
+    pub(crate) fn set_congested(&self) -> bool {
+        self.0.fetch_or(CONGESTED, Ordering::SeqCst) & CONGESTED != 0
+    }
+
+    /// Notes that nothing waits for room any more.
+    pub(crate) fn clear_congested(&self) {
+        self.0.fetch_and(!CONGESTED, Ordering::SeqCst);
+    }
+
+    fn get(&self) -> u32 {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_request_of_a_peer_that_has_closed_ends_the_connection() {
+        let state = ConnectionState::default();
+        state.begin_request();
+        state.begin_request();
+        assert!(!state.peer_closed(), "two requests are in service");
+        assert!(!state.end_request());
+        assert_eq!(state.phase(), Phase::PeerClosed);
+        assert!(state.end_request());
+        state.close();
+        assert_eq!(state.phase(), Phase::Closed);
+    }
+
+    #[test]
+    fn a_connection_with_unsent_replies_is_not_ended() {
+        let state = ConnectionState::default();
+        state.begin_request();
+        assert!(!state.set_congested());
+        assert!(state.set_congested(), "again");
+        assert!(!state.peer_closed());
+        assert!(!state.end_request(), "its reply waits for room");
+        state.clear_congested();
+        assert!(!state.is_congested() && !state.is_in_service() && !state.is_dedicated());
+        assert!(state.peer_closed(), "nothing is owed any more");
+    }
+}

@@ -1,0 +1,174 @@
+//! Handling a message: the request handler answers, and the reply is sent.
+
+use std::{sync::Arc, time::Instant};
+
+use punctual_cdr::CharSet;
+use punctual_flight::{self as flight, Record, record};
+use punctual_giop::{MessageHeader, MessageType};
+use punctual_types::Priority;
+
+use crate::{
+    Disposition, Lane, MessageError, RequestHandler, RequestMessage,
+    connection::{Connection, Role},
+    mode::Mode,
+    worker::Worker,
+};
+
+/// How a request reached the thread that serves it.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrival {
+    /// When it was read from its connection; `None`: just now.
+    pub(crate) read_at: Option<Instant>,
+    /// It has not been in a queue yet, so another lane may serve it.
+    pub(crate) may_move: bool,
+    /// Code set of `char` and `string`.
+    pub(crate) char_set: CharSet,
+}
+
+impl<H: RequestHandler> Worker<'_, H> {
+    /// Handles the message in the buffers. `false`: the connection is of no further use.
+    pub(crate) fn handle(
+        &mut self,
+        connection: &Arc<Connection<H>>,
+        header: &MessageHeader,
+        char_set: CharSet,
+    ) -> bool {
+        record(|| {
+            Record::new(flight::Event::Read)
+                .link(connection.link)
+                .detail(header.total_size() as u64)
+        });
+        let arrival = Arrival {
+            read_at: None,
+            may_move: true,
+            char_set,
+        };
+        match header.message_type {
+            MessageType::Request => {
+                self.lane.counters.requests.add_one();
+                if let Mode::Buffered(limits) = self.lane.mode {
+                    return self.buffer(connection, header, char_set, limits);
+                }
+                self.count_loan();
+                self.answer(connection, header, arrival)
+            }
+            MessageType::LocateRequest => self.answer_locate(connection, header, arrival),
+            MessageType::CloseConnection | MessageType::MessageError => false,
+            // A client may send nothing else.
+            _ => self.reject(connection, header.version),
+        }
+    }
+
+    /// Counts the next request if this thread is lent for it.
+    pub(crate) fn count_loan(&self) {
+        if self.is_lent() {
+            self.lane.counters.borrowed.add_one();
+            self.home.counters.lent.add_one();
+        }
+    }
+
+    /// Serves the request in the buffers and sends the reply. `false`: the connection is of no further use.
+    pub(crate) fn answer_request(
+        &mut self,
+        connection: &Arc<Connection<H>>,
+        header: &MessageHeader,
+        arrival: Arrival,
+    ) -> bool {
+        let disposition = {
+            let _busy = busy(self.home, self.handler);
+            self.with_request(connection, header, arrival, |lane, handler, request, own, reply| {
+                handler.handle_request(lane, request, own, reply)
+            })
+        };
+        match disposition {
+            Ok(Disposition::Reply(priority)) => self.send_reply(connection, header, priority),
+            Ok(Disposition::NoReply) => {
+                record(|| Record::new(flight::Event::Finished).link(connection.link));
+                true
+            }
+            Ok(Disposition::Redispatch(target)) => self.redispatch(connection, header, arrival, &target),
+            Err(MessageError) => self.reject(connection, header.version),
+        }
+    }
+
+    fn answer_locate(
+        &mut self,
+        connection: &Arc<Connection<H>>,
+        header: &MessageHeader,
+        arrival: Arrival,
+    ) -> bool {
+        let located = self.with_request(connection, header, arrival, |lane, handler, request, _, reply| {
+            handler.handle_locate(lane, request, reply)
+        });
+        match located {
+            Ok(()) => self.send_reply(connection, header, None),
+            Err(MessageError) => self.reject(connection, header.version),
+        }
+    }
+
+    /// Calls the handler with the message in the buffers. Over a connection that this side opened no request may arrive.
+    #[inline(always)]
+    pub(crate) fn with_request<R>(
+        &mut self,
+        connection: &Connection<H>,
+        header: &MessageHeader,
+        arrival: Arrival,
+        call: impl FnOnce(
+            &Lane<H>,
+            &H,
+            &RequestMessage<'_, H>,
+            &mut H::Buffers,
+            &mut Vec<u8>,
+        ) -> Result<R, MessageError>,
+    ) -> Result<R, MessageError> {
+        let Role::Server(peer) = &connection.role else {
+            return Err(MessageError);
+        };
+        let buffers = &mut self.buffers;
+        let request = RequestMessage {
+            octets: &buffers.message[..header.total_size()],
+            header,
+            fragment_starts: &buffers.fragment_starts,
+            char_set: arrival.char_set,
+            peer,
+            link: connection.link,
+            read_at: arrival.read_at,
+            may_move: arrival.may_move,
+        };
+        call(
+            self.lane,
+            self.handler,
+            &request,
+            &mut buffers.handler,
+            &mut buffers.reply,
+        )
+    }
+
+    /// Sends the reply in the buffers; its packets travel at this priority.
+    pub(crate) fn send_reply(
+        &self,
+        connection: &Connection<H>,
+        header: &MessageHeader,
+        priority: Option<Priority>,
+    ) -> bool {
+        let mapping = self.handler.network_priority_mapping();
+        connection.mark.set(connection.stream(), mapping, priority);
+        let sent = connection.send(&self.buffers.reply, header.version).is_ok();
+        record(|| Record::new(flight::Event::ReplySent).link(connection.link));
+        sent
+    }
+}
+
+/// Counts a thread of the lane as busy until the result is dropped; gets another thread if none is left waiting.
+fn busy<'l, H: RequestHandler>(lane: &'l Arc<Lane<H>>, handler: &Arc<H>) -> impl Drop + use<'l, H> {
+    struct Busy<'l, H: RequestHandler>(&'l Lane<H>);
+    impl<H: RequestHandler> Drop for Busy<'_, H> {
+        fn drop(&mut self) {
+            self.0.threads.occupancy.end();
+        }
+    }
+    if lane.threads.occupancy.begin() {
+        lane.reinforce(handler);
+    }
+    Busy(lane)
+}

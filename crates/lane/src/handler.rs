@@ -1,0 +1,138 @@
+//! Interface between a lane and the layer above it.
+
+use std::{cell::RefCell, sync::Arc, thread::LocalKey, time::Instant};
+
+use punctual_cdr::CharSet;
+use punctual_flight::Link;
+use punctual_giop::MessageHeader;
+use punctual_sched::NetworkPriorityMapping;
+use punctual_transport::Peer;
+use punctual_types::{Priority, SystemException};
+
+use crate::{Lane, QueueLimits, ServingThread};
+
+/// Layer that answers the requests of lanes.
+///
+/// Lanes are generic over it, so the compiler sees the whole path of a request; nothing on it is called through `dyn`.
+pub trait RequestHandler: Send + Sync + Sized + 'static {
+    /// Data that the handler keeps with each lane.
+    type LaneData: Send + Sync;
+    /// Data that the handler keeps with each connection that a client opened.
+    type PeerData: Send + Sync;
+    /// Purpose of a connection that this side opened: which calls may share it.
+    type Purpose: Send + Sync;
+    /// Right to have a connection to a server open; dropped when the lane closes the connection.
+    type Permit: Send;
+    /// Memory that a thread keeps from request to request.
+    type Buffers: Send;
+
+    /// Makes the buffers of a thread.
+    fn new_buffers(self: &Arc<Self>) -> Self::Buffers;
+
+    /// Mapping of CORBA priorities to the marks of packets.
+    fn network_priority_mapping(&self) -> &dyn NetworkPriorityMapping;
+
+    /// Answers a request and writes the reply, if there is one, to `reply`.
+    ///
+    /// # Errors
+    /// [`MessageError`] if the header of the request is malformed.
+    fn handle_request(
+        &self,
+        lane: &Lane<Self>,
+        request: &RequestMessage<'_, Self>,
+        buffers: &mut Self::Buffers,
+        reply: &mut Vec<u8>,
+    ) -> Result<Disposition<Self>, MessageError>;
+
+    /// Answers a LocateRequest and writes the reply to `reply`.
+    ///
+    /// # Errors
+    /// [`MessageError`] if the header of the request is malformed.
+    fn handle_locate(
+        &self,
+        lane: &Lane<Self>,
+        request: &RequestMessage<'_, Self>,
+        reply: &mut Vec<u8>,
+    ) -> Result<(), MessageError>;
+
+    /// Writes the reply to a request that the lane refuses. Returns whether its client waits for one.
+    ///
+    /// # Errors
+    /// [`MessageError`] if the header of the request is malformed.
+    fn refuse_request(
+        &self,
+        lane: &Lane<Self>,
+        request: &RequestMessage<'_, Self>,
+        exception: &SystemException,
+        reply: &mut Vec<u8>,
+    ) -> Result<bool, MessageError>;
+
+    /// Data for a connection from `peer`, accepted at an endpoint with this highest accepted priority.
+    fn accepted(lane: &Self::LaneData, peer: Peer, highest_priority: Priority) -> Self::PeerData;
+
+    /// Notes that an accepted connection is in use; [`Self::disconnected`] follows.
+    fn connected(peer: &Self::PeerData);
+
+    /// Notes that an accepted connection has been closed.
+    fn disconnected(peer: &Self::PeerData);
+
+    /// Prepares the calling thread to serve the lane, until the result is dropped.
+    fn enter_lane(lane: &Self::LaneData) -> impl Drop;
+
+    /// Releases what belongs to a lane whose last thread has ended.
+    fn lane_ended(lane: &Self::LaneData);
+
+    /// Slot of the calling thread for the lane that it serves.
+    fn serving_thread() -> &'static LocalKey<RefCell<Option<ServingThread<Self>>>>;
+}
+
+/// Request or LocateRequest that a lane has received.
+pub struct RequestMessage<'m, H: RequestHandler> {
+    /// The whole message, fragments assembled.
+    pub octets: &'m [u8],
+    /// Header of the message.
+    pub header: &'m MessageHeader,
+    /// Offsets in the message at which fragments of GIOP 1.1 begin.
+    pub fragment_starts: &'m [usize],
+    /// Code set of `char` and `string` on the connection.
+    pub char_set: CharSet,
+    /// Data of the connection.
+    pub peer: &'m H::PeerData,
+    /// Connection, for the flight recorder.
+    pub link: Link,
+    /// Time at which the request was read from its connection; `None`: just now.
+    pub read_at: Option<Instant>,
+    /// Whether [`Disposition::Redispatch`] is permitted: the request has not been in a queue yet.
+    pub may_move: bool,
+}
+
+/// What the lane does after a request.
+pub enum Disposition<H: RequestHandler> {
+    /// Sends the reply that was written; its packets travel at this priority.
+    Reply(Option<Priority>),
+    /// Nothing: the client expects no reply.
+    NoReply,
+    /// Passes the request, which has not been served, to another lane.
+    Redispatch(Redispatch<H>),
+}
+
+/// Lane that should serve a request instead, and the share of its queue that may be used for it.
+pub struct Redispatch<H: RequestHandler> {
+    /// Lane that serves the request's priority.
+    pub lane: Arc<Lane<H>>,
+    /// Limits of the queue for such requests.
+    pub limits: QueueLimits,
+}
+
+impl<H: RequestHandler> Clone for Redispatch<H> {
+    fn clone(&self) -> Self {
+        Self {
+            lane: Arc::clone(&self.lane),
+            limits: self.limits,
+        }
+    }
+}
+
+/// The header of a message is malformed: the peer gets MessageError and loses its connection.
+#[derive(Clone, Copy, Debug)]
+pub struct MessageError;

@@ -1,0 +1,466 @@
+//! The lane: its parts, and how it is opened and stopped.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Instant,
+};
+
+use punctual_flight::{Event, Record, record};
+use punctual_os::{Doorbell, Interest, PiMutex, Poller, Scheduling, Trigger};
+use punctual_transport::Stream;
+use punctual_types::Priority;
+use slab::Slab;
+
+use crate::{
+    Acceptor, LaneEndpoint, LaneError, LaneLimits, LaneMode, LaneStatistics, QueueLimits, RequestHandler,
+    ServiceTimes, ThreadsConfig,
+    borrowing::Borrowing,
+    call_timeouts::CallTimeoutTimer,
+    connection::{self, Connection, Readiness, Role},
+    deadlock::SelfWaits,
+    mode::Mode,
+    reply_table::CallEnd,
+    request_queue::{QueuedRequest, RequestQueue},
+    shared_connection::SharedConnections,
+    statistics::Counters,
+    threads::LaneThreads,
+    worker::WorkerBuffers,
+};
+
+/// Acceptors, a poller, the connections and the threads of one lane.
+///
+/// Its threads are leader and followers: of those that wait, the kernel wakes one for one event, and while that thread reads and
+/// serves, the next one is the leader. No thread passes a token on, which would cost each request another wake-up.
+pub struct Lane<H: RequestHandler> {
+    config: LaneConfig,
+    /// Data of the handler for this lane.
+    pub data: H::LaneData,
+    pub(crate) mode: Mode<H>,
+    pub(crate) threads: LaneThreads,
+    /// One for each endpoint; all have the token [`ACCEPTOR`].
+    acceptors: OnceLock<Vec<Acceptor>>,
+    pub(crate) poller: Arc<Poller>,
+    /// Set if the lanes of its pool borrow threads.
+    pub(crate) borrowing: OnceLock<Borrowing<H>>,
+    doorbell: Doorbell,
+    stopping: AtomicBool,
+    pub(crate) connections: ConnectionTable<H>,
+    /// Connections with a message that another thread of the lane should read.
+    handed_over: PiMutex<VecDeque<(Arc<Connection<H>>, Readiness)>>,
+    /// Requests that wait for a thread; without capacity unless the lane buffers or other lanes redispatch to it.
+    pub(crate) queue: Arc<RequestQueue<H>>,
+    pub(crate) self_waits: SelfWaits,
+    pub(crate) pending_work: PendingWork,
+    pub(crate) counters: Counters,
+    /// Connections to servers that callers share.
+    pub(crate) shared: SharedConnections<H>,
+    pub(crate) call_timeouts: CallTimeoutTimer,
+}
+
+/// Settings of a lane.
+pub struct LaneConfig {
+    /// Name of the lane, which begins the names of its threads.
+    pub name: String,
+    /// Number of the thread pool; 0 is the ORB's default pool.
+    pub pool: u32,
+    /// CORBA priority of the lane. `None`: the one lane of a pool without lanes.
+    pub priority: Option<Priority>,
+    /// CORBA priority at which its threads wait and read.
+    pub waits_at: Priority,
+    /// Scheduling and number of its threads.
+    pub threads: ThreadsConfig,
+    /// How its threads wait.
+    pub mode: LaneMode,
+    /// Limits.
+    pub limits: LaneLimits,
+    /// Whether service times are recorded.
+    pub records_service_times: bool,
+}
+
+/// Connections of a lane.
+pub(crate) struct ConnectionTable<H: RequestHandler> {
+    pub(crate) slots: PiMutex<Slab<Arc<Connection<H>>>>,
+    /// Number of connections, for statistics without the lock.
+    pub(crate) open: AtomicUsize,
+    /// Number of those that this side opened.
+    pub(crate) opened: AtomicUsize,
+}
+
+/// Work that is due although no descriptor is ready.
+pub(crate) struct PendingWork {
+    /// A connection may be in the middle of a message, whose completion time must be watched.
+    pub(crate) incomplete_messages: AtomicBool,
+    /// When idle connections were last searched for.
+    pub(crate) idle_checked: PiMutex<Instant>,
+    /// An acceptor failed because descriptors were exhausted: try again.
+    pub(crate) accept_again: AtomicBool,
+}
+
+pub(crate) const ACCEPTOR: u64 = u64::MAX;
+pub(crate) const DOORBELL: u64 = u64::MAX - 1;
+pub(crate) const CALL_TIMEOUT: u64 = u64::MAX - 2;
+/// Lanes above that ask for threads, downwards from here.
+pub(crate) const FIRST_ABOVE: u64 = u64::MAX - 3;
+/// Smaller tokens are connections.
+pub(crate) const LAST_ABOVE: u64 = u64::MAX - 16;
+
+impl<H: RequestHandler> Lane<H> {
+    /// A lane that does not listen yet and has no threads yet.
+    ///
+    /// # Errors
+    /// [`LaneError::Os`] if the system refuses a descriptor.
+    pub fn new(config: LaneConfig, data: H::LaneData) -> Result<Self, LaneError> {
+        let poller = Arc::new(Poller::new()?);
+        let doorbell = Doorbell::new()?;
+        poller.add(&doorbell, DOORBELL, Interest::READ, Trigger::Level)?;
+        let call_timeouts = CallTimeoutTimer::new()?;
+        poller.add(
+            call_timeouts.timer(),
+            CALL_TIMEOUT,
+            Interest::READ,
+            Trigger::Edge,
+        )?;
+        let queue = RequestQueue::new()?;
+        if let LaneMode::Buffered(limits) = config.mode {
+            queue.provide(limits);
+        }
+        Ok(Self {
+            data,
+            mode: Mode::new(config.mode, config.threads.threads),
+            threads: LaneThreads::new(config.threads.clone()),
+            acceptors: OnceLock::new(),
+            poller,
+            borrowing: OnceLock::new(),
+            doorbell,
+            stopping: AtomicBool::new(false),
+            connections: ConnectionTable {
+                slots: PiMutex::new(Slab::with_capacity(16)),
+                open: AtomicUsize::new(0),
+                opened: AtomicUsize::new(0),
+            },
+            handed_over: PiMutex::new(VecDeque::with_capacity(16)),
+            queue: Arc::new(queue),
+            self_waits: SelfWaits::new(&config.name),
+            pending_work: PendingWork {
+                incomplete_messages: AtomicBool::new(false),
+                idle_checked: PiMutex::new(Instant::now()),
+                accept_again: AtomicBool::new(false),
+            },
+            counters: Counters::new(config.records_service_times),
+            shared: SharedConnections::default(),
+            call_timeouts,
+            config,
+        })
+    }
+
+    /// Name of the lane.
+    pub fn name(&self) -> &str {
+        &self.config.name
+    }
+
+    /// Number of the thread pool.
+    pub fn pool(&self) -> u32 {
+        self.config.pool
+    }
+
+    /// CORBA priority of the lane. `None`: the one lane of a pool without lanes.
+    #[inline]
+    pub fn priority(&self) -> Option<Priority> {
+        self.config.priority
+    }
+
+    /// CORBA priority at which its threads wait and read.
+    pub fn waits_at(&self) -> Priority {
+        self.config.waits_at
+    }
+
+    /// Scheduling of its threads, which they return to after an upcall at another priority. `None`: the user's own threads.
+    pub fn scheduling(&self) -> Option<Scheduling> {
+        self.threads.scheduling()
+    }
+
+    pub(crate) fn limits(&self) -> &LaneLimits {
+        &self.config.limits
+    }
+
+    /// Opens the acceptors, unless they are open. Its threads may be waiting already.
+    ///
+    /// # Errors
+    /// [`LaneError::Listen`] and [`LaneError::Address`] if an endpoint cannot be opened.
+    pub fn listen(&self, endpoints: &[LaneEndpoint]) -> Result<(), LaneError> {
+        if self.acceptors.get().is_some() {
+            return Ok(());
+        }
+        let acceptors: Result<Vec<_>, _> = endpoints.iter().map(LaneEndpoint::open).collect();
+        let acceptors = acceptors?;
+        let acceptors = self.acceptors.get_or_init(|| acceptors);
+        for (endpoint, acceptor) in endpoints.iter().zip(acceptors) {
+            // Edge-triggered: one thread wakes for one connection.
+            self.poller
+                .add(acceptor.listener.as_fd(), ACCEPTOR, Interest::READ, Trigger::Edge)
+                .map_err(|error| endpoint.explain(error))?;
+        }
+        Ok(())
+    }
+
+    /// Acceptors of the lane; none before it listens.
+    pub fn acceptors(&self) -> &[Acceptor] {
+        self.acceptors.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Ensures that requests can wait in the queue, within these limits.
+    pub fn provide_queue(&self, limits: QueueLimits) {
+        self.queue.provide(limits);
+    }
+
+    /// Makes its threads end after the upcalls that they are in.
+    pub fn stop(&self) {
+        self.stopping.store(true, Ordering::SeqCst);
+        // Level-triggered and never drained from now on: every thread sees it.
+        let _ = self.doorbell.ring();
+        self.queue.close();
+        self.end_shared_calls();
+        if let Mode::Blocking(blocking) = &self.mode {
+            blocking.stop(self);
+        }
+        if self.threads.occupancy.threads() == 0 {
+            self.close_all();
+        }
+    }
+
+    /// Waits for its threads to end. Must not be called by one of them.
+    pub fn join(&self) {
+        if let Mode::Blocking(blocking) = &self.mode {
+            blocking.end_writes(self);
+        }
+        self.threads.join_all();
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    /// Whether its threads block in `read`, each for one connection.
+    pub fn is_blocking(&self) -> bool {
+        self.mode.is_blocking()
+    }
+
+    /// Whether another thread might take what this thread leaves in the poller.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.mode, Mode::Polled) && (self.threads.occupancy.threads() > 1 || self.has_helpers())
+    }
+
+    /// Whether threads of other lanes may serve its requests.
+    pub(crate) fn has_helpers(&self) -> bool {
+        self.borrowing.get().is_some_and(Borrowing::has_helpers)
+    }
+
+    /// Gets another thread; called by a thread that leaves none waiting.
+    pub(crate) fn reinforce(self: &Arc<Self>, handler: &Arc<H>) {
+        if self.threads.may_grow() {
+            self.grow(handler);
+            if !self.threads.occupancy.is_exhausted() {
+                return;
+            }
+        }
+        self.call_for_help();
+    }
+
+    /// Number of its threads that only read.
+    pub(crate) fn io_threads(&self) -> usize {
+        usize::from(self.mode.is_buffered())
+    }
+
+    /// Whether the lane cannot have more than this many threads for upcalls, lent and dynamic ones included.
+    pub(crate) fn has_no_more_than(&self, threads: usize) -> bool {
+        !self.has_helpers() && threads >= self.threads.most_threads() - self.io_threads()
+    }
+
+    /// Counts a request whose priority belongs to another lane.
+    pub fn count_misdirected(&self) {
+        self.counters.misdirected.add_one();
+    }
+
+    /// Counts a request refused for its priority.
+    pub fn count_refused_priority(&self) {
+        self.counters.refused_priorities.add_one();
+    }
+
+    /// Counts a request dropped because its deadline has passed.
+    pub fn count_expired(&self) {
+        self.counters.expired.add_one();
+    }
+
+    /// Histogram of service times, if they are recorded.
+    pub fn service_times(&self) -> Option<&ServiceTimes> {
+        self.counters.service_times.as_ref()
+    }
+
+    /// Counters of the lane and its present state.
+    pub fn statistics(&self) -> LaneStatistics {
+        let shared_connections = self.connections.opened.load(Ordering::Relaxed);
+        let open = self.connections.open.load(Ordering::Relaxed);
+        LaneStatistics {
+            connections: open.saturating_sub(shared_connections),
+            shared_connections,
+            threads: self.threads.occupancy.threads(),
+            busy: self.threads.occupancy.busy().saturating_sub(self.io_threads()),
+            queue: self.queue.statistics(),
+            ..self.counters.read()
+        }
+    }
+
+    /// Accepts all pending connections.
+    pub(crate) fn accept(&self) {
+        self.pending_work.accept_again.store(false, Ordering::Relaxed);
+        for acceptor in self.acceptors() {
+            loop {
+                match acceptor.listener.accept() {
+                    Ok(Some(stream)) => self.admit(stream, acceptor),
+                    Ok(None) => break,
+                    Err(_) => {
+                        self.pending_work.accept_again.store(true, Ordering::Relaxed);
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    fn admit(&self, stream: Box<dyn Stream>, acceptor: &Acceptor) {
+        let mut connections = self.connections.slots.lock();
+        let opened = self.connections.opened.load(Ordering::Relaxed);
+        if connections.len() >= self.limits().max_connections + opened {
+            drop(connections);
+            self.counters.refused_connections.add_one();
+            return connection::refuse(&*stream);
+        }
+        let entry = connections.vacant_entry();
+        let token = entry.key() as u64;
+        let peer = H::accepted(&self.data, stream.peer(), acceptor.highest_priority);
+        let connection = Connection::new(
+            token,
+            stream,
+            Role::Server(peer),
+            &acceptor.properties,
+            &self.poller,
+            self.limits(),
+        );
+        let connection = Arc::new(connection);
+        let given = match &self.mode {
+            Mode::Blocking(blocking) => blocking.give(&connection),
+            Mode::Polled | Mode::Buffered(_) => false,
+        };
+        let register = |stream| self.poller.add(stream, token, Interest::READ, Trigger::Edge);
+        if given || register(connection.stream()).is_ok() {
+            record(|| Record::new(Event::Accepted).link(connection.link).detail(token));
+            connection.role.connected();
+            entry.insert(connection);
+            self.connections.open.store(connections.len(), Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn connection(&self, token: u64) -> Option<Arc<Connection<H>>> {
+        let index = usize::try_from(token).ok()?;
+        self.connections.slots.lock().get(index).cloned()
+    }
+
+    pub(crate) fn close(&self, connection: &Arc<Connection<H>>) {
+        let removed = {
+            let mut connections = self.connections.slots.lock();
+            let index = connection.token as usize;
+            // Another thread may have been faster, and the slot may belong to another connection by now.
+            let own = connections
+                .get(index)
+                .is_some_and(|found| Arc::ptr_eq(found, connection));
+            let removed = own.then(|| connections.remove(index));
+            self.connections.open.store(connections.len(), Ordering::Relaxed);
+            removed
+        };
+        if removed.is_some() {
+            connection.state.close();
+            record(|| {
+                Record::new(Event::Closed)
+                    .link(connection.link)
+                    .detail(connection.token)
+            });
+            self.release(connection);
+        }
+    }
+
+    /// Accepts no further connection, tells the peers that nothing outstanding will be handled, and closes.
+    pub(crate) fn close_all(&self) {
+        self.acceptors()
+            .iter()
+            .for_each(|acceptor| acceptor.listener.shutdown());
+        let connections: Vec<_> = {
+            let mut connections = self.connections.slots.lock();
+            self.connections.open.store(0, Ordering::Relaxed);
+            connections.drain().collect()
+        };
+        for connection in connections {
+            let is_idle = match &connection.role {
+                Role::Server(_) => true,
+                // A server is told only if nothing is outstanding with it.
+                Role::Client(opened) => opened.replies.end(CallEnd::Stopped),
+            };
+            if is_idle {
+                connection.send_close();
+            }
+            self.release(&connection);
+        }
+        self.queue.clear();
+    }
+
+    /// Releases what belongs to a connection that is no longer in the table.
+    fn release(&self, connection: &Arc<Connection<H>>) {
+        let _ = self.poller.remove(connection.stream());
+        connection.stream().shutdown();
+        match &connection.role {
+            Role::Server(peer) => H::disconnected(peer),
+            Role::Client(opened) => self.end_opened(connection, opened),
+        }
+    }
+
+    /// Gives a connection with something to read to another thread of the lane.
+    pub(crate) fn hand_over(&self, connection: &Arc<Connection<H>>, readiness: Readiness) {
+        self.handed_over
+            .lock()
+            .push_back((Arc::clone(connection), readiness));
+        let _ = self.doorbell.ring();
+    }
+
+    /// Takes one connection that was handed over, and one request that another lane has redispatched; further ones are left
+    /// to other threads.
+    #[expect(clippy::type_complexity, reason = "two independent options")]
+    pub(crate) fn take_over(
+        &self,
+        buffers: &mut WorkerBuffers<H>,
+    ) -> (Option<(Arc<Connection<H>>, Readiness)>, Option<QueuedRequest<H>>) {
+        // In this order: a thread that hands over from now on rings again.
+        let _ = self.doorbell.drain();
+        let mut handed_over = self.handed_over.lock();
+        let connection = handed_over.pop_front();
+        let more = !handed_over.is_empty();
+        drop(handed_over);
+        let (request, more_requests) = if self.mode.is_buffered() {
+            // The threads that wait for the queue take it.
+            (None, false)
+        } else {
+            self.queue.try_take(buffers)
+        };
+        if more || more_requests {
+            let _ = self.doorbell.ring();
+        }
+        (connection, request)
+    }
+
+    /// Wakes a thread of the lane that waits in the poller.
+    pub(crate) fn ring(&self) {
+        let _ = self.doorbell.ring();
+    }
+}

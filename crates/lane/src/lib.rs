@@ -1,0 +1,67 @@
+//! Lanes: threads of one priority with everything that they need to receive and serve requests, shared with no other lane.
+//!
+//! A [`Lane`] owns acceptors, a poller, connections, threads, a request queue and buffers. It drives the GIOP protocol over
+//! transports and passes each request to a [`RequestHandler`], the layer above. It knows no object, reference, adapter,
+//! servant or policy.
+//!
+//! The way of one request through the crate: `worker` (an event of the poller wakes a thread) → `serve` (the thread reads a
+//! message of the connection) → `request_queue`, if the lane buffers → `dispatch` (the handler answers, the reply is sent).
+
+mod acceptor;
+mod blocking;
+mod borrowing;
+mod buffering;
+mod call_timeouts;
+mod connection;
+mod connection_state;
+mod deadlock;
+mod dispatch;
+mod error;
+mod handler;
+mod housekeeping;
+mod inbound;
+mod lane;
+mod limits;
+mod message_store;
+mod mode;
+mod nested_wait;
+mod network_mark;
+mod notice;
+mod occupancy;
+mod outbound;
+mod receive_buffer;
+mod redispatch;
+mod reply_lane;
+mod reply_table;
+mod request_queue;
+mod serve;
+mod service_times;
+mod serving_thread;
+mod shared_connection;
+mod statistics;
+mod thread_lifetime;
+mod threads;
+mod worker;
+
+pub use self::{
+    acceptor::{Acceptor, LaneEndpoint},
+    borrowing::allow_borrowing,
+    deadlock::BlockedThread,
+    error::LaneError,
+    handler::{Disposition, MessageError, Redispatch, RequestHandler, RequestMessage},
+    lane::{Lane, LaneConfig},
+    limits::{LaneLimits, QueueLimits},
+    mode::LaneMode,
+    nested_wait::{serve_until_ended, serve_until_readable},
+    network_mark::NetworkMark,
+    reply_lane::ReplyLane,
+    reply_table::{
+        CallEnd, CallTimeouts, Outcome, ReceivedReply, Refused, ReplyBuffer, ReplyTable, ReplyWait, Ticket,
+    },
+    service_times::ServiceTimes,
+    serving_thread::ServingThread,
+    shared_connection::{NotSent, SharedConnection, SharedConnectionSettings},
+    statistics::{LaneStatistics, QueueStatistics},
+    thread_lifetime::ThreadLife,
+    threads::ThreadsConfig,
+};

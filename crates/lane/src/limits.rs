@@ -1,0 +1,48 @@
+//! Limits of a lane and of its request queue.
+
+use std::time::Duration;
+
+/// Limits of a lane. What exceeds one is an error to the peer or caller concerned and has no other effect.
+#[derive(Clone, Debug)]
+pub struct LaneLimits {
+    /// Largest message in octets, fragments assembled; received or waiting to be sent.
+    pub max_message_size: usize,
+    /// Connections of clients; a further one is closed at once.
+    pub max_connections: usize,
+    /// Incomplete fragmented messages of one connection.
+    pub max_fragmented_messages: usize,
+    /// Calls that are outstanding at a time over one shared connection.
+    pub max_shared_calls: usize,
+    /// Longest time from the first octet of a message to its last, and for a server to accept what waits to be sent.
+    pub message_completion: Duration,
+    /// Time after which an unused connection is closed; `None`: never.
+    pub connection_idle: Option<Duration>,
+}
+
+/// Capacity of a lane's request queue. Its memory is allocated and touched when the queue is made, and never grows.
+///
+/// CORBA's 0 (no limit) is refused: memory that peers can fill needs a bound.
+///
+/// ```
+/// use punctual_lane::QueueLimits;
+///
+/// let limits = QueueLimits { requests: 64, octets: 256 << 10 };
+/// assert!(limits.octets < QueueLimits::default().octets);
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct QueueLimits {
+    /// Number of requests, at least 1: `max_buffered_requests`. Default 256.
+    pub requests: usize,
+    /// Total size of their messages in octets, at least 1: `max_request_buffer_size`. A request larger than this can never
+    /// wait and is refused with IMP_LIMIT. Default 1 MiB.
+    pub octets: usize,
+}
+
+impl Default for QueueLimits {
+    fn default() -> Self {
+        Self {
+            requests: 256,
+            octets: 1 << 20,
+        }
+    }
+}

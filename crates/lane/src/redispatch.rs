@@ -1,0 +1,59 @@
+//! Bounded redispatch: a request that arrived at the wrong lane is passed to the right one.
+//!
+//! It goes into the same queue that buffers requests. A lane that does not buffer is woken by its doorbell, in its poller; that and
+//! the copy are what it costs. A request that finds no room is served where it arrived. Replies to one connection are still
+//! written one at a time, so the two lanes share its lock, which inherits priority.
+//!
+//! A client can no longer cancel a request that was redispatched: it is served.
+
+use std::{sync::Arc, time::Instant};
+
+use punctual_giop::{MessageHeader, RequestHeader};
+
+use crate::{
+    Redispatch, RequestHandler, connection::Connection, dispatch::Arrival, request_queue::QueuedRequest,
+    worker::Worker,
+};
+
+impl<H: RequestHandler> Worker<'_, H> {
+    /// Passes the request in the buffers to another lane, or serves it here. `false`: the connection is of no further use.
+    pub(crate) fn redispatch(
+        &mut self,
+        connection: &Arc<Connection<H>>,
+        header: &MessageHeader,
+        arrival: Arrival,
+        target: &Redispatch<H>,
+    ) -> bool {
+        let buffers = &self.buffers;
+        let message = &buffers.message[..header.total_size()];
+        let Ok((request, _)) = RequestHeader::decode(message, header) else {
+            return self.reject(connection, header.version);
+        };
+        let read_at = Instant::now();
+        let queued = QueuedRequest {
+            connection: Arc::clone(connection),
+            origin: Some(Arc::clone(self.lane)),
+            header: *header,
+            request_id: request.request_id,
+            read_at,
+            char_set: arrival.char_set,
+        };
+        let queue = &target.lane.queue;
+        // The peer of a dedicated connection can make its own thread wait, but not a thread of a higher lane.
+        let pushed = !connection.state.is_dedicated()
+            && queue
+                .push(target.limits, queued, message, &buffers.fragment_starts)
+                .is_ok();
+        if pushed {
+            self.lane.counters.redispatched.add_one();
+            target.lane.wake_for_queue();
+            return true;
+        }
+        let here = Arrival {
+            read_at: Some(read_at),
+            may_move: false,
+            ..arrival
+        };
+        self.answer_request(connection, header, here)
+    }
+}

@@ -1,0 +1,223 @@
+//! Serving a connection: its messages are read one after the other and handled.
+
+use std::{
+    ops::ControlFlow,
+    sync::{Arc, atomic::Ordering},
+};
+
+use punctual_cdr::CharSet;
+use punctual_giop::{MessageHeader, Version};
+use punctual_os::PiMutexGuard;
+
+use crate::{
+    MessageError, RequestHandler,
+    connection::{Connection, Readiness, Role},
+    inbound::{Inbound, Next},
+    serving_thread,
+    shared_connection::ClientRole,
+    worker::Worker,
+};
+
+/// Messages of one connection that a thread serves before it checks whether others wait.
+pub(crate) const MAX_CONSECUTIVE: usize = 16;
+
+/// Whether the thread continues with the connection.
+type Flow = ControlFlow<AfterServing>;
+
+/// What becomes of the connection when the thread stops serving it.
+enum AfterServing {
+    Keep,
+    Close,
+}
+
+impl<H: RequestHandler> Worker<'_, H> {
+    /// Serves what a connection has, until there is nothing more, another thread has taken over, or others have waited long
+    /// enough.
+    pub(crate) fn serve(&mut self, connection: &Arc<Connection<H>>, mut readiness: Readiness) {
+        // A lent thread serves one request.
+        let at_most = if self.is_lent() { 1 } else { MAX_CONSECUTIVE };
+        for _ in 0..at_most {
+            match self.serve_next(connection, &mut readiness) {
+                Flow::Continue(()) => {}
+                Flow::Break(AfterServing::Keep) => return,
+                Flow::Break(AfterServing::Close) => return self.lane.close(connection),
+            }
+        }
+        // A peer that sends without a pause must not keep this thread from the others.
+        self.lane.hand_over(connection, readiness);
+    }
+
+    fn serve_next(&mut self, connection: &Arc<Connection<H>>, readiness: &mut Readiness) -> Flow {
+        match connection.flush() {
+            Ok(true) => {}
+            // The server does not read requests: its replies are wanted all the same.
+            Ok(false) if matches!(connection.role, Role::Client(_)) => {}
+            // The peer does not read its replies: its requests can wait, too.
+            Ok(false) => return Flow::Break(AfterServing::Keep),
+            Err(_) => return Flow::Break(AfterServing::Close),
+        }
+        let Some(mut inbound) = connection.claim(*readiness) else {
+            return Flow::Break(AfterServing::Keep);
+        };
+        // The connection has been dedicated to a thread since this one was woken for it.
+        if connection.state.is_dedicated() {
+            return Flow::Break(AfterServing::Keep);
+        }
+        if readiness.readable {
+            inbound.drained = false;
+        }
+        let buffers = &mut self.buffers;
+        let next = inbound.next(
+            connection.stream(),
+            &mut buffers.message,
+            &mut buffers.fragment_starts,
+        );
+        if inbound.begun().is_some() {
+            let pending = &self.lane.pending_work;
+            pending.incomplete_messages.store(true, Ordering::SeqCst);
+        }
+        match next {
+            Next::Message(header) => match &connection.role {
+                Role::Server(_) => self.serve_request(connection, inbound, &header, readiness),
+                Role::Client(client) => self.take_reply(connection, client, inbound, &header, readiness),
+            },
+            Next::Cancelled(request_id) => {
+                drop(inbound);
+                if self.lane.cancel(connection, request_id) && connection.state.end_request() {
+                    return Flow::Break(AfterServing::Close);
+                }
+                connection.add_missed(readiness);
+                Flow::Continue(())
+            }
+            Next::Nothing => {
+                drop(inbound);
+                self.after_last_message(connection, readiness)
+            }
+            Next::Closed => {
+                // Replies that other threads are working at are still to be sent; then the last of them closes.
+                let idle = connection.state.peer_closed();
+                drop(inbound);
+                Flow::Break(if idle { AfterServing::Close } else { AfterServing::Keep })
+            }
+            Next::Unacceptable => {
+                let version = inbound.peer_version();
+                drop(inbound);
+                self.reject(connection, version);
+                Flow::Break(AfterServing::Close)
+            }
+        }
+    }
+
+    fn serve_request(
+        &mut self,
+        connection: &Arc<Connection<H>>,
+        mut inbound: PiMutexGuard<'_, Inbound>,
+        header: &MessageHeader,
+        readiness: &mut Readiness,
+    ) -> Flow {
+        let more = readiness.peer_closed || inbound.has_more();
+        let char_set = inbound.negotiate(&self.buffers.message, header);
+        inbound.used = true;
+        connection.state.begin_request();
+        drop(inbound);
+        let others = self.lane.is_shared();
+        let rest = Readiness {
+            readable: false,
+            ..*readiness
+        };
+        if more && others {
+            self.lane.hand_over(connection, rest);
+        }
+        let usable = {
+            // If its upcall waits for a reply, the thread serves the rest meanwhile.
+            let _unserved = (more && !others).then(|| serving_thread::set_unserved(connection, rest));
+            self.handle_or_reject(connection, header, char_set)
+        };
+        let last = connection.state.end_request();
+        if !usable || last {
+            return Flow::Break(AfterServing::Close);
+        }
+        if connection.state.is_congested() || more && others {
+            return Flow::Break(AfterServing::Keep);
+        }
+        continue_if_ready(connection, more, readiness)
+    }
+
+    fn take_reply(
+        &mut self,
+        connection: &Arc<Connection<H>>,
+        client: &ClientRole<H>,
+        mut inbound: PiMutexGuard<'_, Inbound>,
+        header: &MessageHeader,
+        readiness: &mut Readiness,
+    ) -> Flow {
+        // While it is claimed: the end of the stream must not overtake a reply.
+        let usable = self.deliver_reply(connection, client, header);
+        let more = readiness.peer_closed || inbound.has_more();
+        inbound.used |= usable;
+        drop(inbound);
+        if !usable {
+            return Flow::Break(AfterServing::Close);
+        }
+        continue_if_ready(connection, more, readiness)
+    }
+
+    fn after_last_message(&mut self, connection: &Connection<H>, readiness: &mut Readiness) -> Flow {
+        if readiness.peer_closed {
+            // Read once more, to the end of the stream.
+            *readiness = Readiness {
+                peer_closed: false,
+                readable: true,
+            };
+            return Flow::Continue(());
+        }
+        readiness.readable = false;
+        connection.add_missed(readiness);
+        if readiness.readable {
+            return Flow::Continue(());
+        }
+        let write_failed = match &connection.role {
+            Role::Server(_) => false,
+            Role::Client(client) => client.has_write_failed(),
+        };
+        Flow::Break(if write_failed {
+            AfterServing::Close
+        } else {
+            AfterServing::Keep
+        })
+    }
+
+    /// Handles the message in the buffers unless its code sets are malformed. `false`: the connection is of no further use.
+    pub(crate) fn handle_or_reject(
+        &mut self,
+        connection: &Arc<Connection<H>>,
+        header: &MessageHeader,
+        char_set: Result<CharSet, MessageError>,
+    ) -> bool {
+        match char_set {
+            Ok(char_set) => self.handle(connection, header, char_set),
+            Err(MessageError) => self.reject(connection, header.version),
+        }
+    }
+
+    /// Sends MessageError; the connection is of no further use then, hence `false`.
+    pub(crate) fn reject(&self, connection: &Connection<H>, version: Version) -> bool {
+        self.lane.counters.protocol_errors.add_one();
+        connection.send_error(version);
+        false
+    }
+}
+
+fn continue_if_ready<H: RequestHandler>(
+    connection: &Connection<H>,
+    more: bool,
+    readiness: &mut Readiness,
+) -> Flow {
+    readiness.readable = readiness.peer_closed;
+    connection.add_missed(readiness);
+    if more || readiness.readable {
+        Flow::Continue(())
+    } else {
+        Flow::Break(AfterServing::Keep)
+    }
+}

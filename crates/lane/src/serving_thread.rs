@@ -1,0 +1,76 @@
+//! Lane that the calling thread serves.
+
+use std::sync::Arc;
+
+use crate::{
+    Lane, RequestHandler,
+    connection::{Connection, Readiness},
+    worker::WorkerBuffers,
+};
+
+/// Lane that a thread serves, as the thread's slot ([`RequestHandler::serving_thread`]) holds it.
+pub struct ServingThread<H: RequestHandler> {
+    pub(crate) lane: Arc<Lane<H>>,
+    /// Lane that the thread belongs to: another one while the thread is lent.
+    pub(crate) home: Arc<Lane<H>>,
+    pub(crate) handler: Arc<H>,
+    /// Buffers for upcalls inside upcalls.
+    pub(crate) buffers: Vec<WorkerBuffers<H>>,
+    /// Connection that is being served and has more messages.
+    pub(crate) unserved: Option<(Arc<Connection<H>>, Readiness)>,
+}
+
+impl<H: RequestHandler> ServingThread<H> {
+    /// Calls `inspect` with the calling thread's slot, if the thread serves a lane.
+    pub(crate) fn current<R>(inspect: impl FnOnce(&mut Self) -> R) -> Option<R> {
+        H::serving_thread().with_borrow_mut(|serving| serving.as_mut().map(inspect))
+    }
+
+    /// Whether the thread belongs to the lane that it serves.
+    pub(crate) fn is_at_home(&self) -> bool {
+        Arc::ptr_eq(&self.lane, &self.home)
+    }
+}
+
+/// Marks the calling thread, which belongs to `home`, as one that serves `lane`, until the result is dropped.
+pub(crate) fn enter<H: RequestHandler>(
+    lane: &Arc<Lane<H>>,
+    home: &Arc<Lane<H>>,
+    handler: &Arc<H>,
+) -> impl Drop + use<H> {
+    struct Restore<H: RequestHandler>(Option<ServingThread<H>>);
+    impl<H: RequestHandler> Drop for Restore<H> {
+        fn drop(&mut self) {
+            let outer = self.0.take();
+            drop(H::serving_thread().replace(outer));
+        }
+    }
+    Restore(H::serving_thread().replace(Some(ServingThread {
+        lane: Arc::clone(lane),
+        home: Arc::clone(home),
+        handler: Arc::clone(handler),
+        buffers: Vec::new(),
+        unserved: None,
+    })))
+}
+
+/// Notes that the connection has more than the message whose upcall follows, until the result is dropped.
+pub(crate) fn set_unserved<H: RequestHandler>(
+    connection: &Arc<Connection<H>>,
+    readiness: Readiness,
+) -> impl Drop + use<H> {
+    struct Clear<H: RequestHandler>(std::marker::PhantomData<H>);
+    impl<H: RequestHandler> Drop for Clear<H> {
+        fn drop(&mut self) {
+            replace_unserved::<H>(None);
+        }
+    }
+    replace_unserved(Some((Arc::clone(connection), readiness)));
+    Clear::<H>(std::marker::PhantomData)
+}
+
+fn replace_unserved<H: RequestHandler>(unserved: Option<(Arc<Connection<H>>, Readiness)>) {
+    // Dropped outside the borrow.
+    let before = ServingThread::current(|serving| std::mem::replace(&mut serving.unserved, unserved));
+    drop(before);
+}

@@ -1,0 +1,154 @@
+//! Counters of a lane, and the statistics that are made of them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{QueueLimits, ServiceTimes};
+
+/// Counters of a lane since it was made, and its present state.
+///
+/// ```
+/// use punctual_lane::LaneStatistics;
+///
+/// let LaneStatistics { requests, misdirected, queue, .. } = LaneStatistics::default();
+/// assert_eq!((requests, misdirected, queue.requests), (0, 0, 0));
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct LaneStatistics {
+    /// Requests received, including those that no servant got: refused, forwarded, or for objects that do not exist.
+    pub requests: u64,
+    /// Requests whose propagated priority belongs to another lane: the client cannot read our endpoints, or forges.
+    pub misdirected: u64,
+    /// Misdirected requests that were passed to their lane, if the adapter asks for redispatch.
+    pub redispatched: u64,
+    /// Requests refused for a priority above the highest accepted one, or outside the band that their connection is bound to.
+    pub refused_priorities: u64,
+    /// Connections closed because the lane had reached its limit of connections.
+    pub refused_connections: u64,
+    /// Requests dropped because their deadline had passed.
+    pub expired: u64,
+    /// Requests that took longer than the timeout that their clients stated; counted only if service times are recorded.
+    pub late: u64,
+    /// Calls of its threads that were refused because they would have waited for themselves.
+    pub deadlocks: u64,
+    /// Connections closed because a message was not GIOP, too large, or never complete.
+    pub protocol_errors: u64,
+    /// Connections closed because nothing arrived over them for the idle time of the limits.
+    pub idle_connections: u64,
+    /// Requests served by threads of lower lanes because all of its own were busy.
+    pub borrowed: u64,
+    /// Requests of higher lanes that its threads have served.
+    pub lent: u64,
+    /// Dynamic threads made so far.
+    pub dynamic_threads: u64,
+    /// Dynamic threads that the system refused: the requests were served later, by existing threads.
+    pub thread_failures: u64,
+    /// Replies that its threads have passed to callers that share a connection.
+    pub replies: u64,
+    /// Replies that arrived after their callers had given up, and were dropped.
+    pub late_replies: u64,
+    /// Connections from clients now open.
+    pub connections: usize,
+    /// Connections to servers now open that callers share.
+    pub shared_connections: usize,
+    /// Threads now: static and dynamic ones, those that call `Orb::run`, and those that are borrowed at this moment.
+    pub threads: usize,
+    /// Threads that are serving a request now.
+    pub busy: usize,
+    /// Statistics of its request queue.
+    pub queue: QueueStatistics,
+}
+
+/// Statistics of a lane's request queue.
+///
+/// ```
+/// use punctual_lane::QueueStatistics;
+///
+/// assert_eq!(QueueStatistics::default().limits, None);
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct QueueStatistics {
+    /// Capacity; `None`: the lane has no queue, its requests wait in the sockets.
+    pub limits: Option<QueueLimits>,
+    /// Requests that wait now.
+    pub requests: usize,
+    /// Total size of their messages in octets.
+    pub octets: usize,
+    /// Largest number of requests that have waited at once.
+    pub most_requests: usize,
+    /// Requests that were admitted.
+    pub accepted: u64,
+    /// Requests that found the queue full: refused if the lane buffers, served where they arrived if they were redispatched.
+    pub refused: u64,
+    /// Requests that their clients have cancelled while they waited.
+    pub cancelled: u64,
+}
+
+/// Counters of events.
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) requests: Counter,
+    pub(crate) misdirected: Counter,
+    pub(crate) refused_priorities: Counter,
+    pub(crate) refused_connections: Counter,
+    pub(crate) protocol_errors: Counter,
+    pub(crate) redispatched: Counter,
+    pub(crate) expired: Counter,
+    pub(crate) late: Counter,
+    pub(crate) deadlocks: Counter,
+    pub(crate) idle_connections: Counter,
+    pub(crate) borrowed: Counter,
+    pub(crate) lent: Counter,
+    pub(crate) dynamic_threads: Counter,
+    pub(crate) thread_failures: Counter,
+    pub(crate) replies: Counter,
+    pub(crate) late_replies: Counter,
+    /// Histogram of service times, if they are recorded.
+    pub(crate) service_times: Option<ServiceTimes>,
+}
+
+impl Counters {
+    pub(crate) fn new(records_service_times: bool) -> Self {
+        Self {
+            service_times: records_service_times.then(ServiceTimes::default),
+            ..Self::default()
+        }
+    }
+
+    /// Values of the counters, without the state of the lane.
+    pub(crate) fn read(&self) -> LaneStatistics {
+        LaneStatistics {
+            requests: self.requests.get(),
+            misdirected: self.misdirected.get(),
+            refused_priorities: self.refused_priorities.get(),
+            refused_connections: self.refused_connections.get(),
+            protocol_errors: self.protocol_errors.get(),
+            redispatched: self.redispatched.get(),
+            expired: self.expired.get(),
+            late: self.late.get(),
+            deadlocks: self.deadlocks.get(),
+            idle_connections: self.idle_connections.get(),
+            borrowed: self.borrowed.get(),
+            lent: self.lent.get(),
+            dynamic_threads: self.dynamic_threads.get(),
+            thread_failures: self.thread_failures.get(),
+            replies: self.replies.get(),
+            late_replies: self.late_replies.get(),
+            ..LaneStatistics::default()
+        }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    pub(crate) fn add_one(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,72 @@
+//! Lifetime of dynamic threads.
+
+use std::time::{Duration, Instant};
+
+use crate::threads::LaneThreads;
+
+/// How long a dynamic thread lives. It ends only while another thread of its lane waits for requests.
+///
+/// `-RTORBDynamicThreadIdleTimeout` and `-RTORBDynamicThreadRunTime` of TAO.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use punctual_lane::ThreadLife;
+///
+/// let for_bursts = ThreadLife::IdleTimeout(Duration::from_secs(10));
+/// assert_ne!(for_bursts, ThreadLife::default());
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum ThreadLife {
+    /// As long as the pool: no thread is made twice, and after the lane's busiest moment none is made at all.
+    #[default]
+    Infinite,
+    /// Until it has received no request for this long.
+    IdleTimeout(Duration),
+    /// This long, whatever it does; a request in service is finished.
+    RunTime(Duration),
+}
+
+/// Remaining lifetime of one dynamic thread.
+pub(crate) struct ThreadLifetime {
+    limit: ThreadLife,
+    /// Start of the thread, or its last request.
+    since: Instant,
+}
+
+impl ThreadLifetime {
+    pub(crate) fn start(limit: ThreadLife) -> Self {
+        Self {
+            limit,
+            since: Instant::now(),
+        }
+    }
+
+    /// Restarts an idle timeout: the thread has served a request.
+    pub(crate) fn renew(&mut self) {
+        if matches!(self.limit, ThreadLife::IdleTimeout(_)) {
+            self.since = Instant::now();
+        }
+    }
+
+    /// Time until the thread should end; `None`: never.
+    pub(crate) fn remaining(&self) -> Option<Duration> {
+        let (ThreadLife::IdleTimeout(limit) | ThreadLife::RunTime(limit)) = self.limit else {
+            return None;
+        };
+        Some(limit.saturating_sub(self.since.elapsed()))
+    }
+
+    /// Removes the thread from the lane if its time is over and another thread waits. `false`: it must continue.
+    pub(crate) fn has_ended(&mut self, threads: &LaneThreads) -> bool {
+        if self.remaining().is_none_or(|remaining| !remaining.is_zero()) {
+            return false;
+        }
+        if threads.retire() {
+            return true;
+        }
+        // The thread is needed: check again after a while, not in a loop.
+        self.since = Instant::now();
+        false
+    }
+}

@@ -1,0 +1,240 @@
+//! A thread of a lane: it waits for an event of the poller and does what the event requires.
+
+use std::{
+    io,
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use punctual_flight::{self as flight, Record, record};
+use punctual_os::{Doorbell, Poller, Scheduling, poller::Event, scheduling};
+
+use crate::{
+    Lane, RequestHandler,
+    connection::{Connection, Readiness},
+    lane::{ACCEPTOR, CALL_TIMEOUT, DOORBELL, FIRST_ABOVE, LAST_ABOVE},
+    serving_thread,
+    thread_lifetime::ThreadLifetime,
+};
+
+impl<H: RequestHandler> Lane<H> {
+    /// Serves the lane on the calling thread, which belongs to the user, until the lane is stopped.
+    pub fn work_on_calling_thread(self: &Arc<Self>, handler: &Arc<H>) {
+        self.threads.occupancy.join();
+        work_until_stopped(self, handler);
+    }
+
+    /// Removes one thread of the lane; the last one closes the lane.
+    pub(crate) fn leave(&self) {
+        if self.threads.occupancy.leave() {
+            self.close_all();
+            H::lane_ended(&self.data);
+        }
+    }
+}
+
+/// Serves a lane on one of its own threads until the lane is stopped.
+pub(crate) fn work_until_stopped<H: RequestHandler>(lane: &Arc<Lane<H>>, handler: &Arc<H>) {
+    work(lane, handler, None);
+}
+
+/// Serves a lane on one of its own threads until the lane is stopped, or the thread's lifetime is over.
+pub(crate) fn work<H: RequestHandler>(
+    lane: &Arc<Lane<H>>,
+    handler: &Arc<H>,
+    lifetime: Option<ThreadLifetime>,
+) {
+    let ended = as_thread_of(lane, handler, |worker| worker.run(lifetime));
+    if ended == Ended::Stopped {
+        lane.leave();
+    }
+}
+
+/// Runs a function as a thread of the lane.
+pub(crate) fn as_thread_of<H: RequestHandler, R>(
+    lane: &Arc<Lane<H>>,
+    handler: &Arc<H>,
+    run: impl FnOnce(Worker<'_, H>) -> R,
+) -> R {
+    flight::prepare_thread();
+    let _serving = serving_thread::enter(lane, lane, handler);
+    let _entered = H::enter_lane(&lane.data);
+    run(Worker::new(lane, lane, handler, WorkerBuffers::new(handler)))
+}
+
+const FIRST_BUFFER: usize = 8 << 10;
+
+/// Memory that a thread keeps from request to request.
+pub(crate) struct WorkerBuffers<H: RequestHandler> {
+    /// The request.
+    pub(crate) message: Vec<u8>,
+    /// Offsets in it at which fragments of GIOP 1.1 begin.
+    pub(crate) fragment_starts: Vec<usize>,
+    pub(crate) reply: Vec<u8>,
+    pub(crate) handler: H::Buffers,
+    /// Poller in which the reply to a call is awaited while the lane is served.
+    pub(crate) reply_poller: Option<Poller>,
+    /// Rings when a call over a shared connection ends while the lane is served.
+    pub(crate) reply_doorbell: Option<Arc<Doorbell>>,
+}
+
+impl<H: RequestHandler> WorkerBuffers<H> {
+    pub(crate) fn new(handler: &Arc<H>) -> Self {
+        Self {
+            message: Vec::new(),
+            fragment_starts: Vec::new(),
+            reply: Vec::with_capacity(FIRST_BUFFER),
+            handler: handler.new_buffers(),
+            reply_poller: None,
+            reply_doorbell: None,
+        }
+    }
+}
+
+/// Thread that serves a lane.
+pub(crate) struct Worker<'l, H: RequestHandler> {
+    pub(crate) lane: &'l Arc<Lane<H>>,
+    /// Lane that the thread belongs to: another one while the thread is lent.
+    pub(crate) home: &'l Arc<Lane<H>>,
+    pub(crate) handler: &'l Arc<H>,
+    pub(crate) buffers: WorkerBuffers<H>,
+    /// Connection that was served last.
+    last: Option<Arc<Connection<H>>>,
+    /// When it last checked for incomplete messages.
+    checked: Instant,
+}
+
+/// Reason why a thread stopped to serve a lane.
+#[derive(Eq, PartialEq)]
+pub(crate) enum Ended {
+    /// The lane is stopping.
+    Stopped,
+    /// The thread is no longer needed and has been removed from the lane.
+    Retired,
+}
+
+impl<'l, H: RequestHandler> Worker<'l, H> {
+    pub(crate) fn new(
+        lane: &'l Arc<Lane<H>>,
+        home: &'l Arc<Lane<H>>,
+        handler: &'l Arc<H>,
+        buffers: WorkerBuffers<H>,
+    ) -> Self {
+        Self {
+            lane,
+            home,
+            handler,
+            buffers,
+            last: None,
+            checked: Instant::now(),
+        }
+    }
+
+    pub(crate) fn into_buffers(self) -> WorkerBuffers<H> {
+        self.buffers
+    }
+
+    fn run(mut self, mut lifetime: Option<ThreadLifetime>) -> Ended {
+        while !self.lane.is_stopping() {
+            let mut timeout = self.lane.next_check();
+            if let Some(lifetime) = &mut lifetime {
+                if lifetime.has_ended(&self.lane.threads) {
+                    return Ended::Retired;
+                }
+                timeout = timeout.into_iter().chain(lifetime.remaining()).min();
+            }
+            match (self.step(timeout), &mut lifetime) {
+                (Ok(true), Some(lifetime)) => lifetime.renew(),
+                (Ok(_), _) => {}
+                // It fails only for a bad descriptor, which the poller of a lane cannot be.
+                (Err(_), _) => return Ended::Stopped,
+            }
+        }
+        Ended::Stopped
+    }
+
+    /// Waits for an event within the timeout and handles it. `false`: there was none.
+    pub(crate) fn step(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
+        // One event at a time: what this thread does not fetch, another thread of the lane can.
+        let event = self.lane.poller.wait_one(timeout)?;
+        if let Some(event) = event {
+            self.handle_event(event);
+        }
+        self.do_housekeeping();
+        Ok(event.is_some())
+    }
+
+    /// Does the work that is due although no descriptor is ready.
+    pub(crate) fn do_housekeeping(&mut self) {
+        let pending = &self.lane.pending_work;
+        if pending.accept_again.load(Ordering::Relaxed) {
+            self.lane.accept();
+        }
+        if pending.incomplete_messages.load(Ordering::Relaxed)
+            && self.checked.elapsed() >= self.lane.check_interval()
+        {
+            self.lane.close_incomplete();
+            self.checked = Instant::now();
+        }
+        self.lane.close_idle();
+        self.lane.expire_calls();
+    }
+
+    /// Handles an event of the lane's poller.
+    pub(crate) fn handle_event(&mut self, event: Event) {
+        record(|| Record::new(flight::Event::Woken).detail(event.token()));
+        match event.token() {
+            ACCEPTOR => self.lane.accept(),
+            DOORBELL => self.answer_doorbell(),
+            // As after each event, calls whose timeouts have passed are ended next.
+            CALL_TIMEOUT => {}
+            token @ LAST_ABOVE..=FIRST_ABOVE => self.lane.help_above(self.home, token, self.handler),
+            token => {
+                if let Some(connection) = self.connection(token) {
+                    let peer_closed = event.is_peer_closed() || event.is_error();
+                    let readable = true;
+                    self.serve(&connection, Readiness { peer_closed, readable });
+                    self.last = Some(connection);
+                    self.give_way();
+                }
+            }
+        }
+    }
+
+    /// Whether the thread belongs to another lane.
+    pub(crate) fn is_lent(&self) -> bool {
+        !Arc::ptr_eq(self.lane, self.home)
+    }
+
+    /// Returns the connection of a token: mostly the one served last, without the lock of the lane's table.
+    fn connection(&mut self, token: u64) -> Option<Arc<Connection<H>>> {
+        let last = self
+            .last
+            .take()
+            .filter(|last| last.token == token && !last.state.is_closed());
+        last.or_else(|| self.lane.connection(token))
+    }
+
+    /// Lets another thread of the lane run first that was woken for an earlier request.
+    pub(crate) fn give_way(&self) {
+        // If the lane buffers, the other threads serve what was read.
+        let realtime = self.lane.scheduling().is_some_and(Scheduling::is_realtime);
+        if realtime && self.lane.threads.occupancy.threads() > 1 {
+            scheduling::give_way();
+        }
+    }
+
+    fn answer_doorbell(&mut self) {
+        if self.lane.is_stopping() {
+            return;
+        }
+        let (handed_over, queued) = self.lane.take_over(&mut self.buffers);
+        // What another lane has redispatched is mostly older.
+        if let Some(request) = queued {
+            self.serve_queued(request);
+        }
+        if let Some((connection, readiness)) = handed_over {
+            self.serve(&connection, readiness);
+        }
+    }
+}
