@@ -64,8 +64,7 @@ impl<H: RequestHandler> BlockingThreads<H> {
     /// Waits for a connection; `None` once the lane stops.
     fn take(&self, lane: &Lane<H>) -> Option<Arc<Connection<H>>> {
         let mut assignment = self.assignment.lock();
-        let nothing =
-            |assignment: &mut Assignment<H>| assignment.promised.is_empty() && !lane.is_stopping();
+        let nothing = |assignment: &mut Assignment<H>| assignment.promised.is_empty() && !lane.is_stopping();
         self.changed.wait_while(&mut assignment, nothing);
         // Connections that no thread takes any more are closed with the lane.
         assignment.promised.pop_front().filter(|_| !lane.is_stopping())

@@ -122,7 +122,10 @@ pub fn allow_borrowing<H: RequestHandler>(lanes: &[Arc<Lane<H>>], handler: &Arc<
 }
 
 /// Registers a lane's poller in those of the lanes below it, armed.
-fn register<H: RequestHandler>(lane: &Lane<H>, lower: &[Arc<Lane<H>>]) -> Result<Vec<Registration>, LaneError> {
+fn register<H: RequestHandler>(
+    lane: &Lane<H>,
+    lower: &[Arc<Lane<H>>],
+) -> Result<Vec<Registration>, LaneError> {
     let own = lower.len();
     let registrations = lower.iter().enumerate().map(|(number, below)| {
         let registration = Registration {
@@ -202,7 +205,9 @@ impl<H: RequestHandler> Lane<H> {
         theirs.set_disarmed(above.index);
         if lane.threads.occupancy.is_exhausted() {
             let find = |_: &mut WorkerBuffers<H>| lane.poller.wait_one(Some(Duration::ZERO)).ok().flatten();
-            self.lend(home, lane, handler, find, |worker, event| worker.handle_event(event));
+            self.lend(home, lane, handler, find, |worker, event| {
+                worker.handle_event(event)
+            });
         }
     }
 

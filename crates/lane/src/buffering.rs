@@ -59,7 +59,10 @@ impl<H: RequestHandler> Worker<'_, H> {
                 timeout = lifetime.remaining();
             }
             let lane = self.lane;
-            let served = match lane.queue.wait(&mut self.buffers, timeout, || lane.is_asked_for_help()) {
+            let served = match lane
+                .queue
+                .wait(&mut self.buffers, timeout, || lane.is_asked_for_help())
+            {
                 Taken::Request(request) => {
                     self.serve_queued(request);
                     true
@@ -137,8 +140,8 @@ impl<H: RequestHandler> Worker<'_, H> {
             char_set,
         };
         // Replies to requests that were admitted before it was clear that their peer does not read.
-        let hopeless = connection.state.is_congested()
-            && connection.owes_more_than(self.lane.limits().max_message_size);
+        let hopeless =
+            connection.state.is_congested() && connection.owes_more_than(self.lane.limits().max_message_size);
         let usable = !hopeless && self.answer(&connection, &header, arrival);
         let last = connection.state.end_request();
         if !usable || last {

@@ -134,7 +134,7 @@ mod tests {
     fn fires_within(timer: &CallTimeoutTimer, timeout: Duration) -> bool {
         let poller = Poller::new().unwrap();
         poller
-            .add(deadlines.timer(), 1, Interest::READ, Trigger::Edge)
+            .add(timer.timer(), 1, Interest::READ, Trigger::Edge)
             .unwrap();
         poller.wait_one(Some(timeout)).unwrap().is_some()
     }

@@ -5,14 +5,15 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
+use punctual_os::Notice;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use crate::{Acceptor, Lane, RequestHandler, ServingThread, notice::PreparedNotice};
+use crate::{Acceptor, Lane, RequestHandler, ServingThread};
 
 /// Threads of a lane that wait for the lane itself.
 pub(crate) struct SelfWaits {
     waiting: AtomicUsize,
-    notice: PreparedNotice,
+    notice: Notice,
 }
 
 /// Thread that waits for the lane that it serves, or for a reply that another thread of the lane reads, until this is dropped.
@@ -22,7 +23,7 @@ impl SelfWaits {
     pub(crate) fn new(lane: &str) -> Self {
         Self {
             waiting: AtomicUsize::new(0),
-            notice: PreparedNotice::deadlock(lane),
+            notice: deadlock_notice(lane),
         }
     }
 }
@@ -82,11 +83,19 @@ impl<H: RequestHandler> Drop for BlockedThread<H> {
 impl<H: RequestHandler> Lane<H> {
     fn refuse_deadlock(&self) -> SystemException {
         self.counters.deadlocks.add_one();
-        self.self_waits.notice.print_once();
+        self.self_waits.notice.send();
         SystemException::new(
             SystemExceptionKind::BadInvOrder,
             Minor::DEADLOCK_DETECTED,
             Completion::No,
         )
     }
+}
+
+fn deadlock_notice(lane: &str) -> Notice {
+    Notice::formatted(format!(
+        "punctual: a servant on lane `{lane}` called an object of the same lane, which has no other thread to serve the \
+         call or to read its reply; the call failed with BAD_INV_ORDER. Give the lane another thread, or call with \
+         `WaitStrategy::Serving`.\n"
+    ))
 }

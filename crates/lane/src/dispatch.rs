@@ -76,9 +76,12 @@ impl<H: RequestHandler> Worker<'_, H> {
     ) -> bool {
         let disposition = {
             let _busy = busy(self.home, self.handler);
-            self.with_request(connection, header, arrival, |lane, handler, request, own, reply| {
-                handler.handle_request(lane, request, own, reply)
-            })
+            self.with_request(
+                connection,
+                header,
+                arrival,
+                |lane, handler, request, own, reply| handler.handle_request(lane, request, own, reply),
+            )
         };
         match disposition {
             Ok(Disposition::Reply(priority)) => self.send_reply(connection, header, priority),
@@ -86,7 +89,7 @@ impl<H: RequestHandler> Worker<'_, H> {
                 record(|| Record::new(flight::Event::Finished).link(connection.link));
                 true
             }
-            Ok(Disposition::Redispatch(target)) => self.redispatch(connection, header, arrival, &target),
+            Ok(Disposition::Redispatch(target)) => self.redispatch(connection, header, arrival, target),
             Err(MessageError) => self.reject(connection, header.version),
         }
     }

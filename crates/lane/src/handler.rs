@@ -42,7 +42,7 @@ pub trait RequestHandler: Send + Sync + Sized + 'static {
         request: &RequestMessage<'_, Self>,
         buffers: &mut Self::Buffers,
         reply: &mut Vec<u8>,
-    ) -> Result<Disposition<Self>, MessageError>;
+    ) -> Result<Disposition, MessageError>;
 
     /// Answers a LocateRequest and writes the reply to `reply`.
     ///
@@ -107,30 +107,23 @@ pub struct RequestMessage<'m, H: RequestHandler> {
 }
 
 /// What the lane does after a request.
-pub enum Disposition<H: RequestHandler> {
+#[derive(Clone, Copy, Debug)]
+pub enum Disposition {
     /// Sends the reply that was written; its packets travel at this priority.
     Reply(Option<Priority>),
     /// Nothing: the client expects no reply.
     NoReply,
     /// Passes the request, which has not been served, to another lane.
-    Redispatch(Redispatch<H>),
+    Redispatch(Redispatch),
 }
 
-/// Lane that should serve a request instead, and the share of its queue that may be used for it.
-pub struct Redispatch<H: RequestHandler> {
-    /// Lane that serves the request's priority.
-    pub lane: Arc<Lane<H>>,
-    /// Limits of the queue for such requests.
+/// Lane of the same pool that should serve a request instead, and the share of its queue that may be used for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Redispatch {
+    /// Priority of that lane.
+    pub priority: Priority,
+    /// Limits of its queue for such requests.
     pub limits: QueueLimits,
-}
-
-impl<H: RequestHandler> Clone for Redispatch<H> {
-    fn clone(&self) -> Self {
-        Self {
-            lane: Arc::clone(&self.lane),
-            limits: self.limits,
-        }
-    }
 }
 
 /// The header of a message is malformed: the peer gets MessageError and loses its connection.

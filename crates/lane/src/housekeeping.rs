@@ -60,7 +60,9 @@ impl<H: RequestHandler> Lane<H> {
             return;
         };
         // Before the check: a thread that begins a message from now on sets it again.
-        self.pending_work.incomplete_messages.store(false, Ordering::SeqCst);
+        self.pending_work
+            .incomplete_messages
+            .store(false, Ordering::SeqCst);
         let late = || {
             let connections = self.connections.slots.lock();
             connections
@@ -68,7 +70,9 @@ impl<H: RequestHandler> Lane<H> {
                 .find_map(|(_, connection)| match connection.progress(late_before) {
                     Progress::None => None,
                     Progress::Incomplete => {
-                        self.pending_work.incomplete_messages.store(true, Ordering::SeqCst);
+                        self.pending_work
+                            .incomplete_messages
+                            .store(true, Ordering::SeqCst);
                         None
                     }
                     Progress::Late(version) => Some((connection.clone(), version)),

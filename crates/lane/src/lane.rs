@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, OnceLock,
+        Arc, OnceLock, Weak,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Instant,
@@ -46,6 +46,8 @@ pub struct Lane<H: RequestHandler> {
     pub(crate) poller: Arc<Poller>,
     /// Set if the lanes of its pool borrow threads.
     pub(crate) borrowing: OnceLock<Borrowing<H>>,
+    /// All lanes of its pool, for requests that belong to another one of them.
+    siblings: OnceLock<Box<[Weak<Self>]>>,
     doorbell: Doorbell,
     stopping: AtomicBool,
     pub(crate) connections: ConnectionTable<H>,
@@ -118,12 +120,7 @@ impl<H: RequestHandler> Lane<H> {
         let doorbell = Doorbell::new()?;
         poller.add(&doorbell, DOORBELL, Interest::READ, Trigger::Level)?;
         let call_timeouts = CallTimeoutTimer::new()?;
-        poller.add(
-            call_timeouts.timer(),
-            CALL_TIMEOUT,
-            Interest::READ,
-            Trigger::Edge,
-        )?;
+        poller.add(call_timeouts.timer(), CALL_TIMEOUT, Interest::READ, Trigger::Edge)?;
         let queue = RequestQueue::new()?;
         if let LaneMode::Buffered(limits) = config.mode {
             queue.provide(limits);
@@ -135,6 +132,7 @@ impl<H: RequestHandler> Lane<H> {
             acceptors: OnceLock::new(),
             poller,
             borrowing: OnceLock::new(),
+            siblings: OnceLock::new(),
             doorbell,
             stopping: AtomicBool::new(false),
             connections: ConnectionTable {
@@ -185,6 +183,20 @@ impl<H: RequestHandler> Lane<H> {
 
     pub(crate) fn limits(&self) -> &LaneLimits {
         &self.config.limits
+    }
+
+    /// Makes the lanes of a pool known to each other. Before their threads start.
+    pub fn join_pool(lanes: &[Arc<Self>]) {
+        for lane in lanes {
+            // Each lane is set once.
+            let _ = lane.siblings.set(lanes.iter().map(Arc::downgrade).collect());
+        }
+    }
+
+    /// Lane of the same pool with this priority.
+    pub(crate) fn sibling(&self, priority: Priority) -> Option<Arc<Self>> {
+        let mut lanes = self.siblings.get()?.iter().filter_map(Weak::upgrade);
+        lanes.find(|lane| lane.priority() == Some(priority))
     }
 
     /// Opens the acceptors, unless they are open. Its threads may be waiting already.

@@ -26,7 +26,6 @@ mod message_store;
 mod mode;
 mod nested_wait;
 mod network_mark;
-mod notice;
 mod occupancy;
 mod outbound;
 mod receive_buffer;

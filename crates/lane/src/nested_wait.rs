@@ -54,7 +54,13 @@ fn serve_meanwhile<H: RequestHandler, R>(wait: impl FnOnce(&mut Worker<'_, H>) -
     let (lane, home, handler, buffers, unserved) = ServingThread::<H>::current(|serving| {
         let (lane, home) = (Arc::clone(&serving.lane), Arc::clone(&serving.home));
         let handler = Arc::clone(&serving.handler);
-        (lane, home, handler, serving.buffers.pop(), serving.unserved.take())
+        (
+            lane,
+            home,
+            handler,
+            serving.buffers.pop(),
+            serving.unserved.take(),
+        )
     })?;
     if let Some((connection, readiness)) = unserved {
         lane.hand_over(&connection, readiness);

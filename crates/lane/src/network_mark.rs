@@ -25,12 +25,7 @@ impl NetworkMark {
 
     /// Sets the network priority of what is sent next. System calls only if it differs from the last one.
     #[inline]
-    pub fn set(
-        &self,
-        stream: &dyn Stream,
-        mapping: &dyn NetworkPriorityMapping,
-        priority: Option<Priority>,
-    ) {
+    pub fn set(&self, stream: &dyn Stream, mapping: &dyn NetworkPriorityMapping, priority: Option<Priority>) {
         if !self.enabled {
             return;
         }

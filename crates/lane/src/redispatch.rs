@@ -22,7 +22,7 @@ impl<H: RequestHandler> Worker<'_, H> {
         connection: &Arc<Connection<H>>,
         header: &MessageHeader,
         arrival: Arrival,
-        target: &Redispatch<H>,
+        target: Redispatch,
     ) -> bool {
         let buffers = &self.buffers;
         let message = &buffers.message[..header.total_size()];
@@ -38,15 +38,16 @@ impl<H: RequestHandler> Worker<'_, H> {
             read_at,
             char_set: arrival.char_set,
         };
-        let queue = &target.lane.queue;
         // The peer of a dedicated connection can make its own thread wait, but not a thread of a higher lane.
-        let pushed = !connection.state.is_dedicated()
-            && queue
+        let lane = self.lane.sibling(target.priority);
+        if let Some(lane) = lane.filter(|_| !connection.state.is_dedicated())
+            && lane
+                .queue
                 .push(target.limits, queued, message, &buffers.fragment_starts)
-                .is_ok();
-        if pushed {
+                .is_ok()
+        {
             self.lane.counters.redispatched.add_one();
-            target.lane.wake_for_queue();
+            lane.wake_for_queue();
             return true;
         }
         let here = Arrival {

@@ -318,7 +318,11 @@ impl ReplyTable {
     }
 
     /// Restores the notification; a task is woken at once if the call has ended. Otherwise returns the deadlines to watch.
-    pub fn resume_notification(&self, ticket: &Ticket, SuspendedNotification(notification): SuspendedNotification) -> Option<CallTimeouts> {
+    pub fn resume_notification(
+        &self,
+        ticket: &Ticket,
+        SuspendedNotification(notification): SuspendedNotification,
+    ) -> Option<CallTimeouts> {
         let Notification::Task(_, timeouts) = notification else {
             return None;
         };

@@ -129,7 +129,9 @@ impl<H: RequestHandler> RequestQueue<H> {
             octets: before.octets.max(limits.octets),
         };
         state.limits = Some(limits);
-        self.counters.limit_requests.store(limits.requests, Ordering::Relaxed);
+        self.counters
+            .limit_requests
+            .store(limits.requests, Ordering::Relaxed);
         self.counters.limit_octets.store(limits.octets, Ordering::Relaxed);
         state.messages.provide(limits.requests, limits.octets);
         let more = limits.requests - state.waiting.len();

@@ -97,7 +97,11 @@ impl<H: RequestHandler> Worker<'_, H> {
                 // Replies that other threads are working at are still to be sent; then the last of them closes.
                 let idle = connection.state.peer_closed();
                 drop(inbound);
-                Flow::Break(if idle { AfterServing::Close } else { AfterServing::Keep })
+                Flow::Break(if idle {
+                    AfterServing::Close
+                } else {
+                    AfterServing::Keep
+                })
             }
             Next::Unacceptable => {
                 let version = inbound.peer_version();

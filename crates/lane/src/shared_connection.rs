@@ -115,9 +115,7 @@ impl<H: RequestHandler> Lane<H> {
     /// The shared connection whose purpose `matches`, if there is one.
     pub fn shared_connection(&self, matches: impl Fn(&H::Purpose) -> bool) -> Option<SharedConnection<H>> {
         let mut list = self.shared.0.lock();
-        let position = list
-            .iter()
-            .rposition(|shared| matches(&shared.client.purpose))?;
+        let position = list.iter().rposition(|shared| matches(&shared.client.purpose))?;
         // The last one is the one that was used last.
         list[position..].rotate_left(1);
         list.last().cloned()

@@ -193,7 +193,13 @@ impl<'l, H: RequestHandler> Worker<'l, H> {
                 if let Some(connection) = self.connection(token) {
                     let peer_closed = event.is_peer_closed() || event.is_error();
                     let readable = true;
-                    self.serve(&connection, Readiness { peer_closed, readable });
+                    self.serve(
+                        &connection,
+                        Readiness {
+                            peer_closed,
+                            readable,
+                        },
+                    );
                     self.last = Some(connection);
                     self.give_way();
                 }

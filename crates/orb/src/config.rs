@@ -1,5 +1,9 @@
 use std::time::Duration;
 
+use punctual_lane::{LaneLimits, QueueLimits};
+
+use crate::OrbError;
+
 /// Every limit of an ORB. What exceeds one is an error to the peer or caller concerned, and nothing else changes.
 ///
 /// ```
@@ -46,6 +50,28 @@ pub struct Limits {
     pub max_nested_calls: usize,
     /// How long making a connection may take, over all addresses of a host. Default 5 s.
     pub connect_timeout: Duration,
+}
+
+impl Limits {
+    /// Limits that each lane enforces.
+    pub(crate) fn of_lane(&self) -> LaneLimits {
+        LaneLimits {
+            max_message_size: self.max_message_size,
+            max_connections: self.max_connections,
+            max_fragmented_messages: self.max_fragmented_messages,
+            max_shared_calls: self.max_shared_calls,
+            message_completion: self.message_completion,
+            connection_idle: self.connection_idle,
+        }
+    }
+}
+
+/// The same limits if a queue with them can hold a request.
+pub(crate) fn checked_queue_limits(limits: QueueLimits) -> Result<QueueLimits, OrbError> {
+    if limits.requests == 0 || limits.octets == 0 {
+        return Err(OrbError::QueueWithoutRoom);
+    }
+    Ok(limits)
 }
 
 impl Default for Limits {

@@ -1,6 +1,7 @@
 use std::io;
 
 use punctual_giop::UrlError;
+use punctual_lane::LaneError;
 use punctual_transport::AddressError;
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 use thiserror::Error;
@@ -119,6 +120,21 @@ pub enum OrbError {
     /// The operation does not fit the adapter's policies (`WrongPolicy`).
     #[error("the adapter's policies do not allow this: {0}")]
     WrongPolicy(&'static str),
+}
+
+impl From<LaneError> for OrbError {
+    fn from(error: LaneError) -> Self {
+        match error {
+            LaneError::Address(error) => Self::Address(error),
+            LaneError::Listen { address, source } => Self::Listen { address, source },
+            LaneError::Thread { name, source } => Self::Thread { name, source },
+            LaneError::Os(source) => Self::Os(source),
+            LaneError::TooManyBorrowingLanes { lanes, limit } => Self::ThreadPool(format!(
+                "`allow_borrowing`: {lanes} lanes exceed the kernel's limit for pollers that wait for each other, which permits \
+                 {limit}; merge lanes, do without borrowing, or add `request_buffering`, which has no such limit"
+            )),
+        }
+    }
 }
 
 impl OrbError {

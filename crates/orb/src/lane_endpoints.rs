@@ -1,7 +1,7 @@
 use punctual_transport::AddressError;
 use punctual_types::Priority;
 
-use crate::{OrbError, ThreadPoolBuilder, lane::ListenAt, orb_core::OrbCore};
+use crate::{OrbError, ThreadPoolBuilder, orb_core::OrbCore};
 
 /// Endpoints that the user chose for single lanes of a pool.
 #[derive(Default)]
@@ -85,7 +85,7 @@ impl LaneEndpoints {
         orb: &OrbCore,
         name: &str,
         lane: Priority,
-    ) -> Result<Vec<ListenAt>, OrbError> {
+    ) -> Result<Vec<punctual_lane::LaneEndpoint>, OrbError> {
         let own: Result<Vec<_>, _> = self
             .0
             .iter()

@@ -1,6 +1,6 @@
 //! What a user should know once and not again: which right is missing and how to grant it, what is not recorded.
 //!
-//! Where threads are made or take on a priority; on the path of a request only what was prepared.
+//! Printed where threads are made or take on a priority, never on the path of a request.
 
 use std::{
     io::Write,
@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use punctual_os::{Notice, memory, rights};
+use punctual_os::{memory, rights};
 
 use crate::OrbError;
 
@@ -26,15 +26,6 @@ pub(crate) fn realtime_denied() {
         }
         say(&text);
     }
-}
-
-/// Returns the notice that this lane's only thread was about to wait for itself.
-pub(crate) fn deadlock(lane: &str) -> Notice {
-    Notice::formatted(format!(
-        "punctual: a servant would wait for its own lane, `{lane}`, which has no other thread to serve the call or \
-         read the reply: the call was refused with BAD_INV_ORDER; add a thread to the lane, or call with \
-         `WaitStrategy::Serving`\n"
-    ))
 }
 
 /// Prepares the process for real-time threads, the first time one is asked for: no page of it is to be fetched later.

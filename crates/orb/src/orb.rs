@@ -11,7 +11,6 @@ use crate::{
     client::{Located, Reference},
     current,
     interceptors::PiCurrent,
-    lane,
     orb_core::OrbCore,
 };
 
@@ -445,7 +444,7 @@ impl Orb {
     /// ```
     pub fn run(&self) {
         let core = self.core();
-        lane::work_on_calling_thread(core.default_lane(), core);
+        core.default_lane().work_on_calling_thread(core);
         core.end();
     }
 

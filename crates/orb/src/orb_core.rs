@@ -11,6 +11,7 @@ use std::{
 use arc_swap::ArcSwapOption;
 use punctual_cdr::{CdrError, Ior, TaggedComponent, TaggedProfile};
 use punctual_giop::Profile;
+use punctual_lane::{LaneConfig, LaneEndpoint, LaneMode, ThreadsConfig};
 use punctual_os::{PiMutex, SchedulingClass, scheduling};
 use punctual_poa::{ObjectKey, ObjectTable, SlotId, Slots};
 use punctual_sched::{NetworkPriorityMapping, PriorityMapping};
@@ -19,12 +20,12 @@ use punctual_transport::{AddressError, Protocol, ProtocolPolicy, Transports};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
-    InvalidPolicy, Limits, OrbBuilder, OrbError, PriorityModel,
+    ExpiredRequests, InvalidPolicy, Limits, OrbBuilder, OrbError, PriorityModel,
     client::{ConnectionCache, Endpoints, OrbPolicies, Reference},
     current,
     inspection::{InspectedAt, Inspection, Inspector},
     interceptors::Interceptors,
-    lane::{CrewPlan, Lane, ListenAt, ServiceTimes},
+    lane::{Lane, LaneData},
     mutex::Mutexes,
     notice,
     object_ids::ObjectIds,
@@ -53,7 +54,7 @@ pub(crate) struct OrbCore {
     pub(crate) connections: Arc<ConnectionCache>,
     pub(crate) transports: Transports,
     /// Where the default pool listens; lanes listen beside it.
-    listen: Vec<ListenAt>,
+    listen: Vec<LaneEndpoint>,
     listening: PiMutex<()>,
     pub(crate) server_protocols: ProtocolPolicy,
     pub(crate) endpoints: Endpoints,
@@ -109,9 +110,23 @@ impl OrbCore {
         let at_once = !settings.listen.is_empty();
         let listen = places(&transports, &settings)?;
         let name = String::from("default");
-        let mut lane = Lane::new(name, DEFAULT_POOL, None, CrewPlan::default(), &settings.limits)?;
         let inspector = inspector(settings.inspection.as_ref())?;
-        lane.service_times = inspector.as_ref().map(|_| ServiceTimes::default());
+        let config = LaneConfig {
+            name,
+            pool: DEFAULT_POOL,
+            priority: None,
+            waits_at: Priority::MIN,
+            threads: ThreadsConfig::default(),
+            mode: LaneMode::Polled,
+            limits: settings.limits.of_lane(),
+            records_service_times: inspector.is_some(),
+        };
+        let data = LaneData {
+            calls: ConnectionCache::new(settings.limits.max_client_connections),
+            by_band: Arc::default(),
+            expired_requests: ExpiredRequests::Serve,
+        };
+        let lane = Lane::new(config, data)?;
         if at_once {
             lane.listen(&listen)?;
         }
@@ -246,12 +261,16 @@ impl OrbCore {
     }
 
     /// A place as the user writes it.
-    pub(crate) fn place(&self, endpoint: &str, published: Option<&str>) -> Result<ListenAt, AddressError> {
-        ListenAt::parse(&self.transports, endpoint, published, &self.server_protocols)
+    pub(crate) fn place(
+        &self,
+        endpoint: &str,
+        published: Option<&str>,
+    ) -> Result<LaneEndpoint, AddressError> {
+        LaneEndpoint::parse(&self.transports, endpoint, published, &self.server_protocols)
     }
 
     /// Where a lane of this name listens, if nobody says where.
-    pub(crate) fn listen_beside(&self, lane: &str) -> Vec<ListenAt> {
+    pub(crate) fn listen_beside(&self, lane: &str) -> Vec<LaneEndpoint> {
         self.listen.iter().map(|place| place.for_lane(lane)).collect()
     }
 
@@ -263,7 +282,7 @@ impl OrbCore {
     ) -> Result<(), OrbError> {
         if pool.id == DEFAULT_POOL {
             // It may not listen yet.
-            let tags: Vec<_> = self.listen.iter().map(ListenAt::profile_tag).collect();
+            let tags: Vec<_> = self.listen.iter().map(LaneEndpoint::profile_tag).collect();
             return check_acceptors(&tags, protocols);
         }
         pool.lanes.iter().try_for_each(|lane| {
@@ -279,7 +298,7 @@ impl OrbCore {
     pub(crate) fn listen(&self) -> Result<(), OrbError> {
         // Threads that activate their first objects at the same time would take each other's endpoints for a stranger's.
         let _turn = self.listening.lock();
-        self.default_lane().listen(&self.listen)
+        Ok(self.default_lane().listen(&self.listen)?)
     }
 
     /// Understands a profile; `None` where this ORB does not have its protocol.
@@ -540,11 +559,11 @@ fn inspector(settings: Option<&Inspection>) -> Result<Option<Inspector>, OrbErro
 }
 
 /// Where the default pool listens: where the user says, and otherwise over each of the server's protocols.
-fn places(transports: &Transports, settings: &OrbBuilder) -> Result<Vec<ListenAt>, OrbError> {
+fn places(transports: &Transports, settings: &OrbBuilder) -> Result<Vec<LaneEndpoint>, OrbError> {
     let protocols = &settings.server_protocols;
     let mut places = Vec::new();
     for (endpoint, published) in &settings.listen {
-        places.push(ListenAt::parse(
+        places.push(LaneEndpoint::parse(
             transports,
             endpoint,
             published.as_deref(),
@@ -564,10 +583,10 @@ fn places(transports: &Transports, settings: &OrbBuilder) -> Result<Vec<ListenAt
             let transport = transports
                 .with_tag(protocol.profile_tag)
                 .ok_or(InvalidPolicy::ProtocolWithoutAcceptor)?;
-            places.push(ListenAt::anywhere(transport, protocol));
+            places.push(LaneEndpoint::default_of(transport, protocol));
         }
     }
-    let tags: Vec<_> = places.iter().map(ListenAt::profile_tag).collect();
+    let tags: Vec<_> = places.iter().map(LaneEndpoint::profile_tag).collect();
     check_acceptors(&tags, protocols)?;
     Ok(places)
 }

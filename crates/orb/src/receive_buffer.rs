@@ -1,4 +1,4 @@
-use std::{io, mem};
+use std::io;
 
 use punctual_giop::{Framing, HeaderError, next_message};
 use punctual_transport::Stream;
@@ -52,19 +52,5 @@ impl ReceiveBuffer {
             self.octets.copy_within(length..self.filled, 0);
         }
         self.filled -= length;
-    }
-
-    /// Moves this many octets from the start to `message`, by exchanging memory: mostly nothing follows a message.
-    pub(crate) fn take(&mut self, length: usize, message: &mut Vec<u8>) {
-        mem::swap(&mut self.octets, message);
-        let rest = length..self.filled;
-        let size = rest.len().max(FIRST_SIZE);
-        if self.octets.len() < size {
-            self.octets.resize(size, 0);
-        }
-        self.filled = rest.len();
-        if self.filled > 0 {
-            self.octets[..self.filled].copy_from_slice(&message[rest]);
-        }
     }
 }

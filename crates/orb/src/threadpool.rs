@@ -6,17 +6,21 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU32, Ordering},
 };
 
+use punctual_lane::{LaneConfig, LaneError, LaneMode, ThreadLife, ThreadsConfig, allow_borrowing};
 use punctual_os::{CpuSet, Scheduling, SchedulingClass, ThreadSpec};
 use punctual_transport::Transport;
 use punctual_types::Priority;
 
 pub use self::{
-    lane_spec::{LaneSpec, LaneWait, ThreadLife},
+    lane_spec::{LaneSpec, LaneWait},
     pool_id::ThreadPoolId,
 };
 use crate::{
-    ExpiredRequests, LaneStatistics, OrbError, QueueLimits, current,
-    lane::{self, CrewPlan, Lane, ServiceTimes},
+    ExpiredRequests, LaneStatistics, OrbError, QueueLimits,
+    client::ConnectionCache,
+    config::checked_queue_limits,
+    current,
+    lane::{Lane, LaneData},
     lane_endpoints::LaneEndpoints,
     notice,
     orb_core::OrbCore,
@@ -68,7 +72,7 @@ impl ThreadPool {
         self.core
             .lanes
             .iter()
-            .map(|lane| (lane.priority, lane.statistics()))
+            .map(|lane| (lane.priority(), lane.statistics()))
             .collect()
     }
 
@@ -338,7 +342,7 @@ impl ThreadPoolBuilder {
             return Err(OrbError::ShutDown);
         }
         let layout = self.layout()?;
-        let buffering = self.buffering.map(QueueLimits::check).transpose()?;
+        let buffering = self.buffering.map(checked_queue_limits).transpose()?;
         let with_lanes = !self.lanes.is_empty();
         let priorities: Vec<_> = layout.iter().map(|lane| lane.priority).collect();
         self.endpoints.check(&priorities)?;
@@ -350,22 +354,35 @@ impl ThreadPoolBuilder {
             let name = format!("p{number}-{}", spec.priority);
             let places = self.endpoints.places(&self.orb, &name, spec.priority)?;
             let priority = with_lanes.then_some(spec.priority);
-            let mut lane = Lane::new(name, id, priority, self.crew(spec)?, &self.orb.limits)?;
-            lane.expired_requests = self.expired_requests;
-            lane.service_times = self.orb.is_inspected().then(ServiceTimes::default);
-            lane.waits_at = spec.priority;
-            if let Some(limits) = buffering {
-                lane.buffering = Some(limits);
-                lane.provide_queue(limits);
-            }
+            let config = LaneConfig {
+                name,
+                pool: id,
+                priority,
+                waits_at: spec.priority,
+                threads: self.threads_config(spec)?,
+                mode: match (spec.wait, buffering) {
+                    (LaneWait::Blocking, _) => LaneMode::Blocking,
+                    (LaneWait::Polled, None) => LaneMode::Polled,
+                    (LaneWait::Polled, Some(limits)) => LaneMode::Buffered(limits),
+                },
+                limits: self.orb.limits.of_lane(),
+                records_service_times: self.orb.is_inspected(),
+            };
+            let data = LaneData {
+                calls: ConnectionCache::new(self.orb.limits.max_client_connections),
+                by_band: Arc::default(),
+                expired_requests: self.expired_requests,
+            };
+            let lane = Lane::new(config, data)?;
             lane.listen(&places)?;
             lanes.push(Arc::new(lane));
         }
+        Lane::join_pool(&lanes);
         if self.borrowing {
-            lane::let_borrow(&lanes, &self.orb)?;
+            allow_borrowing(&lanes, &self.orb)?;
         }
         notice::enter_realtime(self.orb.lock_memory);
-        let started: Result<Vec<bool>, _> = lanes.iter().map(|lane| lane::start(lane, &self.orb)).collect();
+        let started: Result<Vec<bool>, LaneError> = lanes.iter().map(|lane| lane.start(&self.orb)).collect();
         let core = Arc::new(PoolCore {
             id,
             with_lanes,
@@ -377,7 +394,7 @@ impl ThreadPoolBuilder {
         if let Err(error) = started {
             core.stop();
             core.join();
-            return Err(error);
+            return Err(error.into());
         }
         let ordinary = |lane: &LaneSpec| lane.class == Some(SchedulingClass::Other);
         if !core.realtime && !layout.iter().any(ordinary) {
@@ -430,8 +447,8 @@ impl ThreadPoolBuilder {
             .collect())
     }
 
-    /// What the threads of a lane are like.
-    fn crew(&self, lane: &LaneSpec) -> Result<CrewPlan, OrbError> {
+    /// Scheduling, stack and number of a lane's threads.
+    fn threads_config(&self, lane: &LaneSpec) -> Result<ThreadsConfig, OrbError> {
         let native = self.orb.mapping.to_native(lane.priority);
         let priority = native.ok_or(OrbError::PriorityUnmappable(lane.priority))?;
         let scheduling = match lane.class.unwrap_or(self.orb.scheduling_class) {
@@ -443,12 +460,11 @@ impl ThreadPoolBuilder {
             .affinity(lane.affinity.clone())
             .stack_bytes(lane.stack_bytes.unwrap_or(ThreadSpec::DEFAULT_STACK_BYTES))
             .prefault(true);
-        Ok(CrewPlan {
+        Ok(ThreadsConfig {
             thread: Some(thread),
             threads: lane.threads,
             dynamic_threads: lane.dynamic_threads,
             dynamic_life: lane.dynamic_life,
-            wait: lane.wait,
         })
     }
 }
@@ -469,7 +485,7 @@ impl PoolCore {
     /// The pool behind `Orb::run`: one lane without priority and without threads of its own.
     pub(crate) fn default_pool(lane: Lane) -> Self {
         Self {
-            id: lane.pool,
+            id: lane.pool(),
             lanes: vec![Arc::new(lane)],
             with_lanes: false,
             highest: Priority::MAX,
@@ -503,7 +519,7 @@ impl PoolCore {
 
     /// The lane whose threads read the replies of callers of this priority: the lowest one that is not below it.
     pub(crate) fn lane_for_reply(&self, priority: Priority) -> Option<&Arc<Lane>> {
-        self.lanes.iter().find(|lane| lane.waits_at >= priority)
+        self.lanes.iter().find(|lane| lane.waits_at() >= priority)
     }
 
     /// The endpoints of the lanes for which `wanted` holds, as references carry them.
@@ -511,7 +527,7 @@ impl PoolCore {
         let lanes = self.lanes.iter().filter(|lane| wanted(lane));
         lanes
             .flat_map(|lane| {
-                let priority = lane.priority.map_or(-1, Priority::value);
+                let priority = lane.priority().map_or(-1, Priority::value);
                 lane.acceptors().iter().map(move |acceptor| LaneEndpoint {
                     transport: Arc::clone(&acceptor.transport),
                     address: acceptor.address().to_owned(),

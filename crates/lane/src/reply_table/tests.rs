@@ -13,7 +13,7 @@ use punctual_giop::Version;
 
 use super::*;
 
-fn reply() -> Reply {
+fn reply() -> ReceivedReply {
     let header = MessageHeader {
         version: Version::V1_2,
         endian: Endian::NATIVE,
@@ -21,10 +21,10 @@ fn reply() -> Reply {
         message_type: MessageType::Reply,
         size: 0,
     };
-    Reply { header, reply: None }
+    ReceivedReply { header, reply: None }
 }
 
-fn deliver(replies: &Replies, request_id: u32, octet: u8) -> Delivery {
+fn deliver(replies: &ReplyTable, request_id: u32, octet: u8) -> Delivery {
     let (mut message, mut starts) = (vec![octet; FIRST_SIZE], Vec::new());
     replies.deliver(
         request_id,
@@ -36,7 +36,7 @@ fn deliver(replies: &Replies, request_id: u32, octet: u8) -> Delivery {
     )
 }
 
-const FOR_EVER: Wait<'_> = Wait {
+const FOR_EVER: ReplyWait<'_> = ReplyWait {
     timeouts: CallTimeouts {
         reply: None,
         unsent: None,
@@ -44,7 +44,7 @@ const FOR_EVER: Wait<'_> = Wait {
     is_unsent: &|| false,
 };
 
-fn enter(replies: &Replies, lent: &mut ReplyBuffer) -> Ticket {
+fn enter(replies: &ReplyTable, lent: &mut ReplyBuffer) -> Ticket {
     replies.enter(MessageType::Reply, lent).expect("room")
 }
 
@@ -118,11 +118,11 @@ fn a_caller_that_sleeps_is_woken_whatever_it_did_before() {
     let replies = &ReplyTable::new(1);
     let lent = &mut ReplyBuffer::default();
     let bell = Arc::new(Doorbell::new().unwrap());
-    let ends: [fn(&Replies, u32); 2] = [
+    let ends: [fn(&ReplyTable, u32); 2] = [
         |replies, id| assert_eq!(deliver(replies, id, 1), Delivery::ToCaller),
-        |replies, _| assert!(!replies.end(End::Stopped)),
+        |replies, _| assert!(!replies.end(CallEnd::Stopped)),
     ];
-    let wait = Wait {
+    let wait = ReplyWait {
         timeouts: CallTimeouts {
             reply: Some(Instant::now() + Duration::from_secs(5)),
             unsent: None,
@@ -152,7 +152,7 @@ fn a_caller_that_sleeps_is_woken_whatever_it_did_before() {
 fn late_ones_are_counted() {
     let replies = ReplyTable::new(2);
     let lent = &mut ReplyBuffer::default();
-    let wait = Wait {
+    let wait = ReplyWait {
         timeouts: CallTimeouts {
             reply: Some(Instant::now()),
             unsent: None,
@@ -178,7 +178,7 @@ fn a_request_that_is_not_sent_in_time_is_not_waited_for() {
     let lent = &mut ReplyBuffer::default();
     for (is_unsent, expected) in [(true, "unsent"), (false, "timed out")] {
         let is_unsent = || is_unsent;
-        let wait = Wait {
+        let wait = ReplyWait {
             timeouts: CallTimeouts {
                 reply: Some(Instant::now() + Duration::from_millis(5)),
                 unsent: Some(Instant::now()),
@@ -218,8 +218,8 @@ fn an_end_is_told_to_those_who_wait() {
             thread::sleep(Duration::from_millis(1));
         }
         assert!(!replies.end_if_idle(), "it is in use");
-        assert!(!replies.end(End::InOrder));
-        assert!(!replies.end(End::Lost));
+        assert!(!replies.end(CallEnd::InOrder));
+        assert!(!replies.end(CallEnd::Lost));
         let ends: Vec<_> = waiting.into_iter().map(|caller| caller.join().unwrap()).collect();
         assert!(matches!(
             replies.wait(ticket, &FOR_EVER, arrived),
@@ -227,7 +227,7 @@ fn an_end_is_told_to_those_who_wait() {
         ));
         ends
     });
-    assert_eq!(waiting, [End::InOrder; 3]);
+    assert_eq!(waiting, [CallEnd::InOrder; 3]);
     assert_eq!(
         replies
             .enter(MessageType::Reply, &mut ReplyBuffer::default())
@@ -310,7 +310,7 @@ fn tasks_are_woken_by_replies_and_ends() {
     let [answered, ended] = tickets;
     assert_eq!(deliver(&replies, answered.request_id, 1), Delivery::ToCaller);
     assert_eq!(after.0.load(Ordering::SeqCst), 1);
-    replies.end(End::Lost);
+    replies.end(CallEnd::Lost);
     assert_eq!(after.0.load(Ordering::SeqCst), 2);
     assert_eq!(before.0.load(Ordering::SeqCst), 0);
     let lent = &mut ReplyBuffer::default();
@@ -321,6 +321,6 @@ fn tasks_are_woken_by_replies_and_ends() {
     assert_eq!(lent.message[0], 1);
     assert!(matches!(
         replies.wait(ended, &FOR_EVER, lent),
-        Outcome::Ended(End::Lost)
+        Outcome::Ended(CallEnd::Lost)
     ));
 }

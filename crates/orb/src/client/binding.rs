@@ -7,7 +7,7 @@ use punctual_types::{Priority, SystemException};
 use super::{
     Reference, Route,
     connection::ClientConnection,
-    connection_cache::{ConnectionKey, Identity},
+    connection_cache::{ConnectionKey, Identity, Purpose},
     deadline::FOREVER,
     invoke::{Terms, broken},
     thread_state::{close_orphans, forget_connections, keep_connection, permit_connection, take_connection},
@@ -127,7 +127,9 @@ impl Drop for Reference {
             self.policies.identity = Arc::new(Identity);
             close_orphans(&self.core.connections);
             if let Some(pool) = &*self.core.reply_pool.load() {
-                pool.lanes.iter().for_each(|lane| lane.close_orphans());
+                pool.lanes
+                    .iter()
+                    .for_each(|lane| lane.close_obsolete(Purpose::is_orphan));
             }
         }
     }

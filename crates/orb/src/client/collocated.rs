@@ -60,7 +60,7 @@ pub(super) fn call(
             ServerEnd::Failed(exception) => Err(exception),
             ServerEnd::Forward(ior) => return Ok(Attempt::Forward(ior)),
             // No lane has it.
-            ServerEnd::Elsewhere(..) => return Err(not_exist()),
+            ServerEnd::Redispatched(_) => return Err(not_exist()),
         }
     };
     match outcome {

@@ -10,6 +10,7 @@ use punctual_giop::{
     Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType, ServiceContext,
     UTF_16, Version, char_set_id, write_close_connection,
 };
+use punctual_lane::{NetworkMark, serve_until_readable};
 use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::{ProtocolPolicy, Stream};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
@@ -21,7 +22,7 @@ use super::{
     invoke::{Answer, Arrived, Speech},
     route::char_set_in_force,
 };
-use crate::{Limits, WaitStrategy, lane::serving, network_mark::NetworkMark, receive_buffer::ReceiveBuffer};
+use crate::{Limits, WaitStrategy, orb_core::OrbCore, receive_buffer::ReceiveBuffer};
 
 /// A connection that one thread at a time uses for one call at a time: it blocks in its own `read`.
 pub(crate) struct ClientConnection {
@@ -294,9 +295,10 @@ impl ClientConnection {
                 Ok(Framing::Partial { needed }) => {
                     let served = match strategy {
                         WaitStrategy::Blocking => None,
-                        WaitStrategy::Serving => {
-                            serving::await_readable(&*self.stream, deadline.map(|deadline| deadline.at))
-                        }
+                        WaitStrategy::Serving => serve_until_readable::<OrbCore>(
+                            &*self.stream,
+                            deadline.map(|deadline| deadline.at),
+                        ),
                     };
                     if let Some(readable) = served {
                         if !readable.map_err(|_| lost())? {

@@ -31,7 +31,7 @@ use super::{
 use crate::{
     ConnectionMode, WaitStrategy,
     interceptors::{AddedContexts, with_contexts},
-    lane::serving::{self, BlockedInOwnLane},
+    lane::BlockedThread,
     orb_core::{OrbCore, context_of},
 };
 
@@ -209,9 +209,14 @@ impl Reference {
         &self,
         connection: &ClientConnection,
         terms: Terms<'_>,
-    ) -> Result<Option<BlockedInOwnLane>, SystemException> {
+    ) -> Result<Option<BlockedThread>, SystemException> {
         match terms.policies.wait_strategy {
-            WaitStrategy::Blocking => serving::enter_blocking(connection.endpoint()),
+            WaitStrategy::Blocking => {
+                let endpoint = connection.endpoint();
+                BlockedThread::enter_call(|acceptor| {
+                    endpoint.leads_to(&*acceptor.transport, acceptor.address())
+                })
+            }
             WaitStrategy::Serving => Ok(None),
         }
     }

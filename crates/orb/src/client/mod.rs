@@ -22,7 +22,7 @@ mod thread_state;
 
 pub use deadline::swap_call_limit;
 
-pub(crate) use connection_cache::{ConnectionCache, ConnectionKey, Permit, Purpose};
+pub(crate) use connection_cache::{ConnectionCache, Permit, Purpose};
 pub(crate) use endpoint::{Endpoint, Endpoints};
 pub(crate) use invoke::Reference;
 pub(crate) use locate::Located;

@@ -4,6 +4,10 @@ use std::{sync::Arc, time::Instant};
 
 use punctual_flight::{Event, Record, record};
 use punctual_giop::MessageType;
+use punctual_lane::{
+    CallEnd, CallTimeouts, NotSent, Outcome, ReceivedReply, Refused, ReplyBuffer, ReplyTable, ReplyWait,
+    SharedConnectionSettings, Ticket, serve_until_ended,
+};
 use punctual_stub::{Call, Response};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind as Kind};
 
@@ -11,7 +15,7 @@ use super::{
     Reference, Route,
     attempts::Attempt,
     connection::connect,
-    connection_cache::ConnectionKey,
+    connection_cache::{ConnectionKey, Permit, Purpose},
     deadline::Deadlines,
     invoke::{Answer, Speech, Terms, closed},
     locate::located,
@@ -21,19 +25,15 @@ use super::{
 };
 use crate::{
     WaitStrategy, current,
-    lane::{
-        Lane,
-        replies::{End, Outcome, Refused, Replies, Reply, ReplyBuffer, Ticket, TimeOuts, Wait},
-        serving::{self, BlockedInOwnLane, OwnLane},
-        shared::{SharedConnection, Unsent},
-    },
+    lane::{BlockedThread, Lane, ReplyLane, SharedConnection},
+    orb_core::OrbCore,
 };
 
 /// The lane that reads the reply of one call.
-pub(super) struct ReplyLane {
+pub(super) struct ReplyReader {
     lane: Arc<Lane>,
     /// It is the calling thread's own.
-    _blocked: Option<BlockedInOwnLane>,
+    _blocked: Option<BlockedThread>,
 }
 
 /// A request that goes over a shared connection.
@@ -50,15 +50,16 @@ impl Reference {
     ///
     /// Fails with INV_POLICY where the calling thread serves no lane and there is no lane for its replies.
     #[cold]
-    pub(super) fn lane_for_reply(&self, terms: Terms<'_>) -> Result<Option<ReplyLane>, SystemException> {
+    pub(super) fn lane_for_reply(&self, terms: Terms<'_>) -> Result<Option<ReplyReader>, SystemException> {
         let priority = current::thread_priority(&self.core);
-        match serving::own_lane_for_reply(priority, terms.policies.wait_strategy) {
-            OwnLane::CannotRead => Ok(None),
-            OwnLane::Reads(lane, blocked) => Ok(Some(ReplyLane {
+        let serves = terms.policies.wait_strategy == WaitStrategy::Serving;
+        match ReplyLane::of_calling_thread(priority, serves) {
+            ReplyLane::CannotRead => Ok(None),
+            ReplyLane::Reads(lane, blocked) => Ok(Some(ReplyReader {
                 lane,
                 _blocked: blocked,
             })),
-            OwnLane::None => Ok(Some(ReplyLane {
+            ReplyLane::None => Ok(Some(ReplyReader {
                 lane: self.lane_of_reply_pool(priority)?,
                 _blocked: None,
             })),
@@ -81,7 +82,7 @@ impl Reference {
     #[inline(never)]
     pub(super) fn call_over_shared(
         &self,
-        lane: &ReplyLane,
+        lane: &ReplyReader,
         route: &Route,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
@@ -108,12 +109,12 @@ impl Reference {
             self.encode(route, priority, terms, buffer, call, speech)
         })?;
         match answer {
-            Attempt::Done(Some(Reply { header, reply })) => {
+            Attempt::Done(Some(ReceivedReply { header, reply })) => {
                 let answer = Answer {
                     message: &lent.message[..header.total_size()],
                     header: &header,
                     fragment_starts: &lent.fragment_starts,
-                    char_set: connection.opened.char_set,
+                    char_set: connection.char_set(),
                 };
                 self.let_see(seen, &answer, reply.map(|(_, body)| body));
                 self.decode_reply(answer, reply, route, call)
@@ -127,7 +128,7 @@ impl Reference {
     #[inline(never)]
     pub(super) fn locate_over_shared(
         &self,
-        lane: &ReplyLane,
+        lane: &ReplyReader,
         route: &Route,
         frame: &mut CallFrame,
         terms: Terms<'_>,
@@ -148,7 +149,7 @@ impl Reference {
             self.encode_locate(route, buffer, speech)
         })?;
         match answer {
-            Attempt::Done(Some(Reply { header, .. })) => {
+            Attempt::Done(Some(ReceivedReply { header, .. })) => {
                 located(route, &lent.message[..header.total_size()], &header)
             }
             Attempt::Done(None) => Ok(Attempt::Done(false)),
@@ -164,7 +165,7 @@ impl Reference {
         priority: Priority,
         terms: Terms<'_>,
     ) -> Result<SharedConnection, SystemException> {
-        let find = |key: &ConnectionKey<'_>| lane.shared(key);
+        let find = |key: &ConnectionKey<'_>| lane.shared_connection(|purpose| purpose.is_for(key));
         self.bind(route, priority, terms, find, |key| {
             self.open_shared(lane, key, terms)
         })
@@ -184,14 +185,19 @@ impl Reference {
                 Completion::No,
             )
         };
-        let permit = lane.permit_shared(key).ok_or_else(exhausted)?;
+        let permit = permit(lane, key).ok_or_else(exhausted)?;
         let protocols = &terms.policies.client_protocols;
         let stream = connect(key.endpoint, protocols, self.connect_timeout(terms))?;
         let properties = key.endpoint.properties(protocols);
         let char_set = key.endpoint.char_set;
-        let speech = (char_set_in_force(char_set), char_set.is_some());
-        lane.share(key, permit, stream, &properties, speech, &self.core.limits)
-            // The system has no room for one more in the waiting place.
+        let settings = SharedConnectionSettings {
+            properties: &properties,
+            char_set: char_set_in_force(char_set),
+            announces_code_sets: char_set.is_some(),
+        };
+        let matches = |purpose: &Purpose| purpose.is_for(key);
+        lane.share(Purpose::new(key), matches, permit, stream, &settings)
+            // The system cannot watch another descriptor.
             .map_err(|_| exhausted())
     }
 
@@ -203,7 +209,7 @@ impl Reference {
         request: &mut RequestBuffer,
         lent: &mut ReplyBuffer,
         encode: impl FnOnce(&mut RequestBuffer, Speech) -> Result<(), SystemException>,
-    ) -> Result<Attempt<Option<Reply>>, SystemException> {
+    ) -> Result<Attempt<Option<ReceivedReply>>, SystemException> {
         let ticket = match self.send_over(outgoing, wanted, request, lent, encode)? {
             Attempt::Done(Some(ticket)) => ticket,
             Attempt::Done(None) => return Ok(Attempt::Done(None)),
@@ -213,7 +219,7 @@ impl Reference {
         let Outgoing {
             shared, lane, terms, ..
         } = *outgoing;
-        let (replies, request_id) = (&shared.opened.replies, ticket.request_id);
+        let (replies, request_id) = (&shared.replies(), ticket.request_id);
         let is_unsent = || shared.is_congested();
         let wait = terms.wait(&is_unsent);
         if terms.policies.wait_strategy == WaitStrategy::Serving {
@@ -240,7 +246,7 @@ impl Reference {
             priority,
             terms,
         } = *outgoing;
-        let replies = &shared.opened.replies;
+        let replies = &shared.replies();
         terms.deadlines.check_unsent()?;
         let entered = match wanted {
             Some(wanted) => replies
@@ -262,13 +268,13 @@ impl Reference {
         let mut entered = Entered { replies, ticket };
         let speech = Speech {
             request_id,
-            char_set: shared.opened.char_set,
+            char_set: shared.char_set(),
             announces_code_sets: shared.announces_code_sets(),
         };
         let link = shared.link();
         let sent = encode(request, speech).map_err(Err).and_then(|()| {
             record(|| Record::new(Event::Encoded).request(request_id).link(link));
-            shared.mark(&*self.core.network_mapping, route.network_priority(priority));
+            shared.set_network_priority(&*self.core.network_mapping, route.network_priority(priority));
             lane.send_request(shared, request.message(), route.version)
                 .map_err(Ok)
         });
@@ -290,7 +296,7 @@ impl Reference {
         shared: &SharedConnection,
         request_id: u32,
         outcome: Outcome,
-    ) -> Result<Attempt<Reply>, SystemException> {
+    ) -> Result<Attempt<ReceivedReply>, SystemException> {
         match outcome {
             Outcome::Arrived(reply) => {
                 let link = shared.link();
@@ -312,11 +318,11 @@ impl Reference {
 }
 
 impl Terms<'_> {
-    pub(super) fn wait<'w>(&self, is_unsent: &'w dyn Fn() -> bool) -> Wait<'w> {
+    pub(super) fn wait<'w>(&self, is_unsent: &'w dyn Fn() -> bool) -> ReplyWait<'w> {
         let Deadlines { request, reply } = self.deadlines;
         let [unsent, reply] = [request, reply].map(|deadline| deadline.map(|deadline| deadline.at));
-        Wait {
-            time_outs: TimeOuts { reply, unsent },
+        ReplyWait {
+            timeouts: CallTimeouts { reply, unsent },
             is_unsent,
         }
     }
@@ -324,7 +330,7 @@ impl Terms<'_> {
 
 /// A call whose request is being written, by user code among others: should that panic, nothing has been sent.
 struct Entered<'r> {
-    replies: &'r Replies,
+    replies: &'r ReplyTable,
     ticket: Option<Ticket>,
 }
 
@@ -341,45 +347,57 @@ impl Drop for Entered<'_> {
 pub(super) fn serve_until_over(
     shared: &SharedConnection,
     ticket: &Ticket,
-    wait: &Wait<'_>,
+    wait: &ReplyWait<'_>,
     give_up: Option<Instant>,
 ) {
-    let (replies, TimeOuts { reply, unsent }) = (&shared.opened.replies, wait.time_outs);
+    let (replies, CallTimeouts { reply, unsent }) = (&shared.replies(), wait.timeouts);
     let reply = reply.into_iter().chain(give_up).min();
     // For the request as long as it may not have been sent, then for the reply.
     let unsent = unsent.filter(|_| shared.is_congested());
     let first = [unsent, reply].into_iter().flatten().min();
-    if let Some(Ok(false)) = serving::await_over(replies, ticket, first)
+    if let Some(Ok(false)) = serve_until_ended::<OrbCore>(replies, ticket, first)
         && unsent.is_some()
         && !shared.is_congested()
     {
-        let _ = serving::await_over(replies, ticket, reply);
+        let _ = serve_until_ended::<OrbCore>(replies, ticket, reply);
     }
 }
 
-fn ended<R>(end: End) -> Result<Attempt<R>, SystemException> {
+/// The right to open one more shared connection; an unused one is closed if there are too many. `None`: all are in use.
+fn permit(lane: &Lane, key: &ConnectionKey<'_>) -> Option<Permit> {
+    lane.close_obsolete(Purpose::is_orphan);
+    loop {
+        let calls = &lane.data.calls;
+        let permit = calls.permit(key.band);
+        if permit.is_some() || !(calls.close_oldest() || lane.close_oldest_unused()) {
+            return permit;
+        }
+    }
+}
+
+fn ended<R>(end: CallEnd) -> Result<Attempt<R>, SystemException> {
     let minor = match end {
-        End::InOrder => return Ok(Attempt::Again(closed())),
-        End::Lost => Minor::CONNECTION_LOST,
-        End::Rejected => Minor::PEER_REJECTED_MESSAGE,
-        End::Stopped => Minor::REPLY_THREADPOOL_ENDED,
+        CallEnd::InOrder => return Ok(Attempt::Again(closed())),
+        CallEnd::Lost => Minor::CONNECTION_LOST,
+        CallEnd::Rejected => Minor::PEER_REJECTED_MESSAGE,
+        CallEnd::Stopped => Minor::REPLY_THREADPOOL_ENDED,
     };
     Err(maybe(Kind::CommFailure, minor))
 }
 
-fn unsent<R>(reason: Unsent) -> Result<Attempt<R>, SystemException> {
+fn unsent<R>(reason: NotSent) -> Result<Attempt<R>, SystemException> {
     match reason {
-        Unsent::Gone => Ok(Attempt::Again(SystemException::new(
+        NotSent::Closed => Ok(Attempt::Again(SystemException::new(
             Kind::CommFailure,
             Minor::WRITE_FAILED,
             Completion::No,
         ))),
-        Unsent::Congested => Err(SystemException::new(
+        NotSent::Congested => Err(SystemException::new(
             Kind::Transient,
             Minor::SHARED_CONNECTION_CONGESTED,
             Completion::No,
         )),
-        Unsent::Halfway => Err(maybe(Kind::CommFailure, Minor::WRITE_FAILED)),
+        NotSent::Broken => Err(maybe(Kind::CommFailure, Minor::WRITE_FAILED)),
     }
 }
 

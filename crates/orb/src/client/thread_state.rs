@@ -1,6 +1,7 @@
 use std::{cell::RefCell, sync::Arc};
 
 use punctual_cdr::Arena;
+use punctual_lane::ReplyBuffer;
 use punctual_stub::ReusePool;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
@@ -10,7 +11,7 @@ use super::{
     connection_cache::{Band, ConnectionCache, ConnectionKey, Permit, Unused},
     request_buffer::RequestBuffer,
 };
-use crate::{interceptors::SeenCall, lane::replies::ReplyBuffer};
+use crate::interceptors::SeenCall;
 
 /// The buffers of one call; a thread has one for each call it is inside of.
 #[derive(Default)]

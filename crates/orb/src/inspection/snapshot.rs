@@ -42,24 +42,24 @@ impl Snapshot {
         let lanes = pools.iter().flat_map(|pool| {
             pool.lanes.iter().map(|lane| LaneSnapshot {
                 pool: pool.id,
-                name: lane.name.clone(),
-                priority: lane.priority.map(|priority| priority.value()),
-                scheduling: lane.scheduling,
+                name: lane.name().to_owned(),
+                priority: lane.priority().map(|priority| priority.value()),
+                scheduling: lane.scheduling(),
                 realtime: pool.is_realtime(),
                 statistics: lane.statistics(),
-                connections: lane.by_band.counts().collect(),
-                times: lane
-                    .service_times
-                    .as_ref()
-                    .map_or_else(Times::default, |times| Times {
-                        buckets: times.buckets().collect(),
-                        sum: times.sum(),
-                        longest: times.longest(),
-                    }),
+                connections: lane.data.by_band.counts().collect(),
+                times: lane.service_times().map_or_else(Times::default, |times| Times {
+                    buckets: times.buckets().collect(),
+                    sum: times.sum(),
+                    longest: times.longest(),
+                }),
             })
         });
         let lanes = lanes.collect();
-        let caches = pools.iter().flat_map(|pool| &pool.lanes).map(|lane| &lane.calls);
+        let caches = pools
+            .iter()
+            .flat_map(|pool| &pool.lanes)
+            .map(|lane| &lane.data.calls);
         let mut client_connections: Vec<(Counted, usize)> = Vec::new();
         for cache in caches.chain([&core.connections]) {
             for (counted, open) in cache.by_band.counts() {

@@ -1,6 +1,5 @@
-use std::sync::Arc;
-
 use punctual_cdr::{Decoder, Ior};
+use punctual_lane::Redispatch;
 use punctual_stub::Outcome;
 use punctual_types::{Completion, SystemException};
 
@@ -9,7 +8,6 @@ use super::{
     flow,
     server::{ServerEnding, ServerRequest},
 };
-use crate::{QueueLimits, lane::Lane};
 
 /// What a thread that serves requests keeps for interceptors from request to request.
 #[derive(Default)]
@@ -32,8 +30,8 @@ pub(crate) enum ServerEnd {
     Failed(SystemException),
     /// The object is elsewhere.
     Forward(Ior),
-    /// The request comes again, at this lane and within these limits.
-    Elsewhere(Arc<Lane>, QueueLimits),
+    /// Passed to another lane, where it starts again.
+    Redispatched(Redispatch),
 }
 
 /// A request on its way through the interceptors.
@@ -118,7 +116,7 @@ impl<'a> ServerFlow<'a> {
             let result = flow::call_point(Completion::Maybe, || match &end {
                 ServerEnd::Replied => Ok(interceptor.send_reply(&mut info)?),
                 ServerEnd::Raised | ServerEnd::Failed(_) => interceptor.send_exception(&mut info),
-                ServerEnd::Forward(_) | ServerEnd::Elsewhere(..) => interceptor.send_other(&mut info),
+                ServerEnd::Forward(_) | ServerEnd::Redispatched(_) => interceptor.send_other(&mut info),
             });
             if let Err(interrupt) = result {
                 end = interrupt.into();
@@ -162,7 +160,7 @@ impl ServerEnd {
                 ending.forward = Some(ior);
                 ReplyStatus::LocationForward
             }
-            Self::Elsewhere(..) => ReplyStatus::TransportRetry,
+            Self::Redispatched(_) => ReplyStatus::TransportRetry,
         });
         ending
     }

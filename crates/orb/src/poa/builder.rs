@@ -8,8 +8,8 @@ use punctual_types::{Priority, PriorityBand};
 use super::{Poa, PoaCore};
 use crate::{
     InvalidPolicy, OnExcess, OrbError, Peers, PriorityModel, QueueLimits, ThreadPool,
-    accepted_priorities::AcceptedPriorities, orb_core::DEFAULT_POOL, poa_defaults::PoaDefaults,
-    threadpool::PoolCore,
+    accepted_priorities::AcceptedPriorities, config::checked_queue_limits, orb_core::DEFAULT_POOL,
+    poa_defaults::PoaDefaults, threadpool::PoolCore,
 };
 
 /// Makes a [`Poa`]; from [`Poa::child`].
@@ -340,12 +340,12 @@ impl PoaBuilder {
         let pool = pool.unwrap_or_else(|| orb.default_pool());
         let model = self.policies.model.or(defaults.model);
         let bands = self.policies.bands.or(defaults.bands);
-        let lanes: Vec<_> = pool.lanes.iter().filter_map(|lane| lane.priority).collect();
+        let lanes: Vec<_> = pool.lanes.iter().filter_map(|lane| lane.priority()).collect();
         InvalidPolicy::check(model, bands.as_deref(), pool.with_lanes.then_some(&lanes))?;
         if self.lifespan == Lifespan::Persistent && self.ids == IdAssignment::System {
             return Err(InvalidPolicy::PersistentSystemIds.into());
         }
-        let redispatch = self.redispatch.map(QueueLimits::check).transpose()?;
+        let redispatch = self.redispatch.map(checked_queue_limits).transpose()?;
         orb.check_server_protocols(&self.server_protocols, &pool)?;
         let server_protocols = if self.server_protocols.protocols().is_empty() {
             orb.server_protocols.clone()

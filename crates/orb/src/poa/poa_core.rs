@@ -8,6 +8,7 @@ use std::{
 
 use punctual_cdr::{Ior, TaggedComponent};
 use punctual_giop::PolicyValue;
+use punctual_lane::Redispatch;
 use punctual_os::PiMutex;
 use punctual_poa::{Adapter, IdAssignment, Lifespan, ObjectKey, SlotId};
 use punctual_sched::PriorityTransform;
@@ -108,11 +109,11 @@ impl PoaCore {
     }
 
     /// The lane of this priority, where requests that came to another one are handed on, and how much may wait there.
-    pub(crate) fn redispatch_to(&self, priority: Priority) -> Option<(Arc<Lane>, QueueLimits)> {
+    pub(crate) fn redispatch_to(&self, priority: Priority) -> Option<Redispatch> {
         let limits = self.redispatch?;
-        let serves = |lane: &&Arc<Lane>| lane.priority.is_some_and(|own| self.is_served_by(own, priority));
-        let lane = self.pool.lanes.iter().find(serves)?;
-        Some((Arc::clone(lane), limits))
+        let mut lanes = self.pool.lanes.iter().filter_map(|lane| lane.priority());
+        let priority = lanes.find(|own| self.is_served_by(*own, priority))?;
+        Some(Redispatch { priority, limits })
     }
 
     pub(crate) fn has_lanes(&self) -> bool {
@@ -139,7 +140,7 @@ impl PoaCore {
         if !self.bands.is_empty() && !self.bands.contains(&band) {
             return Err(Minor::BAND_NOT_OFFERED);
         }
-        let serves = |lane: &Lane| lane.priority.is_none_or(|own| band.contains(own));
+        let serves = |lane: &Lane| lane.priority().is_none_or(|own| band.contains(own));
         let passes_on = self.redispatch.is_some();
         if serves(lane) || passes_on && self.pool.lanes.iter().any(|lane| serves(lane)) {
             Ok(())
@@ -222,7 +223,7 @@ impl PoaCore {
     }
 
     fn is_reached_through(&self, lane: &Lane, model: Option<PriorityModel>) -> bool {
-        match (model, lane.priority) {
+        match (model, lane.priority()) {
             (Some(PriorityModel::ServerDeclared(priority)), Some(own)) => own == priority,
             (Some(PriorityModel::ClientPropagated { .. }), Some(own)) => {
                 self.bands.is_empty() || self.bands.iter().any(|band| band.contains(own))

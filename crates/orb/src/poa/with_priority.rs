@@ -262,8 +262,12 @@ impl PoaCore {
                  `priority_model(PriorityModel::ServerDeclared(..))`",
             ));
         }
-        let no_lane =
-            self.pool.with_lanes && !self.pool.lanes.iter().any(|lane| lane.priority == Some(priority));
+        let no_lane = self.pool.with_lanes
+            && !self
+                .pool
+                .lanes
+                .iter()
+                .any(|lane| lane.priority() == Some(priority));
         let no_band = !self.bands.is_empty() && !self.bands.iter().any(|band| band.contains(priority));
         if no_lane || no_band {
             return Err(OrbError::PriorityNotServed(priority));

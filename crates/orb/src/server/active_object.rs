@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use punctual_cdr::Ior;
 use punctual_flight::{Event, Record, record};
+use punctual_lane::Redispatch;
 use punctual_os::{Scheduling, scheduling};
 use punctual_poa::InFlight;
 use punctual_stub::Servant;
@@ -10,8 +11,8 @@ use punctual_types::{
 };
 
 use crate::{
-    PriorityModel, QueueLimits, accepted_priorities::Origin, current, lane::Lane,
-    object_transform::ObjectTransform, orb_core::OrbCore, poa::PoaCore,
+    PriorityModel, accepted_priorities::Origin, current, lane::Lane, object_transform::ObjectTransform,
+    orb_core::OrbCore, poa::PoaCore,
 };
 
 /// An object that requests can reach.
@@ -42,8 +43,8 @@ pub(crate) struct Placement {
     pub(crate) current: Option<Priority>,
     /// What the thread runs at meanwhile, and goes back to; `None`: what it runs at anyway.
     native: Option<Change>,
-    /// The lane that is to have the request instead, within these limits.
-    pub(crate) elsewhere: Option<(Arc<Lane>, QueueLimits)>,
+    /// Lane that should serve the request instead.
+    pub(crate) elsewhere: Option<Redispatch>,
 }
 
 #[derive(Clone, Copy)]
@@ -79,7 +80,7 @@ impl ActiveObject {
                 Some(priority) => self.accept(lane, origin, priority)?,
             }),
         };
-        if let Some(own) = lane.priority {
+        if let Some(own) = lane.priority() {
             if asked.is_some_and(|asked| !self.poa.is_served_by(own, asked)) {
                 if may_move {
                     lane.count_misdirected();
@@ -109,7 +110,7 @@ impl ActiveObject {
                 elsewhere: None,
             });
         };
-        let before = match lane.scheduling {
+        let before = match lane.scheduling() {
             Some(own) if !current::is_in_upcall() => own,
             // Only the kernel knows: the user's own threads, which called `run`, and upcalls inside upcalls.
             _ => scheduling::current(),

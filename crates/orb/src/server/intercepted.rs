@@ -5,11 +5,12 @@ use punctual_giop::{ReplyStatus, ResponseFlags};
 use punctual_stub::{OrbContext, ReusePool};
 use punctual_types::{Completion, Priority};
 
+use punctual_lane::{Disposition, MessageError};
+
 use super::{
-    Answer, Unintelligible,
     reply::{ReplyHeaderAt, fail, finish, forward},
     reply_contexts,
-    request::{Found, Serving},
+    request::{Found, Serving, sent_at},
 };
 use crate::{
     current,
@@ -21,7 +22,6 @@ pub(super) struct Lent<'l> {
     pub(super) reply: &'l mut Vec<u8>,
     pub(super) pool: &'l mut ReusePool,
     pub(super) orb: &'l OrbContext,
-    pub(super) served_at: &'l mut Option<Priority>,
     pub(super) seen: &'l mut SeenRequest,
 }
 
@@ -35,17 +35,17 @@ impl Serving<'_> {
         &self,
         arguments: Decoder<'_>,
         lent: Lent<'_>,
-    ) -> Result<Answer, Unintelligible> {
+    ) -> Result<Disposition, MessageError> {
         let Lent {
             reply,
             pool,
             orb,
-            served_at,
             seen,
         } = lent;
         let request = &self.incoming.header;
         let reply_header = self.begin_reply(reply)?.1;
         let mut called = false;
+        let mut served_at = self.lane.priority();
         let end = {
             let interceptors = &self.core.interceptors;
             let _slots = enter_slots(&interceptors.slots, &mut seen.slots);
@@ -58,8 +58,8 @@ impl Serving<'_> {
                 },
                 object_key: request.target.object_key(),
                 contexts: Contexts::Received(request.contexts),
-                peer: Some(self.origin.peer),
-                endian: self.header.endian,
+                peer: Some(self.message.peer.peer),
+                endian: self.message.header.endian,
                 is_collocated: false,
                 slot_table: &interceptors.slots,
             };
@@ -68,7 +68,7 @@ impl Serving<'_> {
                 Err(end) => flow.end(end, None),
                 Ok(()) => match self.find() {
                     Found::Here(object, placement) => {
-                        *served_at = placement.current;
+                        served_at = placement.current;
                         let _native = placement.enter();
                         let _current = current::during_upcall(placement.current, object.transform.as_ref());
                         let servant = &*object.servant;
@@ -77,29 +77,30 @@ impl Serving<'_> {
                             Err(end) => end,
                             Ok(()) => {
                                 called = true;
-                                self.run(servant, arguments, self.go_on(reply), pool).0.into()
+                                self.run(servant, arguments, self.resume(reply), pool).0.into()
                             }
                         };
                         flow.end(end, self.body(reply_header, reply, orb).as_ref())
                     }
                     Found::Bound => flow.end(ServerEnd::Replied, None),
-                    Found::Elsewhere(lane, limits) => flow.end(ServerEnd::Elsewhere(lane, limits), None),
+                    Found::Redispatch(target) => flow.end(ServerEnd::Redispatched(target), None),
                     Found::Forward(ior) => flow.end(ServerEnd::Forward(ior), None),
                     Found::Refused(exception) => flow.end(ServerEnd::Failed(exception), None),
                 },
             }
         };
-        let answer = self.write(end, called, reply_header, reply)?;
-        if !matches!(answer, Answer::Reply) || seen.added.is_empty() {
-            return Ok(answer);
+        let disposition = self.write(end, called, reply_header, reply, served_at)?;
+        if !matches!(disposition, Disposition::Reply(_)) || seen.added.is_empty() {
+            return Ok(disposition);
         }
         let inserted = reply_contexts::insert(self, reply_header, &seen.added, reply, &mut seen.reply_head);
         match inserted {
-            Ok(()) => Ok(answer),
+            Ok(()) => Ok(disposition),
             Err(error) => {
                 let completed = if called { Completion::Yes } else { Completion::No };
                 let exception = error.system_exception(completed);
-                fail(self.go_on(reply), reply_header, &exception, request.response)
+                let written = fail(self.resume(reply), reply_header, &exception, request.response);
+                sent_at(served_at, written)
             }
         }
     }
@@ -108,17 +109,17 @@ impl Serving<'_> {
     fn body<'b>(&self, header: ReplyHeaderAt, reply: &'b [u8], orb: &'b OrbContext) -> Option<Decoder<'b>> {
         (self.incoming.header.response == ResponseFlags::WithTarget).then(|| {
             Decoder::new(reply, Endian::NATIVE)
-                .with_char_set(self.char_set)
+                .with_char_set(self.message.char_set)
                 .with_nesting_limit(self.core.limits.max_nesting)
                 .with_context(orb)
                 .at(header.body().min(reply.len()))
         })
     }
 
-    /// Goes on with a reply that has been begun.
-    pub(super) fn go_on<'b>(&self, reply: &'b mut Vec<u8>) -> Encoder<'b> {
+    /// Resumes a reply that has been begun.
+    pub(super) fn resume<'b>(&self, reply: &'b mut Vec<u8>) -> Encoder<'b> {
         Encoder::resume(reply, Endian::NATIVE)
-            .with_char_set(self.char_set)
+            .with_char_set(self.message.char_set)
             .with_limit(self.core.limits.max_message_size)
     }
 
@@ -129,11 +130,12 @@ impl Serving<'_> {
         called: bool,
         header: ReplyHeaderAt,
         reply: &mut Vec<u8>,
-    ) -> Result<Answer, Unintelligible> {
+        served_at: Option<Priority>,
+    ) -> Result<Disposition, MessageError> {
         let response = self.incoming.header.response;
-        let mut encoder = self.go_on(reply);
-        match end {
-            ServerEnd::Elsewhere(lane, limits) => Ok(Answer::Elsewhere(lane, limits)),
+        let mut encoder = self.resume(reply);
+        let written = match end {
+            ServerEnd::Redispatched(target) => return Ok(Disposition::Redispatch(target)),
             // A oneway call with a reply from the server, whatever becomes of it.
             _ if called && response == ResponseFlags::WithServer => {
                 encoder.truncate(header.end);
@@ -149,6 +151,7 @@ impl Serving<'_> {
                 forward(encoder, header, &ior, response)
             }
             ServerEnd::Failed(exception) => fail(encoder, header, &exception, response),
-        }
+        };
+        sent_at(served_at, written)
     }
 }

@@ -7,7 +7,8 @@ use punctual_giop::{
 };
 use punctual_types::SystemException;
 
-use super::{Answer, Unintelligible};
+use punctual_lane::MessageError;
+
 use crate::{lane::Lane, orb_core::OrbCore};
 
 /// Starts a reply with the header that it has where all goes well.
@@ -19,7 +20,7 @@ pub(super) fn begin_reply<'b>(
     request: &RequestHeader<'_>,
     header: &MessageHeader,
     reply: &'b mut Vec<u8>,
-) -> Result<(Encoder<'b>, ReplyHeaderAt), Unintelligible> {
+) -> Result<(Encoder<'b>, ReplyHeaderAt), MessageError> {
     reply.clear();
     let writer = MessageWriter::new(
         reply,
@@ -38,7 +39,7 @@ pub(super) fn begin_reply<'b>(
         ReplyStatus::NoException,
         echo.as_slice(),
     )
-    .map_err(|_| Unintelligible)?;
+    .map_err(|_| MessageError)?;
     let at = ReplyHeaderAt {
         end: encoder.position(),
         version: header.version,
@@ -48,7 +49,7 @@ pub(super) fn begin_reply<'b>(
 
 /// The service context of the ORB's own: a pool without lanes says at which priority it ran; with lanes the endpoint says it already.
 pub(super) fn echo<'r>(lane: &Lane, request: &RequestHeader<'r>) -> Option<ServiceContext<'r>> {
-    let data = match lane.priority {
+    let data = match lane.priority() {
         Some(_) => None,
         None => request.contexts.find(RT_CORBA_PRIORITY),
     };
@@ -89,35 +90,38 @@ impl ReplyHeaderAt {
     }
 }
 
+/// Replaces the reply by a system exception. Returns whether the client expects a reply.
 pub(super) fn fail(
     mut encoder: Encoder<'_>,
     header: ReplyHeaderAt,
     exception: &SystemException,
     response: ResponseFlags,
-) -> Result<Answer, Unintelligible> {
+) -> Result<bool, MessageError> {
     encoder.truncate(header.end);
     header.set_status(&mut encoder, ReplyStatus::SystemException);
     let written = align_body(&mut encoder, header.version)
         .and_then(|()| encode_system_exception(&mut encoder, exception));
-    written.map_err(|_: CdrError| Unintelligible)?;
+    written.map_err(|_: CdrError| MessageError)?;
     finish(encoder, response)
 }
 
+/// Completes the reply as a LOCATION_FORWARD. Returns whether the client expects a reply.
 pub(super) fn forward(
     mut encoder: Encoder<'_>,
     header: ReplyHeaderAt,
     ior: &punctual_cdr::Ior,
     response: ResponseFlags,
-) -> Result<Answer, Unintelligible> {
+) -> Result<bool, MessageError> {
     header.set_status(&mut encoder, ReplyStatus::LocationForward);
     let written = align_body(&mut encoder, header.version).and_then(|()| ior.encode(&mut encoder));
-    written.map_err(|_| Unintelligible)?;
+    written.map_err(|_| MessageError)?;
     finish(encoder, response)
 }
 
-pub(super) fn finish(encoder: Encoder<'_>, response: ResponseFlags) -> Result<Answer, Unintelligible> {
+/// Completes the reply. Returns whether the client expects it.
+pub(super) fn finish(encoder: Encoder<'_>, response: ResponseFlags) -> Result<bool, MessageError> {
     MessageWriter::from_encoder(encoder)
         .finish()
-        .map_err(|_| Unintelligible)?;
-    Ok(Answer::reply_if(response.expects_reply()))
+        .map_err(|_| MessageError)?;
+    Ok(response.expects_reply())
 }

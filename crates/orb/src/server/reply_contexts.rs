@@ -31,7 +31,7 @@ pub(super) fn insert(
             header.version,
             MessageType::Reply,
             Endian::NATIVE,
-            serving.char_set,
+            serving.message.char_set,
             serving.core.limits.max_message_size,
         );
         let encoder = writer.encoder();
@@ -73,7 +73,7 @@ pub(super) fn insert(
     reply.copy_within(body..body + length, start);
     reply.truncate(start + length);
     reply[..start].copy_from_slice(head);
-    MessageWriter::from_encoder(serving.go_on(reply)).finish()
+    MessageWriter::from_encoder(serving.resume(reply)).finish()
 }
 
 /// The context that fills up headers: of our own vendor, so nobody else's.

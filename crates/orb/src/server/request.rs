@@ -1,67 +1,61 @@
-use std::sync::Arc;
+//! The path of one request: decode, admit, find its object and priority, call the servant, write the reply.
 
-use punctual_cdr::{CharSet, Decoder, Encoder, Ior};
+use punctual_cdr::{Decoder, Encoder, Ior};
 use punctual_flight::{Event, Record, model, operation_id, record};
 use punctual_giop::{
-    BIND_PRIORITY_BAND, IncomingRequest, MessageHeader, ReplyStatus, RequestHeader, ResponseFlags, Version,
+    BIND_PRIORITY_BAND, IncomingRequest, ReplyStatus, RequestHeader, ResponseFlags, Version,
 };
+use punctual_lane::{Disposition, MessageError, Redispatch};
 use punctual_poa::InFlight;
 use punctual_stub::{Outcome, ReusePool, Servant, Upcall};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
-    ActiveObject, Answer, Arrival, Buffers, Demultiplexed, Placement, Unintelligible, band_binding, expiry,
+    ActiveObject, Buffers, Demultiplexed, Placement, band_binding, expiry,
     intercepted::Lent,
     reply::{ReplyHeaderAt, begin_reply, fail, finish, forward},
     run_servant,
 };
 use crate::{
-    PriorityModel, QueueLimits, accepted_priorities::Origin, current, lane::Lane, orb_core::OrbCore,
+    PriorityModel, current,
+    lane::{Lane, RequestMessage},
+    orb_core::OrbCore,
 };
 
-/// Serves a request and writes the reply into the buffers.
-pub(crate) fn answer_request(
+/// Serves a request and writes the reply.
+pub(super) fn answer_request(
     core: &OrbCore,
     lane: &Lane,
-    (origin, arrival): (&Origin, Arrival),
-    char_set: CharSet,
-    message: &[u8],
-    header: &MessageHeader,
+    message: &RequestMessage<'_>,
     buffers: &mut Buffers,
-) -> Result<Answer, Unintelligible> {
+    reply: &mut Vec<u8>,
+) -> Result<Disposition, MessageError> {
     let Buffers {
-        fragment_starts,
         last,
-        reply,
         arena,
         pool,
         orb,
-        link,
-        served_at,
         seen,
     } = buffers;
-    let incoming = last.decode(message, header).map_err(|_| Unintelligible)?;
+    let header = message.header;
+    let incoming = last.decode(message.octets, header).map_err(|_| MessageError)?;
     let request = incoming.header;
     record(|| {
         Record::new(Event::Served)
             .request(request.request_id)
-            .link(*link)
-            .priority(lane.priority.map(Priority::value))
+            .link(message.link)
+            .priority(lane.priority().map(Priority::value))
             .detail(operation_id(request.operation))
     });
     arena.reset();
-    *served_at = lane.priority;
     let body = incoming.body;
     let serving = Serving {
         core,
         lane,
-        origin,
-        arrival,
-        char_set,
-        header,
+        message,
         incoming: &incoming,
     };
-    if expiry::has_expired(lane.expired_requests, request.contexts, arrival.read_at) {
+    if expiry::has_expired(lane.data.expired_requests, request.contexts, message.read_at) {
         lane.count_expired();
         let exception = SystemException::new(
             SystemExceptionKind::Timeout,
@@ -69,21 +63,23 @@ pub(crate) fn answer_request(
             Completion::No,
         );
         let (encoder, reply_header) = serving.begin_reply(reply)?;
-        return fail(encoder, reply_header, &exception, request.response);
+        return sent_at(
+            lane.priority(),
+            fail(encoder, reply_header, &exception, request.response),
+        );
     }
-    let arguments = Decoder::new(message, header.endian)
-        .with_char_set(char_set)
+    let arguments = Decoder::new(message.octets, header.endian)
+        .with_char_set(message.char_set)
         .with_arena(arena)
         .with_nesting_limit(core.limits.max_nesting)
         .with_context(orb)
-        .with_fragments(fragment_starts)
+        .with_fragments(message.fragment_starts)
         .at(body);
     if !core.interceptors.server.is_empty() && request.operation != BIND_PRIORITY_BAND {
         let lent = Lent {
             reply,
             pool,
             orb,
-            served_at,
             seen,
         };
         return serving.answer_intercepted(arguments, lent);
@@ -91,20 +87,25 @@ pub(crate) fn answer_request(
     let (encoder, reply_header) = serving.begin_reply(reply)?;
     let (object, placement) = match serving.find() {
         Found::Here(object, placement) => (object, placement),
-        Found::Bound => return finish(encoder, request.response),
-        Found::Elsewhere(lane, limits) => return Ok(Answer::Elsewhere(lane, limits)),
-        Found::Forward(ior) => return forward(encoder, reply_header, &ior, request.response),
-        Found::Refused(exception) => return fail(encoder, reply_header, &exception, request.response),
+        Found::Redispatch(target) => return Ok(Disposition::Redispatch(target)),
+        Found::Bound => return sent_at(lane.priority(), finish(encoder, request.response)),
+        Found::Forward(ior) => {
+            let written = forward(encoder, reply_header, &ior, request.response);
+            return sent_at(lane.priority(), written);
+        }
+        Found::Refused(exception) => {
+            let written = fail(encoder, reply_header, &exception, request.response);
+            return sent_at(lane.priority(), written);
+        }
     };
-    *served_at = placement.current;
     let (end, mut encoder) = {
         let _native = placement.enter();
         let _current = current::during_upcall(placement.current, object.transform.as_ref());
         serving.run(&*object.servant, arguments, encoder, pool)
     };
     drop(object);
-    match end {
-        // A oneway call with a reply from the server, whatever becomes of it.
+    let written = match end {
+        // A oneway call with a reply from the server, whatever its result is.
         _ if request.response == ResponseFlags::WithServer => {
             encoder.truncate(reply_header.end);
             finish(encoder, request.response)
@@ -115,17 +116,27 @@ pub(crate) fn answer_request(
             finish(encoder, request.response)
         }
         Err(exception) => fail(encoder, reply_header, &exception, request.response),
-    }
+    };
+    sent_at(placement.current, written)
+}
+
+/// Disposition of a request whose reply was written, if its client expects one; its packets travel at this priority.
+#[inline(always)]
+pub(super) fn sent_at(
+    priority: Option<Priority>,
+    written: Result<bool, MessageError>,
+) -> Result<Disposition, MessageError> {
+    written.map(|expected| match expected {
+        true => Disposition::Reply(priority),
+        false => Disposition::NoReply,
+    })
 }
 
 /// A request that is being served.
 pub(super) struct Serving<'r> {
     pub(super) core: &'r OrbCore,
     pub(super) lane: &'r Lane,
-    pub(super) origin: &'r Origin,
-    pub(super) arrival: Arrival,
-    pub(super) char_set: CharSet,
-    pub(super) header: &'r MessageHeader,
+    pub(super) message: &'r RequestMessage<'r>,
     pub(super) incoming: &'r IncomingRequest<'r>,
 }
 
@@ -135,8 +146,8 @@ pub(super) enum Found<'c> {
     Here(InFlight<'c, ActiveObject>, Placement),
     /// Nothing more to do: it has bound its connection to a band.
     Bound,
-    /// This lane, which may take it within these limits.
-    Elsewhere(Arc<Lane>, QueueLimits),
+    /// Another lane of the pool, which should serve it.
+    Redispatch(Redispatch),
     /// Another place, which the client is to ask.
     Forward(Ior),
     /// It is not served.
@@ -147,12 +158,9 @@ impl<'r> Serving<'r> {
     #[inline(always)]
     pub(super) fn find(&self) -> Found<'r> {
         let Self {
-            core,
-            lane,
-            origin,
-            arrival,
-            ..
+            core, lane, message, ..
         } = *self;
+        let origin = message.peer;
         let request = &self.incoming.header;
         let object = match request.target.object_key().map(|key| core.demultiplex(key)) {
             Some(Demultiplexed::Object(object)) => object,
@@ -162,7 +170,7 @@ impl<'r> Serving<'r> {
                 return Found::Refused(SystemException::new(kind, minor, Completion::No));
             }
         };
-        if object.poa.pool_id() != lane.pool {
+        if object.poa.pool_id() != lane.pool() {
             // An old reference, or one that was made by hand: the lanes of another pool are responsible.
             return Found::Forward(object.ior.clone());
         }
@@ -174,15 +182,15 @@ impl<'r> Serving<'r> {
             };
         }
         let placement = match self.incoming.priority.transpose() {
-            Ok(priority) => object.placement(core, lane, origin, arrival.may_move, priority),
+            Ok(priority) => object.placement(core, lane, origin, message.may_move, priority),
             Err(error) => Err(error.system_exception(Completion::No)),
         };
         let mut placement = match placement {
             Ok(placement) => placement,
             Err(exception) => return Found::Refused(exception),
         };
-        if let Some((lane, limits)) = placement.elsewhere.take() {
-            return Found::Elsewhere(lane, limits);
+        if let Some(target) = placement.elsewhere.take() {
+            return Found::Redispatch(target);
         }
         record(|| {
             let model = match object.model {
@@ -206,14 +214,14 @@ impl<'r> Serving<'r> {
         pool: &'b mut ReusePool,
     ) -> (Result<Outcome, SystemException>, Encoder<'b>) {
         let request = &self.incoming.header;
-        let alignment = if self.header.version >= Version::V1_2 {
+        let alignment = if self.message.header.version >= Version::V1_2 {
             8
         } else {
             1
         };
         let two_way = request.response == ResponseFlags::WithTarget;
         let mut upcall = Upcall::new(request.operation, arguments, reply, alignment, two_way, pool)
-            .sent_by(self.origin.peer);
+            .sent_by(self.message.peer.peer);
         let result = run_servant(servant, &mut upcall);
         let outcome = upcall.outcome();
         (result.map(|()| outcome), upcall.into_reply())
@@ -224,29 +232,34 @@ impl<'r> Serving<'r> {
     pub(super) fn begin_reply<'b>(
         &self,
         reply: &'b mut Vec<u8>,
-    ) -> Result<(Encoder<'b>, ReplyHeaderAt), Unintelligible> {
+    ) -> Result<(Encoder<'b>, ReplyHeaderAt), MessageError> {
         let Self {
             core,
             lane,
-            char_set,
-            header,
-            ..
+            message,
+            incoming,
         } = *self;
-        begin_reply(core, lane, char_set, &self.incoming.header, header, reply)
+        begin_reply(
+            core,
+            lane,
+            message.char_set,
+            &incoming.header,
+            message.header,
+            reply,
+        )
     }
 }
 
-/// Writes a reply that says why the request is not served, where its client waits for one.
-pub(crate) fn refuse_request(
+/// Writes the reply to a request that is not served. Returns whether its client expects one.
+pub(super) fn refuse_request(
     core: &OrbCore,
     lane: &Lane,
-    char_set: CharSet,
-    message: &[u8],
-    header: &MessageHeader,
+    message: &RequestMessage<'_>,
     exception: &SystemException,
-    buffers: &mut Buffers,
-) -> Result<Answer, Unintelligible> {
-    let (request, _) = RequestHeader::decode(message, header).map_err(|_| Unintelligible)?;
-    let (encoder, reply_header) = begin_reply(core, lane, char_set, &request, header, &mut buffers.reply)?;
+    reply: &mut Vec<u8>,
+) -> Result<bool, MessageError> {
+    let header = message.header;
+    let (request, _) = RequestHeader::decode(message.octets, header).map_err(|_| MessageError)?;
+    let (encoder, reply_header) = begin_reply(core, lane, message.char_set, &request, header, reply)?;
     fail(encoder, reply_header, exception, request.response)
 }

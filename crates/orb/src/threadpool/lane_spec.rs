@@ -1,5 +1,4 @@
-use std::time::Duration;
-
+use punctual_lane::ThreadLife;
 use punctual_os::{CpuSet, SchedulingClass, ThreadSpec};
 use punctual_types::Priority;
 
@@ -43,30 +42,6 @@ pub struct LaneSpec {
     pub(crate) stack_bytes: Option<usize>,
     pub(crate) affinity: Option<CpuSet>,
     pub(crate) class: Option<SchedulingClass>,
-}
-
-/// How long a dynamic thread lives. It ends only while another thread of its lane waits for requests.
-///
-/// TAO's `-RTORBDynamicThreadIdleTimeout` and `-RTORBDynamicThreadRunTime`.
-///
-/// ```
-/// use std::time::Duration;
-///
-/// use punctual_orb::{LaneSpec, ThreadLife};
-/// use punctual_types::Priority;
-///
-/// let for_bursts = ThreadLife::IdleTimeout(Duration::from_secs(10));
-/// let lane = LaneSpec::new(Priority::MAX).dynamic_threads(4).dynamic_life(for_bursts);
-/// ```
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum ThreadLife {
-    /// As long as the pool: no thread is made twice, and after the lane's busiest moment none is made at all.
-    #[default]
-    Infinite,
-    /// Until no request came to it for this long.
-    IdleTimeout(Duration),
-    /// This long, whatever it does; a request under way is finished.
-    RunTime(Duration),
 }
 
 /// Where the threads of a lane wait for requests.

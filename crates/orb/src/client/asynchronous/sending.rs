@@ -3,11 +3,13 @@
 use std::{cell::Cell, ops::ControlFlow, sync::Arc};
 
 use punctual_giop::MessageType;
+use punctual_lane::Ticket;
 use punctual_stub::{Call, Phase};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind as Kind};
 
 use super::arguments::{Arguments, Place};
 use crate::{
+    WaitStrategy,
     client::{
         Reference, Route,
         attempts::{Attempt, Before},
@@ -18,12 +20,7 @@ use crate::{
     },
     current,
     interceptors::ClientEnd,
-    lane::{
-        Lane,
-        replies::Ticket,
-        serving::{self, OwnLane},
-        shared::SharedConnection,
-    },
+    lane::{Lane, ReplyLane, SharedConnection},
 };
 
 /// A request that waits for its reply; dropped before that, it is abandoned.
@@ -39,7 +36,7 @@ pub(super) struct Sent {
 impl Drop for Sent {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket.take() {
-            self.shared.opened.replies.abandon(&ticket);
+            self.shared.replies().abandon(&ticket);
         }
     }
 }
@@ -229,11 +226,12 @@ impl Reference {
             return Err(SystemException::new(Kind::InvPolicy, minor, Completion::No));
         }
         let own = current::thread_priority(&self.core);
-        let lane = match serving::own_lane_for_reply(own, terms.policies.wait_strategy) {
+        let serves = terms.policies.wait_strategy == WaitStrategy::Serving;
+        let lane = match ReplyLane::of_calling_thread(own, serves) {
             // Nobody waits yet.
-            OwnLane::Reads(lane, _) => lane,
-            OwnLane::None => self.lane_of_reply_pool(own)?,
-            OwnLane::CannotRead => match (self.lane_of_reply_pool(own), serving::own_lane(own)) {
+            ReplyLane::Reads(lane, _) => lane,
+            ReplyLane::None => self.lane_of_reply_pool(own)?,
+            ReplyLane::CannotRead => match (self.lane_of_reply_pool(own), Lane::of_calling_thread(own)) {
                 (Ok(lane), _) | (Err(_), Some(lane)) => lane,
                 (Err(error), None) => return Err(error),
             },

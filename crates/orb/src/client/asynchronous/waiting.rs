@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
+use punctual_lane::{CallTimeouts, Outcome, ReceivedReply, ReplyBuffer, ReplyWait, Ticket};
 use punctual_stub::{Call, Patience};
 use punctual_types::{Completion, SystemException};
 
@@ -15,12 +16,7 @@ use crate::{
         shared::serve_until_over,
         thread_state::CallFrame,
     },
-    lane::{
-        Lane,
-        replies::{Outcome, Reply, ReplyBuffer, Ticket, TimeOuts, Wait},
-        serving,
-        shared::SharedConnection,
-    },
+    lane::{BlockedThread, Lane, SharedConnection},
 };
 
 impl Reference {
@@ -49,12 +45,12 @@ impl Reference {
             return Ok(Attempt::Done(None));
         };
         match self.conclude(lane, shared, request_id, outcome)? {
-            Attempt::Done(Reply { header, reply }) => {
+            Attempt::Done(ReceivedReply { header, reply }) => {
                 let answer = Answer {
                     message: &lent.message[..header.total_size()],
                     header: &header,
                     fragment_starts: &lent.fragment_starts,
-                    char_set: shared.opened.char_set,
+                    char_set: shared.char_set(),
                 };
                 self.let_see(seen, &answer, reply.map(|(_, body)| body));
                 let attempt = self.decode_reply(answer, reply, route, call)?;
@@ -75,13 +71,13 @@ fn wait(
     terms: Terms<'_>,
     patience: Patience<'_>,
 ) -> Result<Option<Outcome>, SystemException> {
-    let replies = &shared.opened.replies;
+    let replies = &shared.replies();
     let is_unsent = || shared.is_congested();
     let wait = terms.wait(&is_unsent);
     // Before the ticket is taken out: wakers are the user's code, and should one panic, the call can still be abandoned.
     if let (Patience::Wake(waker), Some(ticket)) = (patience, place.as_ref()) {
-        replies.wake_when_over(ticket, waker, wait.time_outs);
-        watch(lane, shared, wait.time_outs);
+        replies.wake_when_ended(ticket, waker, wait.timeouts);
+        watch(lane, shared, wait.timeouts);
     }
     let ticket = place.take().ok_or_else(broken)?;
     let ticket = match replies.wait_until(Some(Instant::now()), ticket, &wait, lent) {
@@ -93,21 +89,21 @@ fn wait(
         return Ok(None);
     };
     // Of a task that has come before, and is still to be told should this be in vain.
-    let alarm = replies.set_aside(&ticket);
+    let notification = replies.suspend_notification(&ticket);
     let strategy = terms.policies.wait_strategy;
     let (ticket, refused) = match block(lane, shared, ticket, lent, (&wait, strategy), until) {
         Ok(outcome) => return Ok(Some(outcome)),
         Err(unfinished) => unfinished,
     };
-    if let Some(time_outs) = replies.put_back(&ticket, alarm) {
+    if let Some(timeouts) = replies.resume_notification(&ticket, notification) {
         // They may have been looked after while nobody was to be woken.
-        watch(lane, shared, time_outs);
+        watch(lane, shared, timeouts);
     }
     *place = Some(ticket);
     refused.map_or(Ok(None), Err)
 }
 
-fn watch(lane: &Lane, shared: &SharedConnection, TimeOuts { reply, unsent }: TimeOuts) {
+fn watch(lane: &Lane, shared: &SharedConnection, CallTimeouts { reply, unsent }: CallTimeouts) {
     if let Some(at) = unsent.filter(|_| shared.is_congested()).or(reply) {
         lane.watch_deadline(at);
     }
@@ -121,16 +117,16 @@ fn block(
     shared: &SharedConnection,
     ticket: Ticket,
     lent: &mut ReplyBuffer,
-    (wait, strategy): (&Wait<'_>, WaitStrategy),
+    (wait, strategy): (&ReplyWait<'_>, WaitStrategy),
     until: Option<Instant>,
 ) -> Result<Outcome, Unfinished> {
-    let replies = &shared.opened.replies;
+    let replies = &shared.replies();
     let _blocked = match (strategy, until) {
         (WaitStrategy::Serving, _) => {
             serve_until_over(shared, &ticket, wait, until);
             None
         }
-        (WaitStrategy::Blocking, None) => match serving::enter_wait_for(lane) {
+        (WaitStrategy::Blocking, None) => match BlockedThread::enter_wait_for_reply(lane) {
             Ok(blocked) => blocked,
             Err(error) => {
                 // The request is under way.
