@@ -1,3 +1,5 @@
+//! Tests of the table of outstanding calls.
+
 use std::{
     sync::{
         Arc,
@@ -26,14 +28,7 @@ fn reply() -> ReceivedReply {
 
 fn deliver(replies: &ReplyTable, request_id: u32, octet: u8) -> Delivery {
     let (mut message, mut starts) = (vec![octet; FIRST_SIZE], Vec::new());
-    replies.deliver(
-        request_id,
-        MessageType::Reply,
-        reply(),
-        &mut message,
-        &mut starts,
-        || (),
-    )
+    replies.deliver(request_id, reply(), &mut message, &mut starts, || ())
 }
 
 const FOR_EVER: ReplyWait<'_> = ReplyWait {
@@ -55,7 +50,7 @@ fn a_reply_is_exchanged_for_what_was_lent() {
     let ticket = enter(&replies, lent);
     let id = ticket.request_id;
     let (mut message, mut starts) = (vec![7; FIRST_SIZE], vec![1]);
-    let delivered = replies.deliver(id, MessageType::Reply, reply(), &mut message, &mut starts, || ());
+    let delivered = replies.deliver(id, reply(), &mut message, &mut starts, || ());
     assert_eq!(delivered, Delivery::ToCaller);
     assert_eq!((message, starts), (vec![0; FIRST_SIZE], vec![]));
     assert!(matches!(
@@ -132,7 +127,7 @@ fn a_caller_that_sleeps_is_woken_whatever_it_did_before() {
     for end in ends {
         let ticket = enter(replies, lent);
         let id = ticket.request_id;
-        assert!(!replies.ring_when_over(&ticket, &bell));
+        assert!(!replies.ring_when_ended(&ticket, &bell));
         let start = Instant::now();
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -262,7 +257,7 @@ fn timeouts_of_tasks_are_looked_after() {
     let (count, waker) = waker();
     let task = |reply, unsent| {
         let ticket = enter(&replies, &mut ReplyBuffer::default());
-        replies.wake_when_over(&ticket, &waker, CallTimeouts { reply, unsent });
+        replies.wake_when_ended(&ticket, &waker, CallTimeouts { reply, unsent });
         ticket
     };
     let never = task(None, None);
@@ -301,11 +296,11 @@ fn tasks_are_woken_by_replies_and_ends() {
     let ((before, first), (after, second)) = (waker(), waker());
     let tickets = [(); 2].map(|()| enter(&replies, &mut ReplyBuffer::default()));
     for waker in [&first, &second] {
-        let watch = |ticket| replies.wake_when_over(ticket, waker, CallTimeouts::default());
+        let watch = |ticket| replies.wake_when_ended(ticket, waker, CallTimeouts::default());
         tickets.iter().for_each(watch);
     }
     let given_up = enter(&replies, &mut ReplyBuffer::default());
-    replies.wake_when_over(&given_up, &first, CallTimeouts::default());
+    replies.wake_when_ended(&given_up, &first, CallTimeouts::default());
     replies.abandon(&given_up);
     let [answered, ended] = tickets;
     assert_eq!(deliver(&replies, answered.request_id, 1), Delivery::ToCaller);
