@@ -70,8 +70,10 @@ enum Place<'n> {
     Idl(usize),
     Services,
     Report,
+    /// Access to the operating system that only measurements need.
+    System,
     Harness,
-    /// Reading and judging what kernel and ORB recorded.
+    /// Analysis of what kernel and ORB recorded.
     Trace,
     Scenarios,
     Tools,
@@ -96,6 +98,7 @@ impl<'n> Place<'n> {
             ("idl", _) => Ok(Self::Idl(rank(IDL, "IDL")?)),
             ("services", _) => Ok(Self::Services),
             ("qualify", "report") => Ok(Self::Report),
+            ("qualify", "system") => Ok(Self::System),
             ("qualify", "harness") => Ok(Self::Harness),
             ("qualify", "trace") => Ok(Self::Trace),
             ("qualify", "scenarios") => Ok(Self::Scenarios),
@@ -109,7 +112,9 @@ impl<'n> Place<'n> {
 }
 
 fn allowed(from: &Place<'_>, to: &Place<'_>, kind: Kind) -> Result<(), String> {
-    use Place::{Fixtures, Harness, Idl, Report, Runtime, Scenarios, Services, Tools, Trace, User, Xtask};
+    use Place::{
+        Fixtures, Harness, Idl, Report, Runtime, Scenarios, Services, System, Tools, Trace, User, Xtask,
+    };
     let say = |fine: bool, otherwise: &str| if fine { Ok(()) } else { Err(otherwise.to_owned()) };
     match (from, to) {
         (Fixtures, Runtime(..)) | (User, Fixtures) => Ok(()),
@@ -131,6 +136,9 @@ fn allowed(from: &Place<'_>, to: &Place<'_>, kind: Kind) -> Result<(), String> {
         (Idl(_), _) => Err("the compiler of IDL knows no runtime".into()),
         (Runtime(..), _) => Err("the runtime knows nothing above it".into()),
         (Report | Xtask, _) => Err("it stands alone".into()),
+        (System, Runtime("punctual-types" | "punctual-os", _)) => Ok(()),
+        (System, _) => Err("it depends on `types` and `os` only".into()),
+        (Harness | Trace, System) => Ok(()),
         (Harness, Runtime(name, _)) => say(
             ["punctual-types", "punctual-os"].contains(name),
             "the harness knows no ORB",

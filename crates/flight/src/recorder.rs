@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 
 use punctual_os::shared_words::SharedWords;
-use punctual_os::{TaskId, clock, process};
+use punctual_os::{TaskId, clock};
 
 use crate::Record;
 use crate::file::{EXTENSION, HEAD_WORDS, MAGIC, name_words, word};
@@ -154,7 +154,7 @@ impl Ring {
             return None;
         }
         let (process, thread) = (TaskId::current_process(), TaskId::current_thread());
-        let names = [process, thread].map(|task| process::name_of(task).unwrap_or_default());
+        let names = [process, thread].map(|task| task.name().unwrap_or_default());
         let path = settings.folder.join(format!("{process}-{thread}.{EXTENSION}"));
         // The kernel has given the number again: what its last bearer left makes room.
         let _ = std::fs::remove_file(&path);

@@ -1,10 +1,10 @@
-//! Which CPUs a thread may run on.
+//! CPU affinity of threads.
 
 use std::{fmt, io};
 
 use crate::TaskId;
 
-/// A set of CPUs, by the kernel's numbers from 0 to 1023.
+/// A set of CPUs, by the kernel's CPU numbers 0 to 1023.
 ///
 /// ```
 /// use punctual_os::CpuSet;
@@ -22,12 +22,12 @@ pub struct CpuSet(rustix::thread::CpuSet);
 impl CpuSet {
     const CAPACITY: usize = rustix::thread::CpuSet::MAX_CPU;
 
-    /// No CPU. A thread cannot be given this set.
+    /// Returns the empty set, which is not valid as an affinity.
     pub fn empty() -> Self {
         Self(rustix::thread::CpuSet::new())
     }
 
-    /// One CPU. A number that no machine has (1024 and up) gives the empty set, which is refused where it is used.
+    /// Returns a set of one CPU. Numbers from 1024 give the empty set, which is refused where it is used.
     ///
     /// ```
     /// # use punctual_os::CpuSet;
@@ -38,7 +38,7 @@ impl CpuSet {
         [cpu].into_iter().collect()
     }
 
-    /// Every CPU that is online now.
+    /// Returns the CPUs that are online now.
     ///
     /// ```
     /// # use punctual_os::CpuSet;
@@ -54,7 +54,7 @@ impl CpuSet {
             })
     }
 
-    /// Reads the kernel's list notation, such as `0-3,6`. `None` for other texts and for CPUs from 1024 on.
+    /// Parses the kernel's list notation, such as `0-3,6`. `None` for other texts and for CPUs from 1024.
     ///
     /// ```
     /// # use punctual_os::CpuSet;
@@ -74,36 +74,36 @@ impl CpuSet {
         Some(set)
     }
 
-    /// Adds a CPU; one of 1024 and up changes nothing.
+    /// Adds a CPU. Numbers from 1024 are ignored.
     pub fn insert(&mut self, cpu: usize) {
         if cpu < Self::CAPACITY {
             self.0.set(cpu);
         }
     }
 
-    /// Takes a CPU out.
+    /// Removes a CPU.
     pub fn remove(&mut self, cpu: usize) {
         if cpu < Self::CAPACITY {
             self.0.unset(cpu);
         }
     }
 
-    /// Whether the CPU is in the set.
+    /// Returns whether the CPU is in the set.
     pub fn contains(&self, cpu: usize) -> bool {
         cpu < Self::CAPACITY && self.0.is_set(cpu)
     }
 
-    /// The number of CPUs in the set.
+    /// Returns the number of CPUs in the set.
     pub fn len(&self) -> usize {
         self.0.count() as usize
     }
 
-    /// Whether no CPU is in the set.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The CPUs in the set, in ascending order.
+    /// Returns the CPUs in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         (0..Self::CAPACITY).filter(|&cpu| self.0.is_set(cpu))
     }
@@ -117,7 +117,7 @@ impl FromIterator<usize> for CpuSet {
     }
 }
 
-/// The CPUs in ascending order, separated by commas.
+/// Writes the CPUs in ascending order, separated by commas.
 impl fmt::Display for CpuSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, cpu) in self.iter().enumerate() {
@@ -133,36 +133,36 @@ impl fmt::Debug for CpuSet {
     }
 }
 
-/// Pins the calling thread to `cpus`. Threads it starts later inherit the set.
+/// Pins the calling thread to `cpus`. Threads that it starts later inherit the set.
 ///
 /// # Errors
-/// `InvalidInput` when none of the CPUs is online or allowed by the control group (cpuset) of the process.
+/// `InvalidInput`: none of the CPUs is online and allowed by the process's control group (cpuset).
 pub fn set_current(cpus: &CpuSet) -> io::Result<()> {
     set(None, cpus)
 }
 
-/// The CPUs the calling thread may run on.
+/// Returns the CPUs on which the calling thread may run.
 pub fn current() -> CpuSet {
     CpuSet(rustix::thread::sched_getaffinity(None).expect("the calling thread's CPUs may always be read"))
 }
 
-/// Pins one thread to `cpus`. The other threads of its process stay where they are.
+/// Pins one thread to `cpus`; the other threads of its process are not affected.
 ///
 /// # Errors
-/// As [`set_current`]; ESRCH when there is no such thread; `PermissionDenied` for a thread of another user.
+/// Those of [`set_current`]; ESRCH: no such thread exists; `PermissionDenied`: the thread belongs to another user.
 pub fn set_of(thread: TaskId, cpus: &CpuSet) -> io::Result<()> {
     set(Some(thread), cpus)
 }
 
-/// The CPUs one thread may run on.
+/// Returns the CPUs on which one thread may run.
 ///
 /// # Errors
-/// ESRCH when there is no such thread.
+/// ESRCH: no such thread exists.
 pub fn of(thread: TaskId) -> io::Result<CpuSet> {
     Ok(CpuSet(rustix::thread::sched_getaffinity(Some(thread.pid()))?))
 }
 
-/// The CPU the calling thread runs on at this moment.
+/// Returns the CPU on which the calling thread is running.
 pub fn current_cpu() -> usize {
     rustix::thread::sched_getcpu()
 }
@@ -172,7 +172,7 @@ fn set(thread: Option<TaskId>, cpus: &CpuSet) -> io::Result<()> {
         rustix::io::Errno::INVAL => io::Error::new(
             io::ErrorKind::InvalidInput,
             format!(
-                "no usable CPU in the set {{{cpus}}}: this machine has {{{}}} online",
+                "no usable CPU in the set {{{cpus}}}; CPUs online: {{{}}}",
                 CpuSet::all()
             ),
         ),
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernels_lists_are_read() {
+    fn kernel_cpu_lists_are_parsed() {
         assert_eq!(
             CpuSet::parse("0-2,5\n").unwrap().iter().collect::<Vec<_>>(),
             [0, 1, 2, 5]
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_shows_its_cpus() {
+    fn a_set_displays_its_cpus() {
         let mut set: CpuSet = [4, 1, 1023, 5000].into_iter().collect();
         set.remove(4);
         assert_eq!(set.to_string(), "1,1023");
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_the_machine_lacks_is_refused_with_the_ones_it_has() {
+    fn the_error_for_a_missing_cpu_lists_the_online_cpus() {
         for set in [CpuSet::single(1023), CpuSet::single(5000), CpuSet::empty()] {
             let error = set_current(&set).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn all_holds_the_cpu_we_run_on() {
+    fn all_contains_the_current_cpu() {
         assert!(CpuSet::all().contains(current_cpu()));
     }
 }

@@ -1,12 +1,12 @@
-//! Counting heap allocations, to show that a path makes none.
+//! Counting of heap allocations, to show that a path makes none.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The system's allocator, counting what is asked of it. A reallocation counts as an allocation, freeing does not.
+/// The system's allocator with counters. A reallocation counts as an allocation; freeing is not counted.
 ///
-/// It counts where a binary installs it; elsewhere all counts stay 0 and [`installed`] is false:
+/// A binary must install it; otherwise all counts stay 0 and [`installed`] returns false:
 ///
 /// ```
 /// #[global_allocator]
@@ -18,35 +18,35 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub struct CountingAllocator;
 
-/// The number of allocations that the calling thread has made.
+/// Returns the number of allocations made by the calling thread.
 pub fn allocations_of_this_thread() -> u64 {
     THREAD.with(|counts| counts.allocations.get())
 }
 
-/// The number of bytes that the calling thread has asked for in all, not counting what it freed.
+/// Returns the total number of bytes allocated by the calling thread, freed ones included.
 pub fn bytes_of_this_thread() -> u64 {
     THREAD.with(|counts| counts.bytes.get())
 }
 
-/// The number of allocations that all threads of the process have made.
+/// Returns the number of allocations made by all threads of the process.
 pub fn allocations_of_this_process() -> u64 {
     PROCESS_ALLOCATIONS.load(Ordering::Relaxed)
 }
 
-/// The number of bytes that all threads of the process have asked for in all, not counting what they freed.
+/// Returns the total number of bytes allocated by all threads of the process, freed ones included.
 pub fn bytes_of_this_process() -> u64 {
     PROCESS_BYTES.load(Ordering::Relaxed)
 }
 
-/// Runs `f` and gives its result and the number of allocations that the calling thread made in it.
+/// Runs `f`; returns its result and the number of allocations that the calling thread made meanwhile.
 pub fn count_allocations<R>(f: impl FnOnce() -> R) -> (R, u64) {
     let before = allocations_of_this_thread();
     let result = f();
     (result, allocations_of_this_thread() - before)
 }
 
-/// Whether a [`CountingAllocator`] serves this process, so that a count of 0 means something. Tries it out with one
-/// allocation.
+/// Returns whether a [`CountingAllocator`] is installed in this process, so that a count of 0 is meaningful. Makes
+/// one allocation to find out.
 pub fn installed() -> bool {
     count_allocations(|| drop(std::hint::black_box(Box::new(0u8)))).1 > 0
 }
@@ -57,7 +57,7 @@ struct ThreadCounts {
 }
 
 thread_local! {
-    // Constant and without a destructor: reaching it neither allocates nor fails, in an ending thread neither.
+    // Constant and without a destructor: access neither allocates nor fails, not even in an ending thread.
     static THREAD: ThreadCounts = const { ThreadCounts { allocations: Cell::new(0), bytes: Cell::new(0) } };
 }
 
@@ -74,29 +74,29 @@ fn count(bytes: usize) {
     PROCESS_BYTES.fetch_add(bytes, Ordering::Relaxed);
 }
 
-// SAFETY: every method hands its arguments to `System` unchanged and gives back what `System` gave; `count` neither
-// allocates nor unwinds.
+// SAFETY: every method passes its arguments to `System` unchanged and returns the result of `System`; `count`
+// neither allocates nor unwinds.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
-        // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc`.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc::alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
-        // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc_zeroed`.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc::alloc_zeroed`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         count(new_size);
-        // SAFETY: the caller keeps the contract of `GlobalAlloc::realloc`, and `pointer` came from `System`.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc::realloc`, and `pointer` came from `System`.
         unsafe { System.realloc(pointer, layout, new_size) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `GlobalAlloc::dealloc`, and `pointer` came from `System`.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc::dealloc`, and `pointer` came from `System`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -112,7 +112,7 @@ mod tests {
     static ALLOCATOR: CountingAllocator = CountingAllocator;
 
     #[test]
-    fn it_counts_exactly() {
+    fn allocations_are_counted_exactly() {
         assert!(installed());
         let (_, none) = count_allocations(|| black_box([0u8; 64]));
         assert_eq!(none, 0);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn another_threads_allocations_are_the_processs_only() {
+    fn allocations_of_other_threads_count_for_the_process_only() {
         const NUMBER: u64 = 1_000;
         let allocate = || (0..NUMBER).for_each(|i| drop(black_box(Box::new(i))));
         let process = allocations_of_this_process();

@@ -1,4 +1,4 @@
-//! The immediate priority ceiling protocol: a thread runs at a resource's ceiling for as long as it has the resource.
+//! The immediate priority ceiling protocol: a thread runs at a resource's ceiling while it owns the resource.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -8,16 +8,18 @@ use punctual_types::NativePriority;
 
 use crate::{Scheduling, SchedulingClass, scheduling};
 
-/// Gives the calling thread at least the priority `ceiling` until the result is dropped, in whatever order results are.
+/// Raises the calling thread to at least the priority `ceiling` until the result is dropped. Results may be dropped
+/// in any order.
 ///
-/// The ceiling of a resource is the highest priority of all threads that ever use it. On one CPU no thread then waits for a
-/// resource that is taken: who could want it does not get the CPU. A thread of the ordinary class is in SCHED_FIFO meanwhile;
-/// one in SCHED_RR stays there.
+/// The ceiling of a resource is the highest priority of all threads that ever use it. On one CPU no thread then
+/// waits for an owned resource, because no thread that could request it gets the CPU. A thread of the ordinary class
+/// runs in SCHED_FIFO meanwhile; a thread in SCHED_RR stays there.
 ///
-/// A thread that changes its own priority meanwhile ([`scheduling::set_current`]) has the new one at the end, and now where it
-/// is above the ceiling.
+/// If the thread changes its own priority meanwhile ([`scheduling::set_current`]), the change takes effect at the end,
+/// or at once if the new priority is above the ceiling.
 ///
-/// The first one of a thread costs three system calls, a further one at most one, and ending one at most one. No allocation.
+/// The first ceiling of a thread takes three system calls, each further one at most one, and the end of each at most
+/// one. Nothing is allocated.
 ///
 /// # Errors
 /// [`RaiseError`].
@@ -45,7 +47,7 @@ pub fn raise(ceiling: NativePriority) -> Result<Raised, RaiseError> {
         if held.is_empty() {
             held.base = scheduling::current();
         }
-        // What the thread has by other ceilings is not its own.
+        // The priority of other ceilings is not the thread's own.
         if held.base.priority > ceiling {
             return Err(RaiseError::AboveCeiling {
                 own: held.base.priority,
@@ -66,18 +68,18 @@ pub fn raise(ceiling: NativePriority) -> Result<Raised, RaiseError> {
     })
 }
 
-/// A thread that runs at a ceiling; from [`raise`].
+/// Result of [`raise`]: the thread runs at the ceiling until this is dropped.
 #[derive(Debug)]
 #[must_use = "the priority is raised until this is dropped"]
 pub struct Raised {
     ceiling: NativePriority,
-    /// It stays on the thread that it raised.
+    /// Neither `Send` nor `Sync`: it belongs to the raised thread.
     on_this_thread: PhantomData<*const ()>,
 }
 
 impl Drop for Raised {
     fn drop(&mut self) {
-        // Not there any more when the thread ends: there is nobody to lower then.
+        // While the thread ends the value no longer exists, and nothing must be lowered.
         let _ = HELD.try_with(|held| {
             let held = &mut *held.borrow_mut();
             let before = held.effective();
@@ -89,25 +91,25 @@ impl Drop for Raised {
     }
 }
 
-/// Why a thread was not raised to a ceiling.
+/// Error of [`raise`].
 #[derive(Debug, thiserror::Error)]
 pub enum RaiseError {
-    /// Its own priority is higher: the ceiling is not what it claims to be.
+    /// The thread's own priority is higher: the ceiling is not the highest priority of all users.
     #[error(
-        "the thread's priority {own} is above the ceiling {ceiling}; raise the ceiling to that of its highest user"
+        "the thread's priority {own} is above the ceiling {ceiling}; raise the ceiling to the highest priority of all users"
     )]
     AboveCeiling {
-        /// The thread's own priority, without that of ceilings.
+        /// The thread's own priority, without ceilings.
         own: NativePriority,
         /// The ceiling.
         ceiling: NativePriority,
     },
-    /// The process has no right to the priority, or there is no such priority.
+    /// The process has no right to the priority, or the priority does not exist.
     #[error("the operating system refused the priority of the ceiling: {0}")]
     Os(#[from] io::Error),
 }
 
-/// Takes over a change of the thread's own scheduling while it holds ceilings; `false` where it holds none.
+/// Applies a change of the thread's own scheduling while it holds ceilings; returns `false` if it holds none.
 pub(crate) fn set_base(base: Scheduling) -> io::Result<bool> {
     if !RAISED.get() {
         return Ok(false);
@@ -125,15 +127,15 @@ thread_local! {
     static HELD: RefCell<Held> = const { RefCell::new(Held::NONE) };
 }
 
-/// The ceilings that a thread holds.
+/// Ceilings held by a thread.
 struct Held {
-    /// Its scheduling without them.
+    /// Scheduling of the thread without them.
     base: Scheduling,
-    /// How many there are of each priority.
+    /// Number of held ceilings by priority.
     counts: [u16; PRIORITIES],
 }
 
-/// 0 to 99.
+/// Number of priorities, 0 to 99.
 const PRIORITIES: usize = 100;
 
 impl Held {
@@ -151,7 +153,7 @@ impl Held {
         Some(NativePriority(i16::try_from(index).expect("below 100")))
     }
 
-    /// What the thread is to run at.
+    /// Returns the scheduling in force.
     fn effective(&self) -> Scheduling {
         let class = match self.base.class {
             SchedulingClass::Other => SchedulingClass::Fifo,
@@ -173,7 +175,7 @@ impl Held {
 }
 
 fn index(priority: NativePriority) -> usize {
-    usize::try_from(priority.0).expect("checked when it was raised")
+    usize::try_from(priority.0).expect("`raise` has checked the range")
 }
 
 fn change(before: Scheduling, after: Scheduling) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! Clocks that the standard library does not read, and sleeping until a point in time.
+//! CPU-time clocks, the monotonic clock, and sleeping until a point in time.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -8,16 +8,16 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::TaskId;
 
-/// The CPU time that all threads of a process have used, ended ones included, to the nanosecond.
+/// Returns the CPU time used by all threads of a process, ended ones included, in nanosecond resolution.
 ///
 /// # Errors
-/// ESRCH when there is no such process.
+/// ESRCH: no such process exists.
 pub fn process_cpu_time(process: TaskId) -> io::Result<Duration> {
     let mut clock: libc::clockid_t = 0;
     // SAFETY: `clock` is a valid place for the result.
     match unsafe { libc::clock_getcpuclockid(process.get(), &mut clock) } {
         0 => {}
-        // Unlike other calls, this one returns the error.
+        // Unlike other calls, this one returns the error number.
         error => return Err(io::Error::from_raw_os_error(error)),
     }
     let mut time = libc::timespec {
@@ -26,19 +26,19 @@ pub fn process_cpu_time(process: TaskId) -> io::Result<Duration> {
     };
     // SAFETY: `time` is a valid place for the result.
     if unsafe { libc::clock_gettime(clock, &mut time) } != 0 {
-        // The process has ended since; its clock is gone with it.
+        // The process has ended meanwhile, and its clock with it.
         return Err(io::Error::from_raw_os_error(libc::ESRCH));
     }
     Ok(duration(time.tv_sec, time.tv_nsec))
 }
 
-/// The CPU time that the calling thread has used, to the nanosecond.
+/// Returns the CPU time used by the calling thread, in nanosecond resolution.
 pub fn thread_cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     duration(time.tv_sec, time.tv_nsec)
 }
 
-/// The CPU time that a thread of this process has used, to the nanosecond. One system call.
+/// Returns the CPU time used by a thread of this process, in nanosecond resolution. One system call.
 ///
 /// ```
 /// use punctual_os::{TaskId, clock};
@@ -49,10 +49,10 @@ pub fn thread_cpu_time() -> Duration {
 /// ```
 ///
 /// # Errors
-/// EINVAL when there is no such thread in this process.
+/// EINVAL: this process has no such thread.
 pub fn thread_cpu_time_of(thread: TaskId) -> io::Result<Duration> {
-    // The kernel's numbers for such clocks: the thread's, inverted, above three bits that say "of a thread, as scheduled"
-    // (CPUCLOCK_PERTHREAD_MASK and CPUCLOCK_SCHED in linux/posix-timers.h). The C library makes them of handles only.
+    // The kernel's number for such a clock: the inverted thread id above three bits (CPUCLOCK_PERTHREAD_MASK and
+    // CPUCLOCK_SCHED in linux/posix-timers.h). The C library computes it from thread handles only.
     let clock: libc::clockid_t = (!thread.get()) << 3 | 0b110;
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -65,20 +65,20 @@ pub fn thread_cpu_time_of(thread: TaskId) -> io::Result<Duration> {
     }
 }
 
-/// The monotonic clock (CLOCK_MONOTONIC) since its own beginning: comparable between processes, and with the stamps of
-/// a kernel trace that uses `trace_clock=mono`. [`Instant`] reads the same clock and hides the number.
+/// Reads the monotonic clock (CLOCK_MONOTONIC). The value is comparable between processes, and with the timestamps
+/// of a kernel trace with `trace_clock=mono`. [`Instant`] reads the same clock but hides the number.
 pub fn monotonic() -> Duration {
     let time = clock_gettime(ClockId::Monotonic);
     duration(time.tv_sec, time.tv_nsec)
 }
 
-/// Sleeps until `deadline`, not earlier, and however often signals arrive. One system call as a rule.
+/// Sleeps until `deadline`, never less, regardless of signals. Usually one system call.
 ///
-/// The time is absolute to the kernel too, so that being preempted before the call does not move the wake-up.
+/// The kernel is given an absolute time, so that preemption before the call does not delay the wake-up.
 pub fn sleep_until(deadline: Instant) {
     loop {
-        // In this order: if the thread is held up between the two readings, the result is too early, never too late,
-        // and the loop makes up for it.
+        // In this order: if the thread is delayed between the two readings, the result is too early, never too late,
+        // and the loop corrects it.
         let monotonic = clock_gettime(ClockId::Monotonic);
         let remaining = deadline.saturating_duration_since(Instant::now());
         if remaining.is_zero() {
@@ -88,17 +88,17 @@ pub fn sleep_until(deadline: Instant) {
             .ok()
             .and_then(|remaining| monotonic.checked_add(remaining))
         else {
-            // Centuries away: sleep as long as can be said, and look again.
+            // Centuries away: sleep for a long time and check again.
             std::thread::sleep(Duration::from_secs(u32::MAX.into()));
             continue;
         };
-        // Interrupted or woken: the loop looks at the clock again either way.
+        // Interrupted or woken: the loop reads the clock again in both cases.
         let _ = rustix::thread::clock_nanosleep_absolute(ClockId::Monotonic, &target);
     }
 }
 
-/// Makes the kernel fire the timers of the calling thread as exactly as it can: a timer slack of 1 ns instead of 50 µs.
-/// Threads it starts later inherit it. Real-time threads have no slack to begin with.
+/// Reduces the timer slack of the calling thread from 50 µs to 1 ns, so that its timers expire as precisely as
+/// possible. Threads that it starts later inherit the setting. Real-time threads have no slack anyway.
 ///
 /// # Errors
 /// None is known.
@@ -110,7 +110,7 @@ fn duration(seconds: i64, nanoseconds: i64) -> Duration {
     let seconds = u64::try_from(seconds).expect("these clocks start at 0");
     Duration::new(
         seconds,
-        u32::try_from(nanoseconds).expect("the kernel gives less than a second"),
+        u32::try_from(nanoseconds).expect("the kernel returns less than a second"),
     )
 }
 
@@ -195,7 +195,7 @@ mod tests {
         sleep_until(began);
         assert!(
             began.elapsed() < Duration::from_secs(1),
-            "the past is no reason to sleep"
+            "a deadline in the past must not cause a sleep"
         );
     }
 

@@ -9,12 +9,12 @@ use rustix::thread::futex;
 
 use crate::PiMutexGuard;
 
-/// A condition variable for a [`PiMutex`](crate::PiMutex): waiters are woken highest priority first, and a woken one
-/// that finds the mutex taken lends its priority to the owner.
+/// A condition variable for a [`PiMutex`](crate::PiMutex): waiters are woken highest priority first, and a woken
+/// waiter that finds the mutex locked lends its priority to the owner.
 ///
-/// It has no lock inside, which a thread of lower priority could hold. Notify after unlocking where possible: a waiter
-/// woken earlier blocks once more, on the mutex. Without a waiter, notifying makes no system call. Waits may end
-/// without a notification; the `_while` forms look at the condition again.
+/// It has no internal lock, which a thread of lower priority could hold. Notify after unlocking if possible: a waiter
+/// woken earlier blocks again on the mutex. Without a waiter, notification makes no system call. Waits may end
+/// without a notification; the `_while` methods check the condition again.
 ///
 /// ```
 /// use punctual_os::{PiCondvar, PiMutex, ThreadSpec};
@@ -30,14 +30,14 @@ use crate::PiMutexGuard;
 /// ```
 #[derive(Debug, Default)]
 pub struct PiCondvar {
-    /// Changes with each notification, so that one between unlocking and sleeping is not lost.
+    /// Changes with each notification, so that a notification between unlocking and sleeping is not lost.
     notifications: AtomicU32,
-    /// Changed by threads that own the mutex only.
+    /// Number of waiters. Only owners of the mutex change it.
     waiters: AtomicU32,
 }
 
 impl PiCondvar {
-    /// Nobody waits.
+    /// Creates a condition variable without waiters.
     pub const fn new() -> Self {
         Self {
             notifications: AtomicU32::new(0),
@@ -50,13 +50,13 @@ impl PiCondvar {
         let TimedOut(_) = self.sleep(guard, None);
     }
 
-    /// As [`wait`](Self::wait) until `deadline` at most, and says whether it came before the notification. Locking
-    /// again may take longer.
+    /// Like [`wait`](Self::wait), until `deadline` at most. Locking again may take longer. Returns whether the deadline
+    /// came before the notification.
     pub fn wait_until<T: ?Sized>(&self, guard: &mut PiMutexGuard<'_, T>, deadline: Instant) -> TimedOut {
         self.sleep(guard, Some(deadline))
     }
 
-    /// Waits, without a deadline, for as long as `condition` holds.
+    /// Waits, without a deadline, while `condition` holds.
     pub fn wait_while<T: ?Sized>(
         &self,
         guard: &mut PiMutexGuard<'_, T>,
@@ -67,7 +67,7 @@ impl PiCondvar {
         }
     }
 
-    /// Waits for as long as `condition` holds, until `deadline` at most, and says whether it held to the end.
+    /// Waits while `condition` holds, until `deadline` at most. Returns whether it held to the end.
     pub fn wait_while_until<T: ?Sized>(
         &self,
         guard: &mut PiMutexGuard<'_, T>,
@@ -82,7 +82,7 @@ impl PiCondvar {
         TimedOut(false)
     }
 
-    /// Wakes the waiter of the highest priority; among equals the one that has waited longest.
+    /// Wakes the waiter of the highest priority; among equals, the one that has waited longest.
     pub fn notify_one(&self) {
         self.notify(1);
     }
@@ -94,8 +94,8 @@ impl PiCondvar {
 
     fn notify(&self, number: u32) {
         self.notifications.fetch_add(1, Ordering::Release);
-        // A waiter whose condition the caller has changed under the mutex locked it before the caller did, and had
-        // counted itself when it unlocked: it is seen here.
+        // A waiter whose condition the caller has changed under the mutex locked the mutex before the caller, and
+        // incremented `waiters` before it unlocked: the load below sees it.
         if self.waiters.load(Ordering::Acquire) > 0 {
             // The only error is that of an invalid address.
             let _ = futex::wake(&self.notifications, futex::Flags::PRIVATE, number);
@@ -116,11 +116,11 @@ impl PiCondvar {
             if remaining == Some(Duration::ZERO) {
                 return TimedOut(true);
             }
-            // A time too long for the kernel's type is none.
+            // A time that the kernel's type cannot hold is no limit.
             let limit = remaining.and_then(|remaining| Timespec::try_from(remaining).ok());
             match futex::wait(&self.notifications, futex::Flags::PRIVATE, seen, limit.as_ref()) {
                 Err(Errno::INTR | Errno::TIMEDOUT) => {}
-                // Woken, or a notification came before the kernel put us to sleep.
+                // Woken, or notified before the kernel put the thread to sleep.
                 _ => return TimedOut(false),
             }
         }

@@ -5,23 +5,24 @@ use std::time::Duration;
 
 use crate::TaskId;
 
-/// What a thread is given in SCHED_DEADLINE: `runtime` in each `period`, by `deadline` after the period's beginning.
+/// Reservation of a thread in SCHED_DEADLINE: `runtime` in each `period`, within `deadline` of the period's start.
 ///
-/// The kernel wants 1024 ns ≤ runtime ≤ deadline ≤ period, and admits a thread only where all together fit.
+/// The kernel requires 1024 ns ≤ runtime ≤ deadline ≤ period, and admits a thread only if all reservations together
+/// fit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Reservation {
     /// Processor time in each period.
     pub runtime: Duration,
-    /// Relative to the beginning of the period.
+    /// Deadline, relative to the start of the period.
     pub deadline: Duration,
-    /// From one instance to the next.
+    /// Time from one period's start to the next.
     pub period: Duration,
 }
 
-/// Moves one thread of this process into SCHED_DEADLINE, or changes what it has there. One system call.
+/// Moves one thread of this process into SCHED_DEADLINE, or changes its reservation. One system call.
 ///
-/// Threads that it starts are in the ordinary class (SCHED_FLAG_RESET_ON_FORK). Other functions of this crate read such a thread's
-/// class as the ordinary one; [`scheduling::set_of`](crate::scheduling::set_of) takes it out again.
+/// Threads that it starts are in the ordinary class (SCHED_FLAG_RESET_ON_FORK). Other functions of this crate report
+/// the ordinary class for such a thread; [`scheduling::set_of`](crate::scheduling::set_of) moves it out again.
 ///
 /// ```
 /// use std::time::Duration;
@@ -39,9 +40,11 @@ pub struct Reservation {
 /// ```
 ///
 /// # Errors
-/// EPERM: the process has no CAP_SYS_NICE, or the thread may not run on every CPU of its root domain: SCHED_DEADLINE takes no pinned
-/// threads; pin with an exclusive cpuset instead, whose CPUs are a root domain of their own. EBUSY: what is asked does not fit
-/// beside what has been admitted (`/proc/sys/kernel/sched_rt_runtime_us` of each period at most). EINVAL: the order of the times.
+/// - EPERM: the process has no CAP_SYS_NICE, or the thread may not run on every CPU of its root domain. SCHED_DEADLINE
+///   admits no pinned threads; use an exclusive cpuset instead, whose CPUs form a separate root domain.
+/// - EBUSY: the reservation does not fit beside those already admitted (at most
+///   `/proc/sys/kernel/sched_rt_runtime_us` of each period).
+/// - EINVAL: the times violate the order above.
 pub fn set_of(thread: TaskId, reservation: Reservation) -> io::Result<()> {
     let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let attributes = libc::sched_attr {
@@ -54,7 +57,7 @@ pub fn set_of(thread: TaskId, reservation: Reservation) -> io::Result<()> {
         sched_deadline: nanoseconds(reservation.deadline),
         sched_period: nanoseconds(reservation.period),
     };
-    // SAFETY: `attributes` is a valid sched_attr of the size it says, only read during the call.
+    // SAFETY: `attributes` is a valid sched_attr of the stated size, only read during the call.
     let result = unsafe { libc::syscall(libc::SYS_sched_setattr, thread.get(), &raw const attributes, 0) };
     match result {
         0 => Ok(()),
@@ -62,12 +65,12 @@ pub fn set_of(thread: TaskId, reservation: Reservation) -> io::Result<()> {
     }
 }
 
-/// Whether the thread is in SCHED_DEADLINE.
+/// Returns whether the thread is in SCHED_DEADLINE.
 ///
 /// # Errors
-/// ESRCH when there is no such thread.
+/// ESRCH: no such thread exists.
 pub fn has(thread: TaskId) -> io::Result<bool> {
-    // SAFETY: takes a number, returns a number.
+    // SAFETY: takes and returns a number.
     let policy = unsafe { libc::sched_getscheduler(thread.get()) };
     if policy < 0 {
         return Err(io::Error::last_os_error());
@@ -75,8 +78,8 @@ pub fn has(thread: TaskId) -> io::Result<bool> {
     Ok(policy & !libc::SCHED_RESET_ON_FORK == libc::SCHED_DEADLINE)
 }
 
-/// Whether an error of [`set_of`] says that the kernel refuses the class here (rights, affinity, admission), rather than that the
-/// numbers are wrong.
+/// Returns whether an error of [`set_of`] means that the kernel refuses the class (rights, affinity, admission)
+/// rather than that the reservation is invalid.
 pub fn is_refusal(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),
@@ -87,7 +90,7 @@ pub fn is_refusal(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_support::say_skipped;
+    use crate::test_support::report_skip;
     use crate::{CpuSet, Scheduling, ThreadSpec, scheduling};
 
     const MILLISECOND: Duration = Duration::from_millis(1);
@@ -103,7 +106,7 @@ mod tests {
             let me = TaskId::current_thread();
             if let Err(error) = set_of(me, ASKED) {
                 assert!(is_refusal(&error), "{error}");
-                return say_skipped("a_thread_enters_and_leaves_the_class", &error.to_string());
+                return report_skip("a_thread_enters_and_leaves_the_class", &error.to_string());
             }
             assert!(has(me).unwrap());
             let child = ThreadSpec::new("child").spawn(|| has(TaskId::current_thread()).unwrap());
@@ -117,7 +120,7 @@ mod tests {
     #[test]
     fn a_pinned_thread_is_refused() {
         if crate::affinity::current().len() < 2 {
-            return say_skipped("a_pinned_thread_is_refused", "there is one CPU");
+            return report_skip("a_pinned_thread_is_refused", "only one CPU");
         }
         let cpu = crate::affinity::current().iter().next().unwrap();
         let refused = ThreadSpec::new("pinned")
@@ -130,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn times_in_the_wrong_order_are_wrong_and_not_refused() {
+    fn times_in_the_wrong_order_are_invalid_and_not_refused() {
         let wrong = Reservation {
             runtime: 30 * MILLISECOND,
             ..ASKED

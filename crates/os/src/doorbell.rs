@@ -1,4 +1,4 @@
-//! Waking a waiting place from another thread or process.
+//! Waking a poller from another thread or process.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -6,14 +6,14 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 
-/// Something to ring that a [`crate::Poller`] can wait for: an eventfd.
+/// Event source that other threads and processes can ring: an eventfd that a [`crate::Poller`] waits for.
 #[derive(Debug)]
 pub struct Doorbell {
     eventfd: OwnedFd,
 }
 
 impl Doorbell {
-    /// A bell that has not rung.
+    /// Creates a bell that has not rung.
     ///
     /// # Errors
     /// The limit of open files (RLIMIT_NOFILE) is reached.
@@ -23,20 +23,20 @@ impl Doorbell {
         })
     }
 
-    /// Rings. Never blocks; rings that nobody has [drained](Self::drain) add up. With [`crate::Trigger::Edge`] every
-    /// ring wakes a waiter, drained or not.
+    /// Rings the bell. Never blocks; rings add up until they are [drained](Self::drain). With [`crate::Trigger::Edge`]
+    /// every ring wakes a waiter, drained or not.
     ///
     /// # Errors
     /// None is known for a valid bell.
     pub fn ring(&self) -> io::Result<()> {
         match rustix::io::write(&self.eventfd, &1u64.to_ne_bytes()) {
-            // Full after 2^64-2 rings: it is ringing, and that is what counts.
+            // The counter is full after 2^64-2 rings; the bell is ringing all the same.
             Ok(_) | Err(Errno::AGAIN) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Silences it and gives the number of rings since it was last silenced. Never blocks.
+    /// Silences the bell and returns the number of rings since the last drain. Never blocks.
     ///
     /// # Errors
     /// None is known for a valid bell.
@@ -56,7 +56,7 @@ impl AsFd for Doorbell {
     }
 }
 
-/// To hand it to another process.
+/// For passing the bell to another process.
 impl From<Doorbell> for OwnedFd {
     fn from(bell: Doorbell) -> Self {
         bell.eventfd

@@ -1,4 +1,4 @@
-//! Waiting for one's turn.
+//! Gate at which one thread waits until another lets it pass.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -7,11 +7,11 @@ use rustix::event::Timespec;
 use rustix::io::Errno;
 use rustix::thread::futex;
 
-/// What one thread waits at until others let it pass: a futex.
+/// Gate for one waiting thread: a futex.
 ///
-/// Opening it wakes the thread that waits, which closes it behind itself; opened before, it lets the next one pass at once, so no
-/// wake-up is lost. Opened twice it lets one pass. It has no owner and lends nobody a priority: who opens it does so without waiting.
-/// No system call unless a thread has to wait.
+/// Opening the gate wakes the waiting thread, which closes it again as it passes. If no thread waits, the gate stays
+/// open for the next one, so no wake-up is lost. Opening it twice lets one thread pass. It has no owner, hence no
+/// priority inheritance; opening never waits. No system call is made unless a thread must wait.
 ///
 /// ```
 /// use std::{sync::Arc, time::Duration, time::Instant};
@@ -22,7 +22,7 @@ use rustix::thread::futex;
 /// let opener = Arc::clone(&gate);
 /// let worker = ThreadSpec::new("opener").spawn(move || opener.open())?;
 /// assert!(gate.pass(None));
-/// assert!(!gate.pass(Some(Instant::now() + Duration::from_millis(1))), "it has closed again");
+/// assert!(!gate.pass(Some(Instant::now() + Duration::from_millis(1))), "closed again");
 /// # worker.join().unwrap();
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -33,18 +33,18 @@ pub struct Gate {
 
 const CLOSED: u32 = 0;
 const OPEN: u32 = 1;
-/// Closed, and a thread sleeps or is about to.
+/// Closed, and a thread sleeps or is about to sleep.
 const AWAITED: u32 = 2;
 
 impl Gate {
-    /// Closed.
+    /// Creates a closed gate.
     pub const fn new() -> Self {
         Self {
             word: AtomicU32::new(CLOSED),
         }
     }
 
-    /// Lets the thread that waits pass, or the next one. One system call where one waits, else none.
+    /// Lets the waiting thread pass, or else the next one. One system call if a thread waits, otherwise none.
     pub fn open(&self) {
         if self.word.swap(OPEN, Ordering::Release) == AWAITED {
             // The only error is that of an invalid address.
@@ -52,14 +52,15 @@ impl Gate {
         }
     }
 
-    /// Takes back an opening that nobody has used.
+    /// Revokes an opening that no thread has used.
     pub fn close(&self) {
         let _ = self
             .word
             .compare_exchange(OPEN, CLOSED, Ordering::Acquire, Ordering::Relaxed);
     }
 
-    /// Waits until it is open, until `deadline` at most (`None`: without one), and closes it; says whether it was open.
+    /// Waits until the gate is open, until `deadline` at most (`None`: no deadline), and closes it. Returns whether it was
+    /// open.
     ///
     /// For one thread at a time.
     pub fn pass(&self, deadline: Option<Instant>) -> bool {
@@ -78,10 +79,10 @@ impl Gate {
             }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left == Some(Duration::ZERO) {
-                // Opened at the last moment counts.
+                // An opening at the last moment counts.
                 return self.word.swap(CLOSED, Ordering::Acquire) == OPEN;
             }
-            // A time too long for the kernel's type is none.
+            // A time that the kernel's type cannot hold is no limit.
             let limit = left.and_then(|left| Timespec::try_from(left).ok());
             match futex::wait(&self.word, futex::Flags::PRIVATE, AWAITED, limit.as_ref()) {
                 Ok(()) | Err(Errno::AGAIN | Errno::INTR | Errno::TIMEDOUT) => {}

@@ -1,4 +1,4 @@
-//! Mutual exclusion that answers where [`PiMutex`](crate::PiMutex) panics.
+//! Priority-inheriting lock that returns errors where [`PiMutex`](crate::PiMutex) panics.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,10 +10,10 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::TaskId;
 
-/// A lock without data whose owner inherits the priority of the highest thread that waits for it.
+/// A lock without data whose owner inherits the priority of its highest waiter.
 ///
-/// As [`PiMutex`](crate::PiMutex) (FUTEX_LOCK_PI), for those who lock and unlock in separate calls: what a `PiMutex` panics
-/// at is a result here. Without contention it costs one atomic operation each way and no system call.
+/// Like [`PiMutex`](crate::PiMutex) (FUTEX_LOCK_PI), with separate calls to lock and unlock, and with results where a
+/// `PiMutex` panics. Without contention each takes one atomic operation and no system call.
 ///
 /// ```
 /// use std::time::Duration;
@@ -22,39 +22,39 @@ use crate::TaskId;
 ///
 /// let lock = InheritingLock::new();
 /// assert_eq!(lock.lock(), Ok(Acquired::Released));
-/// assert_eq!(lock.try_lock_for(Duration::from_millis(1)), Err(Refused::Deadlock), "it is ours already");
+/// assert_eq!(lock.try_lock_for(Duration::from_millis(1)), Err(Refused::Deadlock), "already owned");
 /// assert_eq!(lock.unlock(), Ok(()));
 /// ```
 #[derive(Debug, Default)]
 pub struct InheritingLock {
-    /// 0, or the kernel's number of the owner with [`WAITERS`] and [`OWNER_DIED`]; shared with the kernel.
+    /// 0, or the owner's kernel thread id with [`WAITERS`] and [`OWNER_DIED`]; shared with the kernel.
     word: AtomicU32,
 }
 
 /// How a lock was acquired.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Acquired {
-    /// Nobody had it, or the owner let go.
+    /// It was free, or the owner released it.
     Released,
-    /// The owner's thread has ended without unlocking: what the lock protects may be half done.
+    /// The owner's thread ended without unlocking: the protected data may be inconsistent.
     Abandoned,
 }
 
 /// Why a lock was not acquired.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Refused {
-    /// This thread has it, or its owner waits for a lock that this thread has, over however many threads.
+    /// This thread owns it, or its owner waits, directly or indirectly, for a lock that this thread owns.
     Deadlock,
-    /// Another thread has it, to the end of the time given.
+    /// Another thread owned it until the timeout expired.
     TimedOut,
 }
 
-/// The lock is not this thread's.
+/// The calling thread does not own the lock.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct NotOwner;
 
 impl InheritingLock {
-    /// Nobody has it.
+    /// Creates an unlocked lock.
     pub const fn new() -> Self {
         Self {
             word: AtomicU32::new(0),
@@ -69,29 +69,29 @@ impl InheritingLock {
         self.acquire(|word| futex::lock_pi2(word, futex::Flags::PRIVATE, None))
     }
 
-    /// Waits for the lock for `max_wait` at most, on the monotonic clock; with zero not at all. A time beyond the clock's end is
-    /// no limit.
+    /// Waits for the lock for at most `timeout` on the monotonic clock; zero means not at all. A timeout beyond the
+    /// clock's range is no limit.
     ///
     /// # Errors
     /// [`Refused::Deadlock`], at once, or [`Refused::TimedOut`].
-    pub fn try_lock_for(&self, max_wait: Duration) -> Result<Acquired, Refused> {
-        if max_wait.is_zero() {
+    pub fn try_lock_for(&self, timeout: Duration) -> Result<Acquired, Refused> {
+        if timeout.is_zero() {
             let attempt = |word: &AtomicU32| match futex::trylock_pi(word, futex::Flags::PRIVATE) {
                 Ok(_) => Ok(()),
-                // Elsewhere it asks for another attempt.
+                // In the other calls this error requests another attempt.
                 Err(Errno::AGAIN) => Err(Errno::TIMEDOUT),
                 Err(error) => Err(error),
             };
             return self.acquire(attempt);
         }
-        let deadline = monotonic_deadline(max_wait);
+        let deadline = monotonic_deadline(timeout);
         self.acquire(|word| futex::lock_pi2(word, futex::Flags::PRIVATE, deadline.as_ref()))
     }
 
-    /// Lets go; the waiter of the highest priority has it next.
+    /// Unlocks; the waiter of the highest priority becomes the owner.
     ///
     /// # Errors
-    /// [`NotOwner`]; nothing has changed then.
+    /// [`NotOwner`]; nothing is changed.
     pub fn unlock(&self) -> Result<(), NotOwner> {
         let own = own_number();
         if self
@@ -105,14 +105,14 @@ impl InheritingLock {
             return Err(NotOwner);
         }
         loop {
-            // Interrupted only: the kernel was shown above that the lock is this thread's.
+            // Can only be interrupted: the check above has shown that this thread is the owner.
             if futex::unlock_pi(&self.word, futex::Flags::PRIVATE).is_ok() {
                 return Ok(());
             }
         }
     }
 
-    /// Whether some thread has it.
+    /// Returns whether a thread owns the lock.
     pub fn is_locked(&self) -> bool {
         self.word.load(Ordering::Relaxed) != 0
     }
@@ -142,7 +142,7 @@ impl InheritingLock {
                 }
                 Err(Errno::DEADLK) => return Err(Refused::Deadlock),
                 Err(Errno::TIMEDOUT) => return Err(Refused::TimedOut),
-                // The owner had ended before anybody waited. Whoever takes its place first has the lock.
+                // The owner ended before another thread waited. The first to replace it owns the lock.
                 Err(Errno::SRCH) => {
                     let left = self.word.load(Ordering::Relaxed);
                     let is_same = left & !WAITERS == seen & !WAITERS;
@@ -154,7 +154,7 @@ impl InheritingLock {
                         return Ok(Acquired::Abandoned);
                     }
                 }
-                // The owner is just ending, or a signal came.
+                // The owner is ending, or a signal arrived.
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(error) => panic!("the kernel refused FUTEX_LOCK_PI2 (Linux 5.14 or later): {error}"),
             }
@@ -165,13 +165,13 @@ impl InheritingLock {
 const WAITERS: u32 = libc::FUTEX_WAITERS;
 const OWNER_DIED: u32 = libc::FUTEX_OWNER_DIED;
 
-/// A point in time as the kernel compares it; `None` where the clock does not reach that far.
+/// Converts to the kernel's absolute time; `None` beyond the clock's range.
 fn monotonic_deadline(wait: Duration) -> Option<Timespec> {
     let now = clock_gettime(ClockId::Monotonic);
     now.checked_add(Timespec::try_from(wait).ok()?)
 }
 
-/// The calling thread as the kernel numbers it, asked for once.
+/// Returns the calling thread's kernel id, which is requested once per thread.
 fn own_number() -> u32 {
     thread_local! {
         static OWN: Cell<u32> = const { Cell::new(0) };

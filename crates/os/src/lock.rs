@@ -1,24 +1,23 @@
-//! Mutual exclusion without priority inversion.
+//! The mutex with priority inheritance.
 
 use priority_inheriting_lock::{PriorityInheritingLock, PriorityInheritingLockGuard};
 
-/// A mutex whose owner runs at the priority of the highest thread that waits for it, until it lets go.
+/// A mutex whose owner inherits the priority of its highest waiter until it unlocks.
 ///
-/// Without a waiter, locking and unlocking are one atomic operation each and no system call. With waiters the kernel
-/// hands it over (FUTEX_LOCK_PI): highest priority first, in order of arrival among equals. Inheritance passes along
-/// chains of owners that wait for each other's mutexes.
+/// Without a waiter, locking and unlocking take one atomic operation each and no system call. With waiters, the kernel
+/// passes ownership on (FUTEX_LOCK_PI): highest priority first, FIFO among equals. Inheritance is transitive along
+/// chains of owners that wait for other mutexes.
 ///
-/// Keep the time that it is held short and free of anything that blocks: a waiter waits for the owner's whole
-/// critical section, however high its priority.
+/// Keep critical sections short and free of blocking operations: a waiter of any priority waits for the owner's whole
+/// critical section.
 ///
-/// Panics, where other mutexes would stop for ever:
-/// - locking or `try_lock`ing it by the thread that already owns it;
-/// - locking it when its owner has ended without unlocking (a guard was leaked).
+/// Panics, where other mutexes would block for ever, when
+/// - the owner locks or `try_lock`s it again;
+/// - a thread locks it after its owner has ended without unlocking (a guard was leaked).
 ///
-/// It does not survive `fork` without `exec`: the child's thread has another number than the one that its locks and
-/// thread-local state remember. Start other processes with [`std::process::Command`]. It is not for memory shared
-/// between processes either. There is no poisoning: after a panic inside the critical section the next owner sees the
-/// data as they were left.
+/// It does not survive `fork` without `exec`: the child's thread id differs from the one stored in its locks and
+/// thread-local state. Start processes with [`std::process::Command`]. It must not be in memory shared between
+/// processes. There is no poisoning: after a panic inside a critical section the next owner sees the data as they are.
 ///
 /// `try_lock_for` and `try_lock_until` wait on the monotonic clock (FUTEX_LOCK_PI2, Linux 5.14).
 ///
@@ -30,10 +29,10 @@ use priority_inheriting_lock::{PriorityInheritingLock, PriorityInheritingLockGua
 /// ```
 pub type PiMutex<T> = PriorityInheritingLock<T>;
 
-/// The right to use what a [`PiMutex`] protects; unlocks when dropped. It stays on the thread that locked.
+/// Access to the data of a [`PiMutex`]; unlocks when dropped. Not `Send`.
 pub type PiMutexGuard<'a, T> = PriorityInheritingLockGuard<'a, T>;
 
-/// A [`PiMutex`] in a constant expression; elsewhere `PiMutex::new` does.
+/// Creates a [`PiMutex`] in a constant expression; `PiMutex::new` is not `const`.
 pub const fn mutex<T>(value: T) -> PiMutex<T> {
     PiMutex::from_raw(priority_inheriting_lock::RawPriorityInheritingLock::new(), value)
 }

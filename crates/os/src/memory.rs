@@ -1,4 +1,4 @@
-//! Keeping memory resident.
+//! Locking memory, keeping freed memory, and reading how much is resident.
 
 use std::io;
 
@@ -6,24 +6,24 @@ use rustix::mm::MlockAllFlags;
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::CapabilitySet;
 
-/// Locks all memory that the process has and will have, so that none of it is paged out or paged in late.
+/// Locks all present and future memory of the process, so that none is paged out or faulted in late.
 ///
-/// Done only when it is safe: under a limit of locked memory, later allocations and thread starts would fail once
-/// the limit is reached, so a process that has one is refused instead. Call it before starting threads whose stacks
-/// are to be locked. Locked memory counts in full, whether it is used or not: choose sizes of stacks accordingly.
+/// Refused under a limit on locked memory: later allocations and thread starts would fail as soon as the limit is
+/// reached. Call it before starting threads whose stacks are to be locked. Locked memory is allocated in full, used
+/// or not: choose stack sizes accordingly.
 ///
 /// # Errors
-/// [`LockDenied`]; nothing is locked then.
+/// [`LockDenied`]; nothing is locked.
 pub fn lock_all() -> Result<(), LockDenied> {
     may_lock_all()?;
     rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE)
         .map_err(|error| LockDenied::Refused(error.into()))
 }
 
-/// Whether [`lock_all`] would be safe, without doing it.
+/// Checks whether [`lock_all`] is permitted, without locking.
 ///
 /// # Errors
-/// [`LockDenied::Limited`] when it would not.
+/// [`LockDenied::Limited`].
 pub fn may_lock_all() -> Result<(), LockDenied> {
     let limit = getrlimit(Resource::Memlock).current;
     match limit {
@@ -34,13 +34,13 @@ pub fn may_lock_all() -> Result<(), LockDenied> {
     }
 }
 
-/// Why memory was not locked.
+/// Error of [`lock_all`].
 #[derive(Debug, thiserror::Error)]
 pub enum LockDenied {
-    /// The process may lock a limited amount only.
+    /// The process may lock only a limited amount.
     #[error(
-        "memory is not locked: without CAP_IPC_LOCK at most {limit_bytes} bytes may be, and every allocation \
-         beyond would fail; grant it with `sudo setcap cap_ipc_lock+ep BINARY` or raise `ulimit -l` to unlimited"
+        "memory not locked: without CAP_IPC_LOCK the limit is {limit_bytes} bytes, beyond which every allocation \
+                 would fail; run `sudo setcap cap_ipc_lock+ep BINARY`, or set `ulimit -l` to unlimited"
     )]
     Limited {
         /// The limit of locked memory (RLIMIT_MEMLOCK) in bytes.
@@ -48,19 +48,19 @@ pub enum LockDenied {
     },
     /// The kernel refused.
     #[error(
-        "memory is not locked: {0}; is there enough memory for all of the process, its thread stacks included?"
+        "memory not locked: {0}; check that the machine has enough for the whole process with its thread stacks"
     )]
     Refused(#[source] io::Error),
 }
 
-/// Makes the C library keep memory that is freed, so that allocating it again takes no system call and no page fault.
-/// For the life of the process; the process does not shrink any more. False when the library did not accept it.
+/// Makes the C library keep freed memory, so that allocating it again causes no system call and no page fault.
+/// Permanent: the process never shrinks again. Returns false if the library refused.
 pub fn keep_freed_memory() -> bool {
     // SAFETY: `mallopt` takes numbers; the C library serialises it with allocations of other threads.
     unsafe { libc::mallopt(libc::M_TRIM_THRESHOLD, -1) == 1 && libc::mallopt(libc::M_MMAP_MAX, 0) == 1 }
 }
 
-/// The memory of this process that is resident now, in bytes.
+/// Returns the resident memory of this process in bytes.
 ///
 /// # Errors
 /// `/proc` is not mounted.
@@ -68,7 +68,7 @@ pub fn resident_bytes() -> io::Result<u64> {
     status_bytes("VmRSS:")
 }
 
-/// The most memory of this process that has ever been resident, in bytes.
+/// Returns the peak resident memory of this process in bytes.
 ///
 /// # Errors
 /// `/proc` is not mounted.
@@ -76,7 +76,7 @@ pub fn peak_resident_bytes() -> io::Result<u64> {
     status_bytes("VmHWM:")
 }
 
-/// The memory of this process that is locked now, in bytes.
+/// Returns the locked memory of this process in bytes.
 ///
 /// # Errors
 /// `/proc` is not mounted.
@@ -86,12 +86,21 @@ pub fn locked_bytes() -> io::Result<u64> {
 
 fn status_bytes(field: &str) -> io::Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
-    let kibibytes = crate::process::status_field(&status, field).ok_or_else(|| {
-        io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("/proc/self/status has no line `{field}`"),
-        )
-    })?;
+    let kibibytes = status
+        .lines()
+        .find_map(|line| {
+            line.strip_prefix(field)?
+                .split_whitespace()
+                .next()?
+                .parse::<u64>()
+                .ok()
+        })
+        .ok_or_else(|| {
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("/proc/self/status has no line `{field}`"),
+            )
+        })?;
     Ok(kibibytes * 1024)
 }
 
@@ -112,7 +121,7 @@ mod tests {
     #[test]
     fn a_limit_without_the_capability_is_refused_and_nothing_is_locked() {
         let Some(limit) = getrlimit(Resource::Memlock).current else {
-            return crate::test_support::say_skipped(
+            return crate::test_support::report_skip(
                 "a_limit_without_the_capability",
                 "RLIMIT_MEMLOCK is unlimited",
             );

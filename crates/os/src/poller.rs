@@ -1,4 +1,4 @@
-//! Waiting for many file descriptors at once.
+//! Waiting for many file descriptors at once (epoll).
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -9,11 +9,11 @@ use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
 
-/// A lane's one waiting place: an epoll instance.
+/// An epoll instance: where the threads of a lane wait for everything.
 ///
-/// All methods take `&self`, so that several threads may wait in it; with [`Trigger::Edge`] and [`Trigger::OneShot`]
-/// each event wakes one of them. A descriptor must be [removed](Self::remove) before it is closed, or be the only one
-/// for what it refers to.
+/// All methods take `&self`, so that several threads can wait at the same time; with [`Trigger::Edge`] and
+/// [`Trigger::OneShot`] each event wakes one of them. A descriptor must be [removed](Self::remove) before it is
+/// closed unless it is the only descriptor of its file.
 ///
 /// ```
 /// use punctual_os::{Doorbell, Events, Interest, Poller, Trigger};
@@ -30,55 +30,55 @@ pub struct Poller {
     epoll: OwnedFd,
 }
 
-/// What a waiter wants to hear of a descriptor. That the peer has closed, and errors, are always reported.
+/// Events to report for a descriptor. Closing by the peer and errors are always reported.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Interest(EventFlags);
 
 impl Interest {
-    /// There is something to read.
+    /// Data can be read.
     pub const READ: Self = Self(EventFlags::IN);
-    /// There is room to write.
+    /// Data can be written.
     pub const WRITE: Self = Self(EventFlags::OUT);
-    /// Either.
+    /// Both.
     pub const READ_WRITE: Self = Self(EventFlags::IN.union(EventFlags::OUT));
 }
 
-/// How often a waiter hears of it.
+/// How often an event is reported.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Trigger {
-    /// In every wait for as long as it is so. Wakes more threads than needed when several wait.
+    /// In every wait while the condition holds. Wakes more threads than necessary if several wait.
     Level,
-    /// Once each time something new arrives, in one waiting thread. The reader must read until a read gives less than
-    /// it asked for. The cheapest.
+    /// Once per arrival, to one waiting thread. The reader must read until a read returns less than requested. The
+    /// cheapest.
     Edge,
-    /// Once, in one waiting thread, and not again before [`Poller::modify`] arms it again (one system call more).
+    /// Once, to one waiting thread, until [`Poller::modify`] arms it again (one more system call).
     OneShot,
 }
 
 impl Poller {
-    /// A waiting place for nothing yet.
+    /// Creates an empty poller.
     ///
     /// # Errors
-    /// The limits of open files (RLIMIT_NOFILE) or of epoll instances are reached.
+    /// The limit of open files (RLIMIT_NOFILE) or of epoll instances is reached.
     pub fn new() -> io::Result<Self> {
         Ok(Self {
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
         })
     }
 
-    /// Starts to report events of `source` under `token`. What is ready already is reported by the next wait.
+    /// Starts to report events of `source` under `token`. The next wait reports what is ready already.
     ///
     /// # Errors
-    /// `AlreadyExists`: it was added before. `PermissionDenied`: it is a file or directory, which are always ready.
+    /// `AlreadyExists`: already added. `PermissionDenied`: a regular file or directory, which is always ready.
     pub fn add(&self, source: impl AsFd, token: u64, interest: Interest, trigger: Trigger) -> io::Result<()> {
         let data = epoll::EventData::new_u64(token);
         Ok(epoll::add(&self.epoll, source, data, flags(interest, trigger))?)
     }
 
-    /// Changes what is reported of `source`, and arms it again. What is ready already is reported by the next wait.
+    /// Changes what is reported of `source`, and arms it again. The next wait reports what is ready already.
     ///
     /// # Errors
-    /// `NotFound`: it has not been added.
+    /// `NotFound`: not added.
     pub fn modify(
         &self,
         source: impl AsFd,
@@ -95,18 +95,18 @@ impl Poller {
         )?)
     }
 
-    /// Stops to report events of `source`. Events that another thread has already taken may still be handled there.
+    /// Stops reporting events of `source`. Another thread may still handle events that it has already received.
     ///
     /// # Errors
-    /// `NotFound`: it has not been added.
+    /// `NotFound`: not added.
     pub fn remove(&self, source: impl AsFd) -> io::Result<()> {
         Ok(epoll::delete(&self.epoll, source)?)
     }
 
-    /// Waits until something happens or `timeout` has passed (at the resolution of the system's timer, never
-    /// earlier; `None`: no deadline; zero: only looks), and gives the number of events, 0 after the timeout.
+    /// Waits for events, for at most `timeout` (never returns earlier; `None`: no limit; zero: only polls). Returns the
+    /// number of events, 0 after the timeout.
     ///
-    /// Replaces what is in `events`. One system call and no allocation. Signals do not end it.
+    /// Replaces the contents of `events`. One system call, no allocation. Signals do not end the wait.
     ///
     /// # Errors
     /// None is known for a valid poller.
@@ -114,14 +114,14 @@ impl Poller {
         events.ready.clear();
         let room = events.ready.spare_capacity_mut();
         let count = retry_interrupted(timeout, |limit| wait_once(&self.epoll, room, limit))?;
-        // SAFETY: so many have been filled, from the start.
+        // SAFETY: the kernel has filled the first `count` elements.
         unsafe { events.ready.set_len(count) };
         Ok(count)
     }
 
-    /// As [`wait`](Self::wait), for one event, which it gives; `None` after the timeout.
+    /// Like [`wait`](Self::wait), for one event; `None` after the timeout.
     ///
-    /// What several threads wait for in one place should be fetched so: what one does not fetch, another one can.
+    /// Preferable if several threads wait: each event that one thread does not fetch is available to the others.
     ///
     /// # Errors
     /// None is known for a valid poller.
@@ -129,14 +129,14 @@ impl Poller {
         let mut room = [const { MaybeUninit::<epoll::Event>::uninit() }; 1];
         retry_interrupted(timeout, |limit| {
             let count = wait_once(&self.epoll, &mut room, limit)?;
-            // SAFETY: so many have been filled, from the start.
+            // SAFETY: the kernel has filled the first `count` elements.
             Ok((count > 0).then(|| Event::from(unsafe { room[0].assume_init_ref() })))
         })
     }
 }
 
-/// Waits once, and gives how many of `events` it has filled, from the start. Without a limit by the older system call, which
-/// saves a hundredth of a call through shared memory.
+/// Waits once and returns the number of elements of `events` that it has filled. Without a limit it uses the older
+/// system call, which saves 1 % of a call through shared memory.
 fn wait_once(
     epoll: &OwnedFd,
     events: &mut [MaybeUninit<epoll::Event>],
@@ -150,7 +150,7 @@ fn wait_once(
         assert!(align_of::<epoll::Event>() == align_of::<libc::epoll_event>());
     }
     let capacity = events.len().try_into().unwrap_or(i32::MAX);
-    // SAFETY: both types are the kernel's `struct epoll_event`, and there is room for as many as it is told.
+    // SAFETY: both types are the kernel's `struct epoll_event`, and `events` has room for `capacity` of them.
     let count = unsafe { libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr().cast(), capacity, -1) };
     usize::try_from(count).map_err(|_| {
         let error = io::Error::last_os_error();
@@ -158,18 +158,18 @@ fn wait_once(
     })
 }
 
-/// Signals do not end a wait, and do not make it longer.
+/// Repeats an interrupted wait for the rest of its time.
 fn retry_interrupted<T>(
     timeout: Option<Duration>,
     mut wait: impl FnMut(Option<&Timespec>) -> Result<T, Errno>,
 ) -> io::Result<T> {
-    // The clock is read only where it may be needed again.
+    // The clock is read only if it may be needed again.
     let deadline = timeout
         .filter(|t| !t.is_zero())
         .and_then(|t| Instant::now().checked_add(t));
     let mut remaining = timeout;
     loop {
-        // A timeout too long for the kernel's type is none.
+        // A timeout that the kernel's type cannot hold is no limit.
         let limit = remaining.and_then(|t| Timespec::try_from(t).ok());
         match wait(limit.as_ref()) {
             Ok(result) => return Ok(result),
@@ -190,41 +190,41 @@ impl AsFd for Poller {
     }
 }
 
-/// Where [`Poller::wait`] puts what has happened; made once and reused.
+/// Buffer for the events of [`Poller::wait`]; allocated once and reused.
 pub struct Events {
     ready: Vec<epoll::Event>,
 }
 
 impl Events {
-    /// Room for `capacity` events (at least 1) from one wait. Those that find no room come with the next wait.
+    /// Allocates room for `capacity` events (at least 1) per wait. Excess events are reported by the next wait.
     pub fn with_capacity(capacity: usize) -> Self {
         Self {
             ready: Vec::with_capacity(capacity.max(1)),
         }
     }
 
-    /// What the last wait has seen.
+    /// Returns the events of the last wait.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Event> + '_ {
         self.ready.iter().map(Event::from)
     }
 
-    /// The number of events the last wait has seen.
+    /// Returns the number of events of the last wait.
     pub fn len(&self) -> usize {
         self.ready.len()
     }
 
-    /// Whether the last wait has seen nothing.
+    /// Returns whether the last wait reported no events.
     pub fn is_empty(&self) -> bool {
         self.ready.is_empty()
     }
 
-    /// The event at `index`, so that a loop over them can borrow the owner of `events` in between.
+    /// Returns the event at `index`, so that a loop can borrow the owner of `events` between events.
     pub fn get(&self, index: usize) -> Option<Event> {
         self.ready.get(index).map(Event::from)
     }
 }
 
-/// What has happened to one descriptor.
+/// Event of one descriptor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Event {
     token: u64,
@@ -241,29 +241,30 @@ impl From<&epoll::Event> for Event {
 }
 
 impl Event {
-    /// What the descriptor was added under.
+    /// Returns the token under which the descriptor was added.
     pub fn token(self) -> u64 {
         self.token
     }
 
-    /// A read will not block. Also true when the peer has closed or an error is pending, which the read then tells.
+    /// Returns whether a read will not block. Also true if the peer has closed or an error is pending, which the read
+    /// then returns.
     pub fn is_readable(self) -> bool {
         self.flags
             .intersects(EventFlags::IN | EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR)
     }
 
-    /// A write will not block, or will tell of an error at once.
+    /// Returns whether a write will not block. Also true if an error is pending, which the write then returns.
     pub fn is_writable(self) -> bool {
         self.flags
             .intersects(EventFlags::OUT | EventFlags::HUP | EventFlags::ERR)
     }
 
-    /// The peer will send nothing more; data that it sent before may still be there to read.
+    /// Returns whether the peer will send nothing more. Earlier data may still be readable.
     pub fn is_peer_closed(self) -> bool {
         self.flags.intersects(EventFlags::RDHUP | EventFlags::HUP)
     }
 
-    /// An error is pending; the next read or write gives it.
+    /// Returns whether an error is pending, which the next read or write returns.
     pub fn is_error(self) -> bool {
         self.flags.contains(EventFlags::ERR)
     }

@@ -1,12 +1,12 @@
-//! Random numbers nobody can guess.
+//! Unpredictable random numbers.
 
 use std::io;
 
 use rustix::io::Errno;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// Fills `octets` from the kernel's generator (getrandom). Waits, without a deadline, where the system has just started and the
-/// generator is not ready yet.
+/// Fills `octets` from the kernel's generator (getrandom). Waits, without a deadline, if the generator is not ready
+/// yet because the system has just started.
 ///
 /// ```
 /// let (mut first, mut second) = ([0; 16], [0; 16]);
@@ -17,7 +17,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 /// ```
 ///
 /// # Errors
-/// The kernel refuses the call (a sandbox).
+/// A sandbox refuses the call.
 pub fn fill(octets: &mut [u8]) -> io::Result<()> {
     let mut filled = 0;
     while filled < octets.len() {

@@ -1,4 +1,4 @@
-//! What the process may do, found out by trying, and which command grants what it may not.
+//! Rights of the process, determined by trying, and the commands that grant missing ones.
 
 use std::io;
 
@@ -8,35 +8,35 @@ use rustix::thread::CapabilitySet;
 
 use crate::{Scheduling, ThreadSpec, memory, scheduling};
 
-/// The rights that real-time operation needs.
+/// Rights that real-time operation needs.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Rights {
-    /// Whether threads may have a real-time class at all.
+    /// Whether threads may be in a real-time class.
     pub realtime: bool,
-    /// The highest priority that threads may have in it.
+    /// Highest permitted priority in that class.
     pub highest_realtime_priority: Option<NativePriority>,
     /// Whether all memory may be locked ([`memory::lock_all`]).
     pub memory_lock: bool,
-    /// What is missing, one sentence each; empty when nothing is.
+    /// Reasons, one sentence for each missing right; empty if the rights are complete.
     pub reasons: Vec<String>,
     remedies: Vec<String>,
 }
 
 impl Rights {
-    /// Whether nothing is missing.
+    /// Returns whether no right is missing.
     pub fn are_complete(&self) -> bool {
         self.reasons.is_empty()
     }
 
-    /// The commands that grant what is missing, the simplest first; each is enough for what it names. Empty when
-    /// nothing is missing.
+    /// Returns the commands that grant missing rights, simplest first; each is sufficient for the rights that it names.
+    /// Empty if the rights are complete.
     pub fn advice(&self) -> &[String] {
         &self.remedies
     }
 }
 
-/// Finds out the rights of the calling thread, by trying them in a thread of a few microseconds that it starts and that
-/// has the same rights. The caller's own scheduling stays as it is.
+/// Determines the rights of the calling thread by trying them in a short-lived thread with the same rights. The
+/// caller's own scheduling does not change.
 pub fn probe() -> Rights {
     let highest = ThreadSpec::new("probe-rights")
         .spawn(highest_realtime_priority)
@@ -57,13 +57,14 @@ pub fn probe() -> Rights {
     if let Err(error) = &highest {
         if has_capability(CapabilitySet::SYS_NICE) {
             rights.reasons.push(format!(
-                "no real-time class in spite of CAP_SYS_NICE ({error}): the control group of the process has no \
-                 real-time budget"
+                "no real-time scheduling class despite CAP_SYS_NICE ({error}): the control group of the process has no \
+                                 real-time budget"
             ));
             rights.remedies.push(BUDGET_REMEDY.to_owned());
         } else {
             rights.reasons.push(format!(
-                "no real-time class: neither CAP_SYS_NICE nor a real-time priority limit (`ulimit -r`) above 0 ({error})"
+                "no real-time scheduling class ({error}): the process has neither CAP_SYS_NICE nor a real-time \
+                                 priority limit (`ulimit -r`) above 0"
             ));
             capabilities.push("sys_nice");
         }
@@ -78,17 +79,17 @@ pub fn probe() -> Rights {
     rights
 }
 
-/// Whether the calling thread has a capability in its effective set.
+/// Returns whether a capability is in the calling thread's effective set.
 pub(crate) fn has_capability(capability: CapabilitySet) -> bool {
     rustix::thread::capabilities(None).is_ok_and(|sets| sets.effective.contains(capability))
 }
 
-/// Runs in the probing thread and leaves that in the class it found.
+/// Runs in the probing thread and leaves that thread in the class it found.
 fn highest_realtime_priority() -> io::Result<NativePriority> {
     let try_it = |priority| scheduling::set_current(Scheduling::fifo(priority)).map(|()| priority);
     let absolute = NativePriority(*scheduling::priority_range(crate::SchedulingClass::Fifo).end());
     try_it(absolute).or_else(|refused| {
-        // Without the capability the limit is the highest priority that is granted.
+        // Without the capability the limit is the highest permitted priority.
         match getrlimit(Resource::Rtprio)
             .current
             .and_then(|limit| i16::try_from(limit).ok())
@@ -162,7 +163,7 @@ mod tests {
     fn without_rights_the_advice_names_each_capability() {
         let limited = |resource| getrlimit(resource).current;
         if limited(Resource::Rtprio) != Some(0) || limited(Resource::Memlock).is_none() {
-            return crate::test_support::say_skipped(
+            return crate::test_support::report_skip(
                 "without_rights",
                 "the limits grant rights to everybody",
             );

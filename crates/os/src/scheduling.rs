@@ -17,31 +17,31 @@ use crate::{TaskId, ceiling};
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum SchedulingClass {
-    /// SCHED_OTHER: shares the CPU fairly, below every real-time thread. Its one priority is 0.
+    /// SCHED_OTHER: fair sharing of the CPU, below every real-time thread. Its only priority is 0.
     Other,
     /// SCHED_FIFO: runs until it blocks or a higher priority becomes runnable.
     Fifo,
-    /// SCHED_RR: as [`Fifo`](Self::Fifo), and takes turns with threads of its own priority (100 ms by default).
+    /// SCHED_RR: like [`Fifo`](Self::Fifo), with time slices (100 ms by default) among threads of equal priority.
     RoundRobin,
 }
 
-/// A scheduling class with a priority in it.
+/// Scheduling class and priority.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Scheduling {
-    /// The class.
+    /// Scheduling class.
     pub class: SchedulingClass,
-    /// The priority, in [`priority_range`] of the class.
+    /// Priority, in the [`priority_range`] of the class.
     pub priority: NativePriority,
 }
 
 impl Scheduling {
-    /// The ordinary class, where every thread starts.
+    /// The ordinary class, in which every thread starts.
     pub const OTHER: Self = Self {
         class: SchedulingClass::Other,
         priority: NativePriority(0),
     };
 
-    /// [`SchedulingClass::Fifo`] at `priority`, 1 to 99.
+    /// Returns [`SchedulingClass::Fifo`] at `priority`, 1 to 99.
     pub const fn fifo(priority: NativePriority) -> Self {
         Self {
             class: SchedulingClass::Fifo,
@@ -49,7 +49,7 @@ impl Scheduling {
         }
     }
 
-    /// [`SchedulingClass::RoundRobin`] at `priority`, 1 to 99.
+    /// Returns [`SchedulingClass::RoundRobin`] at `priority`, 1 to 99.
     pub const fn round_robin(priority: NativePriority) -> Self {
         Self {
             class: SchedulingClass::RoundRobin,
@@ -57,13 +57,13 @@ impl Scheduling {
         }
     }
 
-    /// Whether the class is a real-time one.
+    /// Returns whether the class is a real-time class.
     pub const fn is_realtime(self) -> bool {
         !matches!(self.class, SchedulingClass::Other)
     }
 }
 
-/// The priorities of a class: 0 to 0 for [`SchedulingClass::Other`], 1 (lowest) to 99 (highest) for the others.
+/// Returns the priorities of a class: 0 for [`SchedulingClass::Other`], 1 (lowest) to 99 (highest) for the others.
 pub const fn priority_range(class: SchedulingClass) -> RangeInclusive<i16> {
     match class {
         SchedulingClass::Other => 0..=0,
@@ -73,11 +73,11 @@ pub const fn priority_range(class: SchedulingClass) -> RangeInclusive<i16> {
 
 /// Changes class and priority of the calling thread, in one system call.
 ///
-/// While the thread holds a [`ceiling`] above it, the change shows when that ends.
+/// While the thread holds a higher [`ceiling`], the change takes effect when that ends.
 ///
 /// # Errors
-/// `PermissionDenied`: the process has neither CAP_SYS_NICE nor an RLIMIT_RTPRIO that reaches the priority, or its
-/// control group has no real-time budget. `InvalidInput`: the priority is outside [`priority_range`].
+/// `PermissionDenied`: the process has neither CAP_SYS_NICE nor a sufficient RLIMIT_RTPRIO, or its control group has
+/// no real-time budget. `InvalidInput`: the priority is outside [`priority_range`].
 pub fn set_current(scheduling: Scheduling) -> io::Result<()> {
     if ceiling::set_base(scheduling)? {
         return Ok(());
@@ -85,36 +85,37 @@ pub fn set_current(scheduling: Scheduling) -> io::Result<()> {
     apply_to_current(scheduling)
 }
 
-/// As [`set_current`], whatever ceilings the thread holds.
+/// Like [`set_current`], regardless of ceilings.
 pub(crate) fn apply_to_current(scheduling: Scheduling) -> io::Result<()> {
     set(0, scheduling)
 }
 
-/// Class and priority of the calling thread.
+/// Returns class and priority of the calling thread.
 pub fn current() -> Scheduling {
     get(0).expect("the calling thread exists, and its scheduling may always be read")
 }
 
-/// Lets threads of the same priority that are ready to run go first, once. One system call; lower ones get nothing.
+/// Yields once to runnable threads of equal priority (not to lower ones). One system call.
 ///
-/// A real-time thread keeps its CPU until it blocks: one that always finds something to do would starve equals that were
-/// woken earlier. This is no way to wait for another thread, which may be a lower one and never run.
+/// A real-time thread keeps its CPU until it blocks: one that always finds work would starve threads of equal priority
+/// that were woken earlier. Not suitable for waiting for another thread, which may have a lower priority and never run.
 pub fn give_way() {
     rustix::thread::sched_yield();
 }
 
-/// Changes class and priority of one thread. The other threads of its process stay as they are.
+/// Changes class and priority of one thread; the other threads of its process are not affected.
 ///
 /// # Errors
-/// As [`set_current`], and ESRCH when there is no such thread.
+/// Those of [`set_current`]; ESRCH: no such thread exists.
 pub fn set_of(thread: TaskId, scheduling: Scheduling) -> io::Result<()> {
     set(thread.get(), scheduling)
 }
 
-/// Class and priority of one thread. The batch, idle and deadline classes read as [`Scheduling::OTHER`].
+/// Returns class and priority of one thread. The batch, idle and deadline classes are reported as
+/// [`Scheduling::OTHER`].
 ///
 /// # Errors
-/// ESRCH when there is no such thread.
+/// ESRCH: no such thread exists.
 pub fn of(thread: TaskId) -> io::Result<Scheduling> {
     get(thread.get())
 }
@@ -136,7 +137,7 @@ fn set(thread: libc::pid_t, scheduling: Scheduling) -> io::Result<()> {
 }
 
 fn get(thread: libc::pid_t) -> io::Result<Scheduling> {
-    // SAFETY: takes a number, returns a number.
+    // SAFETY: takes and returns a number.
     let policy = unsafe { libc::sched_getscheduler(thread) };
     if policy < 0 {
         return Err(io::Error::last_os_error());

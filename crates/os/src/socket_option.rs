@@ -1,4 +1,4 @@
-//! Options of sockets for which the crates we use have no safe function.
+//! Socket options for which our dependencies have no safe function.
 
 use std::{
     io,
@@ -6,8 +6,10 @@ use std::{
     os::fd::{AsFd, AsRawFd},
 };
 
-/// Whether what a socket sends goes only to hosts of the networks that this one is connected to, past all gateways:
-/// SO_DONTROUTE.
+/// Sets SO_DONTROUTE: whether a socket bypasses gateways and reaches only hosts of directly connected networks.
+///
+/// # Errors
+/// Those of `setsockopt`.
 ///
 /// ```
 /// use std::net::UdpSocket;
@@ -19,7 +21,7 @@ use std::{
 /// ```
 pub fn set_dont_route(socket: impl AsFd, dont_route: bool) -> io::Result<()> {
     let value = libc::c_int::from(dont_route);
-    // SAFETY: the kernel reads one int, which lives until the call returns; the descriptor is open as long as it is borrowed.
+    // SAFETY: the kernel reads one int, which outlives the call; the descriptor is open while it is borrowed.
     let result = unsafe {
         libc::setsockopt(
             socket.as_fd().as_raw_fd(),
@@ -36,12 +38,15 @@ pub fn set_dont_route(socket: impl AsFd, dont_route: bool) -> io::Result<()> {
     }
 }
 
-/// What [`set_dont_route`] has set; its example shows it.
+/// Returns the setting of [`set_dont_route`].
+///
+/// # Errors
+/// Those of `getsockopt`.
 pub fn dont_route(socket: impl AsFd) -> io::Result<bool> {
     let mut value: libc::c_int = 0;
     let mut length = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` octets, the size of the int, and both live until the call returns; the
-    // descriptor is open as long as it is borrowed.
+    // SAFETY: the kernel writes at most `length` octets, the size of the int, and both outlive the call; the descriptor
+    // is open while it is borrowed.
     let result = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),

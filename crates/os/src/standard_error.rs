@@ -1,33 +1,35 @@
-//! Saying something on a thread that must not wait.
+//! Writing a notice on a thread that must not block.
 
 use std::{io, os::fd::AsFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Writes to standard error if that takes it at once; says whether it did. Two system calls; no lock, no allocation.
+/// Writes to standard error if that is possible without blocking; returns whether it was. Two system calls; no lock,
+/// no allocation.
 ///
-/// For at most 4,096 octets (PIPE_BUF): of those a pipe that is ready takes all or, where another writer is faster, makes the thread wait.
+/// For at most 4,096 octets (PIPE_BUF), which a ready pipe accepts as a whole. If another writer fills the pipe first,
+/// the write blocks.
 ///
 /// ```
 /// use punctual_os::standard_error;
 ///
 /// if !standard_error::write_at_once("this lane has a problem\n") {
-///     // Nobody reads it, and the pipe is full; there is time for it later.
+///     // The pipe is full because nothing reads it: try again later.
 /// }
 /// ```
 pub fn write_at_once(text: &str) -> bool {
     write_to(io::stderr(), text)
 }
 
-fn write_to(place: impl AsFd, text: &str) -> bool {
+fn write_to(target: impl AsFd, text: &str) -> bool {
     let now = Timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    let mut descriptors = [PollFd::new(&place, PollFlags::OUT)];
+    let mut descriptors = [PollFd::new(&target, PollFlags::OUT)];
     let polled = poll(&mut descriptors, Some(&now)).is_ok();
     let ready = polled && descriptors[0].revents().contains(PollFlags::OUT);
-    ready && rustix::io::write(&place, text.as_bytes()) == Ok(text.len())
+    ready && rustix::io::write(&target, text.as_bytes()) == Ok(text.len())
 }
 
 #[cfg(test)]

@@ -41,6 +41,16 @@ impl TaskId {
         self.0.as_raw_nonzero().get()
     }
 
+    /// Name of the thread, or of a process's first thread: at most 15 bytes.
+    ///
+    /// # Errors
+    /// `NotFound`: no such thread exists.
+    pub fn name(self) -> std::io::Result<String> {
+        Ok(std::fs::read_to_string(format!("/proc/{self}/comm"))?
+            .trim_end()
+            .to_owned())
+    }
+
     pub(crate) fn pid(self) -> Pid {
         self.0
     }

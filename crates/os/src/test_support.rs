@@ -1,10 +1,10 @@
-//! What the tests of several modules share.
+//! Helpers shared by the tests of several modules.
 
 use punctual_types::NativePriority;
 
 use crate::{Granted, Scheduling, ThreadSpec};
 
-/// Whether a real-time class can be had here; if not, says that the test is skipped and why.
+/// Returns whether threads may be in a real-time class; if not, prints that the test is skipped.
 pub(crate) fn realtime_or_skip(test: &str) -> bool {
     let probe = ThreadSpec::new("probe")
         .scheduling(Scheduling::fifo(NativePriority(30)))
@@ -13,19 +13,19 @@ pub(crate) fn realtime_or_skip(test: &str) -> bool {
     match probe.granted() {
         Granted::RealTime => true,
         refused => {
-            say_skipped(test, &format!("no real-time scheduling class: {refused:?}"));
+            report_skip(test, &format!("no real-time scheduling class: {refused:?}"));
             false
         }
     }
 }
 
-/// Tests may write to the terminal; the lanes that the lint protects do not run them.
-#[expect(clippy::disallowed_macros)]
-pub(crate) fn say_skipped(test: &str, reason: &str) {
+/// Prints that a test is skipped, and why.
+#[expect(clippy::disallowed_macros, reason = "tests may write to the terminal")]
+pub(crate) fn report_skip(test: &str, reason: &str) {
     eprintln!("skipped {test}: {reason}");
 }
 
-/// For the calling thread, which a test starts for the purpose, and the threads it starts in turn.
+/// Drops all capabilities of the calling thread, and of the threads that it starts. Run it in a thread of the test's.
 pub(crate) fn give_up_capabilities() {
     use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
     let none = CapabilitySet::empty();

@@ -1,4 +1,4 @@
-//! Threads that are named and configured before their first own instruction runs.
+//! Threads that are named and configured before their function runs.
 
 mod stack;
 
@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::{CpuSet, Scheduling, TaskId, affinity, scheduling};
 
-/// Everything there is to say about a thread before it starts.
+/// Configuration of a thread.
 ///
 /// ```
 /// use punctual_os::{CpuSet, Granted, Scheduling, ThreadSpec};
@@ -20,7 +20,7 @@ use crate::{CpuSet, Scheduling, TaskId, affinity, scheduling};
 ///     .prefault(true)
 ///     .spawn(|| 6 * 7)?;
 /// if let Granted::Denied(reason) = lane.granted() {
-///     // It runs, in the ordinary class.
+///     // It runs in the ordinary class.
 ///     assert_eq!(reason, std::io::ErrorKind::PermissionDenied);
 /// }
 /// assert_eq!(lane.join().unwrap(), 42);
@@ -28,31 +28,31 @@ use crate::{CpuSet, Scheduling, TaskId, affinity, scheduling};
 /// ```
 #[derive(Clone, Debug)]
 pub struct ThreadSpec {
-    /// Shown by debuggers and `ps -L`; the kernel keeps its first 15 bytes.
+    /// Name, as shown by debuggers and `ps -L`; the kernel keeps the first 15 bytes.
     pub name: String,
-    /// Class and priority; [`Scheduling::OTHER`] by default.
+    /// Scheduling class and priority; default: [`Scheduling::OTHER`].
     pub scheduling: Scheduling,
-    /// The CPUs it may run on; by default those of the thread that starts it.
+    /// CPUs on which it may run; default: those of the starting thread.
     pub affinity: Option<CpuSet>,
-    /// The size of its stack in bytes; 2 MiB by default. The C library rounds up and has a minimum of its own.
+    /// Stack size in bytes; default: 2 MiB. The C library rounds up and enforces a minimum.
     pub stack_bytes: usize,
-    /// Whether its whole stack is made resident before it starts, so that no page fault comes later; off by default.
+    /// Whether its whole stack is made resident before it starts, so that it causes no page faults later; default: no.
     pub prefault: bool,
 }
 
-/// What became of the scheduling that a [`ThreadSpec`] asked for.
+/// Whether the scheduling requested by a [`ThreadSpec`] was granted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Granted {
-    /// The thread runs in the real-time class and at the priority that were asked for.
+    /// The thread runs in the requested real-time class and priority.
     RealTime,
-    /// A real-time class was asked for and refused for the reason given; the thread runs in the ordinary class.
-    /// [`crate::rights::probe`] says which command grants the right.
+    /// The requested real-time class was refused for the given reason; the thread runs in the ordinary class.
+    /// [`crate::rights::probe`] returns the commands that grant the right.
     Denied(io::ErrorKind),
-    /// The ordinary class was asked for, and is what it has.
+    /// The thread runs in the ordinary class, as requested.
     Ordinary,
 }
 
-/// A thread that was started by [`ThreadSpec::spawn`]. Dropping it lets the thread run on by itself.
+/// Thread started by [`ThreadSpec::spawn`]. Dropping this detaches the thread.
 #[derive(Debug)]
 pub struct Thread<T> {
     handle: std::thread::JoinHandle<Option<T>>,
@@ -61,10 +61,10 @@ pub struct Thread<T> {
 }
 
 impl ThreadSpec {
-    /// The default size of a stack in bytes.
+    /// Default stack size in bytes.
     pub const DEFAULT_STACK_BYTES: usize = 2 * 1024 * 1024;
 
-    /// A thread of the ordinary class, wherever its starter may run.
+    /// Configures a thread of the ordinary class, on the CPUs of the starting thread.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -75,19 +75,19 @@ impl ThreadSpec {
         }
     }
 
-    /// Sets class and priority.
+    /// Sets scheduling class and priority.
     pub fn scheduling(mut self, scheduling: Scheduling) -> Self {
         self.scheduling = scheduling;
         self
     }
 
-    /// Sets the CPUs it may run on.
+    /// Sets the CPUs on which it may run.
     pub fn affinity(mut self, cpus: impl Into<Option<CpuSet>>) -> Self {
         self.affinity = cpus.into();
         self
     }
 
-    /// Sets the size of its stack in bytes.
+    /// Sets the stack size in bytes.
     pub fn stack_bytes(mut self, bytes: usize) -> Self {
         self.stack_bytes = bytes;
         self
@@ -99,14 +99,14 @@ impl ThreadSpec {
         self
     }
 
-    /// Starts the thread and returns once it is configured and about to run `f`.
+    /// Starts the thread and returns when it is configured and about to run `f`.
     ///
-    /// A real-time class that the process has no right to does not stop the thread: it runs in the ordinary class, and
-    /// [`Thread::granted`] says so.
+    /// If the process has no right to the real-time class, the thread runs in the ordinary class, and
+    /// [`Thread::granted`] returns [`Granted::Denied`].
     ///
     /// # Errors
-    /// The thread could not be created, a CPU does not exist, the priority is outside its class, or the name holds a
-    /// NUL. `f` has not run then.
+    /// The thread could not be created, a CPU does not exist, the priority is outside the range of its class, or the name
+    /// contains a NUL. `f` has not run.
     pub fn spawn<F, T>(self, f: F) -> io::Result<Thread<T>>
     where
         F: FnOnce() -> T + Send + 'static,
@@ -124,30 +124,30 @@ impl ThreadSpec {
         let builder = std::thread::Builder::new()
             .name(kernel_name(&self.name).to_owned())
             .stack_size(self.stack_bytes);
-        #[expect(clippy::disallowed_methods, reason = "the one place that makes threads")]
+        #[expect(clippy::disallowed_methods, reason = "the only place that starts threads")]
         let handle = builder.spawn(move || {
             let configured = self.configure_current();
             let ready = configured.is_ok();
-            report.give(configured);
-            // Before `f`, which may run for the life of the process.
+            report.send(configured);
+            // Before `f`, which may run as long as the process.
             drop((self, report));
             ready.then(f)
         })?;
-        match start.take() {
+        match start.wait() {
             Ok((tid, granted)) => Ok(Thread { handle, tid, granted }),
             Err(error) => {
                 let text = format!(
                     "thread `{}` could not be configured: {error}",
                     kernel_name_of(&handle)
                 );
-                // It ends by itself, without having run `f`.
+                // It ends without having run `f`.
                 let _ = handle.join();
                 Err(io::Error::new(error.kind(), text))
             }
         }
     }
 
-    /// Runs inside the new thread. The class comes last: the rest needs no priority, and must not delay those that do.
+    /// Runs in the new thread. The class comes last: the rest needs no priority and must not delay threads that do.
     fn configure_current(&self) -> io::Result<(TaskId, Granted)> {
         if let Some(cpus) = &self.affinity {
             affinity::set_current(cpus)?;
@@ -159,7 +159,7 @@ impl ThreadSpec {
             Ok(()) if self.scheduling.is_realtime() => Granted::RealTime,
             Ok(()) => Granted::Ordinary,
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                // The class of the starter has been inherited; giving it up needs no right.
+                // The class of the starting thread has been inherited; leaving it needs no right.
                 scheduling::set_current(Scheduling::OTHER)?;
                 Granted::Denied(error.kind())
             }
@@ -170,35 +170,35 @@ impl ThreadSpec {
 }
 
 impl<T> Thread<T> {
-    /// Waits, without a deadline, for the thread to end, and gives its result, or its panic as an error.
+    /// Waits, without a deadline, for the thread to end. Returns its result, or its panic as an error.
     pub fn join(self) -> std::thread::Result<T> {
         self.handle
             .join()
             .map(|result| result.expect("a thread that started has run its function"))
     }
 
-    /// What became of the scheduling that was asked for.
+    /// Returns whether the requested scheduling was granted.
     pub fn granted(&self) -> Granted {
         self.granted
     }
 
-    /// The kernel's number of the thread.
+    /// Returns the kernel's id of the thread.
     pub fn tid(&self) -> TaskId {
         self.tid
     }
 
-    /// Whether the thread has run its function to the end; [`join`](Self::join) returns at once then.
+    /// Returns whether the thread's function has returned; if so, [`join`](Self::join) does not wait.
     pub fn is_finished(&self) -> bool {
         self.handle.is_finished()
     }
 
-    /// The standard library's handle, for `unpark` and the name.
+    /// Returns the standard library's handle, for `unpark` and the name.
     pub fn thread(&self) -> &std::thread::Thread {
         self.handle.thread()
     }
 }
 
-/// How the new thread tells its starter what became of its configuration.
+/// Report of the new thread to the starting thread about its configuration.
 struct StartReport {
     outcome: OnceLock<Outcome>,
     starter: std::thread::Thread,
@@ -213,29 +213,29 @@ struct ConfigureError {
 }
 
 impl StartReport {
-    fn give(&self, configured: io::Result<(TaskId, Granted)>) {
+    fn send(&self, configured: io::Result<(TaskId, Granted)>) {
         let outcome = configured.map_err(|error| ConfigureError {
             kind: error.kind(),
             text: error.to_string(),
         });
-        self.outcome.set(outcome).expect("one thread gives one report");
+        self.outcome.set(outcome).expect("one thread sends one report");
         self.starter.unpark();
     }
 
-    fn take(&self) -> io::Result<(TaskId, Granted)> {
+    fn wait(&self) -> io::Result<(TaskId, Granted)> {
         loop {
             if let Some(outcome) = self.outcome.get() {
                 return outcome
                     .clone()
                     .map_err(|error| io::Error::new(error.kind, error.text));
             }
-            // Returns at once when the report came between the two lines.
+            // Returns at once if the report was sent between the two lines.
             std::thread::park();
         }
     }
 }
 
-/// The part of a name that fits the kernel's 15 bytes, cut between characters.
+/// Returns the part of a name that fits the kernel's 15 bytes, cut between characters.
 fn kernel_name(name: &str) -> &str {
     const KERNEL_LIMIT: usize = 15;
     let mut end = name.len().min(KERNEL_LIMIT);

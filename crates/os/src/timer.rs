@@ -1,4 +1,4 @@
-//! Waking a waiting place at a point in time.
+//! Waking a poller at a point in time.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -8,9 +8,9 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
 };
 
-/// A point in time that a [`crate::Poller`] can wait for: a timerfd of CLOCK_MONOTONIC.
+/// Timer that a [`crate::Poller`] can wait for: a timerfd of CLOCK_MONOTONIC.
 ///
-/// With [`crate::Trigger::Edge`] each time that is set wakes one waiter, once.
+/// With [`crate::Trigger::Edge`] each expiry wakes one waiter once.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -28,13 +28,13 @@ pub struct Timer {
     timerfd: OwnedFd,
 }
 
-/// One that has passed already: a zero would disarm the timer.
+/// Shortest time: zero would disarm the timer.
 const AT_ONCE: Duration = Duration::from_nanos(1);
-/// No sum of it and a clock overflows.
+/// Longest time: its sum with the clock's value does not overflow.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 impl Timer {
-    /// A timer that is not set.
+    /// Creates a timer that is not set.
     ///
     /// # Errors
     /// The limit of open files (RLIMIT_NOFILE) is reached.
@@ -45,7 +45,8 @@ impl Timer {
         })
     }
 
-    /// Fires at this time instead of the one before, never earlier; at once where it has passed. One system call.
+    /// Sets the time of expiry, replacing an earlier one. The timer never expires earlier; if the time has passed, it
+    /// expires at once. One system call.
     ///
     /// # Errors
     /// None is known for a valid timer.

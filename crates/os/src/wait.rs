@@ -1,4 +1,4 @@
-//! Waiting for one of two things.
+//! Waiting for one of two file descriptors.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// Waits until one of two descriptors is readable, or `timeout` has passed (`None`: no deadline), and says which ones are.
+/// Waits until one of two descriptors is readable, for at most `timeout` (`None`: no limit). Returns which are
+/// readable.
 ///
 /// A [`Poller`](crate::Poller) may be one of them: it is readable while it has an event for
-/// [`Poller::wait_one`](crate::Poller::wait_one). One system call and no allocation. Signals do not end it. Closed by the
-/// peer and errors count as readable.
+/// [`Poller::wait_one`](crate::Poller::wait_one). One system call, no allocation. Signals do not end the wait.
+/// Closing by the peer and errors count as readable.
 ///
 /// ```
 /// use std::os::fd::AsFd;
@@ -39,7 +40,7 @@ pub fn for_either(
     let mut left = timeout;
     let mut descriptors = [first, second].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
     loop {
-        // A time too long for the kernel's type is none.
+        // A time that the kernel's type cannot hold is no limit.
         let limit = left.and_then(|left| Timespec::try_from(left).ok());
         match poll(&mut descriptors, limit.as_ref()) {
             Ok(_) => break,

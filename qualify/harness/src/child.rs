@@ -33,7 +33,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{ChildStdin, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use punctual_os::{CpuSet, TaskId, process};
+use punctual_os::{CpuSet, TaskId};
+use punctual_system::process;
 use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -8,7 +8,8 @@ mod task_stat;
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-use punctual_os::{CpuSet, TaskId, affinity, process};
+use punctual_os::{CpuSet, TaskId, affinity};
+use punctual_system::process;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use task_stat::TaskStat;

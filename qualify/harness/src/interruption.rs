@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use punctual_os::signals::{Termination, TerminationSignal};
 use punctual_os::{Interest, Poller, ThreadSpec, Trigger};
+use punctual_system::signals::{Termination, TerminationSignal};
 
 use crate::child::Killer;
 use crate::watchdog::above_all;

@@ -1,7 +1,7 @@
 //! The machine that a measurement ran on, as its JSON tells.
 
-use punctual_os::throttling::RealtimeRuntime;
 use punctual_os::{CpuSet, rights};
+use punctual_system::throttling::RealtimeRuntime;
 use serde::{Deserialize, Serialize};
 
 /// The facts that belong beside every figure.
@@ -61,7 +61,7 @@ pub enum SchedulingRights {
 impl MachineFacts {
     /// Reads the facts now, and tries the rights. `pinned` is where the experiment runs.
     pub fn read(pinned: &CpuSet) -> Self {
-        let machine = punctual_os::machine::machine();
+        let machine = punctual_system::machine::machine();
         let rights = rights::probe();
         Self {
             kernel: machine.kernel_release,

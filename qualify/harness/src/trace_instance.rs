@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use punctual_os::TaskId;
-use punctual_os::tracefs::Tracefs;
+use punctual_system::tracefs::Tracefs;
 
 /// A trace instance of the kernel that belongs to this process: its own buffers, clock and choice of events.
 ///

@@ -8,8 +8,8 @@ use std::{
 };
 
 use punctual_harness::Outcome;
-use punctual_os::signals::TerminationSignal;
 use punctual_report::Chapter;
+use punctual_system::signals::TerminationSignal;
 
 use crate::{
     benchmark::{Benchmark, Findings},

@@ -5,7 +5,8 @@ use std::time::Duration;
 use punctual_harness::{
     Interruption, MachineFacts, Outcome, Progress, Supervisor, child::Failure, supervisor::Preparation,
 };
-use punctual_os::{CpuSet, TaskId, affinity, signals::TerminationSignal};
+use punctual_os::{CpuSet, TaskId, affinity};
+use punctual_system::signals::TerminationSignal;
 
 use crate::{error::Error, length::Length, settings::Settings};
 

@@ -12,7 +12,8 @@ use punctual_harness::{
     Claim, MachineFacts, Outcome, Row,
     supervisor::{Preparation, Supervisor},
 };
-use punctual_os::{CpuSet, TaskId, affinity, process, signals::Termination};
+use punctual_os::{CpuSet, TaskId, affinity};
+use punctual_system::{process, signals::Termination};
 use punctual_trace::{
     Analysis, Names, Recorded, Session, SessionSettings, kernel::KernelSettings, report, request::Request,
 };

@@ -12,10 +12,8 @@ use punctual_conformance::{
     server::{Server, Setup, reference},
     wire::{LOCATE_REQUEST, REQUEST},
 };
-use punctual_os::{
-    TaskId,
-    perf::{Counter, PerfError},
-};
+use punctual_os::TaskId;
+use punctual_system::perf::{Counter, PerfError};
 
 fn client() -> Orb {
     Orb::builder()

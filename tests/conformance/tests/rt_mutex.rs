@@ -14,7 +14,8 @@ use punctual::{
     LinearMapping, LockError, Mutex, MutexInUse, Orb, Priority, PriorityMapping, SchedulingClass,
     SystemException, SystemExceptionKind,
 };
-use punctual_os::{CpuSet, Granted, Scheduling, TaskId, ThreadSpec, affinity, perf::Counter, scheduling};
+use punctual_os::{CpuSet, Granted, Scheduling, TaskId, ThreadSpec, affinity, scheduling};
+use punctual_system::perf::Counter;
 
 /// Longer than any scheduling delay.
 const FOR_EVER: Duration = Duration::from_secs(60);

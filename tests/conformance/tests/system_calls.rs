@@ -9,10 +9,8 @@ use punctual_conformance::{
     real_time::realtime_or_skip,
     server::{self, Server, Setup},
 };
-use punctual_os::{
-    TaskId,
-    perf::{Counter, PerfError},
-};
+use punctual_os::TaskId;
+use punctual_system::perf::{Counter, PerfError};
 
 const CALLS: u64 = 100;
 

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_os::tracefs::Tracefs;
+use punctual_system::tracefs::Tracefs;
 use serde_json::Value;
 
 fn trace(arguments: &[&str]) -> Output {

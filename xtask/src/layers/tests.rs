@@ -32,6 +32,7 @@ fn upward_imports_are_found() {
     let facade = ("punctual", "crates/punctual");
     let build = ("punctual-build", "idl/build");
     let idl = ("punctual-idl", "idl/front");
+    let system = ("punctual-system", "qualify/system");
     let harness = ("punctual-harness", "qualify/harness");
     let scenarios = ("punctual-scenarios", "qualify/scenarios");
     let flight = ("punctual-flight", "crates/flight");
@@ -48,6 +49,11 @@ fn upward_imports_are_found() {
         (orb, build, Build),
         (orb, build, Dev),
         (build, idl, Normal),
+        (system, os, Normal),
+        (harness, system, Normal),
+        (trace, system, Normal),
+        (scenarios, system, Normal),
+        (cli, system, Normal),
         (harness, os, Normal),
         (orb, flight, Normal),
         (flight, os, Normal),
@@ -82,6 +88,10 @@ fn upward_imports_are_found() {
         (idl, build, Normal),
         (facade, harness, Normal),
         (facade, harness, Dev),
+        (os, system, Dev),
+        (orb, system, Normal),
+        (system, flight, Normal),
+        (system, harness, Normal),
         (flight, orb, Normal),
         (harness, orb, Normal),
         (harness, flight, Normal),

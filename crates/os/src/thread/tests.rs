@@ -1,7 +1,7 @@
 use punctual_types::NativePriority;
 
 use super::*;
-use crate::test_support::{give_up_capabilities, realtime_or_skip, say_skipped};
+use crate::test_support::{give_up_capabilities, realtime_or_skip, report_skip};
 
 #[test]
 fn a_fifo_thread_has_its_class_before_its_function_runs() {
@@ -48,7 +48,7 @@ fn a_refused_class_leaves_the_thread_running_in_the_ordinary_one() {
         .unwrap();
     let limit = rustix::process::getrlimit(rustix::process::Resource::Rtprio).current;
     if limit.is_none_or(|highest| highest >= 99) {
-        return say_skipped("a_refused_class", "RLIMIT_RTPRIO allows 99 to everybody");
+        return report_skip("a_refused_class", "RLIMIT_RTPRIO allows 99 to everybody");
     }
     assert_eq!(
         outcome,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use punctual_os::TaskId;
-use punctual_os::throttling::{self, RealtimeRuntime};
+use punctual_system::throttling::{self, RealtimeRuntime};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use punctual_os::signals::Termination;
-use punctual_os::throttling::{self, RealtimeRuntime};
 use punctual_os::{CpuSet, TaskId, affinity, scheduling};
+use punctual_system::signals::Termination;
+use punctual_system::throttling::{self, RealtimeRuntime};
 
 use super::journal::{self, Entry, Lock, ThrottlingChange};
 use super::{Hands, Prepared, Request, Throttling, scratch};

@@ -6,8 +6,8 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use punctual_harness::supervisor::{Preparation, Prepared, Throttling};
-use punctual_os::throttling::{self, RealtimeRuntime};
 use punctual_os::{CpuSet, TaskId, affinity};
+use punctual_system::throttling::{self, RealtimeRuntime};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 

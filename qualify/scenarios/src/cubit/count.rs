@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use punctual_harness::Child;
-use punctual_os::{
-    TaskId,
+use punctual_os::TaskId;
+use punctual_system::{
+    ContextSwitches,
     perf::{Counter, CounterKind, ProcessCounter},
-    process,
 };
 
 use super::{
@@ -78,7 +78,7 @@ pub(super) fn count(
         counted.user_cpu_us = Some(cycles / rate);
     }
     let switches = || {
-        let of = |process| process::context_switches(process).map(|switches| switches.total());
+        let of = |process| ContextSwitches::of_process(process).map(|switches| switches.total());
         Ok(of(client_id)? + of(server_id)?)
     };
     counted.context_switches = Some(differences(&switches)?);

@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-use punctual_os::namespace;
+use punctual_system::namespace;
 
 use crate::error::Error;
 

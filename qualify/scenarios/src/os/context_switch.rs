@@ -11,8 +11,9 @@ use std::{
 };
 
 use punctual_harness::{Outcome, Row, statistics};
-use punctual_os::{Semaphore, Switches, scheduling};
+use punctual_os::scheduling;
 use punctual_report::{Chapter, Table};
+use punctual_system::{ContextSwitches, Semaphore};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -124,13 +125,13 @@ pub(crate) fn yield_to_each_other(yields: u32) -> Result<Yielded, Error> {
     });
     let yields_through = move |shared: &Shared| {
         shared.start.wait();
-        let before = Switches::of_current();
+        let before = ContextSwitches::of_current_thread();
         shared.began.fetch_min(now_ns(), Ordering::Relaxed);
         for _ in 0..yields {
             scheduling::give_way();
         }
         shared.ended.fetch_min(now_ns(), Ordering::Relaxed);
-        let switches = Switches::of_current().involuntary - before.involuntary;
+        let switches = ContextSwitches::of_current_thread().involuntary - before.involuntary;
         switches.saturating_sub(yields.into())
     };
     let threads = ["yields-1", "yields-2"].map(|name| {

@@ -1,8 +1,9 @@
 //! The mutexes that are compared: those of POSIX threads, and ours.
 
 use punctual::NativePriority;
-use punctual_os::posix_mutex::Protocol;
-use punctual_os::{PiMutex, PiMutexGuard, PosixMutex, ceiling, posix_mutex};
+use punctual_os::{PiMutex, PiMutexGuard, ceiling};
+use punctual_system::posix_mutex::Protocol;
+use punctual_system::{PosixMutex, posix_mutex};
 use serde::{Deserialize, Serialize};
 
 use super::samples::now_ns;

@@ -12,8 +12,8 @@ use std::{
 };
 
 use punctual_harness::{Claim, Outcome, Row};
-use punctual_os::Semaphore;
 use punctual_report::{Chapter, Figure, Table};
+use punctual_system::Semaphore;
 use serde::{Deserialize, Serialize};
 
 use super::{

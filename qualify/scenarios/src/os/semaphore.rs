@@ -15,8 +15,9 @@ use punctual_harness::{
     blocks::{interleave, median_ratio},
     statistics,
 };
-use punctual_os::{Semaphore, Thread};
+use punctual_os::Thread;
 use punctual_report::{Chapter, Figure, Table};
+use punctual_system::Semaphore;
 use serde::{Deserialize, Serialize};
 
 use super::{

@@ -12,8 +12,9 @@ use std::{
 };
 
 use punctual_harness::{Outcome, Row};
-use punctual_os::{Switches, scheduling};
+use punctual_os::scheduling;
 use punctual_report::{Chapter, Figure, Table};
+use punctual_system::ContextSwitches;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -96,7 +97,7 @@ fn switch(question: &Question) -> Result<Answer, Error> {
         let shared = Arc::clone(&shared);
         fifo(format!("switches-{number}"), PRIORITY).spawn(move || {
             shared.start.wait();
-            let (before, mut yields) = (Switches::of_current().involuntary, 0);
+            let (before, mut yields) = (ContextSwitches::of_current_thread().involuntary, 0);
             while !shared.log.is_full() {
                 shared.left.store(now_ns(), Ordering::Relaxed);
                 scheduling::give_way();
@@ -104,7 +105,7 @@ fn switch(question: &Question) -> Result<Answer, Error> {
                 shared.log.record(shared.left.load(Ordering::Relaxed), arrived);
                 yields += 1;
             }
-            (Switches::of_current().involuntary - before).saturating_sub(yields)
+            (ContextSwitches::of_current_thread().involuntary - before).saturating_sub(yields)
         })
     });
     // Each is started before the first one is waited for.

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use punctual_harness::{Span, TraceInstance, watchdog::above_all};
-use punctual_os::{CpuSet, Thread, ThreadSpec, clock, process};
+use punctual_os::{CpuSet, Thread, ThreadSpec, clock};
+use punctual_system::process;
 
 use super::{
     missing_switches,

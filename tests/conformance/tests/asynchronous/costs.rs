@@ -4,7 +4,8 @@ use std::task::Waker;
 
 use punctual::Priority;
 use punctual_conformance::{peer::wait_until, server::Server};
-use punctual_os::{TaskId, alloc_counter::count_allocations, perf::Counter};
+use punctual_os::{TaskId, alloc_counter::count_allocations};
+use punctual_system::perf::Counter;
 
 use super::{Client, block_on, poll_with};
 

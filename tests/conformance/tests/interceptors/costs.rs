@@ -10,11 +10,8 @@ use punctual_conformance::{
     conformance::{Longs, ProbeRef},
     server::Server,
 };
-use punctual_os::{
-    TaskId,
-    alloc_counter::count_allocations,
-    perf::{Counter, PerfError},
-};
+use punctual_os::{TaskId, alloc_counter::count_allocations};
+use punctual_system::perf::{Counter, PerfError};
 
 use super::{client, server};
 

@@ -2,10 +2,8 @@
 
 use punctual::{Limits, Priority};
 use punctual_conformance::{conformance::ProbeRef, real_time::priority, server::Server};
-use punctual_os::{
-    TaskId,
-    perf::{Counter, PerfError},
-};
+use punctual_os::TaskId;
+use punctual_system::perf::{Counter, PerfError};
 
 use super::Client;
 

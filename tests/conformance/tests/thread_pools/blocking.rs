@@ -8,7 +8,8 @@ use punctual_conformance::{
     server::client,
     wire::COMMON,
 };
-use punctual_os::{TaskId, perf::Counter};
+use punctual_os::TaskId;
+use punctual_system::perf::Counter;
 
 use super::{plain, prefix, seen, threads_of, wait_at_gate};
 

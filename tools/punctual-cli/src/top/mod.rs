@@ -16,7 +16,7 @@ use std::{
 };
 
 use clap::Args;
-use punctual_os::signals::Termination;
+use punctual_system::signals::Termination;
 
 use self::{ask::Failed, change::Change};
 

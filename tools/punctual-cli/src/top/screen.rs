@@ -4,7 +4,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_os::signals::Termination;
+use punctual_system::signals::Termination;
 use ratatui::{
     DefaultTerminal, Frame,
     crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},

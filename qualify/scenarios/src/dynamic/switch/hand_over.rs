@@ -6,9 +6,10 @@ use std::sync::{
 };
 
 use punctual::NativePriority;
-use punctual_os::{Scheduling, Semaphore};
+use punctual_os::Scheduling;
 use punctual_rtsched::{Mechanism, RtScheduling};
 use punctual_sched::dynamic::SchedulingParameters;
+use punctual_system::Semaphore;
 
 use super::{super::disciplines::Named, Way};
 use crate::{

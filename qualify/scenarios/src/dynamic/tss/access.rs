@@ -7,8 +7,8 @@ use punctual_harness::{
     blocks::median_ratio,
     statistics::{mean, median},
 };
-use punctual_os::PosixKey;
 use punctual_rtsched::storage::{ObjectKey, StorageKey, ThreadStorage, WordKey};
+use punctual_system::PosixKey;
 use serde::{Deserialize, Serialize};
 
 use super::{KEYS, PRIORITY, SOURCE};

@@ -4,8 +4,8 @@ use punctual_harness::{
     Claim, Outcome, Row,
     statistics::{LinearFit, median},
 };
-use punctual_os::PosixKey;
 use punctual_rtsched::storage::StorageKey;
+use punctual_system::PosixKey;
 use serde::{Deserialize, Serialize};
 
 use super::{KEYS, POSIX_KEYS, PRIORITY, SOURCE};

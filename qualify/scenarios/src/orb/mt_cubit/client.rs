@@ -5,7 +5,8 @@ use std::{
 
 use punctual::{Orb, Priority};
 use punctual_harness::{Span, child::Control};
-use punctual_os::{Switches, TaskId, ThreadSpec, clock, process::context_switches};
+use punctual_os::{TaskId, ThreadSpec, clock};
+use punctual_system::ContextSwitches;
 use serde::{Deserialize, Serialize};
 
 use super::{pacing::Pacing, slices::Slices};
@@ -191,13 +192,11 @@ impl Client {
         };
         let over = begin + Duration::from_secs_f64(self.seconds);
         let mut pacing = Pacing::of_rate(self.spec.hz);
-        let switches = || {
-            let of_thread = Switches::of_current();
-            of_thread.voluntary + of_thread.involuntary
-        };
+        let switches = || ContextSwitches::of_current_thread().total();
         let of_server = || {
-            self.watched
-                .map_or(Ok(0), |server| Ok::<_, Error>(context_switches(server)?.total()))
+            self.watched.map_or(Ok(0), |server| {
+                Ok::<_, Error>(ContextSwitches::of_process(server)?.total())
+            })
         };
         let of_server_before = of_server()?;
         self.wait_for_slice(begin);

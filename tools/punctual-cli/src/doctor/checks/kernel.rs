@@ -1,4 +1,4 @@
-use punctual_os::throttling::RealtimeRuntime;
+use punctual_system::throttling::RealtimeRuntime;
 
 use crate::doctor::{
     finding::{Finding, Remedy, Subject, quoted},

@@ -10,7 +10,7 @@ use std::ptr;
 /// back.
 ///
 /// ```
-/// use punctual_os::PosixKey;
+/// use punctual_system::PosixKey;
 /// let key = PosixKey::new()?;
 /// assert_eq!(key.get(), 0);
 /// key.set(7)?;

@@ -1,7 +1,7 @@
 //! The mutexes of POSIX threads, with each of their protocols against priority inversion.
 //!
 //! To measure what the system offers programs, and to show what happens without a protocol. Locks of the ORB are
-//! [`PiMutex`](crate::PiMutex) and [`InheritingLock`](crate::InheritingLock).
+//! [`PiMutex`](punctual_os::PiMutex) and [`InheritingLock`](punctual_os::InheritingLock).
 
 use std::cell::UnsafeCell;
 use std::io;
@@ -23,7 +23,7 @@ pub enum Protocol {
 /// A mutex without data (`pthread_mutex_t`, PTHREAD_MUTEX_NORMAL): locking it twice in one thread blocks for ever.
 ///
 /// ```
-/// use punctual_os::posix_mutex::{PosixMutex, Protocol};
+/// use punctual_system::posix_mutex::{PosixMutex, Protocol};
 /// let mutex = PosixMutex::new(Protocol::Inherit)?;
 /// let owned = mutex.lock()?;
 /// drop(owned);
@@ -155,8 +155,8 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
-    use crate::test_support::realtime_or_skip;
-    use crate::{CpuSet, Scheduling, TaskId, ThreadSpec, affinity, scheduling};
+    use punctual_fixtures::realtime_or_skip;
+    use punctual_os::{CpuSet, Scheduling, TaskId, ThreadSpec, affinity, scheduling};
 
     #[test]
     fn one_thread_at_a_time_owns_it() {
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_ceiling_holds_for_as_long_as_the_mutex() {
-        if !realtime_or_skip("a_ceiling_holds_for_as_long_as_the_mutex") {
+        if !realtime_or_skip() {
             return;
         }
         let spec = ThreadSpec::new("owner").scheduling(Scheduling::fifo(NativePriority(7)));
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_thread_above_the_ceiling_may_not_lock() {
-        if !realtime_or_skip("a_thread_above_the_ceiling_may_not_lock") {
+        if !realtime_or_skip() {
             return;
         }
         let spec = ThreadSpec::new("above").scheduling(Scheduling::fifo(NativePriority(8)));
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn an_owner_inherits_the_priority_of_its_waiter() {
-        if !realtime_or_skip("an_owner_inherits_the_priority_of_its_waiter") {
+        if !realtime_or_skip() {
             return;
         }
         let cpu = affinity::current().iter().next().unwrap();

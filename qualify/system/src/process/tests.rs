@@ -1,11 +1,13 @@
+//! Tests with child processes.
+
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::ThreadSpec;
+use punctual_os::ThreadSpec;
 
 #[test]
-fn a_thread_is_listed_while_it_lives() {
+fn a_running_thread_is_listed() {
     let me = TaskId::current_process();
     let thread = ThreadSpec::new("listed")
         .affinity(CpuSet::single(0))
@@ -19,7 +21,7 @@ fn a_thread_is_listed_while_it_lives() {
         cpus: CpuSet::single(0),
     };
     assert!(placed_threads().unwrap().contains(&listed));
-    assert_eq!(name_of(thread.tid()).unwrap(), "listed");
+    assert_eq!(thread.tid().name().unwrap(), "listed");
     thread.thread().unpark();
     thread.join().unwrap();
 }
@@ -42,38 +44,6 @@ fn all_threads_of_another_process_are_pinned() {
 }
 
 #[test]
-fn blocking_is_a_voluntary_switch() {
-    // Of a process of its own: the threads of other tests come and go in this one.
-    let script = "read a; sleep 0.01; sleep 0.01; read b";
-    let mut child = Command::new("sh")
-        .args(["-c", script])
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let id = TaskId::of_child(&child);
-    let before = settled_switches(id);
-    std::io::Write::write_all(child.stdin.as_mut().unwrap(), b"go\n").unwrap();
-    let after = settled_switches(id);
-    assert!(after.voluntary >= before.voluntary + 2, "{before:?} {after:?}");
-    assert_eq!(after.total(), after.voluntary + after.involuntary);
-    child.kill().unwrap();
-    child.wait().unwrap();
-}
-
-/// The counts once they have not changed for 40 ms.
-fn settled_switches(process: TaskId) -> ContextSwitches {
-    let mut last = context_switches(process).unwrap();
-    loop {
-        std::thread::sleep(Duration::from_millis(40));
-        let now = context_switches(process).unwrap();
-        if now == last {
-            return now;
-        }
-        last = now;
-    }
-}
-
-#[test]
 fn a_child_is_killed_when_the_thread_that_started_it_ends() {
     let start = || {
         let child = sleeper(kill_with_starter(&mut Command::new("sleep")));
@@ -86,14 +56,14 @@ fn a_child_is_killed_when_the_thread_that_started_it_ends() {
     while child.try_wait().unwrap().is_none() {
         assert!(
             began.elapsed() < Duration::from_secs(4),
-            "it outlives its starter"
+            "the child outlives the thread that started it"
         );
         std::thread::sleep(Duration::from_millis(2));
     }
 }
 
 #[test]
-fn a_parent_that_is_not_the_parent_is_noticed() {
+fn a_wrong_parent_is_an_error() {
     let stranger = TaskId::current_process();
     let child = ThreadSpec::new("starter").spawn(move || {
         let mut command = Command::new("sleep");

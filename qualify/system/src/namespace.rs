@@ -19,7 +19,8 @@ pub fn unshare_network() -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ThreadSpec, test_support::say_skipped};
+    use punctual_fixtures::{Missing, skip};
+    use punctual_os::ThreadSpec;
 
     #[test]
     fn a_new_network_is_another_one_and_only_this_threads() {
@@ -28,7 +29,7 @@ mod tests {
         let inside = ThreadSpec::new("apart").spawn(move || unshare_network().map(|()| network()));
         match inside.unwrap().join().unwrap() {
             Ok(inside) => assert_ne!(inside, before),
-            Err(error) => say_skipped("a_new_network_is_another_one", &error.to_string()),
+            Err(error) => skip(Missing::from_error(&error), error),
         }
         assert_eq!(network(), before);
     }

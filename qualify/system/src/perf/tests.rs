@@ -1,17 +1,33 @@
 use super::*;
-use crate::ThreadSpec;
-use crate::test_support::{give_up_capabilities, say_skipped};
+use punctual_fixtures::{Missing, skip};
+use punctual_os::ThreadSpec;
 
 /// The counter, or `None` with a printed reason where the machine or the rights do not allow it.
-fn open_or_skip(test: &str, open: Result<Counter, PerfError>) -> Option<Counter> {
+fn open_or_skip(open: Result<Counter, PerfError>) -> Option<Counter> {
     match open {
         Ok(counter) => Some(counter),
         Err(error @ PerfError::NoSuchTask(_)) => panic!("{error}"),
         Err(error) => {
-            say_skipped(test, &error.to_string());
+            let missing = match error {
+                PerfError::Unsupported { .. } => Missing::Machine,
+                _ => Missing::Right,
+            };
+            skip(missing, error);
             None
         }
     }
+}
+
+/// Drops the capabilities of the calling thread.
+fn drop_capabilities() {
+    use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+    let none = CapabilitySet::empty();
+    let sets = CapabilitySets {
+        effective: none,
+        permitted: none,
+        inheritable: none,
+    };
+    set_capabilities(None, sets).unwrap();
 }
 
 fn make_system_calls(number: u64) {
@@ -23,7 +39,7 @@ fn make_system_calls(number: u64) {
 #[test]
 fn system_calls_are_counted_exactly() {
     let me = TaskId::current_thread();
-    let Some(counter) = open_or_skip("system_calls_are_counted_exactly", Counter::syscalls(me, false)) else {
+    let Some(counter) = open_or_skip(Counter::syscalls(me, false)) else {
         return;
     };
     make_system_calls(5);
@@ -45,8 +61,7 @@ fn system_calls_are_counted_exactly() {
 #[test]
 fn a_process_is_counted_over_its_threads_and_those_they_start() {
     let me = TaskId::current_thread();
-    let test = "a_process_is_counted_over_its_threads_and_those_they_start";
-    if open_or_skip(test, Counter::syscalls(me, true)).is_none() {
+    if open_or_skip(Counter::syscalls(me, true)).is_none() {
         return;
     }
     // Of a process of its own: the threads of other tests come and go in this one.
@@ -75,9 +90,8 @@ fn a_process_is_counted_over_its_threads_and_those_they_start() {
 
 #[test]
 fn a_thread_that_is_started_later_is_inherited() {
-    let test = "a_thread_that_is_started_later_is_inherited";
     let count = |inherit| {
-        let counter = open_or_skip(test, Counter::syscalls(TaskId::current_thread(), inherit))?;
+        let counter = open_or_skip(Counter::syscalls(TaskId::current_thread(), inherit))?;
         counter.enable().unwrap();
         ThreadSpec::new("later")
             .spawn(|| make_system_calls(5000))
@@ -97,10 +111,7 @@ fn a_thread_that_is_started_later_is_inherited() {
 #[test]
 fn sleeping_is_a_context_switch() {
     let me = TaskId::current_thread();
-    let Some(counter) = open_or_skip(
-        "sleeping_is_a_context_switch",
-        Counter::context_switches(me, false),
-    ) else {
+    let Some(counter) = open_or_skip(Counter::context_switches(me, false)) else {
         return;
     };
     counter.enable().unwrap();
@@ -111,10 +122,7 @@ fn sleeping_is_a_context_switch() {
 #[test]
 fn twice_the_work_takes_about_twice_the_cycles() {
     let me = TaskId::current_thread();
-    let Some(counter) = open_or_skip(
-        "twice_the_work_takes_about_twice_the_cycles",
-        Counter::user_cycles(me, false),
-    ) else {
+    let Some(counter) = open_or_skip(Counter::user_cycles(me, false)) else {
         return;
     };
     let cycles = |rounds: u64| {
@@ -135,7 +143,7 @@ fn twice_the_work_takes_about_twice_the_cycles() {
 #[test]
 fn a_refusal_says_what_to_do() {
     let refused = ThreadSpec::new("no-rights").spawn(|| {
-        give_up_capabilities();
+        drop_capabilities();
         Counter::context_switches(TaskId::new(1).unwrap(), false)
     });
     match refused.unwrap().join().unwrap() {
@@ -143,7 +151,7 @@ fn a_refusal_says_what_to_do() {
             assert!(error.to_string().contains("setcap cap_perfmon+ep"), "{error}");
         }
         Err(other) => panic!("{other}"),
-        Ok(_) => say_skipped("a_refusal_says_what_to_do", "everybody may count on this machine"),
+        Ok(_) => skip(Missing::Machine, "every user may count on this machine"),
     }
 }
 

@@ -4,7 +4,8 @@ mod settings;
 
 pub use settings::KernelSettings;
 
-use crate::CpuSet;
+use punctual_os::CpuSet;
+
 use crate::throttling::{self, RealtimeRuntime};
 
 /// What the machine is.

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use crate::Doorbell;
+use punctual_os::Doorbell;
 
 /// Notices that the process has been asked to end, so that it can put things right first.
 ///
@@ -15,7 +15,7 @@ use crate::Doorbell;
 /// child process starts with the signals as usual.
 ///
 /// ```
-/// let termination = punctual_os::signals::Termination::watch()?;
+/// let termination = punctual_system::signals::Termination::watch()?;
 /// while termination.requested().is_none() {
 ///     // ... one piece of work; or wait in a `Poller` that `termination` was added to
 ///     # break;

@@ -1,8 +1,8 @@
 //! Signals go to the whole process, so they have a test process of their own.
 use std::time::Duration;
 
-use punctual_os::signals::{Termination, TerminationSignal};
 use punctual_os::{Events, Interest, Poller, Trigger};
+use punctual_system::signals::{Termination, TerminationSignal};
 
 #[test]
 fn a_signal_sets_the_flag_and_wakes_the_waiting_place() {

@@ -1,6 +1,6 @@
 //! How the kernel is set, where it says so.
 
-use crate::CpuSet;
+use punctual_os::CpuSet;
 
 /// Settings that decide about latencies.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -4,7 +4,8 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use super::{CounterKind, PerfError};
-use crate::{TaskId, tracefs};
+use crate::tracefs;
+use punctual_os::TaskId;
 
 /// `perf_event_attr` in its first published size, which every kernel accepts. Source: linux/perf_event.h.
 #[repr(C)]

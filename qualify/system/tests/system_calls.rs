@@ -1,17 +1,16 @@
 //! What the request path costs in system calls, as the kernel counts them.
 use std::time::Duration;
 
-use punctual_os::perf::Counter;
 use punctual_os::{
     Doorbell, Events, Interest, PiCondvar, PiMutex, Poller, Scheduling, TaskId, Trigger, scheduling,
 };
+use punctual_system::perf::Counter;
 
 #[test]
-#[expect(clippy::disallowed_macros, reason = "a test may write to the terminal")]
 fn the_budgets_of_the_request_path() {
     let counter = match Counter::syscalls(TaskId::current_thread(), false) {
         Ok(counter) => counter,
-        Err(error) => return eprintln!("skipped the_budgets_of_the_request_path: {error}"),
+        Err(error) => return punctual_fixtures::skip(punctual_fixtures::Missing::Right, error),
     };
     let count = |run: &mut dyn FnMut()| {
         counter.reset().unwrap();

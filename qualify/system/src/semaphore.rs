@@ -9,7 +9,7 @@ use std::io;
 /// what the system offers programs, and to let threads wait for their turn in measurements.
 ///
 /// ```
-/// use punctual_os::Semaphore;
+/// use punctual_system::Semaphore;
 /// let semaphore = Semaphore::new(1)?;
 /// assert!(semaphore.try_acquire());
 /// assert!(!semaphore.try_acquire());
@@ -85,8 +85,8 @@ mod tests {
     use punctual_types::NativePriority;
 
     use super::*;
-    use crate::test_support::realtime_or_skip;
-    use crate::{CpuSet, PiMutex, Scheduling, ThreadSpec, affinity};
+    use punctual_fixtures::realtime_or_skip;
+    use punctual_os::{CpuSet, PiMutex, Scheduling, ThreadSpec, affinity};
 
     #[test]
     fn what_is_released_is_acquired_by_another() {
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_highest_priority_goes_on_first() {
-        if !realtime_or_skip("the_highest_priority_goes_on_first") {
+        if !realtime_or_skip() {
             return;
         }
         let cpu = affinity::current().iter().next().unwrap();

@@ -6,8 +6,9 @@ use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use crate::{TaskId, process};
+use crate::process;
 use attributes::Attributes;
+use punctual_os::TaskId;
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
