@@ -7,7 +7,7 @@ use punctual::{
     PriorityBand, PriorityModel, PriorityTransform, Protocol, ProtocolPolicy, QueueLimits, SchedulingClass,
     ThreadPoolBuilder, WaitStrategy,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::{Longs, ProbeRef},
     server::{self, Server, Setup},
 };

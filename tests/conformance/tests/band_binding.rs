@@ -7,10 +7,12 @@ use punctual::{
     Completion, LaneWait, Minor, OnExcess, Orb, PolicyOverrides, Priority, PriorityBand, PriorityModel,
     QueueLimits, SchedulingClass, SystemException, SystemExceptionKind as Kind, ThreadPoolBuilder,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     peer::{Listener, Peer},
-    real_time::{HIGH, LOW, RealTime, ordinary_client, priority, propagated, propagated_in},
+    priorities::{HIGH, LOW},
+    priority,
+    real_time::{RealTime, ordinary_client, propagated, propagated_in},
     recorder::{CLIENT_PROPAGATED, Recorder, band, model, policies, resolve},
     server::{Profile, Server, reference},
     wire::{COMMON, DIALECTS, Dialect, LOCATE_REQUEST, Message, REQUEST},

@@ -4,13 +4,11 @@ use punctual::{
     Completion, Minor, Orb, PolicyOverrides, Priority, PriorityBand, SchedulingClass, SystemException,
     SystemExceptionKind as Kind,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
+    priorities::{HIGH, LOW},
     recorder::{CLIENT_PROPAGATED, Recorder, SERVER_DECLARED, band, bands, endpoints, model, policies},
 };
-
-const LOW: i16 = 10_922;
-const HIGH: i16 = 32_767;
 
 fn client() -> Orb {
     Orb::builder()

@@ -3,7 +3,7 @@
 use std::{sync::Barrier, thread};
 
 use punctual::{Completion, Limits, Minor, SystemException, SystemExceptionKind as Kind};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     peer::Listener,
     recorder::{Recorder, resolve},

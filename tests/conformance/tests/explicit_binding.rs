@@ -6,10 +6,12 @@ use punctual::{
     Completion, Minor, Orb, PolicyOverrides, Priority, PriorityModel, SchedulingClass, SystemException,
     SystemExceptionKind as Kind,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
+    priority,
     recorder::{CLIENT_PROPAGATED, Recorder, band, endpoints, model, policies, resolve},
     server::{Server, Setup, reference},
+    skip_error,
     wire::{LOCATE_REQUEST, REQUEST},
 };
 use punctual_os::TaskId;
@@ -21,10 +23,6 @@ fn client() -> Orb {
         .lock_memory(false)
         .build()
         .unwrap()
-}
-
-fn priority(value: i16) -> Priority {
-    Priority::new(value).unwrap()
 }
 
 /// The system calls of the next call on this thread.
@@ -116,7 +114,7 @@ fn the_first_call_connects_unless_it_was_bound() {
                 // Its socket, connect, and what sets them up.
                 assert!(unbound > expected + 2, "{name}: {unbound}");
             }
-            [Err(error), _] | [_, Err(error)] => return eprintln!("skipped {name}: {error}"),
+            [Err(error), _] | [_, Err(error)] => return skip_error(&error),
         }
     }
 }
@@ -167,7 +165,7 @@ fn it_says_why_not() {
 }
 
 fn unused_port() -> u16 {
-    punctual_conformance::peer::Listener::open().port
+    punctual_fixtures::peer::Listener::open().port
 }
 
 /// All that is wrong is listed, not just what a call would notice first.

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use punctual::{Orb, Priority, PriorityModel, SchedulingClass};
-use punctual_conformance::server::Setup;
+use punctual_fixtures::{server::Setup, skip_error};
 use punctual_flight::{Event, Record, Settings, ThreadRecords, model, operation_id};
 use punctual_os::{CountingAllocator, TaskId, alloc_counter::count_allocations};
 
@@ -26,7 +26,7 @@ fn a_call_leaves_its_records_on_both_sides() {
     let started =
         std::fs::create_dir(&folder.0).and_then(|()| punctual_flight::start(&Settings::new(&folder.0)));
     if let Err(error) = started {
-        return println!("skipped: {error}");
+        return skip_error(&error);
     }
     let client = Orb::builder()
         .scheduling_class(SchedulingClass::Other)

@@ -18,9 +18,9 @@ use punctual::{
     InspectedAt, Inspection, Orb, OrbError, PolicyOverrides, Priority, PriorityBand, PriorityModel,
     QueueLimits, SchedulingClass, SystemExceptionKind,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    peer::wait_until,
+    eventually,
     server::{Server, Setup, client},
 };
 use serde_json::Value;
@@ -43,7 +43,7 @@ fn calls_are_counted_and_timed_on_their_lanes() {
         assert_eq!(probe.twice(21), Ok(42));
     }
     // A lane counts when it has sent the reply.
-    wait_until("the last call is timed", || {
+    eventually("the last call is timed", || {
         timed(&lane(&snapshot(&server), 1)) == 20
     });
     let snapshot = snapshot(&server);
@@ -93,7 +93,7 @@ fn queues_refusals_and_busy_threads_show_while_they_last() {
         server.hooks.await_at_gate(1);
         for (probe, waiting) in probes[1..=2].iter().zip(1..) {
             scope.spawn(move || probe.twice(1));
-            wait_until("it waits", || server.seen(0).queue.requests == waiting);
+            eventually("it waits", || server.seen(0).queue.requests == waiting);
         }
         let refused = probes[3].twice(1);
         let seen = snapshot(&server);
@@ -113,7 +113,7 @@ fn queues_refusals_and_busy_threads_show_while_they_last() {
         (1, 4)
     );
     assert_eq!(number(&seen, "connections"), 4);
-    wait_until("all are served", || timed(&lane(&snapshot(&server), 0)) == 3);
+    eventually("all are served", || timed(&lane(&snapshot(&server), 0)) == 3);
     let lane = lane(&snapshot(&server), 0);
     assert_eq!(
         (
@@ -185,10 +185,10 @@ fn requests_that_take_too_long_for_their_clients_are_late() {
     // By the lane's reckoning, too, which begins when it has read the request.
     thread::sleep(Duration::from_millis(30));
     server.hooks.open_gate();
-    wait_until("the upcall has ended", || {
+    eventually("the upcall has ended", || {
         number(&lane(&snapshot(&server), 0), "late") == 1
     });
-    wait_until("it is timed", || timed(&lane(&snapshot(&server), 0)) == 1);
+    eventually("it is timed", || timed(&lane(&snapshot(&server), 0)) == 1);
 }
 
 /// A client is an ORB like any other.
@@ -265,7 +265,7 @@ fn a_clients_connections_are_counted_by_band_and_its_late_replies() {
         served()
     );
     drop((probe, banded, late, caller));
-    wait_until("all are closed", || {
+    eventually("all are closed", || {
         BANDS.map(|band| open(&served(), band)) == [Some(0); 3] && number(&served(), "connections") == 0
     });
 }
@@ -278,7 +278,7 @@ fn prometheus_gets_what_it_understands_over_both_sockets() {
     };
     let server = setup.start();
     assert_eq!(server.reference_for(&client()).twice(1), Ok(2));
-    wait_until("it is timed", || timed(&lane(&snapshot(&server), 0)) == 1);
+    eventually("it is timed", || timed(&lane(&snapshot(&server), 0)) == 1);
     let InspectedAt { socket, metrics } = server.orb.inspected_at().unwrap();
     let question = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: text/plain\r\n\r\n";
     let over_tcp = ask_all(TcpStream::connect(metrics.unwrap()).unwrap(), question);

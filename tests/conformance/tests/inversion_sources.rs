@@ -9,10 +9,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{CpuSet, NativePriority, Orb, Priority, PriorityModel, SchedulingClass};
-use punctual_conformance::{
+use punctual::{CpuSet, NativePriority, Orb, PriorityModel, SchedulingClass};
+use punctual_fixtures::{
     conformance::{Longs, ProbeRef},
-    peer::{Peer, wait_until},
+    eventually,
+    peer::Peer,
+    priorities::{HIGH, LOW},
+    priority, realtime_or_skip,
     server::{Profile, Server, Setup},
     wire::{COMMON, Reader},
 };
@@ -21,15 +24,9 @@ use punctual_os::{CountingAllocator, Scheduling, affinity, scheduling};
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-const LOW: i16 = 10_922;
 const MIDDLE: NativePriority = NativePriority(50);
-const HIGH: i16 = 32_767;
 /// Where what depends on preemption happens: everything on one CPU.
 const CPU: usize = 0;
-
-fn priority(value: i16) -> Priority {
-    Priority::new(value).unwrap()
-}
 
 /// One thread, one poller, one set of buffers for callers of all priorities.
 fn classic(class: SchedulingClass) -> Server {
@@ -91,11 +88,11 @@ fn note(server: &Server, peer: &mut Peer, value: i32) {
 /// What was served before the gate opened, and all in the end.
 fn served(server: &Server, requests: usize, high_is_free: bool) -> (Vec<i32>, Vec<i32>) {
     if high_is_free {
-        wait_until("the high-priority request", || !server.hooks.journal().is_empty());
+        eventually("the high-priority request", || !server.hooks.journal().is_empty());
     }
     let early = server.hooks.journal();
     server.hooks.open_gate();
-    wait_until("all requests", || server.hooks.journal().len() == requests);
+    eventually("all requests", || server.hooks.journal().len() == requests);
     (early, server.hooks.journal())
 }
 
@@ -182,16 +179,6 @@ fn memory_freestore_a_large_request_costs_others_allocations_only_without_lanes(
     assert_eq!(provoke(&lanes(SchedulingClass::Other)), 0);
 }
 
-/// Whether threads on [`CPU`] may run under SCHED_FIFO; says so where not.
-fn realtime(test: &str) -> bool {
-    let probe = thread::spawn(|| scheduling::set_current(Scheduling::fifo(NativePriority(99))));
-    let granted = probe.join().unwrap().is_ok();
-    if !granted {
-        eprintln!("skipped: no real-time rights ({test})");
-    }
-    granted
-}
-
 /// The calling thread as a client of high priority on [`CPU`].
 fn high_priority_client(server: &Server) -> (Orb, ProbeRef) {
     affinity::set_current(&CpuSet::single(CPU)).unwrap();
@@ -208,7 +195,7 @@ fn high_priority_client(server: &Server) -> (Orb, ProbeRef) {
 
 #[test]
 fn leader_followers_middle_priority_work_delays_the_leader_only_without_lanes() {
-    if !realtime("leader/followers") {
+    if !realtime_or_skip() {
         return;
     }
     // The thread that handles the high-priority request is preempted by work of middle priority.
@@ -217,7 +204,7 @@ fn leader_followers_middle_priority_work_delays_the_leader_only_without_lanes() 
         thread::scope(|scope| {
             let middle = scope.spawn(|| {
                 affinity::set_current(&CpuSet::single(CPU)).unwrap();
-                wait_until("the client", || connected.load(Ordering::SeqCst));
+                eventually("the client", || connected.load(Ordering::SeqCst));
                 scheduling::set_current(Scheduling::fifo(MIDDLE)).unwrap();
                 running.store(true, Ordering::SeqCst);
                 let spin = |at_most, until: &dyn Fn() -> bool| {
@@ -233,7 +220,7 @@ fn leader_followers_middle_priority_work_delays_the_leader_only_without_lanes() 
             let high = scope.spawn(|| {
                 let (_client, probe) = high_priority_client(server);
                 connected.store(true, Ordering::SeqCst);
-                wait_until("the others' work", || running.load(Ordering::SeqCst));
+                eventually("the others' work", || running.load(Ordering::SeqCst));
                 calling.store(true, Ordering::SeqCst);
                 assert_eq!(probe.twice(21), Ok(42));
                 done.load(Ordering::SeqCst)
@@ -253,7 +240,7 @@ fn leader_followers_middle_priority_work_delays_the_leader_only_without_lanes() 
 #[test]
 fn poa_a_million_activations_delay_nobody_with_lanes() {
     const MILLION: u64 = 1_000_000;
-    if !realtime("POA") {
+    if !realtime_or_skip() {
         return;
     }
     // How many calls of high priority were made, and during how many of them objects were activated.
@@ -261,7 +248,7 @@ fn poa_a_million_activations_delay_nobody_with_lanes() {
         let ready = AtomicBool::new(false);
         thread::scope(|scope| {
             let low = scope.spawn(|| {
-                wait_until("the caller of high priority", || ready.load(Ordering::SeqCst));
+                eventually("the caller of high priority", || ready.load(Ordering::SeqCst));
                 affinity::set_current(&CpuSet::single(CPU)).unwrap();
                 let client = Orb::builder()
                     .scheduling_class(SchedulingClass::Fifo)

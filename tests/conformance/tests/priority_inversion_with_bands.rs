@@ -8,9 +8,9 @@ use punctual::{
     CpuSet, Minor, Orb, PolicyOverrides, Priority, PriorityBand, PriorityModel, SchedulingClass,
     SystemExceptionKind as Kind,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    peer::wait_until,
+    eventually, priority, realtime_or_skip,
     recorder::band,
     server::{Server, Setup},
 };
@@ -22,10 +22,6 @@ const LOW: i16 = 5_000;
 const HIGH: i16 = 30_000;
 /// Everything that competes is on one CPU.
 const CPU: usize = 0;
-
-fn priority(value: i16) -> Priority {
-    Priority::new(value).unwrap()
-}
 
 fn server(lanes: bool, class: SchedulingClass) -> Server {
     let setup = Setup {
@@ -114,11 +110,11 @@ fn only_lanes_and_bands_together_let_the_urgent_one_pass() {
             at(HIGH);
             probe.note(URGENT).unwrap();
             if lanes {
-                wait_until("the urgent one", || !server.hooks.journal().is_empty());
+                eventually("the urgent one", || !server.hooks.journal().is_empty());
                 assert_eq!(server.hooks.journal(), [URGENT]);
             }
             server.hooks.open_gate();
-            wait_until("all", || server.hooks.journal().len() == 4);
+            eventually("all", || server.hooks.journal().len() == 4);
         });
         let expected = if lanes {
             [URGENT, 1, 2, 3]
@@ -132,8 +128,8 @@ fn only_lanes_and_bands_together_let_the_urgent_one_pass() {
 /// The low-priority request burns the only CPU: with real-time scheduling the urgent one interrupts it, given lanes and bands.
 #[test]
 fn the_urgent_one_interrupts_what_runs() {
-    if !server(true, SchedulingClass::Fifo).pool.is_realtime() {
-        return eprintln!("skipped: no real-time rights");
+    if !realtime_or_skip() {
+        return;
     }
     const WORK: i32 = 50_000;
     for (lanes, banded) in [(false, false), (false, true), (true, true)] {
@@ -156,7 +152,7 @@ fn the_urgent_one_interrupts_what_runs() {
             let urgent = scope.spawn(|| {
                 let (_orb, probe) = on_the_cpu(HIGH);
                 connected.wait();
-                wait_until("the work", || server.hooks.activations() > 0);
+                eventually("the work", || server.hooks.activations() > 0);
                 assert_eq!(probe.twice(21), Ok(42));
                 server.hooks.activations()
             });

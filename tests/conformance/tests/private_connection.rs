@@ -3,7 +3,7 @@
 use std::thread;
 
 use punctual::{Orb, PolicyOverrides};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     recorder::{CLIENT_PROPAGATED, Recorder, band, model, policies},
     server::client,

@@ -5,7 +5,7 @@ use punctual::{
     SystemException, SystemExceptionKind as Kind,
 };
 use punctual_cdr::TaggedProfile;
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     peer::Listener,
     recorder::{CLIENT_PROPAGATED, Recorder, SERVER_DECLARED, band, endpoints, model, policies, resolve},

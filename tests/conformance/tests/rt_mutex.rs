@@ -1,5 +1,6 @@
 //! `RTCORBA::Mutex` as programs see it: after TAO's regression test RTMutex, and who runs before whom.
 
+use punctual_fixtures::{priority, realtime_or_skip, skip_error};
 use std::{
     sync::{
         Arc,
@@ -14,7 +15,7 @@ use punctual::{
     LinearMapping, LockError, Mutex, MutexInUse, Orb, Priority, PriorityMapping, SchedulingClass,
     SystemException, SystemExceptionKind,
 };
-use punctual_os::{CpuSet, Granted, Scheduling, TaskId, ThreadSpec, affinity, scheduling};
+use punctual_os::{CpuSet, Scheduling, TaskId, ThreadSpec, affinity, scheduling};
 use punctual_system::perf::Counter;
 
 /// Longer than any scheduling delay.
@@ -22,10 +23,6 @@ const FOR_EVER: Duration = Duration::from_secs(60);
 
 fn orb() -> Orb {
     Orb::builder().lock_memory(false).build().expect("an ORB")
-}
-
-fn priority(value: i16) -> Priority {
-    Priority::new(value).unwrap()
 }
 
 const LOW: i16 = 5_000;
@@ -44,8 +41,9 @@ fn lock_and_unlock() {
 #[test]
 fn without_contention_it_makes_no_system_call() {
     let mutex = orb().create_mutex();
-    let Ok(counter) = Counter::syscalls(TaskId::current_thread(), false) else {
-        return eprintln!("skipped without_contention_it_makes_no_system_call: no right to count");
+    let counter = match Counter::syscalls(TaskId::current_thread(), false) {
+        Ok(counter) => counter,
+        Err(error) => return skip_error(&error),
     };
     drop(mutex.lock().unwrap());
     counter.enable().unwrap();
@@ -170,7 +168,7 @@ fn a_destroyed_mutex_is_gone_for_all() {
 
 #[test]
 fn waiters_get_it_by_priority() {
-    if !realtime_or_skip("waiters_get_it_by_priority") {
+    if !realtime_or_skip() {
         return;
     }
     let orb = orb();
@@ -198,7 +196,7 @@ fn waiters_get_it_by_priority() {
 
 #[test]
 fn inheritance_keeps_medium_from_running_before_high() {
-    if !realtime_or_skip("inheritance_keeps_medium_from_running_before_high") {
+    if !realtime_or_skip() {
         return;
     }
     let orb = orb();
@@ -209,7 +207,7 @@ fn inheritance_keeps_medium_from_running_before_high() {
 
 #[test]
 fn a_ceiling_keeps_medium_from_running_before_high() {
-    if !realtime_or_skip("a_ceiling_keeps_medium_from_running_before_high") {
+    if !realtime_or_skip() {
         return;
     }
     let orb = orb();
@@ -221,7 +219,7 @@ fn a_ceiling_keeps_medium_from_running_before_high() {
 /// Shows that the two tests above can fail.
 #[test]
 fn without_either_medium_runs_before_high() {
-    if !realtime_or_skip("without_either_medium_runs_before_high") {
+    if !realtime_or_skip() {
         return;
     }
     let plain = Arc::new(std::sync::Mutex::new(()));
@@ -234,7 +232,7 @@ fn without_either_medium_runs_before_high() {
 
 #[test]
 fn the_owner_runs_at_the_ceiling_and_afterwards_as_before() {
-    if !realtime_or_skip("the_owner_runs_at_the_ceiling_and_afterwards_as_before") {
+    if !realtime_or_skip() {
         return;
     }
     let orb = orb();
@@ -265,7 +263,7 @@ fn the_owner_runs_at_the_ceiling_and_afterwards_as_before() {
 
 #[test]
 fn a_wait_in_vain_for_a_ceiling_restores_the_priority() {
-    if !realtime_or_skip("a_wait_in_vain_for_a_ceiling_restores_the_priority") {
+    if !realtime_or_skip() {
         return;
     }
     let orb = orb();
@@ -298,7 +296,7 @@ fn in_the_ordinary_class_a_ceiling_raises_nobody() {
 
 #[test]
 fn a_caller_above_the_ceiling_is_told() {
-    if !realtime_or_skip("a_caller_above_the_ceiling_is_told") {
+    if !realtime_or_skip() {
         return;
     }
     let orb = orb();
@@ -398,16 +396,4 @@ fn sleeps(thread: i32) {
 
 fn on_another_thread<T: Send>(f: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| scope.spawn(f).join().unwrap())
-}
-
-fn realtime_or_skip(test: &str) -> bool {
-    let probe = ThreadSpec::new("probe")
-        .scheduling(Scheduling::fifo(punctual::NativePriority(30)))
-        .spawn(|| ())
-        .unwrap();
-    let granted = probe.granted() == Granted::RealTime;
-    if !granted {
-        eprintln!("skipped: no real-time rights ({test})");
-    }
-    granted
 }

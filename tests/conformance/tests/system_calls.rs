@@ -4,10 +4,11 @@ use punctual::{
     Orb, PolicyOverrides, Priority, PriorityBand, PriorityModel, Protocol, ProtocolPolicy,
     ProtocolProperties, QueueLimits, SchedulingClass,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    real_time::realtime_or_skip,
+    realtime_or_skip,
     server::{self, Server, Setup},
+    skip_error,
 };
 use punctual_os::TaskId;
 use punctual_system::perf::{Counter, PerfError};
@@ -44,7 +45,7 @@ fn assert_within_budget(name: &str, probe: &ProbeRef) {
                 "{name}: the lane, {lane}"
             );
         }
-        Err(error) => eprintln!("skipped {name}: {error}"),
+        Err(error) => skip_error(&error),
     }
 }
 
@@ -142,7 +143,7 @@ fn a_lane_that_may_borrow_pays_one_for_each_lane_below() {
             assert_eq!(client, 2 * CALLS, "the client");
             assert!((2 * CALLS..=4 * CALLS + 1).contains(&lane), "the lane, {lane}");
         }
-        Err(error) => eprintln!("skipped a_lane_that_may_borrow_pays_one_for_each_lane_below: {error}"),
+        Err(error) => skip_error(&error),
     }
 }
 
@@ -200,8 +201,9 @@ fn assert_two_share_the_work(server: &Server) {
     let reading = thread_named(name.trim_end().replace(".0", ".io").as_str());
     let [serving, reading] =
         [TaskId::new(serving).unwrap(), reading].map(|thread| Counter::syscalls(thread, false));
-    let (Ok(serving), Ok(reading)) = (serving, reading) else {
-        return eprintln!("skipped with_buffering_two_threads_share_the_work: no right to count");
+    let (serving, reading) = match (serving, reading) {
+        (Ok(serving), Ok(reading)) => (serving, reading),
+        (Err(error), _) | (_, Err(error)) => return skip_error(&error),
     };
     (0..10).for_each(|_| assert_eq!(probe.twice(1), Ok(2)));
     serving.enable().unwrap();
@@ -233,7 +235,7 @@ fn a_priority_without_lanes_costs_two_more_there() {
             assert_eq!(client, 2 * CALLS);
             assert!((4 * CALLS..=5 * CALLS + 1).contains(&thread), "{thread}");
         }
-        Err(error) => eprintln!("skipped: {error}"),
+        Err(error) => skip_error(&error),
     }
 }
 
@@ -241,8 +243,9 @@ fn a_priority_without_lanes_costs_two_more_there() {
 fn calls_inside_one_orb_cost_none() {
     let server = Server::start();
     let probe = &server.probe;
-    let Ok(counter) = Counter::syscalls(TaskId::current_thread(), false) else {
-        return eprintln!("skipped calls_inside_one_orb_cost_none: no right to count");
+    let counter = match Counter::syscalls(TaskId::current_thread(), false) {
+        Ok(counter) => counter,
+        Err(error) => return skip_error(&error),
     };
     (0..10).for_each(|_| assert_eq!(probe.twice(1), Ok(2)));
     counter.enable().unwrap();

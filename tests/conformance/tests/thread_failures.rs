@@ -2,7 +2,11 @@
 
 use std::{fs, process::Command, sync::Barrier, thread, time::Duration};
 
-use punctual_conformance::server::{Setup, client};
+use punctual_fixtures::{
+    Missing,
+    server::{Setup, client},
+    skip_part,
+};
 
 const STACK: usize = 64 << 20;
 
@@ -34,7 +38,7 @@ fn a_refused_thread_is_counted_and_its_requests_are_served_later() {
     let client = client();
     let probe = server.reference_for(&client);
     let seen = || server.pool.statistics()[0].1;
-    let late: punctual_conformance::conformance::ProbeRef =
+    let late: punctual_fixtures::conformance::ProbeRef =
         probe.with_timeout(Duration::from_secs(15)).unchecked();
     let limited = Barrier::new(3);
     thread::scope(|scope| {
@@ -57,7 +61,7 @@ fn a_refused_thread_is_counted_and_its_requests_are_served_later() {
             assert_eq!(server.hooks.arrived_at_gate(), 1);
             assert!(!calls.iter().any(|call| call.is_finished()));
         } else {
-            eprintln!("skipped: no `prlimit`");
+            skip_part(Missing::Peer, "no `prlimit`");
         }
         server.hooks.open_gate();
     });

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, fs, thread};
 
 use punctual::{Inspection, LaneSpec, LaneWait, Priority, PriorityModel, QueueLimits};
-use punctual_conformance::{
-    peer::wait_until,
+use punctual_fixtures::{
+    eventually,
     server::{Server, Setup, client},
 };
 
@@ -96,12 +96,12 @@ fn there_are_the_configured_threads_and_no_others() {
     assert_eq!(servers[0].probe.forward(Some(&probe), 1), Ok(2));
     assert_eq!(probe.forward(Some(&servers[1].probe), 1), Ok(2));
     // An ended thread is listed a moment longer; a hidden one would stay.
-    wait_until("callers have ended", || !names().contains_key("caller"));
+    eventually("callers have ended", || !names().contains_key("caller"));
     assert_eq!(names(), expected, "after calls of all kinds");
     let low = servers[3].reference_for(&client);
     assert_eq!([low.twice(1), low.twice(2)], [Ok(2), Ok(4)]);
     expected.insert("p4-0.1".into(), 1);
     assert_eq!(names(), expected, "the dynamic one");
     drop::<[Server; 5]>(servers);
-    wait_until("all have ended", || names() == before);
+    eventually("all have ended", || names() == before);
 }

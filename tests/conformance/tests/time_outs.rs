@@ -9,7 +9,7 @@ use std::{
 use punctual::{
     Completion, Limits, Minor, Orb, PolicyOverrides, SystemException, SystemExceptionKind as Kind,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::{Longs, ProbeRef},
     peer::Listener,
     recorder::{Recorder, resolve},

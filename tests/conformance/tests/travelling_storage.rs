@@ -11,7 +11,7 @@ use std::{
 };
 
 use punctual::{Interface, Orb, SystemException, SystemExceptionKind};
-use punctual_conformance::travel::{self, PlaceRef};
+use punctual_fixtures::travel::{self, PlaceRef};
 use punctual_os::ThreadSpec;
 use punctual_rtsched::{
     Preemption, ResourceManager, RtScheduling, SchedulingError,

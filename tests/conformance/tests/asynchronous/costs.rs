@@ -3,7 +3,7 @@
 use std::task::Waker;
 
 use punctual::Priority;
-use punctual_conformance::{peer::wait_until, server::Server};
+use punctual_fixtures::{eventually, server::Server};
 use punctual_os::{TaskId, alloc_counter::count_allocations};
 use punctual_system::perf::Counter;
 
@@ -59,7 +59,7 @@ fn the_caller_makes_one_system_call() {
         calls.extend((0..).map(|value| probe.twice_async(value)).take(AT_A_TIME));
         counter.disable().unwrap();
         let started = counter.read().unwrap();
-        wait_until("all replies are there", || {
+        eventually("all replies are there", || {
             client.seen().replies == before + AT_A_TIME as u64
         });
         counter.reset().unwrap();

@@ -9,7 +9,7 @@ use punctual::{
     Completion, Interface as _, Minor, SystemException, SystemExceptionKind as Kind, rt::one_result,
 };
 use punctual_cdr::{CdrError, Encoder};
-use punctual_conformance::{peer::wait_until, server::Server};
+use punctual_fixtures::{eventually, server::Server};
 
 use super::{Client, Count, answer, block_on, comm_failure, lost, poll_with, requests};
 
@@ -25,9 +25,9 @@ fn a_lost_connection_ends_all_of_its_calls() {
         assert!(poll_with(call, &waker).is_pending());
     }
     peer.send(&answer(&due[1]));
-    wait_until("one is woken", || count.get() == 1);
+    eventually("one is woken", || count.get() == 1);
     drop(peer);
-    wait_until("all are woken", || count.get() == 3);
+    eventually("all are woken", || count.get() == 3);
     let [first, second, third] = calls;
     assert_eq!(first.wait(), Err(lost()));
     assert_eq!(block_on(second), Ok(4), "what has arrived stays");
@@ -55,7 +55,7 @@ fn the_end_of_what_reads_replies_ends_them() {
         let (count, waker) = Count::new();
         assert!(poll_with(&mut calls[0], &waker).is_pending());
         end(&client);
-        wait_until("it is woken", || count.get() == 1);
+        eventually("it is woken", || count.get() == 1);
         let ended = comm_failure(Minor::REPLY_THREADPOOL_ENDED);
         assert_eq!(calls.map(|call| call.wait()), [Err(ended), Err(ended)]);
     }
@@ -111,7 +111,7 @@ fn dropped_calls_leave_nothing() {
     let mut call = probe.twice_async(1);
     let request = peer.receive().unwrap();
     peer.send(&answer(&request));
-    wait_until("it is there", || call.is_ready());
+    eventually("it is there", || call.is_ready());
     drop(call);
     let call = probe.twice_async(2);
     let request = peer.receive().unwrap();

@@ -3,8 +3,9 @@
 use std::thread;
 
 use punctual::{Completion, Minor, SystemException, SystemExceptionKind as Kind};
-use punctual_conformance::{
-    conformance::{ProbeRef, probe::GreetError},
+use punctual_fixtures::{
+    conformance::ProbeRef,
+    conformance::probe::GreetError,
     peer::{Listener, Peer},
     server::reference,
     wire::{CLOSE_CONNECTION, COMMON, MESSAGE_ERROR, Message},

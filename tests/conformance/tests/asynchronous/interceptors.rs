@@ -11,8 +11,9 @@ use punctual::{
     },
 };
 use punctual_cdr::Decode;
-use punctual_conformance::{
-    conformance::{Refused, probe::GreetError},
+use punctual_fixtures::{
+    conformance::Refused,
+    conformance::probe::GreetError,
     peer::Listener,
     recorder::resolve,
     server::{Server, reference},
@@ -188,7 +189,7 @@ fn each_poll_is_seen_and_ends() {
     let due = requests(&mut peer, 1);
     assert_eq!(due[0].request().contexts, [(CONTEXT, b"here".to_vec())]);
     peer.send(&answer(&due[0]));
-    punctual_conformance::peer::wait_until("it is woken", || count.get() == 1);
+    punctual_fixtures::eventually("it is woken", || count.get() == 1);
     assert_eq!(block_on(call), Ok(2));
     let good = Some(ReplyStatus::Successful);
     assert_eq!(

@@ -25,7 +25,7 @@ use punctual::{
     AsyncCall, Completion, LaneStatistics, Limits, Minor, Orb, PolicyOverrides, SchedulingClass,
     SystemException, SystemExceptionKind as Kind, ThreadPool,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     peer::{Listener, Peer},
     recorder::resolve,

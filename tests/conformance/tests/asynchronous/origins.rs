@@ -3,10 +3,11 @@
 use std::{thread, time::Duration};
 
 use punctual::{Orb, PolicyOverrides, Priority, SchedulingClass};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     peer::{Listener, Peer},
-    real_time::{LOW, priority},
+    priorities::LOW,
+    priority,
     recorder::{CLIENT_PROPAGATED, model, policies, resolve},
     server::{Server, reference},
     wire::{Message, Reader},

@@ -1,8 +1,9 @@
 use std::thread;
 
 use punctual::{Completion, Minor, SystemException, SystemExceptionKind as Kind};
-use punctual_conformance::{
-    conformance::{Colour, Node, Refused, probe::GreetError},
+use punctual_fixtures::{
+    conformance::probe::GreetError,
+    conformance::{Colour, Node, Refused},
     server::{Server, Setup, UNLUCKY},
 };
 
@@ -92,13 +93,13 @@ fn many_are_outstanding_over_one_connection() {
     assert_eq!(server.seen(0).connections, 1);
     server.hooks.open_gate();
     let sum = block_on(async {
-        let mut sum = 0;
+        let mut sum = 0_i32;
         for call in calls.into_iter().rev() {
             sum += call.await.unwrap();
         }
         sum
     });
-    assert_eq!(sum, (0..CALLS as i32).sum());
+    assert_eq!(sum, (0..CALLS as i32).sum::<i32>());
 }
 
 #[test]
@@ -119,7 +120,7 @@ fn calls_inside_one_orb_are_carried_out_at_the_call() {
 #[test]
 fn what_keeps_it_from_being_sent_is_its_result() {
     let server = Server::start();
-    let client = punctual_conformance::server::client();
+    let client = punctual_fixtures::server::client();
     let probe = server.reference_for(&client);
     let mut call = probe.twice_async(1);
     assert!(call.is_ready());
@@ -129,7 +130,7 @@ fn what_keeps_it_from_being_sent_is_its_result() {
     let client = Client::start();
     let bands = punctual::PolicyOverrides::new().binds_bands(true);
     let bound = server.reference_for(&client.orb).with_policies(bands);
-    let bound: punctual_conformance::conformance::ProbeRef = bound.unchecked();
+    let bound: punctual_fixtures::conformance::ProbeRef = bound.unchecked();
     let minor = Minor::BANDS_BOUND_ASYNCHRONOUSLY;
     let refused = SystemException::new(Kind::InvPolicy, minor, Completion::No);
     assert_eq!(bound.twice_async(1).wait(), Err(refused));

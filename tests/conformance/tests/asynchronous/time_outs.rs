@@ -6,9 +6,10 @@ use std::{
 };
 
 use punctual::{Completion, Limits, Minor, PolicyOverrides, SystemException, SystemExceptionKind as Kind};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    peer::{Listener, wait_until},
+    eventually,
+    peer::Listener,
     recorder::resolve,
     server::{Setup, client, reference},
 };
@@ -96,8 +97,8 @@ fn the_one_that_ends_first_is_woken_first() {
     let last = start(&played[0], 60_000);
     let second = start(&played[1], 400);
     let first = start(&played[0], 50);
-    wait_until("the first one", || first.1.get() == 1);
-    wait_until("the second one", || second.1.get() == 1);
+    eventually("the first one", || first.1.get() == 1);
+    eventually("the second one", || second.1.get() == 1);
     assert_eq!((first.0.wait(), second.0.wait()), (Err(late()), Err(late())));
     assert_eq!((first.1.get(), second.1.get(), last.1.get()), (1, 1, 0));
     let mut peer = played[0].0.accept();
@@ -116,7 +117,7 @@ fn a_reply_in_time_stays_good_however_late_it_is_taken() {
     let mut peer = listener.accept();
     let due = requests(&mut peer, 1);
     peer.send(&answer(&due[0]));
-    wait_until("it is woken", || count.get() == 1);
+    eventually("it is woken", || count.get() == 1);
     thread::sleep(Duration::from_millis(600));
     assert_eq!(block_on(call), Ok(2));
     assert_eq!(count.get(), 1, "once");

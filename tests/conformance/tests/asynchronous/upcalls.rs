@@ -6,7 +6,7 @@ use punctual::{
     Completion, Minor, PolicyOverrides, QueueLimits, SystemException, SystemExceptionKind as Kind,
     WaitStrategy,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     peer::Listener,
     recorder::resolve,

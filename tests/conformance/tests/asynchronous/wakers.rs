@@ -8,9 +8,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    peer::wait_until,
+    eventually,
     server::{Server, Setup},
 };
 
@@ -30,7 +30,7 @@ fn the_waker_of_the_last_poll_is_the_one() {
     let mut peer = listener.accept();
     let due = requests(&mut peer, 1);
     peer.send(&answer(&due[0]));
-    wait_until("it is woken", || second.get() == 1);
+    eventually("it is woken", || second.get() == 1);
     assert_eq!(first.get(), 0);
     assert_eq!(call.wait(), Ok(2));
 
@@ -68,7 +68,7 @@ fn looking_takes_no_waker_away() {
         let peer = peer.get_or_insert_with(|| listener.accept());
         let due = requests(peer, 1);
         peer.send(&answer(&due[0]));
-        wait_until("it is woken", || count.get() == 1);
+        eventually("it is woken", || count.get() == 1);
         assert_eq!(call.wait(), Ok(2));
 
         // For its time-out, too.
@@ -76,7 +76,7 @@ fn looking_takes_no_waker_away() {
         let mut call = prompt.twice_async(1);
         assert!(poll_with(&mut call, &waker).is_pending());
         assert!(!look(&mut call));
-        wait_until("it is woken again", || count.get() == 2);
+        eventually("it is woken again", || count.get() == 2);
         assert_eq!(call.wait(), Err(late()));
         requests(peer, 1);
     }
@@ -163,7 +163,7 @@ fn a_waker_that_panics_takes_nothing_with_it() {
     let mut peer = listener.accept();
     let due = requests(&mut peer, 1);
     peer.send(&answer(&due[0]));
-    wait_until("it is there", || client.seen().replies == 1);
+    eventually("it is there", || client.seen().replies == 1);
     assert_eq!(call.wait(), Ok(2));
     let call = probe.twice_async(2);
     let due = requests(&mut peer, 1);
@@ -199,7 +199,7 @@ fn wakers_may_own_calls() {
             .unwrap()
     };
     peer.send(&answer(due_for(1)));
-    wait_until("it is there", || woken.is_ready());
+    eventually("it is there", || woken.is_ready());
     assert!(poll_with(replaced, Waker::noop()).is_pending());
     let [woken, replaced, dropped] = calls;
     drop(dropped);
@@ -208,7 +208,7 @@ fn wakers_may_own_calls() {
     for value in [10, 11, 12, 3] {
         peer.send(&answer(due_for(value)));
     }
-    wait_until("all others are late", || client.seen().late_replies == 4);
+    eventually("all others are late", || client.seen().late_replies == 4);
 }
 
 /// Futures begin on one thread, are polled on another, and end on a third, while others do the same.

@@ -6,7 +6,7 @@ use punctual::{
     ConnectionMode, Interface as _, Minor, Orb, PolicyOverrides, Priority, PriorityModel, SystemException,
     SystemExceptionKind as Kind, interceptors::*,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     peer::{Listener, Peer},
     recorder::resolve,
@@ -254,7 +254,7 @@ fn clients_see_contexts_of_replies_of_every_dialect() {
                 for status in [0, 2] {
                     let id = peer.receive().unwrap().request().id;
                     let reply = dialect.message(1, |message| {
-                        let body = |body: punctual_conformance::wire::Octets| match status {
+                        let body = |body: punctual_fixtures::wire::Octets| match status {
                             0 => body.i32(42),
                             _ => body
                                 .string(Kind::NoPermission.repository_id().as_bytes())

@@ -6,9 +6,10 @@ use std::sync::{
 };
 
 use punctual::{ConnectionMode, Interface as _, PolicyOverrides, SystemException, interceptors::*};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::{Longs, ProbeRef},
     server::Server,
+    skip_error,
 };
 use punctual_os::{TaskId, alloc_counter::count_allocations};
 use punctual_system::perf::{Counter, PerfError};
@@ -176,6 +177,6 @@ fn two_system_calls_here_and_three_there() {
             // The wait behind the last call of the warm-up may fall into the count.
             assert!((2 * CALLS..=3 * CALLS + 1).contains(&lane), "{lane}");
         }
-        Err(error) => eprintln!("skipped: {error}"),
+        Err(error) => skip_error(&error),
     }
 }

@@ -4,10 +4,7 @@
 use std::sync::Arc;
 
 use punctual::{Completion, Interface as _, Minor, Orb, SystemException, SystemExceptionKind as Kind};
-use punctual_conformance::{
-    conformance::{ProbeRef, probe::GreetError},
-    server::Server,
-};
+use punctual_fixtures::{conformance::ProbeRef, conformance::probe::GreetError, server::Server};
 
 use super::{Act, Journal, Registered, Watch, client, other_error, refused, server};
 

@@ -16,7 +16,7 @@ use std::{
 use punctual::{
     Completion, ObjectRef, Orb, OrbBuilder, SystemException, SystemExceptionKind as Kind, interceptors::*,
 };
-use punctual_conformance::{conformance::ProbeRef, server::Server};
+use punctual_fixtures::{conformance::ProbeRef, server::Server};
 use punctual_os::CountingAllocator;
 
 /// For `costs`.

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use punctual::{ConnectionMode, Interface as _, OrbBuilder, PolicyOverrides, interceptors::*};
-use punctual_conformance::{
-    conformance::{ProbeRef, probe::GreetError},
+use punctual_fixtures::{
+    conformance::ProbeRef,
+    conformance::probe::GreetError,
     server::{Server, UNLUCKY},
 };
 

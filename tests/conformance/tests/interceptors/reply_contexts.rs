@@ -1,7 +1,7 @@
 //! Service contexts that interceptors add to replies, as they look on the wire: bodies stay aligned and whole.
 
 use punctual::{Interface as _, SystemExceptionKind as Kind};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     peer::Peer,
     recorder::resolve,
@@ -150,8 +150,8 @@ fn that_make_a_reply_too_large() {
     let orb = orb().limits(limits).initializer(&courier).build().unwrap();
     let pool = orb.threadpool().build().unwrap();
     let poa = orb.root_poa().child("probes").threadpool(&pool).build().unwrap();
-    let server = punctual_conformance::server::Server::with_poa(orb, pool, poa);
-    let client = punctual_conformance::server::client();
+    let server = punctual_fixtures::server::Server::with_poa(orb, pool, poa);
+    let client = punctual_fixtures::server::client();
     let probe: ProbeRef = server.reference_for(&client);
     let filled = |length| probe.filled(length).map(|octets| octets.len());
     for length in [0, 3000, 4000] {

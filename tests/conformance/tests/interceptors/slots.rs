@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock};
 
 use punctual::{Orb, SystemException, interceptors::*};
-use punctual_conformance::server::Server;
+use punctual_fixtures::server::Server;
 
 use super::{orb, server};
 
@@ -108,7 +108,7 @@ impl OrbInitializer for Slotted {
 fn a_request_has_those_that_its_interceptors_set() {
     let theirs = Slotted::default();
     let server = server(&theirs);
-    let client = punctual_conformance::server::client();
+    let client = punctual_fixtures::server::client();
     let probe = server.reference_for(&client);
     for _ in 0..2 {
         // The thread of the lane has none from the request before.

@@ -6,7 +6,7 @@ use punctual::{
     ExpiredRequests, Interface as _, Orb, PolicyOverrides, Priority, PriorityModel, QueueLimits,
     SystemExceptionKind as Kind, ThreadPoolBuilder,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     peer::{Listener, Peer},
     recorder::resolve,
@@ -398,7 +398,7 @@ fn the_request_came_to_the_wrong_lane() {
 #[test]
 fn the_request_waits_in_a_queue() {
     let (server, journal) = special(|pool| pool.request_buffering(LIMITS), false);
-    let client = punctual_conformance::server::client();
+    let client = punctual_fixtures::server::client();
     let probe = server.reference_for(&client);
     for _ in 0..3 {
         assert_eq!(probe.twice(21), Ok(42));
@@ -433,7 +433,7 @@ fn a_thread_is_borrowed_for_the_request() {
 #[test]
 fn the_queue_has_no_room() {
     let (server, journal) = special(|pool| pool.request_buffering(LIMITS), false);
-    let client = punctual_conformance::server::client();
+    let client = punctual_fixtures::server::client();
     let probe = server.reference_for(&client);
     let error = probe.reverse(&[7; 2000]).unwrap_err();
     assert_eq!(error.kind, Kind::ImpLimit);
@@ -447,7 +447,7 @@ fn the_request_has_expired() {
             .expired_requests(ExpiredRequests::DropByClock)
     };
     let (server, journal) = special(expired, false);
-    let client = punctual_conformance::server::client();
+    let client = punctual_fixtures::server::client();
     let probe = server.reference_for(&client);
     // The first one occupies the lane's thread until the second one has expired.
     let policies = PolicyOverrides::new()

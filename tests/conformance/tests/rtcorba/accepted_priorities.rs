@@ -6,10 +6,12 @@ use punctual::{
     Completion, Minor, OnExcess, Orb, OrbBuilder, Peers, Priority, PriorityModel, SchedulingClass,
     SystemExceptionKind as Kind,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     peer::Peer,
-    real_time::{HIGH, LOW, MIDDLE, RealTime, ordinary_client, priority, propagated, short},
+    priorities::{HIGH, LOW, MIDDLE},
+    priority,
+    real_time::{RealTime, ordinary_client, propagated, short},
     server::{Profile, Server},
     wire::{COMMON, Reader},
 };

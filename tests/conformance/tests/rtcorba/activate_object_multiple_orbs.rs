@@ -1,9 +1,12 @@
 //! Several ORBs in one process, each with its own adapters, pools and policies: TAO's `Activate_Object_Multiple_ORBs`.
 
 use punctual::{Orb, OrbError, Priority, PriorityModel};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    real_time::{HIGH, LOW, MIDDLE, RealTime, class, priority, realtime_or_skip},
+    priorities::{HIGH, LOW, MIDDLE},
+    priority,
+    real_time::{RealTime, class},
+    rights::realtime_or_skip_part,
     server::Server,
 };
 use punctual_os::TaskId;
@@ -24,7 +27,7 @@ fn server(realtime: bool, declared: i16) -> Server {
 
 #[test]
 fn each_orb_activates_its_own_objects_at_its_own_priorities() {
-    let realtime = realtime_or_skip();
+    let realtime = realtime_or_skip_part();
     let [first, second] = [LOW, HIGH].map(|declared| server(realtime, declared));
     let own = TaskId::current_thread().get();
     for (server, declared, other) in [(&first, LOW, &second), (&second, HIGH, &first)] {
@@ -57,7 +60,7 @@ fn each_orb_activates_its_own_objects_at_its_own_priorities() {
 
 #[test]
 fn one_servant_serves_in_two_orbs_and_outlives_the_first() {
-    let realtime = realtime_or_skip();
+    let realtime = realtime_or_skip_part();
     let [first, second] = [LOW, HIGH].map(|declared| server(realtime, declared));
     let shared: ProbeRef = second.poa.activate(first.servant()).unwrap();
     let in_first: ProbeRef = first.orb.resolve(&shared.to_ior()).unwrap();

@@ -3,13 +3,13 @@
 use std::thread;
 
 use punctual::{NativePriority, Orb, Priority, PriorityModel};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     peer::Listener,
-    real_time::{
-        HIGH, LOW, MIDDLE, RealTime, class, native, own_native_priority, priority, propagated,
-        realtime_or_skip,
-    },
+    priorities::{HIGH, LOW, MIDDLE, native, own_native_priority},
+    priority,
+    real_time::{RealTime, class, propagated},
+    rights::{realtime_or_skip, realtime_or_skip_part},
     server::{Server, Setup, reference},
     wire::COMMON,
 };
@@ -31,7 +31,7 @@ fn server(realtime: bool) -> Server {
 
 #[test]
 fn the_servant_runs_at_its_clients_priority() {
-    let realtime = realtime_or_skip();
+    let realtime = realtime_or_skip_part();
     let server = server(realtime);
     assert_eq!(RealTime::of(&server.probe).model, Some((0, 0)));
     let client = Orb::builder()
@@ -62,7 +62,7 @@ fn the_servant_runs_at_its_clients_priority() {
 #[test]
 fn the_priority_goes_on_with_the_calls_of_the_servant() {
     let (first, second) = (server(false), server(false));
-    let client = punctual_conformance::real_time::ordinary_client();
+    let client = punctual_fixtures::real_time::ordinary_client();
     let [first_remote, second_remote]: [ProbeRef; 2] =
         [&first, &second].map(|server| client.resolve(&server.probe.to_ior()).unwrap());
     for value in [1, MIDDLE, HIGH] {
@@ -112,7 +112,7 @@ fn the_context_is_sent_where_the_reference_asks_for_it() {
     ] {
         let listener = Listener::open();
         let ior = reference([1, 2], listener.port, b"key", &components);
-        let client = punctual_conformance::real_time::ordinary_client();
+        let client = punctual_fixtures::real_time::ordinary_client();
         let call = thread::spawn(move || {
             client.current().set_priority(priority(MIDDLE)).unwrap();
             let remote: ProbeRef = client.resolve(&punctual::ior_to_string(&ior)).unwrap();

@@ -3,7 +3,7 @@
 use punctual::{
     Interface, Minor, Orb, PolicyOverrides, Protocol, ProtocolPolicy, SchedulingClass, SystemExceptionKind,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     protocols::{WatchedClient, only},
     server::Server,

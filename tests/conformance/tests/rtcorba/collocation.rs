@@ -4,11 +4,12 @@
 use std::thread;
 
 use punctual::{Orb, Priority, PriorityModel, ThreadPool};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    real_time::{
-        HIGH, LOW, MIDDLE, class, native, ordinary_client, own_native_priority, priority, realtime_or_skip,
-    },
+    priorities::{HIGH, LOW, MIDDLE, native, own_native_priority},
+    priority,
+    real_time::{class, ordinary_client},
+    rights::realtime_or_skip_part,
     server::Server,
 };
 use punctual_os::TaskId;
@@ -26,7 +27,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let realtime = realtime_or_skip();
+        let realtime = realtime_or_skip_part();
         let orb = Orb::builder()
             .listen("iiop://127.0.0.1:0")
             .scheduling_class(class(realtime))

@@ -9,11 +9,7 @@ use std::{
 };
 
 use punctual::{OrbError, PriorityModel, SystemExceptionKind as Kind};
-use punctual_conformance::{
-    conformance::ProbeRef,
-    real_time::{ordinary_client, priority},
-    server::Server,
-};
+use punctual_fixtures::{conformance::ProbeRef, priority, real_time::ordinary_client, server::Server};
 
 #[test]
 fn a_destroyed_adapter_takes_its_objects_and_children_along_and_no_others() {

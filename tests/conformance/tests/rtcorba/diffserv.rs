@@ -5,10 +5,11 @@ use punctual::{
     ProtocolPolicy, ProtocolProperties, SchedulingClass,
     transport::{Layered, Side, Tcp},
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
+    priorities::{HIGH, LOW, MIDDLE},
+    priority,
     protocols::{Watch, only},
-    real_time::{HIGH, LOW, MIDDLE, priority},
     server::Server,
 };
 use socket2::SockRef;

@@ -5,9 +5,10 @@ use punctual::{
     PriorityMapping, PriorityModel, Protocol, ProtocolPolicy, SchedulingClass, StandardMapping,
     SystemExceptionKind as Kind,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    real_time::{HIGH, LOW, MIDDLE, priority},
+    priorities::{HIGH, LOW, MIDDLE},
+    priority,
     server::Server,
 };
 

@@ -3,9 +3,12 @@
 use std::thread;
 
 use punctual::{Orb, Priority, PriorityBand, PriorityModel, StandardMapping, SystemExceptionKind as Kind};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    real_time::{class, native, own_native_priority, priority, realtime_or_skip},
+    priorities::{native, own_native_priority},
+    priority,
+    real_time::class,
+    rights::realtime_or_skip_part,
     server::Server,
 };
 
@@ -74,7 +77,7 @@ const CASES: [Case; 4] = [
 
 #[test]
 fn native_priorities_follow_the_linear_mapping_on_both_sides() {
-    let realtime = realtime_or_skip();
+    let realtime = realtime_or_skip_part();
     for case in CASES {
         let server = server(&case, realtime);
         let client = Orb::builder()

@@ -1,10 +1,12 @@
 //! Real-time parts of references and requests that make no sense: an error to whoever sent them, and nothing else changes.
 
 use punctual::{Completion, Minor, Orb, Priority, PriorityModel, SystemExceptionKind as Kind};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     peer::Peer,
-    real_time::{HIGH, LOW, ordinary_client, priority, propagated, short},
+    priorities::{HIGH, LOW},
+    priority,
+    real_time::{ordinary_client, propagated, short},
     server::{Server, Setup, reference},
     wire::{COMMON, Octets},
 };

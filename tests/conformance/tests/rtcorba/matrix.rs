@@ -8,13 +8,13 @@ use punctual::{
     Completion, InvalidPolicy, Orb, OrbError, Poa, PriorityBand, PriorityModel, SystemExceptionKind as Kind,
     ThreadPool,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     peer::Peer,
-    real_time::{
-        HIGH, LOW, MIDDLE, RealTime, class, native, ordinary_client, priority, propagated, realtime_or_skip,
-        short,
-    },
+    priorities::{HIGH, LOW, MIDDLE, native},
+    priority,
+    real_time::{RealTime, class, ordinary_client, propagated, short},
+    rights::realtime_or_skip_part,
     server::Server,
     wire::COMMON,
 };
@@ -217,7 +217,7 @@ const ROWS: &[Row] = &[
 
 #[test]
 fn requests_run_at_the_priorities_of_the_matrix() {
-    let realtime = realtime_or_skip();
+    let realtime = realtime_or_skip_part();
     for row in ROWS {
         println!("{}", row.name);
         let (server, probe) = row.start(realtime);
@@ -242,7 +242,7 @@ fn requests_run_at_the_priorities_of_the_matrix() {
                 }
                 None => {
                     let mut peer = Peer::connect(RealTime::of(&probe).ports[0]);
-                    let key = punctual_conformance::server::Profile::of(&probe).key;
+                    let key = punctual_fixtures::server::Profile::of(&probe).key;
                     let mut ask = |operation: &str| {
                         peer.send(&COMMON.request(1, &key, operation, |body| body));
                         peer.receive().unwrap()
@@ -328,7 +328,7 @@ impl Row {
     /// Without lanes the reply says the priority again, octet by octet; with lanes the endpoint says it.
     fn check_echo(&self, probe: &ProbeRef) {
         let said = RealTime::of(probe);
-        let key = punctual_conformance::server::Profile::of(probe).key;
+        let key = punctual_fixtures::server::Profile::of(probe).key;
         for call in self.calls {
             let Some(asked) = call.client else { continue };
             let at = said
@@ -396,7 +396,7 @@ fn a_pool_with_lanes_needs_a_model_and_so_do_bands() {
 /// The row without a model: everything runs at the pool's default priority.
 #[test]
 fn without_a_model_requests_run_at_the_pools_priority() {
-    let realtime = realtime_or_skip();
+    let realtime = realtime_or_skip_part();
     let (orb, pool) = orb_and_pool(Pool::Plain, realtime);
     let poa = orb.root_poa().child("row").threadpool(&pool).build().unwrap();
     let server = Server::with_poa(orb, pool, poa);
@@ -427,7 +427,7 @@ fn without_a_model_requests_run_at_the_pools_priority() {
 /// Threads that call `Orb::run` are a pool without lanes; theirs is the priority that the user gave them.
 #[test]
 fn threads_of_the_users_own_take_on_priorities_too() {
-    let realtime = realtime_or_skip();
+    let realtime = realtime_or_skip_part();
     for model in [None, Some(PROPAGATED), Some(DECLARED)] {
         let orb = Orb::builder()
             .listen("iiop://127.0.0.1:0")
@@ -482,7 +482,7 @@ fn threads_of_the_users_own_take_on_priorities_too() {
 /// A servant that gives its thread a priority, or panics, does not keep it.
 #[test]
 fn a_thread_goes_back_to_its_own_priority_whatever_the_servant_does() {
-    let realtime = realtime_or_skip();
+    let realtime = realtime_or_skip_part();
     for (pool, model) in [
         (Pool::Plain, None),
         (Pool::Plain, Some(DECLARED)),
@@ -507,7 +507,7 @@ fn a_thread_goes_back_to_its_own_priority_whatever_the_servant_does() {
             assert_eq!(remote.set_corba_priority(None, value), Ok(expected));
             assert_eq!(resting(thread), own);
             assert_eq!(remote.corba_priority(), seen);
-            let panicked = remote.twice(punctual_conformance::server::UNLUCKY).unwrap_err();
+            let panicked = remote.twice(punctual_fixtures::server::UNLUCKY).unwrap_err();
             assert_eq!(panicked.kind, Kind::Unknown);
             assert_eq!(resting(thread), own);
         }

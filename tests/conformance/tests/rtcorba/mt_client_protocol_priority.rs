@@ -3,9 +3,12 @@
 use std::thread;
 
 use punctual::{Orb, PolicyOverrides, Priority, PriorityModel, Protocol, ProtocolPolicy};
-use punctual_conformance::{
+use punctual_fixtures::{
+    priorities::{HIGH, LOW, MIDDLE, native},
+    priority,
     protocols::{WatchedClient, only},
-    real_time::{HIGH, LOW, MIDDLE, class, native, priority, realtime_or_skip},
+    real_time::class,
+    rights::realtime_or_skip_part,
     server::Server,
 };
 
@@ -13,7 +16,7 @@ const CALLS: u64 = 50;
 
 #[test]
 fn every_thread_has_its_lane_and_its_protocol() {
-    let realtime = realtime_or_skip();
+    let realtime = realtime_or_skip_part();
     let orb = Orb::builder()
         .listen("iiop://127.0.0.1")
         .listen("uiop://")

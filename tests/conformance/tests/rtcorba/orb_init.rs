@@ -3,7 +3,11 @@
 use std::thread;
 
 use punctual::{Minor, NativePriority, Orb, SchedulingClass, StandardMapping, SystemExceptionKind as Kind};
-use punctual_conformance::real_time::{LOW, own_native_priority, priority, realtime_or_skip};
+use punctual_fixtures::{
+    priorities::{LOW, own_native_priority},
+    priority,
+    rights::realtime_or_skip_part,
+};
 use punctual_os::{Scheduling, scheduling};
 
 const CLASSES: [SchedulingClass; 3] = [
@@ -14,7 +18,7 @@ const CLASSES: [SchedulingClass; 3] = [
 
 #[test]
 fn an_orb_starts_and_ends_with_each_class_and_mapping() {
-    let realtime = realtime_or_skip();
+    let realtime = realtime_or_skip_part();
     thread::spawn(move || {
         for class in CLASSES {
             for (mapping, corba, native) in [("linear", LOW, 33), ("direct", 33, 33), ("continuous", 32, 33)]
@@ -108,7 +112,7 @@ fn priorities_belong_to_threads() {
 
 #[test]
 fn a_class_without_the_wanted_priority_says_so_and_a_wrong_name_what_is_right() {
-    if realtime_or_skip() {
+    if realtime_or_skip_part() {
         let denied = scheduling::set_current(Scheduling::fifo(NativePriority(100)));
         assert!(denied.is_err());
     }

@@ -3,9 +3,11 @@
 use std::thread;
 
 use punctual::{Orb, PriorityModel, SchedulingClass, SystemExceptionKind as Kind};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    real_time::{HIGH, LOW, RealTime, ordinary_client, priority},
+    priorities::{HIGH, LOW},
+    priority,
+    real_time::{RealTime, ordinary_client},
     server::{Profile, Server},
 };
 

@@ -1,9 +1,11 @@
 //! Policies at the ORB and at adapters, and what references say of them: TAO's `Policies`.
 
 use punctual::{Orb, Poa, Priority, PriorityBand, PriorityModel, SchedulingClass};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    real_time::{HIGH, LOW, MIDDLE, RealTime, ordinary_client, priority},
+    priorities::{HIGH, LOW, MIDDLE},
+    priority,
+    real_time::{RealTime, ordinary_client},
     server::Server,
 };
 

@@ -2,9 +2,12 @@
 //! outside: TAO's `Policy_Combinations`.
 
 use punctual::{InvalidPolicy, Orb, OrbError, Poa, PoaBuilder, PriorityBand, PriorityModel, ThreadPool};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    real_time::{HIGH, LOW, MIDDLE, RealTime, class, ordinary_client, priority, realtime_or_skip},
+    priorities::{HIGH, LOW, MIDDLE},
+    priority,
+    real_time::{RealTime, class, ordinary_client},
+    rights::realtime_or_skip_part,
     server::{Servant, Server},
 };
 
@@ -106,7 +109,7 @@ impl Combination {
 
 #[test]
 fn each_combination_is_refused_or_works() {
-    let realtime = realtime_or_skip();
+    let realtime = realtime_or_skip_part();
     let orb = Orb::builder()
         .listen("iiop://127.0.0.1:0")
         .scheduling_class(class(realtime))

@@ -5,9 +5,12 @@ use std::sync::{Arc, Mutex};
 use punctual::{
     Completion, Minor, Orb, Priority, PriorityModel, PriorityTransform, SystemExceptionKind as Kind,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    real_time::{class, native, ordinary_client, priority, realtime_or_skip},
+    priorities::native,
+    priority,
+    real_time::{class, ordinary_client},
+    rights::realtime_or_skip_part,
     server::{Profile, Server},
 };
 
@@ -58,7 +61,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let realtime = realtime_or_skip();
+        let realtime = realtime_or_skip_part();
         let shift = Shift::default();
         let server = |transform: Option<Shift>| {
             let orb = Orb::builder()

@@ -1,9 +1,12 @@
 //! The server declares priorities, of an adapter and of single objects: TAO's `Server_Declared`.
 
 use punctual::{Orb, PriorityModel, ThreadPoolBuilder};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    real_time::{HIGH, LOW, MIDDLE, RealTime, class, native, ordinary_client, priority, realtime_or_skip},
+    priorities::{HIGH, LOW, MIDDLE, native},
+    priority,
+    real_time::{RealTime, class, ordinary_client},
+    rights::realtime_or_skip_part,
     server::{Server, Setup},
 };
 
@@ -32,7 +35,7 @@ fn assert_runs_at(client: &Orb, probe: &ProbeRef, declared: i16, realtime: bool)
 
 #[test]
 fn objects_run_at_the_priority_of_the_adapter_or_their_own() {
-    let realtime = realtime_or_skip();
+    let realtime = realtime_or_skip_part();
     let client = ordinary_client();
     let server = server(realtime, |pool| pool.default_priority(priority(MIDDLE)));
     assert_runs_at(&client, &server.probe, LOW, realtime);
@@ -48,7 +51,7 @@ fn objects_run_at_the_priority_of_the_adapter_or_their_own() {
 
 #[test]
 fn with_lanes_a_reference_has_only_the_endpoint_of_its_lane() {
-    let realtime = realtime_or_skip();
+    let realtime = realtime_or_skip_part();
     let client = ordinary_client();
     let server = server(realtime, |pool| {
         pool.lane(priority(HIGH), 1)
@@ -74,7 +77,7 @@ fn with_lanes_a_reference_has_only_the_endpoint_of_its_lane() {
 /// References that are made before their objects.
 #[test]
 fn a_reference_made_before_its_object_leads_to_it() {
-    let realtime = realtime_or_skip();
+    let realtime = realtime_or_skip_part();
     let client = ordinary_client();
     let server = server(realtime, |pool| {
         pool.lane(priority(HIGH), 1).lane(priority(LOW), 1)

@@ -1,7 +1,7 @@
 //! Which protocols references name, in which order: TAO's `Server_Protocol`.
 
 use punctual::{InvalidPolicy, Orb, OrbBuilder, OrbError, Protocol, ProtocolPolicy, SchedulingClass};
-use punctual_conformance::{
+use punctual_fixtures::{
     protocols::{WatchedClient, only, tags},
     server::Server,
 };

@@ -1,7 +1,7 @@
 //! What a call over a shared connection costs: system calls, as the kernel counts them. (Allocations: `allocations.rs`.)
 
 use punctual::{Limits, Priority};
-use punctual_conformance::{conformance::ProbeRef, real_time::priority, server::Server};
+use punctual_fixtures::{conformance::ProbeRef, priority, server::Server};
 use punctual_os::TaskId;
 use punctual_system::perf::{Counter, PerfError};
 

@@ -7,9 +7,9 @@ use std::{
 };
 
 use punctual::{Completion, Limits, Minor, Priority, SystemException, SystemExceptionKind as Kind};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    peer::wait_until,
+    eventually,
     server::Server,
     wire::{CLOSE_CONNECTION, COMMON, MESSAGE_ERROR},
 };
@@ -219,7 +219,7 @@ fn nobody_hangs_while_pools_come_and_go() {
         for _ in 0..30 {
             let pool = client.orb.threadpool().build().unwrap();
             client.orb.set_reply_threadpool(&pool).unwrap();
-            wait_until("replies", || pool.statistics()[0].1.replies > 20);
+            eventually("replies", || pool.statistics()[0].1.replies > 20);
             pool.destroy().unwrap();
         }
         drop(guard);
@@ -276,6 +276,6 @@ fn it_closes_when_it_is_idle_and_not_before() {
             assert_eq!(call.join().unwrap(), Ok(2 * value));
         }
         assert_eq!(peer.receive().unwrap().message_type, CLOSE_CONNECTION);
-        wait_until("it is closed", || client.seen(0).idle_connections == 1);
+        eventually("it is closed", || client.seen(0).idle_connections == 1);
     });
 }

@@ -3,8 +3,8 @@
 use std::thread;
 
 use punctual::{Limits, Orb};
-use punctual_conformance::{
-    peer::wait_until,
+use punctual_fixtures::{
+    eventually,
     wire::{CANCEL_REQUEST, COMMON, FRAGMENT, LOCATE_REPLY, Message},
 };
 
@@ -84,7 +84,7 @@ fn it_costs_the_connection_and_nothing_else() {
                 peer.receive();
                 assert!(peer.is_closed(), "{name}");
             });
-            wait_until("it is counted", || {
+            eventually("it is counted", || {
                 client.seen(0).protocol_errors == number as u64 + 1
             });
             assert_eq!(client.seen(0).shared_connections, 1, "{name}");

@@ -13,9 +13,10 @@ use punctual::{
     SchedulingClass, SystemException, SystemExceptionKind as Kind,
     transport::{Layer, Layered, Peer as Who, Side, Stream, Tcp},
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    real_time::{HIGH, LOW, MIDDLE, native, own_native_priority, priority, realtime_or_skip},
+    priorities::{HIGH, LOW, MIDDLE, native, own_native_priority},
+    priority, realtime_or_skip,
     server::{Server, Setup},
 };
 
@@ -27,7 +28,7 @@ fn policy(minor: Minor) -> SystemException {
 
 #[test]
 fn without_a_pool_there_is_nobody_to_read() {
-    let (server, orb) = (Server::start(), punctual_conformance::server::client());
+    let (server, orb) = (Server::start(), punctual_fixtures::server::client());
     orb.set_policies(shared());
     let probe = server.reference_for(&orb);
     let error = probe.twice(1).unwrap_err();

@@ -1,9 +1,7 @@
 use std::{thread, time::Duration};
 
 use punctual::{Completion, Limits, Minor, PolicyOverrides, SystemException, SystemExceptionKind as Kind};
-use punctual_conformance::{
-    conformance::ProbeRef, peer::wait_until, recorder::Recorder, wire::CLOSE_CONNECTION,
-};
+use punctual_fixtures::{conformance::ProbeRef, eventually, recorder::Recorder, wire::CLOSE_CONNECTION};
 
 use super::{Client, answer, call_all, lost, requests};
 
@@ -181,5 +179,5 @@ fn a_server_that_never_reads_loses_the_connection() {
     let probe: ProbeRef = probe.with_policies(without).unchecked();
     assert_eq!(probe.reverse(&large()).unwrap_err(), lost());
     drop(listener);
-    wait_until("it is gone", || client.seen(0).shared_connections == 0);
+    eventually("it is gone", || client.seen(0).shared_connections == 0);
 }

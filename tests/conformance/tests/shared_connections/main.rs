@@ -17,7 +17,7 @@ use punctual::{
     Completion, ConnectionMode, LaneStatistics, Limits, Minor, Orb, PolicyOverrides, SchedulingClass,
     SystemException, SystemExceptionKind as Kind, ThreadPool, ThreadPoolBuilder,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     peer::{Listener, Peer},
     recorder::resolve,

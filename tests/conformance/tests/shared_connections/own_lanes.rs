@@ -5,10 +5,11 @@ use std::{thread, time::Duration};
 use punctual::{
     ConnectionMode, LaneWait, Minor, Orb, PolicyOverrides, PriorityModel, QueueLimits, WaitStrategy,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     peer::Listener,
-    real_time::{HIGH, LOW, priority},
+    priorities::{HIGH, LOW},
+    priority,
     recorder::resolve,
     server::{Server, Setup, client, reference},
 };

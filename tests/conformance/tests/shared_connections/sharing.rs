@@ -4,9 +4,9 @@ use punctual::{
     Limits, Orb, PolicyOverrides, Priority, SchedulingClass,
     transport::{Layered, Tcp},
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    peer::wait_until,
+    eventually,
     protocols::Watch,
     recorder::{CLIENT_PROPAGATED, Recorder, bands, model, policies},
     server::{Server, Setup},
@@ -67,7 +67,7 @@ fn callers_that_connect_at_once_end_up_with_one() {
     assert!(watch.connected() <= CALLERS);
     assert_eq!(pool.statistics()[0].1.shared_connections, 1);
     // The descriptors that the watch keeps do not: they are shut down.
-    wait_until("the others are closed", || server.seen(0).connections == 1);
+    eventually("the others are closed", || server.seen(0).connections == 1);
     orb.shutdown_and_wait().unwrap();
 }
 

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use punctual_conformance::{conformance::ProbeRef, peer::wait_until};
+use punctual_fixtures::{conformance::ProbeRef, eventually};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
 /// A client that has come by the memory of a connection in good order, and does what it likes with it.
@@ -124,7 +124,7 @@ impl HostileClient {
     /// What the server has written first.
     pub fn read(&self, count: usize) -> Vec<u8> {
         let mut written = [0; 8];
-        wait_until("the server has answered", || {
+        eventually("the server has answered", || {
             self.memory.read_exact_at(&mut written, OF_SERVER).unwrap();
             u64::from_ne_bytes(written) >= count as u64
         });

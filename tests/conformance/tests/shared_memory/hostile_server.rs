@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_conformance::wire::COMMON;
+use punctual_fixtures::wire::COMMON;
 use punctual_os::shm::{Ear, Ringer, Segment, bell};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 

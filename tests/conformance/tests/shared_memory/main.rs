@@ -16,9 +16,9 @@ use std::{
 };
 
 use punctual::{Completion, Limits, Orb, Priority, PriorityModel, SchedulingClass, SystemExceptionKind};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::{ProbeRef, probe},
-    peer::wait_until,
+    eventually,
     server::{self, Server, Setup},
     wire::COMMON,
 };
@@ -156,7 +156,7 @@ fn a_lane_lets_go_of_clients_that_have_gone() {
         .join()
         .unwrap();
     }
-    wait_until("the connections are closed", || connections(&server) == 0);
+    eventually("the connections are closed", || connections(&server) == 0);
 }
 
 /// Mappings of shared memory: two for each connection within this process, one for one with another.
@@ -306,7 +306,7 @@ fn a_server_that_dies_is_noticed_by_whoever_waits_for_it() {
     };
     let lane = format!("/proc/{}/task", server.child.id());
     assert!(std::fs::read_dir(lane).unwrap().count() >= 2);
-    wait_until("the call is connected", || mappings(server.child.id()) == 2);
+    eventually("the call is connected", || mappings(server.child.id()) == 2);
     // Nobody reports that its request has gone: a moment later it has, and the call waits.
     thread::sleep(Duration::from_millis(200));
     server.kill();
@@ -324,7 +324,7 @@ fn a_client_that_dies_is_noticed_by_the_lane() {
     let client = Another::start(&[("ROLE", "client"), ("IOR", &ior)]);
     assert_eq!(connections(&server), 1);
     client.kill();
-    wait_until("the lane has let go of it", || connections(&server) == 0);
+    eventually("the lane has let go of it", || connections(&server) == 0);
 }
 
 /// The lane serves the honest client all the while; the hostile ones lose their connections, each its own.
@@ -356,7 +356,7 @@ fn a_client_that_scribbles_harms_itself_only() {
     stop.store(true, Ordering::Relaxed);
     let lost = hostile.join().unwrap();
     assert!(lost > 0, "no lie was caught");
-    wait_until("only the honest client is left", || connections(&server) == 1);
+    eventually("only the honest client is left", || connections(&server) == 1);
     assert_eq!(probe.twice(1).unwrap(), 2);
 }
 
@@ -367,7 +367,7 @@ fn a_client_that_does_not_speak_giop_is_turned_away() {
     let mut client = HostileClient::connect(&hostile_client::address(&server.probe), 1);
     client.write(b"GET / HTTP/1.1\r\n\r\n");
     assert_eq!(&client.read(12)[..8], b"GIOP\x01\x00\x01\x06", "MessageError");
-    wait_until("it is closed", || connections(&server) == 0);
+    eventually("it is closed", || connections(&server) == 0);
 }
 
 /// Whatever a server does with the memory, each call to it ends, in time, and calls to others are as they were.

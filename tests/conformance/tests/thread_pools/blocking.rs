@@ -3,11 +3,7 @@
 use std::thread;
 
 use punctual::{LaneStatistics, LaneWait};
-use punctual_conformance::{
-    peer::{Peer, wait_until},
-    server::client,
-    wire::COMMON,
-};
+use punctual_fixtures::{eventually, peer::Peer, server::client, skip_error, wire::COMMON};
 use punctual_os::TaskId;
 use punctual_system::perf::Counter;
 
@@ -39,9 +35,9 @@ fn each_thread_has_its_connection_and_one_has_the_rest() {
     // A connection ends, and its thread takes one of those that have waited longest.
     let [first, second, rest @ ..] = peers;
     drop(first);
-    wait_until("it is closed", || seen(&server, 0).connections == 4);
+    eventually("it is closed", || seen(&server, 0).connections == 4);
     let mut rest = rest;
-    wait_until("one is adopted", || {
+    eventually("one is adopted", || {
         rest.each_mut()
             .map(|peer| thread_of(peer, &key))
             .contains(&threads[0])
@@ -53,7 +49,7 @@ fn each_thread_has_its_connection_and_one_has_the_rest() {
         "one for one"
     );
     drop(rest);
-    wait_until("they are closed", || seen(&server, 0).connections == 1);
+    eventually("they are closed", || seen(&server, 0).connections == 1);
     let mut late = Peer::connect(port);
     assert_eq!(
         thread_of(&mut late, &key),
@@ -72,8 +68,9 @@ fn a_request_costs_a_read_and_a_write() {
     let client = client();
     let probe = server.reference_for(&client);
     let lane = TaskId::new(probe.thread().unwrap()).unwrap();
-    let Ok(counter) = Counter::syscalls(lane, false) else {
-        return eprintln!("skipped a_request_costs_a_read_and_a_write: no right to count");
+    let counter = match Counter::syscalls(lane, false) {
+        Ok(counter) => counter,
+        Err(error) => return skip_error(&error),
     };
     const CALLS: u64 = 200;
     (0..10).for_each(|_| assert_eq!(probe.twice(1), Ok(2)));
@@ -99,7 +96,7 @@ fn a_busy_thread_does_not_keep_others_from_being_accepted() {
 
 #[test]
 fn who_does_not_complete_a_message_is_closed() {
-    let mut setup = punctual_conformance::server::Setup {
+    let mut setup = punctual_fixtures::server::Setup {
         pool: |pool| pool.wait(LaneWait::Blocking),
         ..Default::default()
     };
@@ -139,7 +136,7 @@ fn many_messages_in_one_read_are_all_served() {
 
 #[test]
 fn a_peer_that_does_not_read_does_not_keep_a_pool_alive() {
-    let mut setup = punctual_conformance::server::Setup {
+    let mut setup = punctual_fixtures::server::Setup {
         pool: |pool| pool.wait(LaneWait::Blocking),
         ..Default::default()
     };
@@ -150,7 +147,7 @@ fn a_peer_that_does_not_read_does_not_keep_a_pool_alive() {
     for id in 0..4 {
         peer.send(&COMMON.request(id, &key, "filled", |body| body.u32(4 << 20)));
     }
-    wait_until("its thread waits", || {
+    eventually("its thread waits", || {
         let before = seen(&server, 0);
         thread::sleep(std::time::Duration::from_millis(50));
         before.requests > 0 && before.busy == 0 && seen(&server, 0).requests == before.requests

@@ -7,9 +7,11 @@ use std::{
 };
 
 use punctual::{LaneSpec, LaneStatistics, SchedulingClass, ThreadPoolBuilder, ior_to_string};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    peer::{Listener, wait_until},
+    eventually,
+    peer::Listener,
+    realtime_or_skip,
     server::{Server, reference},
     wire::COMMON,
 };
@@ -160,8 +162,8 @@ fn the_borrowed_thread_runs_at_the_priority_of_the_request() {
         },
         SchedulingClass::Fifo,
     );
-    if !server.pool.is_realtime() {
-        return eprintln!("skipped: no real-time rights, so priorities cannot be seen to change");
+    if !realtime_or_skip() {
+        return;
     }
     let client = ordinary_client();
     let probe = server.reference_for(&client);
@@ -206,8 +208,8 @@ fn nor_is_any_on_one_real_time_cpu() {
         |pool| three_lanes(pool).affinity(CpuSet::single(0)),
         SchedulingClass::Fifo,
     );
-    if !server.pool.is_realtime() {
-        return eprintln!("skipped: no real-time rights");
+    if !realtime_or_skip() {
+        return;
     }
     stress(&server);
 }
@@ -243,7 +245,7 @@ pub(super) fn stress(server: &Server) -> u64 {
     });
     assert_eq!(served.load(Ordering::Relaxed), CALLS * clients.len() as u64);
     // The last oneways may still be on their way.
-    wait_until("all are served", || {
+    eventually("all are served", || {
         let sum =
             |count: fn(&LaneStatistics) -> u64| (0..3).map(|lane| count(&seen(server, lane))).sum::<u64>();
         sum(|lane| lane.requests) >= (CALLS + CALLS.div_ceil(7)) * clients.len() as u64

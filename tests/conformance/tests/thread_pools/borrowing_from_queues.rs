@@ -7,9 +7,11 @@ use punctual::{
     Completion, LaneSpec, Minor, QueueLimits, SchedulingClass, SystemException, SystemExceptionKind as Kind,
     ThreadPoolBuilder, WaitStrategy, ior_to_string,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    peer::{Listener, Peer, wait_until},
+    eventually,
+    peer::{Listener, Peer},
+    realtime_or_skip,
     server::{Server, Setup, reference},
     wire::COMMON,
 };
@@ -94,7 +96,7 @@ fn what_no_lower_lane_has_a_thread_for_waits_and_what_finds_no_room_is_refused()
         }
         for calls in 4..=7 {
             wait_at_gate(scope, &client, &probe, Some(HIGH), calls);
-            wait_until("it waits", || {
+            eventually("it waits", || {
                 seen(&server, 1).queue.requests == calls as usize - 3
             });
         }
@@ -111,7 +113,7 @@ fn what_no_lower_lane_has_a_thread_for_waits_and_what_finds_no_room_is_refused()
     let mut values = server.hooks.values_at_gate();
     values.sort_unstable();
     assert_eq!(values, [1, 2, 3, 4, 5, 6, 7]);
-    wait_until("all are back", || {
+    eventually("all are back", || {
         seen(&server, 0).busy + seen(&server, 1).busy == 0
     });
     let (low, high) = (seen(&server, 0), seen(&server, 1));
@@ -136,7 +138,7 @@ fn the_queue_above_goes_before_the_own_one() {
         let note = |own: i16, value: i32, lane: usize, waiting: usize| {
             client.current().set_priority(priority(own)).unwrap();
             probe.note(value).unwrap();
-            wait_until("it waits", || seen(&server, lane).queue.requests == waiting);
+            eventually("it waits", || seen(&server, lane).queue.requests == waiting);
         };
         note(LOW, 10, 0, 1);
         note(LOW, 11, 0, 2);
@@ -144,7 +146,7 @@ fn the_queue_above_goes_before_the_own_one() {
         note(HIGH, 21, 1, 2);
         assert_eq!(server.hooks.journal(), []);
         held.end();
-        wait_until("they are served", || server.hooks.journal().len() == 4);
+        eventually("they are served", || server.hooks.journal().len() == 4);
         assert_eq!(server.hooks.journal(), [20, 21, 10, 11]);
         assert_eq!(
             server.hooks.arrived_at_gate(),
@@ -168,7 +170,7 @@ fn a_low_lane_does_not_take_from_above_its_own() {
         wait_at_gate(scope, &client, &probe, Some(LOW), 1);
         server.hooks.await_at_gate(1);
         wait_at_gate(scope, &client, &probe, Some(LOW), 2);
-        wait_until("it waits", || seen(&server, 0).queue.requests == 1);
+        eventually("it waits", || seen(&server, 0).queue.requests == 1);
         client.current().set_priority(priority(HIGH)).unwrap();
         for _ in 0..50 {
             assert_eq!(probe.twice(1), Ok(2), "the high lane is as free as ever");
@@ -235,8 +237,8 @@ fn the_borrowed_thread_runs_at_the_priority_of_the_queue() {
         |pool| two_lanes(pool).affinity(CpuSet::single(0)),
         SchedulingClass::Fifo,
     );
-    if !server.pool.is_realtime() {
-        return eprintln!("skipped: no real-time rights, so priorities cannot be seen to change");
+    if !realtime_or_skip() {
+        return;
     }
     let client = ordinary_client();
     let probe = server.reference_for(&client);
@@ -317,8 +319,8 @@ fn nor_is_any_on_one_real_time_cpu() {
         |pool| three_lanes(pool).affinity(CpuSet::single(0)),
         SchedulingClass::Fifo,
     );
-    if !server.pool.is_realtime() {
-        return eprintln!("skipped: no real-time rights");
+    if !realtime_or_skip() {
+        return;
     }
     stress(&server);
 }
@@ -338,7 +340,7 @@ fn at_the_end_nothing_is_left_undecided() {
             let probe: ProbeRef = probe.with_timeout(Duration::from_secs(15)).unchecked();
             probe.wait_at_gate(3)
         });
-        wait_until("it waits", || seen(&server, 1).queue.requests == 1);
+        eventually("it waits", || seen(&server, 1).queue.requests == 1);
         server.orb.shutdown();
         server.hooks.open_gate();
         own.join().unwrap();
@@ -430,7 +432,7 @@ fn nothing_that_was_let_in_is_lost_under_overload() {
     let mut served = fates.served;
     served.sort_unstable();
     assert_eq!(at_gate, served, "each once, and nothing else");
-    wait_until("all are back", || {
+    eventually("all are back", || {
         seen(&server, 0).busy + seen(&server, 1).busy == 0
     });
     let (low, high) = (seen(&server, 0), seen(&server, 1));
@@ -451,7 +453,7 @@ fn a_shutdown_in_the_middle_lies_to_nobody() {
     for _ in 0..5 {
         let server = with_lanes(two_lanes, SchedulingClass::Other);
         let fates = call_from_all_sides(&server, 300, || {
-            wait_until("some are served", || server.hooks.arrived_at_gate() > 100);
+            eventually("some are served", || server.hooks.arrived_at_gate() > 100);
             server.orb.shutdown();
         });
         server.orb.shutdown_and_wait().unwrap();

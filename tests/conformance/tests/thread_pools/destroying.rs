@@ -10,9 +10,10 @@ use std::{
 use punctual::{
     LaneSpec, LaneWait, Orb, OrbError, Poa, SystemExceptionKind as Kind, ThreadPool, ThreadPoolId,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    peer::{Peer, wait_until},
+    eventually,
+    peer::Peer,
     server::{Server, client},
     wire::{CLOSE_CONNECTION, COMMON},
 };
@@ -94,7 +95,7 @@ fn calls_under_way_are_finished_and_clients_are_taken_leave_of() {
     for (name, shape) in SHAPES {
         let server = Server::start();
         let (pool, poa, probe) = make(&server, name, shape);
-        let profile = punctual_conformance::server::Profile::of(&probe);
+        let profile = punctual_fixtures::server::Profile::of(&probe);
         let mut idle = [(); 4].map(|()| Peer::connect(profile.port));
         for peer in &mut idle {
             peer.send(&COMMON.request(1, &profile.key, "twice", |body| body.i32(1)));
@@ -106,7 +107,7 @@ fn calls_under_way_are_finished_and_clients_are_taken_leave_of() {
         server.hooks.await_at_gate(1);
         thread::scope(|scope| {
             let destroying = scope.spawn(|| poa.destroy().and_then(|()| pool.destroy()));
-            wait_until("nothing comes in", || poa.child("late").build().is_err());
+            eventually("nothing comes in", || poa.child("late").build().is_err());
             assert!(!destroying.is_finished(), "{name}: it waits for the call");
             server.hooks.open_gate();
             assert_eq!(busy.receive().unwrap().reply().body.i32(), 5, "{name}");
@@ -154,7 +155,7 @@ fn callers_never_hang() {
                     })
                 })
                 .collect();
-            wait_until("calls are under way", || pool.statistics()[0].1.requests > 100);
+            eventually("calls are under way", || pool.statistics()[0].1.requests > 100);
             poa.destroy().unwrap();
             pool.destroy().unwrap();
             over.store(true, Ordering::SeqCst);
@@ -177,7 +178,7 @@ fn nothing_is_left_of_it() {
         poa.destroy().unwrap();
         pool.destroy().unwrap();
         assert!(reference.twice(1).is_err());
-        wait_until("its thread has ended", || {
+        eventually("its thread has ended", || {
             !fs::exists(format!("/proc/self/task/{thread}")).unwrap()
         });
     };
@@ -188,7 +189,7 @@ fn nothing_is_left_of_it() {
         (0..5).for_each(|_| round(name, shape));
     }
     // Other tests of this process come and go meanwhile: leaks would be 15 pools with 3 descriptors each.
-    wait_until("descriptors are closed", || descriptors() < before + 30);
+    eventually("descriptors are closed", || descriptors() < before + 30);
     assert_eq!(threads_of(&prefix(&server)), own);
 }
 

@@ -3,7 +3,7 @@
 use std::{thread, time::Duration};
 
 use punctual::ThreadLife;
-use punctual_conformance::{peer::wait_until, server::client};
+use punctual_fixtures::{eventually, server::client};
 
 use super::{Shape, plain, prefix, seen, threads_of, wait_at_gate};
 
@@ -73,14 +73,14 @@ fn ends_and_comes_again(pool: Shape) {
     let client = client();
     let probe = server.reference_for(&client);
     let prefix = prefix(&server);
-    wait_until("the dynamic thread has ended", || seen(&server, 0).threads == 1);
-    wait_until("and is gone", || threads_of(&prefix).len() == 1);
+    eventually("the dynamic thread has ended", || seen(&server, 0).threads == 1);
+    eventually("and is gone", || threads_of(&prefix).len() == 1);
     let made = seen(&server, 0).dynamic_threads;
     assert_eq!(probe.twice(1), Ok(2), "the static one serves");
-    wait_until("another one was needed", || {
+    eventually("another one was needed", || {
         seen(&server, 0).dynamic_threads == made + 1
     });
-    wait_until("and has ended", || seen(&server, 0).threads == 1);
+    eventually("and has ended", || seen(&server, 0).threads == 1);
     thread::scope(|scope| {
         for calls in 1..=3 {
             wait_at_gate(scope, &client, &probe, None, calls);
@@ -91,7 +91,7 @@ fn ends_and_comes_again(pool: Shape) {
         assert_eq!(seen(&server, 0).busy, 3);
         server.hooks.open_gate();
     });
-    wait_until("all dynamic ones have ended", || seen(&server, 0).threads == 1);
+    eventually("all dynamic ones have ended", || seen(&server, 0).threads == 1);
 }
 
 #[test]

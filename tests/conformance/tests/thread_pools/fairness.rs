@@ -1,12 +1,7 @@
 //! One connection cannot keep a lane's thread from the others, and one thread cannot keep the CPU from its equals.
 
 use punctual::{CpuSet, LaneWait, SchedulingClass};
-use punctual_conformance::{
-    peer::{Peer, wait_until},
-    real_time::realtime_or_skip,
-    server::Setup,
-    wire::COMMON,
-};
+use punctual_fixtures::{eventually, peer::Peer, realtime_or_skip, server::Setup, wire::COMMON};
 
 use super::{Shape, plain};
 
@@ -68,7 +63,7 @@ fn noted_before_the_equal_goes_on(shape: Shape, requests: i32, of_one_peer: bool
     }
     server.hooks.open_gate();
     let all = requests as usize * if of_one_peer { 2 } else { 1 };
-    wait_until("all requests", || server.hooks.journal().len() == all);
+    eventually("all requests", || server.hooks.journal().len() == all);
     server.hooks.noted_before_gate()[1]
 }
 

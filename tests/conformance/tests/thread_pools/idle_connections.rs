@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use punctual_conformance::{
-    peer::{Peer, wait_until},
+use punctual_fixtures::{
+    eventually,
+    peer::Peer,
     server::{Server, Setup, client},
     wire::{CLOSE_CONNECTION, COMMON},
 };
@@ -35,7 +36,7 @@ fn who_says_nothing_is_taken_leave_of() {
         assert_eq!(busy.receive().unwrap().reply().body.i32(), 2);
     };
     let mut id = 0;
-    wait_until("the silent one is closed", || {
+    eventually("the silent one is closed", || {
         id += 1;
         call(id);
         seen(&server, 0).idle_connections == 1
@@ -57,7 +58,7 @@ fn a_client_connects_again_and_does_not_notice() {
     let probe = server.reference_for(&client);
     for round in 1..=3 {
         assert_eq!(probe.twice(1), Ok(2));
-        wait_until("it is closed", || seen(&server, 0).idle_connections == round);
+        eventually("it is closed", || seen(&server, 0).idle_connections == round);
     }
     assert_eq!(seen(&server, 0).requests, 3, "none is handled twice");
 }

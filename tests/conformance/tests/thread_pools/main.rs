@@ -12,21 +12,16 @@ mod settings;
 
 use std::{fs, thread, time::Duration};
 
-use punctual::{LaneStatistics, Orb, Priority, PriorityModel, SchedulingClass, ThreadPoolBuilder};
-use punctual_conformance::{
+use punctual::{LaneStatistics, Orb, PriorityModel, SchedulingClass, ThreadPoolBuilder};
+use punctual_fixtures::{
     conformance::ProbeRef,
+    priorities::{HIGH, LOW},
+    priority,
     server::{Server, Setup},
 };
 
 /// What makes a pool of this shape.
 type Shape = fn(ThreadPoolBuilder) -> ThreadPoolBuilder;
-
-const LOW: i16 = 10_922;
-const HIGH: i16 = 32_767;
-
-fn priority(value: i16) -> Priority {
-    Priority::new(value).unwrap()
-}
 
 /// A server whose object runs at the caller's priority.
 fn with_lanes(pool: Shape, class: SchedulingClass) -> Server {

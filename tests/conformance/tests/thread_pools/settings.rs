@@ -1,5 +1,6 @@
 //! What a pool cannot be like, and what is said then.
 
+use punctual_fixtures::realtime_or_skip;
 use std::time::Duration;
 
 use punctual::{LaneSpec, LaneWait, Minor, Orb, OrbError, SystemExceptionKind as Kind, ThreadLife};
@@ -142,8 +143,8 @@ fn each_lane_has_its_own_class_and_cpus() {
     };
     let (low, high) = (thread_at(LOW), thread_at(HIGH));
     assert_eq!(affinity::of(high).unwrap(), CpuSet::single(0));
-    if !server.pool.is_realtime() {
-        return eprintln!("skipped: no real-time rights, so classes cannot be seen");
+    if !realtime_or_skip() {
+        return;
     }
     let class_of = |thread| scheduling::of(thread).unwrap();
     let native = |value| punctual::NativePriority(value);

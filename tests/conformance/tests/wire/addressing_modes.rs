@@ -4,7 +4,7 @@ use std::thread;
 
 use punctual::{Completion, Minor, SystemException, SystemExceptionKind as Kind};
 use punctual_cdr::TaggedProfile;
-use punctual_conformance::{
+use punctual_fixtures::{
     peer::{Listener, Peer},
     recorder::resolve,
     server::{client, reference},

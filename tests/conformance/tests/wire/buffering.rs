@@ -6,8 +6,10 @@ use punctual::{
     Completion, CpuSet, LaneWait, Limits, Minor, OrbError, Priority, QueueLimits, SchedulingClass,
     SystemExceptionKind as Kind,
 };
-use punctual_conformance::{
-    peer::{Peer, wait_until},
+use punctual_fixtures::{
+    eventually,
+    peer::Peer,
+    realtime_or_skip,
     server::{Server, Setup, client},
     wire::{CANCEL_REQUEST, CLOSE_CONNECTION, COMMON, DIALECTS, Dialect, LOCATE_REPLY, Message},
 };
@@ -33,7 +35,7 @@ fn at_gate(dialect: Dialect, server: &Server, id: u32) -> Vec<u8> {
 }
 
 fn await_waiting(server: &Server, requests: usize) {
-    wait_until("requests wait", || server.seen(0).queue.requests == requests);
+    eventually("requests wait", || server.seen(0).queue.requests == requests);
 }
 
 fn result(message: &Message) -> (u32, i32) {
@@ -346,7 +348,7 @@ fn a_peer_that_does_not_read_costs_its_connection() {
     await_waiting(&server, 100);
     server.hooks.open_gate();
     assert_eq!(result(&first.receive().expect("a reply")), (1, 1));
-    wait_until("it is closed", || server.seen(0).connections == 1);
+    eventually("it is closed", || server.seen(0).connections == 1);
     works(&mut first, &server.key());
     assert_eq!(server.seen(0).queue.requests, 0);
 }
@@ -370,7 +372,7 @@ fn clients_notice_nothing_but_the_refusal() {
         (Kind::Transient, Minor::REQUEST_QUEUE_FULL, Completion::No)
     );
     server.hooks.open_gate();
-    wait_until("all are served", || server.seen(0).queue.requests == 0);
+    eventually("all are served", || server.seen(0).queue.requests == 0);
     assert_eq!(probe.twice(21), Ok(42));
 }
 
@@ -392,8 +394,8 @@ fn a_flood_does_not_starve_the_thread_that_serves() {
         ..Setup::default()
     };
     let server = setup.start();
-    if !server.pool.is_realtime() {
-        return eprintln!("skipped: no real-time rights");
+    if !realtime_or_skip() {
+        return;
     }
     server.hooks.open_gate();
     let (served, refused) = thread::scope(|scope| {
@@ -448,7 +450,7 @@ fn dynamic_threads_come_before_requests_wait() {
         .collect();
     answered.sort_unstable();
     assert_eq!(answered, [1, 2, 3, 4, 5]);
-    wait_until("all are back", || server.seen(0).busy == 0);
+    eventually("all are back", || server.seen(0).busy == 0);
 }
 
 #[test]

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use punctual::{
     Completion, ExpiredRequests, Minor, PolicyOverrides, QueueLimits, SystemExceptionKind as Kind,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    peer::{Peer, wait_until},
+    eventually,
+    peer::Peer,
     server::{Server, Setup, client},
     wire::{COMMON, DIALECTS, Dialect},
 };
@@ -127,12 +128,12 @@ fn what_is_dropped_is_what_the_rule_says() {
             for (index, (policies, _, _)) in cases.iter().enumerate() {
                 let id = index as u32 + 1;
                 let contexts = deadlines(dialect, policies);
-                let value = |body: punctual_conformance::wire::Octets| body.i32(id as i32);
+                let value = |body: punctual_fixtures::wire::Octets| body.i32(id as i32);
                 peer.send(&dialect.request_with(id, 3, &server.key(), "wait_at_gate", &contexts, value));
             }
-            wait_until("all wait", || server.seen(0).queue.requests == cases.len());
+            eventually("all wait", || server.seen(0).queue.requests == cases.len());
             let all_wait = Instant::now();
-            wait_until("the short time-outs pass", || {
+            eventually("the short time-outs pass", || {
                 all_wait.elapsed() > Duration::from_millis(2)
             });
             server.hooks.open_gate();
@@ -227,7 +228,7 @@ fn a_call_that_nobody_waits_for_any_more_is_not_served() {
     }
     server.hooks.open_gate();
     assert_eq!(busy.receive().expect("a reply").reply().id, 0);
-    wait_until("all are served", || {
+    eventually("all are served", || {
         server.seen(0).queue.requests == 0 && server.seen(0).busy == 0
     });
     assert_eq!(server.seen(0).expired, 1);

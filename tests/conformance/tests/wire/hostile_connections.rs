@@ -7,8 +7,9 @@ use std::{
 };
 
 use punctual::LaneStatistics;
-use punctual_conformance::{
-    peer::{Peer, wait_until},
+use punctual_fixtures::{
+    eventually,
+    peer::Peer,
     server::{Server, Setup},
     wire::{CANCEL_REQUEST, CLOSE_CONNECTION, COMMON, Dialect, FRAGMENT, REQUEST},
 };
@@ -58,7 +59,7 @@ fn messages_that_are_never_complete_end_their_connection() {
         thread::sleep(Duration::from_millis(10));
     }
     works(&mut bystander, &key);
-    wait_until("all but one are gone", || seen(&server).connections == 1);
+    eventually("all but one are gone", || seen(&server).connections == 1);
 
     // A peer that is slow but does complete its message is served.
     let mut slow = Peer::connect(server.port());
@@ -101,7 +102,7 @@ fn a_peer_that_has_sent_all_still_gets_its_replies() {
         answered.sort_unstable();
         assert_eq!(answered, [(1, 5), (2, 6)]);
         assert!(peer.is_closed());
-        wait_until("the server forgets the connection", || {
+        eventually("the server forgets the connection", || {
             seen(&server).connections == 0
         });
     }
@@ -121,7 +122,7 @@ fn a_peer_that_vanishes_takes_nothing_with_it() {
         server.hooks.await_at_gate(1);
         drop(peer);
         server.hooks.open_gate();
-        wait_until("the server forgets the connection", || {
+        eventually("the server forgets the connection", || {
             seen(&server).connections == 0
         });
         works(&mut Peer::connect(server.port()), &key);
@@ -148,7 +149,7 @@ fn connections_beyond_the_limit_are_turned_away_in_good_order() {
     );
     let [first, mut second] = peers;
     drop(first);
-    wait_until("there is room again", || seen(&server).connections == 1);
+    eventually("there is room again", || seen(&server).connections == 1);
     works(&mut Peer::connect(server.port()), &key);
     works(&mut second, &key);
 }
@@ -208,7 +209,7 @@ fn a_peer_that_never_pauses_starves_nobody() {
                 started.store(true, Ordering::SeqCst);
             }
         });
-        wait_until("the flood comes", || started.load(Ordering::SeqCst));
+        eventually("the flood comes", || started.load(Ordering::SeqCst));
         for _ in 0..20 {
             works(&mut Peer::connect(server.port()), &key);
         }

@@ -1,11 +1,13 @@
 //! Priorities as they arrive: from which lane, accepted or not, and what the serving thread runs at.
 
 use punctual::{
-    Completion, LaneStatistics, Minor, OnExcess, Orb, Priority, PriorityModel, SchedulingClass,
+    Completion, LaneStatistics, Minor, OnExcess, Orb, PriorityModel, SchedulingClass,
     SystemExceptionKind as Kind,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     peer::Peer,
+    priorities::{HIGH, LOW, MIDDLE},
+    priority, realtime_or_skip,
     server::{Profile, Server, Setup},
     wire::{COMMON, DIALECTS, Dialect, Message, Reader},
 };
@@ -14,13 +16,6 @@ use punctual_os::{Scheduling, TaskId, scheduling};
 use crate::probing::exception;
 
 const PRIORITY: u32 = 10;
-const LOW: i16 = 10_922;
-const MIDDLE: i16 = 21_844;
-const HIGH: i16 = 32_767;
-
-fn priority(value: i16) -> Priority {
-    Priority::new(value).unwrap()
-}
 
 fn propagated(dialect: Dialect, value: i16) -> Vec<(u32, Vec<u8>)> {
     let data = dialect.encapsulation(|data| data.u16(value as u16));
@@ -219,8 +214,8 @@ fn without_lanes_the_thread_takes_on_the_priority_of_the_request() {
             ..Setup::default()
         };
         let server = setup.start();
-        if !server.pool.is_realtime() {
-            return eprintln!("skipped: no real-time rights, so priorities cannot be seen to change");
+        if !realtime_or_skip() {
+            return;
         }
         let mut peer = Peer::connect(server.port());
         let thread = call(&mut peer, &server, "thread", &[]).reply().body.i32();

@@ -3,9 +3,10 @@
 use std::{net::TcpStream, sync::Arc, thread};
 
 use punctual::{Completion, Minor, SystemException, SystemExceptionKind as Kind};
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    peer::{Peer, wait_until},
+    eventually,
+    peer::Peer,
     server::{Server, Setup, UNLUCKY, client, client_with},
     wire::{CLOSE_CONNECTION, COMMON},
 };
@@ -46,7 +47,7 @@ fn a_deactivated_object_finishes_what_it_is_doing() {
         let call = scope.spawn(|| probe.wait_at_gate(5));
         server.hooks.await_at_gate(1);
         let deactivation = scope.spawn(|| server.poa.deactivate(&server.probe).unwrap());
-        wait_until("nobody else gets in", || probe.twice(1) == Err(gone()));
+        eventually("nobody else gets in", || probe.twice(1) == Err(gone()));
         assert!(!deactivation.is_finished(), "it waits for the call under way");
         server.hooks.open_gate();
         assert_eq!(call.join().unwrap(), Ok(5));

@@ -3,8 +3,9 @@
 use std::thread;
 
 use punctual::{Completion, Limits, Minor, Orb, ResolveError, SystemException, SystemExceptionKind as Kind};
-use punctual_conformance::{
-    conformance::{ProbeRef, probe::GreetError},
+use punctual_fixtures::{
+    conformance::ProbeRef,
+    conformance::probe::GreetError,
     peer::{Listener, Peer},
     server::{client, client_with, reference},
     wire::{

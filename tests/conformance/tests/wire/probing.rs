@@ -1,7 +1,7 @@
 //! Calls by hand, and what is expected of the answers.
 
 use punctual::{Completion, Minor, SystemExceptionKind as Kind};
-use punctual_conformance::{
+use punctual_fixtures::{
     peer::Peer,
     wire::{COMMON, Dialect, Message, Reader},
 };

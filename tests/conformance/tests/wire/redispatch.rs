@@ -3,10 +3,13 @@
 use std::thread;
 
 use punctual::{
-    Completion, LaneSpec, LaneWait, Minor, Priority, PriorityModel, QueueLimits, SystemExceptionKind as Kind,
+    Completion, LaneSpec, LaneWait, Minor, PriorityModel, QueueLimits, SystemExceptionKind as Kind,
 };
-use punctual_conformance::{
-    peer::{Peer, wait_until},
+use punctual_fixtures::{
+    eventually,
+    peer::Peer,
+    priorities::LOW,
+    priority,
     server::{Profile, Server, Setup},
     wire::{COMMON, DIALECTS, Dialect, Message, Reader},
 };
@@ -14,16 +17,11 @@ use punctual_conformance::{
 use crate::probing::{exception, works};
 
 const PRIORITY: u32 = 10;
-const LOW: i16 = 10_922;
 const HIGH: i16 = 32_000;
 const LIMITS: QueueLimits = QueueLimits {
     requests: 2,
     octets: 4096,
 };
-
-fn priority(value: i16) -> Priority {
-    Priority::new(value).expect("not negative")
-}
 
 fn server(buffering: bool) -> Server {
     let setup = Setup {
@@ -135,7 +133,7 @@ fn what_finds_no_room_runs_where_it_came() {
             "wait_at_gate",
             id as i32,
         ));
-        wait_until("it waits", || server.seen(1).queue.requests == waiting);
+        eventually("it waits", || server.seen(1).queue.requests == waiting);
     }
     for id in 4..8 {
         peer.send(&request(COMMON, &server, id, Some(HIGH), "corba_priority", 0));
@@ -191,16 +189,16 @@ fn whoever_leaves_meanwhile_leaves_nothing_behind() {
     server.hooks.await_at_gate(1);
     let mut peer = Peer::connect(low);
     peer.send(&request(COMMON, &server, 2, Some(HIGH), "wait_at_gate", 2));
-    wait_until("it waits", || server.seen(1).queue.requests == 1);
+    eventually("it waits", || server.seen(1).queue.requests == 1);
     peer.finish();
     let mut gone = Peer::connect(low);
     gone.send(&request(COMMON, &server, 3, Some(HIGH), "wait_at_gate", 3));
-    wait_until("it waits", || server.seen(1).queue.requests == 2);
+    eventually("it waits", || server.seen(1).queue.requests == 2);
     drop(gone);
     server.hooks.open_gate();
     assert_eq!(peer.receive().expect("its reply, all the same").reply().id, 2);
     assert!(peer.is_closed());
-    wait_until("all are closed", || server.seen(0).connections == 0);
+    eventually("all are closed", || server.seen(0).connections == 0);
     assert_eq!(busy.receive().expect("a reply").reply().id, 1);
     works(&mut busy, &server.key());
 }

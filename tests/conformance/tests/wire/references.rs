@@ -6,9 +6,11 @@ use punctual::{
     Completion, Interface, Minor, ObjectRef, Orb, Priority, PriorityModel, SchedulingClass, SystemException,
     SystemExceptionKind as Kind, ior_to_string,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
     peer::{Listener, Peer},
+    priorities::{HIGH, LOW},
+    priority,
     server::{Profile, Server, Setup, client, reference},
     wire::{COMMON, Reader},
 };
@@ -17,12 +19,6 @@ const ORB_TYPE: u32 = 0;
 const CODE_SETS: u32 = 1;
 const POLICIES: u32 = 2;
 const TAO_ENDPOINTS: u32 = 0x5441_4f02;
-const LOW: i16 = 10_922;
-const HIGH: i16 = 32_767;
-
-fn priority(value: i16) -> Priority {
-    Priority::new(value).unwrap()
-}
 
 fn start(model: Option<PriorityModel>, lanes: bool) -> Server {
     let setup = Setup {
@@ -327,7 +323,7 @@ fn a_published_key_leads_to_the_whole_reference() {
     assert_eq!(body.string(), ProbeRef::REPOSITORY_ID.as_bytes());
     assert_eq!((body.u32(), body.u32()), (1, 0));
     assert_eq!(body.sequence(), server.probe.ior().profiles[0].data);
-    for dialect in punctual_conformance::wire::DIALECTS {
+    for dialect in punctual_fixtures::wire::DIALECTS {
         peer.send(&dialect.request(6, b"Probe", "twice", |body| body.i32(21)));
         let message = peer.receive().unwrap();
         let mut reply = message.reply();

@@ -6,9 +6,11 @@ use punctual::{
     Completion, Minor, Orb, PolicyOverrides, Priority, PriorityModel, QueueLimits, SchedulingClass,
     SystemExceptionKind as Kind, ThreadPoolBuilder, WaitStrategy, ior_to_string,
 };
-use punctual_conformance::{
+use punctual_fixtures::{
     conformance::ProbeRef,
-    peer::{Listener, Peer, wait_until},
+    eventually,
+    peer::{Listener, Peer},
+    realtime_or_skip,
     server::{Profile, Server, Setup, UNLUCKY, client, reference},
     wire::{COMMON, Octets, Reader},
 };
@@ -273,8 +275,8 @@ fn priorities_are_those_of_the_upcall_that_runs() {
         ..Setup::default()
     };
     let server = setup.start();
-    if !server.pool.is_realtime() {
-        return eprintln!("skipped: no real-time rights");
+    if !realtime_or_skip() {
+        return;
     }
     let listener = Listener::open();
     let mut peer = Peer::connect(server.port());
@@ -408,7 +410,7 @@ fn while_another_thread_is_left_it_may_wait() {
             (Kind::BadInvOrder, Minor::DEADLOCK_DETECTED)
         );
         assert_eq!(server.seen(0).deadlocks, 1);
-        wait_until("all are back", || strange.twice(21) == Ok(42));
+        eventually("all are back", || strange.twice(21) == Ok(42));
     }
 }
 
@@ -481,5 +483,5 @@ fn a_lent_thread_serves_the_lane_that_has_it() {
     server.hooks.open_gate();
     assert_eq!(to_high.receive().expect("a reply").reply().id, 1);
     assert_eq!(to_low.receive().expect("a reply").reply().id, 3);
-    wait_until("all are back", || server.seen(0).busy + server.seen(1).busy == 0);
+    eventually("all are back", || server.seen(0).busy + server.seen(1).busy == 0);
 }

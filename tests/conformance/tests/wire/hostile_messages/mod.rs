@@ -8,7 +8,7 @@ mod objects;
 use std::iter;
 
 use punctual::{Completion, Minor, SystemExceptionKind as Kind};
-use punctual_conformance::{
+use punctual_fixtures::{
     peer::Peer,
     server::{Profile, Server, Setup, UNLUCKY},
     wire::{
