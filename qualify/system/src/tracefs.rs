@@ -95,7 +95,7 @@ mod tests {
             Ok(tracefs) => assert!(tracefs.root().join("events/sched/sched_switch/format").exists()),
             Err(error) => {
                 assert!(error.to_string().contains("be root"), "{error}");
-                punctual_fixtures::skip(punctual_fixtures::Missing::Right, error);
+                punctual_fixtures::skip_error(&error);
             }
         }
     }

@@ -10,7 +10,7 @@ use punctual_system::perf::Counter;
 fn the_budgets_of_the_request_path() {
     let counter = match Counter::syscalls(TaskId::current_thread(), false) {
         Ok(counter) => counter,
-        Err(error) => return punctual_fixtures::skip(punctual_fixtures::Missing::Right, error),
+        Err(error) => return punctual_fixtures::skip_error(&error),
     };
     let count = |run: &mut dyn FnMut()| {
         counter.reset().unwrap();

@@ -1,5 +1,5 @@
 use super::*;
-use punctual_fixtures::{Missing, skip};
+use punctual_fixtures::{Missing, skip, skip_error};
 use punctual_os::ThreadSpec;
 
 /// The counter, or `None` with a printed reason where the machine or the rights do not allow it.
@@ -8,11 +8,7 @@ fn open_or_skip(open: Result<Counter, PerfError>) -> Option<Counter> {
         Ok(counter) => Some(counter),
         Err(error @ PerfError::NoSuchTask(_)) => panic!("{error}"),
         Err(error) => {
-            let missing = match error {
-                PerfError::Unsupported { .. } => Missing::Machine,
-                _ => Missing::Right,
-            };
-            skip(missing, error);
+            skip_error(&error);
             None
         }
     }
