@@ -22,7 +22,6 @@ impl SplitMix64 {
     }
 
     /// Returns the next number.
-    #[expect(clippy::should_implement_trait)] // An iterator's `Option` would be in the way.
     pub const fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(Self::STEP);
         Self::mix(self.0)
