@@ -1,4 +1,4 @@
-//! Arrays: the elements alone, the last dimension fastest. Source: CORBA 3.3 Part 2, 9.3.2.4.
+//! Arrays: the elements alone, the last dimension fastest. Source: CORBA 3.3 part 2, 9.3.2.4.
 
 use core::array;
 

@@ -1,4 +1,5 @@
-//! Bounded strings and sequences, `string<N>` and `sequence<T, N>`: on the wire as without a bound, refused beyond it.
+//! Bounded strings and sequences, `string<N>` and `sequence<T, N>`: encoded like unbounded ones, refused
+//! beyond the bound.
 
 use alloc::{string::String, vec::Vec};
 use core::{fmt, ops::Deref};
@@ -12,13 +13,13 @@ use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
 ///
 /// let error = BoundedString::<4>::try_from("radar".to_owned()).unwrap_err();
 /// assert_eq!(error, TooLong { length: 5, bound: 4 });
-/// assert_eq!(error.to_string(), "5 is longer than the bound of 4 in the IDL type");
+/// assert_eq!(error.to_string(), "length 5 exceeds the bound 4 of the IDL type");
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TooLong {
-    /// How long it is: elements, or characters of a string.
+    /// Length of the value in elements, or in characters of a string.
     pub length: usize,
-    /// How long it may be.
+    /// Bound of the IDL type.
     pub bound: usize,
 }
 
@@ -26,7 +27,7 @@ impl fmt::Display for TooLong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} is longer than the bound of {} in the IDL type",
+            "length {} exceeds the bound {} of the IDL type",
             self.length, self.bound
         )
     }
@@ -41,7 +42,7 @@ macro_rules! bounded {
         pub struct $name<$($generic)*>($inner);
 
         impl<$($generic)*> $name<$($param)*> {
-            /// The value itself.
+            /// Returns the inner value.
             pub fn into_inner(self) -> $inner {
                 self.0
             }
@@ -110,7 +111,7 @@ bounded!(
     /// name.push_str(" 2")?;
     /// assert_eq!(&*name, "radar 2");
     /// assert!(name.push_str("22").is_err());
-    /// assert_eq!(&*name, "radar 2", "left as it was");
+    /// assert_eq!(&*name, "radar 2", "unchanged");
     /// # Ok::<(), punctual_cdr::TooLong>(())
     /// ```
     BoundedString [const N: usize] String, str, [N], characters
@@ -143,12 +144,12 @@ impl<const N: usize> Default for BoundedString<N> {
 }
 
 impl<T, const N: usize> BoundedSeq<T, N> {
-    /// Empties it; keeps its memory.
+    /// Removes all content but keeps the memory.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Appends an element. Fails at the bound.
+    /// Appends an element. Fails if the sequence is full.
     ///
     /// ```
     /// # use punctual_cdr::{BoundedSeq, TooLong};
@@ -171,12 +172,12 @@ impl<T, const N: usize> BoundedSeq<T, N> {
 }
 
 impl<const N: usize> BoundedString<N> {
-    /// Empties it; keeps its memory.
+    /// Removes all content but keeps the memory.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Appends text. Fails, leaving the string as it was, where it would exceed the bound.
+    /// Appends text. Fails without effect if the result would exceed the bound.
     ///
     /// ```
     /// # use punctual_cdr::BoundedString;
@@ -196,14 +197,14 @@ impl<const N: usize> BoundedString<N> {
 }
 
 impl<const N: usize> BoundedStr<'_, N> {
-    /// A copy that outlives the upcall.
+    /// Returns a copy that outlives the upcall.
     pub fn to_bounded_string(&self) -> BoundedString<N> {
         BoundedString(String::from(self.0))
     }
 }
 
 impl<T, const N: usize> BoundedSlice<'_, T, N> {
-    /// A copy that outlives the upcall; `convert` makes an owned element of a lent one.
+    /// Returns a copy that outlives the upcall; `convert` turns each lent element into an owned one.
     pub fn to_bounded_seq<U>(&self, convert: impl FnMut(&T) -> U) -> BoundedSeq<U, N> {
         BoundedSeq(self.0.iter().map(convert).collect())
     }

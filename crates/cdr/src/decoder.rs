@@ -1,25 +1,28 @@
+//! Decoding of values.
+
 use alloc::vec::Vec;
 use core::{any::Any, mem::needs_drop};
 
 use crate::{Arena, CdrError, CdrErrorKind, CharSet, Endian};
 
-/// A value that can be read from a message; `'a` is how long the message and the arena are lent.
+/// A value that can be read from a message; `'a` is the lifetime of the message and the arena.
 pub trait Decode<'a>: Sized {
-    /// The fewest octets a value takes, padding left out: bounds a sequence's length before memory is taken for it.
+    /// Minimal size of a value in octets without padding. Limits the length of a sequence before memory is
+    /// reserved.
     const MIN_SIZE: usize;
 
-    /// Reads the value at the decoder's position, aligned as its type asks.
+    /// Reads the value at the decoder's position, after the alignment of its type.
     ///
     /// Errors: truncated or impossible data, text outside the code set, a bound, an unknown enumerator.
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError>;
 
-    /// Reads the value into one that exists, keeping the memory it holds.
+    /// Reads into an existing value and keeps its memory.
     fn decode_into(&mut self, decoder: &mut Decoder<'a>) -> Result<(), CdrError> {
         *self = Self::decode(decoder)?;
         Ok(())
     }
 
-    /// Reads `count` elements into `elements`, keeping the memory it holds; numbers override it to copy at once.
+    /// Reads `count` elements into `elements` and keeps its memory. Numbers override it with a single copy.
     #[doc(hidden)]
     fn decode_elements_into(
         elements: &mut Vec<Self>,
@@ -37,13 +40,14 @@ pub trait Decode<'a>: Sized {
         Ok(())
     }
 
-    /// Lends `count` elements: from the message where they stand there as they do in memory, else from the arena.
+    /// Lends `count` elements from the message if their encoding equals their memory layout, and otherwise
+    /// from the arena.
     #[doc(hidden)]
     fn decode_slice(decoder: &mut Decoder<'a>, count: usize) -> Result<&'a [Self], CdrError> {
         const {
             assert!(
                 !needs_drop::<Self>(),
-                "an arena drops nothing: lend what owns nothing, or decode a Vec"
+                "an arena never drops its values: lend types that own nothing, or decode a Vec"
             );
         }
         let arena = decoder.arena()?;
@@ -53,13 +57,13 @@ pub trait Decode<'a>: Sized {
     }
 }
 
-/// Of every GIOP message.
+/// Size of the header of every GIOP message.
 const FRAGMENT_HEADER_SIZE: usize = 12;
 
 /// Reads values out of one message.
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
-    /// Alignment counts from the first octet.
+    /// The message; alignment counts from its first octet.
     octets: &'a [u8],
     at: usize,
     endian: Endian,
@@ -71,10 +75,11 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// How deep values may be nested unless [`Self::with_nesting_limit`] says otherwise.
+    /// Default of [`Self::with_nesting_limit`].
     pub const DEFAULT_NESTING_LIMIT: u16 = 64;
 
-    /// A decoder at the first octet, with text in ISO-8859-1, the code set of peers that negotiated none.
+    /// Creates a decoder at the first octet, with text in ISO-8859-1: the code set of peers that have
+    /// negotiated none.
     pub fn new(octets: &'a [u8], endian: Endian) -> Self {
         Self {
             octets,
@@ -88,65 +93,65 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Says at which octets, in ascending order, fragments of GIOP 1.1 continue the message.
+    /// Sets the offsets, in ascending order, at which fragments of GIOP 1.1 continue the message.
     ///
-    /// There alignment counts anew, as if the header of that fragment stood before: see [`Self::align`].
+    /// Alignment restarts at each, as if the fragment's header preceded it: see [`Self::align`].
     pub fn with_fragments(mut self, starts: &'a [usize]) -> Self {
         self.fragments = starts;
         self
     }
 
-    /// Lends what is not in the message in its final form from `arena`.
+    /// Sets the arena for values whose encoding differs from their form in memory.
     pub fn with_arena(mut self, arena: &'a Arena) -> Self {
         self.arena = Some(arena);
         self
     }
 
-    /// Reads text in this code set.
+    /// Sets the code set of text.
     pub fn with_char_set(mut self, char_set: CharSet) -> Self {
         self.char_set = char_set;
         self
     }
 
-    /// Lets values of recursive types be nested this deep.
+    /// Sets the maximal nesting depth of values of recursive types.
     pub fn with_nesting_limit(mut self, limit: u16) -> Self {
         self.depth_left = limit;
         self
     }
 
-    /// Gives the decoding of object references the ORB they belong to (see `punctual-stub`).
+    /// Sets the ORB to which decoded object references are bound (see `punctual-stub`).
     pub fn with_context(mut self, context: &'a (dyn Any + Send + Sync)) -> Self {
         self.context = Some(context);
         self
     }
 
-    /// Starts at this octet instead of the first one; alignment still counts from the first.
+    /// Moves to this octet; alignment still counts from the first one.
     pub fn at(mut self, position: usize) -> Self {
         self.at = position;
         self
     }
 
-    /// What [`Self::with_context`] was given.
+    /// Returns the value set by [`Self::with_context`].
     pub fn context(&self) -> Option<&'a (dyn Any + Send + Sync)> {
         self.context
     }
 
-    /// The order in which numbers are read.
+    /// Returns the byte order of numbers.
     pub fn endian(&self) -> Endian {
         self.endian
     }
 
-    /// The code set in which text is read.
+    /// Returns the code set of text.
     pub fn char_set(&self) -> CharSet {
         self.char_set
     }
 
-    /// The next octet's place.
+    /// Returns the offset of the next octet.
     pub fn position(&self) -> usize {
         self.at
     }
 
-    /// How many octets are left.
+    /// Returns the number of octets that remain.
     pub fn remaining(&self) -> usize {
         self.octets.len().saturating_sub(self.at)
     }
@@ -166,9 +171,9 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Where the next value of this alignment stands in a message of fragments of GIOP 1.1.
+    /// Returns the offset of the next value of this alignment in a message of GIOP 1.1 fragments.
     ///
-    /// A value that has no room in its fragment begins the next one, aligned in that.
+    /// A value that does not fit in its fragment starts the next one, aligned there.
     #[cold]
     fn aligned_in_fragment(&self, alignment: usize) -> usize {
         let mut at = self.at;
@@ -176,7 +181,7 @@ impl<'a> Decoder<'a> {
             let next = self.fragments.partition_point(|start| *start <= at);
             let origin = match next.checked_sub(1) {
                 None => 0,
-                // Positions count from the fragment's header.
+                // Alignment counts from the fragment's header.
                 Some(present) => self.fragments[present].saturating_sub(FRAGMENT_HEADER_SIZE),
             };
             let aligned = origin + (at - origin).next_multiple_of(alignment);
@@ -187,7 +192,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Whether values of one sequence need not stand side by side.
+    /// Returns whether the elements of a sequence may be separated by padding at a fragment boundary.
     pub(crate) fn is_fragmented(&self) -> bool {
         !self.fragments.is_empty()
     }
@@ -203,16 +208,16 @@ impl<'a> Decoder<'a> {
         Ok(octets)
     }
 
-    /// Lends everything that is left.
+    /// Lends all remaining octets.
     pub fn rest(&mut self) -> &'a [u8] {
         let rest = self.octets.get(self.at..).unwrap_or_default();
         self.at = self.octets.len();
         rest
     }
 
-    /// Reads the length of a sequence whose elements take `min_size` octets or more each.
+    /// Reads the length of a sequence whose elements have at least `min_size` octets each.
     ///
-    /// A length that cannot be true fails here, before any memory is taken for it.
+    /// An impossible length fails here, before any memory is reserved.
     #[inline]
     pub fn length(&mut self, min_size: usize) -> Result<usize, CdrError> {
         let length = u32::decode(self)? as usize;
@@ -222,7 +227,7 @@ impl<'a> Decoder<'a> {
         Ok(length)
     }
 
-    /// Runs `read` one level deeper; recursive types call it so that hostile nesting ends in an error.
+    /// Runs `read` one nesting level deeper; recursive types call it so that excessive nesting is an error.
     pub fn nested<R>(&mut self, read: impl FnOnce(&mut Self) -> Result<R, CdrError>) -> Result<R, CdrError> {
         self.depth_left = self
             .depth_left
@@ -233,14 +238,14 @@ impl<'a> Decoder<'a> {
         result
     }
 
-    /// The arena. Fails where the owner gave none, which is a fault of the ORB.
+    /// Returns the arena. Its absence is an internal error of the ORB.
     #[inline]
     pub(crate) fn arena(&self) -> Result<&'a Arena, CdrError> {
         self.arena
             .ok_or_else(|| self.error(CdrErrorKind::DecoderIncomplete))
     }
 
-    /// A decoder for octets of their own alignment, inside this message.
+    /// Creates a decoder for a part of this message with its own alignment.
     pub(crate) fn inside(&self, octets: &'a [u8], endian: Endian, at: usize) -> Self {
         Self {
             octets,
@@ -251,7 +256,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// An error at the current position, for generated code.
+    /// Returns an error at the current position, for generated code.
     #[cold]
     pub fn error(&self, kind: CdrErrorKind) -> CdrError {
         CdrError {

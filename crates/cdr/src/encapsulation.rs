@@ -1,10 +1,11 @@
-//! Encapsulations: a sequence of octets with a byte order and an alignment of its own.
+//! Encapsulations: sequences of octets with their own byte order and alignment.
 //!
-//! Source: CORBA 3.3 Part 2, 9.3.3.
+//! Source: CORBA 3.3 part 2, 9.3.3.
 
 use crate::{CdrError, Decode, Decoder, Encode, Encoder};
 
-/// Appends a length, the byte-order octet and what `write` appends, in the encoder's byte order.
+/// Appends an encapsulation: its length, the byte-order octet and the output of `write`, in the encoder's
+/// byte order.
 pub fn encode_encapsulation<R>(
     encoder: &mut Encoder<'_>,
     write: impl FnOnce(&mut Encoder<'_>) -> Result<R, CdrError>,
@@ -20,9 +21,9 @@ pub fn encode_encapsulation<R>(
     Ok(result)
 }
 
-/// A decoder for the encapsulation that the octets hold, behind its byte-order octet.
+/// Creates a decoder for the encapsulation in `octets`, positioned after its byte-order octet.
 ///
-/// The code set, arena, nesting limit and context are those of `outer`.
+/// Its code set, arena, nesting limit and context are those of `outer`.
 pub fn decode_encapsulation<'a>(outer: &Decoder<'a>, octets: &'a [u8]) -> Result<Decoder<'a>, CdrError> {
     let mut decoder = outer.inside(octets, outer.endian(), 0);
     let flag = u8::decode(&mut decoder)?;

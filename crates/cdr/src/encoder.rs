@@ -1,18 +1,21 @@
+//! Encoding of values.
+
 use alloc::vec::Vec;
 
 use crate::{CdrError, CdrErrorKind, CharSet, Endian};
 
 /// A value that can be written into a message.
 ///
-/// Slices and `Vec` stand for IDL sequences (a length, then the elements), arrays for IDL arrays (elements alone),
-/// tuples for values one after another.
+/// Slices and `Vec` are IDL sequences (a length, then the elements), arrays are IDL arrays (elements only),
+/// and tuples are consecutive values.
 pub trait Encode {
-    /// Appends the value at the encoder's position, aligned as its type asks.
+    /// Appends the value, after the alignment of its type.
     ///
-    /// Errors: the message limit, text outside the code set, a bound, a union whose label and member disagree.
+    /// Errors: the message limit, text outside the code set, a bound, a union whose label and member
+    /// disagree.
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError>;
 
-    /// Appends several values without a length; numbers override it to copy at once.
+    /// Appends several values without a length. Numbers override it with a single copy.
     #[doc(hidden)]
     fn encode_elements(elements: &[Self], encoder: &mut Encoder<'_>) -> Result<(), CdrError>
     where
@@ -28,11 +31,11 @@ impl<T: Encode + ?Sized> Encode for &T {
     }
 }
 
-/// Appends values to a buffer that its owner keeps from message to message.
+/// Appends values to a buffer that its owner reuses for each message.
 #[derive(Debug)]
 pub struct Encoder<'b> {
     buffer: &'b mut Vec<u8>,
-    /// Alignment and the limit count from here.
+    /// Offset in the buffer from which alignment and limit count.
     origin: usize,
     limit: usize,
     endian: Endian,
@@ -40,8 +43,8 @@ pub struct Encoder<'b> {
 }
 
 impl<'b> Encoder<'b> {
-    /// An encoder that starts at the end of `buffer`, with alignment counted from there, without a size limit and
-    /// with text in ISO-8859-1, the code set of peers that negotiated none.
+    /// Creates an encoder at the end of `buffer`. Alignment counts from there, the size is unlimited, and
+    /// text is in ISO-8859-1: the code set of peers that have negotiated none.
     pub fn new(buffer: &'b mut Vec<u8>, endian: Endian) -> Self {
         let origin = buffer.len();
         Self {
@@ -53,8 +56,8 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    /// An encoder that goes on with the message that `buffer` starts with, so alignment counts from its start; otherwise
-    /// as [`Encoder::new`].
+    /// Creates an encoder that continues the message at the start of `buffer`, from which alignment counts;
+    /// otherwise like [`Encoder::new`].
     pub fn resume(buffer: &'b mut Vec<u8>, endian: Endian) -> Self {
         Self {
             buffer,
@@ -65,43 +68,43 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    /// Refuses to let the message grow beyond `limit` octets.
+    /// Limits the message to `limit` octets.
     pub fn with_limit(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Writes text in this code set.
+    /// Sets the code set of text.
     pub fn with_char_set(mut self, char_set: CharSet) -> Self {
         self.char_set = char_set;
         self
     }
 
-    /// The order in which numbers are written.
+    /// Returns the byte order of numbers.
     pub fn endian(&self) -> Endian {
         self.endian
     }
 
-    /// The code set in which text is written.
+    /// Returns the code set of text.
     pub fn char_set(&self) -> CharSet {
         self.char_set
     }
 
-    /// How many octets have been written since the origin.
+    /// Returns the number of octets since the origin.
     pub fn position(&self) -> usize {
         self.buffer.len() - self.origin
     }
 
-    /// Zeroes up to the next multiple of `alignment` (a power of two) from the origin.
+    /// Appends zeros up to the next multiple of `alignment` (a power of two) from the origin.
     #[inline]
     pub fn align(&mut self, alignment: usize) -> Result<(), CdrError> {
         let padding = self.position().wrapping_neg() & (alignment - 1);
         if padding != 0 {
             const MOST: usize = 15;
-            debug_assert!(padding <= MOST, "no type is aligned to more than 16");
+            debug_assert!(padding <= MOST, "no type has an alignment above 16");
             self.expect_room(padding)?;
             let end = self.buffer.len() + padding;
-            // A copy of fixed length is two stores; one of `padding` octets would be a call.
+            // A copy of constant length is two stores; a copy of `padding` octets would be a call.
             self.buffer.extend_from_slice(&[0; MOST + 1]);
             self.buffer.truncate(end);
         }
@@ -116,14 +119,14 @@ impl<'b> Encoder<'b> {
         let padding = self.position().wrapping_neg() & (SIZE - 1);
         self.expect_room(padding + SIZE)?;
         let at = self.buffer.len() + padding;
-        // Padding and number by copies of fixed length: calls for a few octets would cost more than the octets.
+        // Copies of constant length: calls for a few octets would cost more than the octets.
         self.buffer.extend_from_slice(&[0; 2 * MOST]);
         self.buffer.truncate(at + SIZE);
         self.buffer[at..].copy_from_slice(&octets);
         Ok(())
     }
 
-    /// Appends octets as they are.
+    /// Appends octets verbatim.
     #[inline]
     pub fn octets(&mut self, octets: &[u8]) -> Result<(), CdrError> {
         self.expect_room(octets.len())?;
@@ -131,14 +134,14 @@ impl<'b> Encoder<'b> {
         Ok(())
     }
 
-    /// Writes the length of a sequence or string. Fails where it does not fit an `unsigned long`.
+    /// Writes the length of a sequence or string. Fails if it does not fit an `unsigned long`.
     #[inline]
     pub fn length(&mut self, length: usize) -> Result<(), CdrError> {
         let length = u32::try_from(length).map_err(|_| self.error(CdrErrorKind::TooLarge))?;
         length.encode(self)
     }
 
-    /// Overwrites an `unsigned long` written before, at `position` from the origin.
+    /// Overwrites the `unsigned long` at `position` from the origin.
     pub fn patch_u32(&mut self, position: usize, value: u32) {
         let octets = match self.endian {
             Endian::Big => value.to_be_bytes(),
@@ -148,12 +151,12 @@ impl<'b> Encoder<'b> {
         self.buffer[at..at + 4].copy_from_slice(&octets);
     }
 
-    /// Takes back everything written after `position`.
+    /// Discards everything after `position`.
     pub fn truncate(&mut self, position: usize) {
         self.buffer.truncate(self.origin + position);
     }
 
-    /// Lets `write` append at the current position with alignment counted from there, as encapsulations need.
+    /// Lets `write` append with alignment counted from the current position, for encapsulations.
     pub(crate) fn encapsulated<R>(
         &mut self,
         write: impl FnOnce(&mut Encoder<'_>) -> Result<R, CdrError>,
@@ -169,7 +172,7 @@ impl<'b> Encoder<'b> {
         })
     }
 
-    /// Fails where `length` more octets would exceed the limit.
+    /// Fails if `length` more octets would exceed the limit.
     #[inline]
     pub(crate) fn expect_room(&self, length: usize) -> Result<(), CdrError> {
         if length > self.limit.saturating_sub(self.position()) {
@@ -178,13 +181,13 @@ impl<'b> Encoder<'b> {
         Ok(())
     }
 
-    /// For elements that were checked with [`Self::expect_room`].
+    /// Appends an octet whose room has been checked with [`Self::expect_room`].
     #[inline]
     pub(crate) fn push(&mut self, octet: u8) {
         self.buffer.push(octet);
     }
 
-    /// An error at the current position, for generated code.
+    /// Returns an error at the current position, for generated code.
     #[cold]
     pub fn error(&self, kind: CdrErrorKind) -> CdrError {
         CdrError {

@@ -1,4 +1,6 @@
-/// The order of the octets of a number, as the flags of a message or the first octet of an encapsulation say it.
+//! Byte order.
+
+/// The byte order of numbers, stated by the flags of a message or the first octet of an encapsulation.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Endian {
     /// Most significant octet first; 0 on the wire.
@@ -8,19 +10,19 @@ pub enum Endian {
 }
 
 impl Endian {
-    /// The order of this machine, in which we send.
+    /// The byte order of this machine, which is also that of sent messages.
     pub const NATIVE: Self = if cfg!(target_endian = "big") {
         Self::Big
     } else {
         Self::Little
     };
 
-    /// The order that bit 0 of a flags octet stands for.
+    /// Returns the byte order that bit 0 of a flags octet states.
     pub const fn from_flag(flags: u8) -> Self {
         if flags & 1 == 0 { Self::Big } else { Self::Little }
     }
 
-    /// 0 or 1, as on the wire.
+    /// Returns 0 or 1, as on the wire.
     pub const fn flag(self) -> u8 {
         match self {
             Self::Big => 0,
@@ -28,7 +30,7 @@ impl Endian {
         }
     }
 
-    /// Whether numbers must be turned round on this machine.
+    /// Returns whether numbers must be byte-swapped on this machine.
     pub const fn is_foreign(self) -> bool {
         self.flag() != Self::NATIVE.flag()
     }

@@ -1,12 +1,12 @@
-//! Interoperable object references as they stand on the wire, profiles not looked into.
+//! Interoperable object references in their wire form, with opaque profiles.
 //!
-//! Source: CORBA 3.3 Part 2, 7.6.2. What the profiles mean is in `punctual-giop`.
+//! Source: CORBA 3.3 part 2, 7.6.2. `punctual-giop` decodes the profiles.
 
 use alloc::{string::String, vec::Vec};
 
 use crate::{CdrError, Decode, Decoder, Encode, Encoder};
 
-/// An object reference: the type it was made for and the ways to reach it. No profile: nil.
+/// An object reference: the type of the object and the ways to reach it. A reference without profiles is nil.
 ///
 /// ```
 /// use punctual_cdr::{Ior, TaggedProfile};
@@ -19,14 +19,14 @@ use crate::{CdrError, Decode, Decoder, Encode, Encoder};
 /// ```
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Ior {
-    /// The repository id of its interface; empty where the maker did not say.
+    /// Repository id of the interface; empty if not stated.
     pub type_id: String,
-    /// The ways to reach it, the preferred one first.
+    /// Ways to reach the object, the preferred one first.
     pub profiles: Vec<TaggedProfile>,
 }
 
 impl Ior {
-    /// Whether it refers to no object.
+    /// Returns whether the reference is nil.
     ///
     /// ```
     /// # use punctual_cdr::Ior;
@@ -40,9 +40,9 @@ impl Ior {
 /// One way to reach an object, `IOP::TaggedProfile`.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct TaggedProfile {
-    /// Which protocol; 0 is IIOP.
+    /// Protocol of the profile; 0 is IIOP.
     pub tag: u32,
-    /// An encapsulation that the protocol defines.
+    /// Encapsulation defined by the protocol.
     pub data: Vec<u8>,
 }
 
@@ -51,15 +51,15 @@ pub struct TaggedProfile {
 /// ```
 /// use punctual_cdr::TaggedComponent;
 ///
-/// // Whose meaning is the application's: the tag is one that nobody else uses.
+/// // A component of the application, with an otherwise unused tag.
 /// let rack = TaggedComponent { tag: 0x5241_434b, data: vec![0, 7] };
 /// assert_ne!(rack, TaggedComponent::default());
 /// ```
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct TaggedComponent {
-    /// Which detail.
+    /// Kind of the component.
     pub tag: u32,
-    /// Mostly an encapsulation.
+    /// Usually an encapsulation.
     pub data: Vec<u8>,
 }
 

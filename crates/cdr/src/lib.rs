@@ -1,10 +1,10 @@
-//! Common data representation (CDR): how values stand in a GIOP message.
+//! Common data representation (CDR): the encoding of values in GIOP messages.
 //!
-//! An [`Encoder`] appends to a buffer that its owner keeps and reuses; a [`Decoder`] lends values out of a received
-//! message without copying them where it can, and from an arena that its owner resets where it cannot. So neither
-//! side allocates once buffers and arena have grown to the size of the messages in use.
+//! An [`Encoder`] appends to a buffer that its owner reuses. A [`Decoder`] lends values from the received
+//! message where possible, and otherwise copies them to an arena that its owner resets. Neither side
+//! allocates once buffers and arena have grown to the size of the messages in use.
 //!
-//! Source: CORBA 3.3 Part 2, 9.3 "CDR Transfer Syntax". Pure: no I/O, no clock, no thread.
+//! Source: CORBA 3.3 part 2, 9.3 "CDR Transfer Syntax". Pure: no I/O, no clock, no thread.
 //!
 //! ```
 //! use punctual_cdr::{Arena, Decode, Decoder, Encode, Encoder, Endian};
@@ -25,6 +25,7 @@ extern crate alloc;
 
 mod array;
 mod bounded;
+mod char_set;
 mod decoder;
 mod encapsulation;
 mod encoder;
@@ -37,6 +38,7 @@ mod sequence;
 mod text;
 
 pub use bounded::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, TooLong};
+pub use char_set::CharSet;
 pub use decoder::{Decode, Decoder};
 pub use encapsulation::{decode_encapsulation, encode_encapsulation};
 pub use encoder::{Encode, Encoder};
@@ -45,11 +47,10 @@ pub use error::{CdrError, CdrErrorKind};
 pub use ior::{Ior, TaggedComponent, TaggedProfile};
 pub use primitive::LongDouble;
 pub use reference::{FromIor, HasIor};
-pub use text::CharSet;
 
-/// Where a decoder puts what it cannot lend from the message itself; reset it after each message.
+/// Memory for decoded values that cannot be lent from the message itself. Reset it after each message.
 ///
-/// It keeps its memory when it is reset, so it stops allocating once it has seen the largest message.
+/// It keeps its memory when it is reset and stops allocating after the largest message.
 pub type Arena = bumpalo::Bump;
 
 #[cfg(test)]

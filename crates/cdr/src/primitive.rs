@@ -1,4 +1,4 @@
-//! Numbers, booleans and characters: aligned to their size. Source: CORBA 3.3 Part 2, 9.3.1.
+//! Numbers, booleans and characters: aligned to their size. Source: CORBA 3.3 part 2, 9.3.1.
 
 use alloc::vec::Vec;
 
@@ -64,9 +64,10 @@ macro_rules! number {
                 let octets = decoder.octets(count * size_of::<Self>())?;
                 match <[Self]>::ref_from_bytes(octets) {
                     Ok(native) if !foreign => elements.extend_from_slice(native),
-                    _ => elements.extend(
-                        octets.chunks_exact(size_of::<Self>()).map(|octets| from_octets!($type, octets, endian)),
-                    ),
+                    _ => {
+                        let octets = octets.chunks_exact(size_of::<Self>());
+                        elements.extend(octets.map(|octets| from_octets!($type, octets, endian)));
+                    }
                 }
                 Ok(())
             }
@@ -76,7 +77,8 @@ macro_rules! number {
                     return Ok(&[]);
                 }
                 if size_of::<Self>() > 1 && decoder.is_fragmented() {
-                    let elements = decoder.arena()?.alloc_slice_try_fill_with(count, |_| Self::decode(decoder));
+                    let arena = decoder.arena()?;
+                    let elements = arena.alloc_slice_try_fill_with(count, |_| Self::decode(decoder));
                     return elements.map(|slice| &*slice);
                 }
                 decoder.align(size_of::<Self>())?;
@@ -150,7 +152,7 @@ impl<'a> Decode<'a> for char {
     }
 }
 
-/// IDL `long double`: IEEE 754 binary128, kept as its 128 bits because Rust has no such type yet.
+/// IDL `long double`: the bits of an IEEE 754 binary128, for which Rust has no stable type.
 ///
 /// ```
 /// use punctual_cdr::{Encode, Encoder, Endian, LongDouble};
@@ -186,7 +188,7 @@ impl<'a> Decode<'a> for LongDouble {
     }
 }
 
-/// Nothing: a `void` result.
+/// A `void` result.
 impl Encode for () {
     fn encode(&self, _: &mut Encoder<'_>) -> Result<(), CdrError> {
         Ok(())

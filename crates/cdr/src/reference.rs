@@ -1,10 +1,10 @@
-//! Object references inside messages: an IOR, or one without profiles for nil.
+//! Object references in messages: an IOR, without profiles for nil.
 
 use crate::{CdrError, Decode, Decoder, Encode, Encoder, Ior};
 
 /// A typed object reference that can be sent.
 pub trait HasIor {
-    /// What stands on the wire for it.
+    /// Returns the wire form of the reference.
     fn ior(&self) -> &Ior;
 }
 
@@ -16,11 +16,11 @@ impl<T: HasIor> HasIor for &T {
 
 /// A typed object reference that can be received.
 pub trait FromIor: Sized {
-    /// Binds an IOR that is not nil to the ORB that `decoder` was given as context.
+    /// Binds an IOR that is not nil to the ORB in the context of `decoder`.
     fn from_ior(ior: Ior, decoder: &Decoder<'_>) -> Result<Self, CdrError>;
 }
 
-/// `None` is nil.
+/// `None` is the nil reference.
 impl<T: HasIor> Encode for Option<T> {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         match self {

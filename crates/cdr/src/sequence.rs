@@ -1,4 +1,4 @@
-//! Sequences: a length, then the elements. Source: CORBA 3.3 Part 2, 9.3.2.5.
+//! Sequences: a length, then the elements. Source: CORBA 3.3 part 2, 9.3.2.5.
 
 use alloc::vec::Vec;
 
@@ -17,7 +17,7 @@ impl<T: Encode> Encode for Vec<T> {
     }
 }
 
-/// Numbers of our own byte order are lent from the message, everything else from the arena.
+/// Numbers in the native byte order are lent from the message, all other elements from the arena.
 impl<'a, T: Decode<'a>> Decode<'a> for &'a [T] {
     const MIN_SIZE: usize = 4;
 

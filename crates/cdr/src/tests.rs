@@ -1,3 +1,5 @@
+//! Tests of encoding and decoding.
+
 use alloc::{string::String, vec, vec::Vec};
 use core::fmt::Debug;
 
@@ -45,7 +47,7 @@ fn round_trip<T: Encode + for<'a> Decode<'a> + PartialEq + Debug>(value: T) {
 }
 
 #[test]
-fn values_survive_both_byte_orders_and_every_alignment() {
+fn round_trips_in_both_byte_orders_and_every_alignment() {
     round_trip(true);
     round_trip('x');
     round_trip(0xfe_u8);
@@ -69,7 +71,7 @@ fn values_survive_both_byte_orders_and_every_alignment() {
 }
 
 #[test]
-fn octets_are_those_of_the_specification() {
+fn encodings_match_the_specification() {
     assert_eq!(
         encoded((1_u8, 0x0102_0304_u32), Endian::Big, CharSet::Latin1),
         [1, 0, 0, 0, 1, 2, 3, 4]
@@ -92,7 +94,7 @@ fn octets_are_those_of_the_specification() {
         [0, 0, 0, 2, 0, 1, 0, 2]
     );
     assert_eq!(encoded([1_u16, 2], Endian::Big, CharSet::Utf8), [0, 1, 0, 2]);
-    // No padding stands before the elements of an empty sequence.
+    // No padding precedes the elements of an empty sequence.
     assert_eq!(
         encoded([0_u64; 0].as_slice(), Endian::Big, CharSet::Utf8),
         [0, 0, 0, 0]
@@ -100,7 +102,7 @@ fn octets_are_those_of_the_specification() {
 }
 
 #[test]
-fn numbers_of_our_own_order_are_lent_from_the_message() {
+fn numbers_in_native_order_are_lent_from_the_message() {
     let octets = encoded([7_i32, 8].as_slice(), Endian::NATIVE, CharSet::Utf8);
     let mut decoder = Decoder::new(&octets, Endian::NATIVE);
     assert_eq!(<&[i32]>::decode(&mut decoder).unwrap(), [7, 8]);
@@ -137,7 +139,7 @@ fn decoding_into_a_value_keeps_its_memory() {
 }
 
 #[test]
-fn bad_values_are_refused_by_kind() {
+fn malformed_values_are_refused() {
     fn kind<T: for<'a> Decode<'a> + Debug>(octets: &[u8], char_set: CharSet) -> CdrErrorKind {
         T::decode(&mut Decoder::new(octets, Endian::Big).with_char_set(char_set))
             .unwrap_err()
@@ -178,7 +180,7 @@ fn bad_values_are_refused_by_kind() {
 }
 
 #[test]
-fn encoding_refuses_what_cannot_be_sent() {
+fn values_that_cannot_be_encoded_are_refused() {
     fn kind(value: impl Encode, char_set: CharSet) -> CdrErrorKind {
         let mut octets = Vec::new();
         let mut encoder = Encoder::new(&mut octets, Endian::NATIVE)
@@ -194,7 +196,7 @@ fn encoding_refuses_what_cannot_be_sent() {
 }
 
 #[test]
-fn nesting_ends_in_an_error() {
+fn excessive_nesting_is_an_error() {
     fn descend(decoder: &mut Decoder<'_>) -> Result<(), CdrError> {
         decoder.nested(descend)
     }

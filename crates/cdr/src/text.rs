@@ -1,21 +1,11 @@
-//! Strings: a length that counts the final NUL, the octets in the code set of the connection, the NUL.
+//! Strings: length including the final NUL, octets in the code set of the connection, NUL.
 //!
-//! Source: CORBA 3.3 Part 2, 9.3.2.7 (strings) and 9.3.1.6 (code sets of GIOP 1.2).
+//! Source: CORBA 3.3 part 2, 9.3.2.7 (strings) and 9.3.1.6 (code sets of GIOP 1.2).
 
 use alloc::string::String;
 use core::str;
 
-use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
-
-/// The transmission code set of `char` and `string` on a connection.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub enum CharSet {
-    /// ISO-8859-1, what peers speak that negotiated nothing.
-    #[default]
-    Latin1,
-    /// UTF-8.
-    Utf8,
-}
+use crate::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder};
 
 impl Encode for str {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
@@ -45,7 +35,7 @@ impl Encode for String {
     }
 }
 
-/// Lent from the message; text in ISO-8859-1 with characters beyond ASCII is transcoded into the arena.
+/// Lent from the message, except that ISO-8859-1 text with non-ASCII characters is transcoded into the arena.
 impl<'a> Decode<'a> for &'a str {
     const MIN_SIZE: usize = 4;
 
@@ -76,7 +66,7 @@ impl<'a> Decode<'a> for String {
         match text(decoder)? {
             Text::Utf8(text) => self.push_str(text),
             Text::Latin1(octets) => {
-                // Before the characters: `extend` would grow in steps, each of which could allocate.
+                // `extend` alone would grow in steps, each of which could allocate.
                 self.reserve(octets.len() * 2);
                 self.extend(octets.iter().copied().map(char::from));
             }
@@ -87,7 +77,7 @@ impl<'a> Decode<'a> for String {
 
 enum Text<'a> {
     Utf8(&'a str),
-    /// With at least one character beyond ASCII.
+    /// Text with at least one non-ASCII character.
     Latin1(&'a [u8]),
 }
 
@@ -95,7 +85,7 @@ fn text<'a>(decoder: &mut Decoder<'a>) -> Result<Text<'a>, CdrError> {
     let length = decoder.length(1)?;
     let octets = decoder.octets(length)?;
     let Some((0, octets)) = octets.split_last() else {
-        // Some peers send an empty string as length 0, which has no room for the NUL.
+        // Some peers encode an empty string as length 0, without the NUL.
         return if length == 0 {
             Ok(Text::Utf8(""))
         } else {

@@ -1,6 +1,6 @@
 //! Code sets of `char` and `string`: what each side offers and what a connection uses.
 //!
-//! Source: CORBA 3.3 Part 2, 7.10.2; the ids are those of the OSF code set registry.
+//! Source: CORBA 3.3 part 2, 7.10.2; the ids are those of the OSF code set registry.
 
 use alloc::{vec, vec::Vec};
 

@@ -1,4 +1,4 @@
-//! Tagged components: the details of a profile. Source: CORBA 3.3 Part 2, 7.6.6.
+//! Tagged components: the details of a profile. Source: CORBA 3.3 part 2, 7.6.6.
 
 use alloc::{string::String, vec::Vec};
 

@@ -1,4 +1,4 @@
-//! Putting fragmented messages together. Source: CORBA 3.3 Part 2, 9.4.9.
+//! Putting fragmented messages together. Source: CORBA 3.3 part 2, 9.4.9.
 
 use alloc::vec::Vec;
 use core::mem;

@@ -1,4 +1,4 @@
-//! The header of every message and where messages end. Source: CORBA 3.3 Part 2, 9.4.1.
+//! The header of every message and where messages end. Source: CORBA 3.3 part 2, 9.4.1.
 
 use punctual_cdr::Endian;
 
@@ -49,7 +49,7 @@ impl MessageType {
         })
     }
 
-    /// Whether more fragments can follow a message of this type. Source: CORBA 3.3 Part 2, 9.4.9.
+    /// Whether more fragments can follow a message of this type. Source: CORBA 3.3 part 2, 9.4.9.
     pub const fn can_be_fragmented(self, version: Version) -> bool {
         match self {
             Self::Request | Self::Reply | Self::Fragment => version.minor >= 1,

@@ -1,6 +1,6 @@
 //! Messaging policies of one request, in its service context INVOCATION_POLICIES: when it is stale.
 //!
-//! Source: CORBA 3.3 Part 1, 17 (Messaging), `Messaging::PolicyValueSeq` and the time policies.
+//! Source: CORBA 3.3 part 1, 17 (Messaging), `Messaging::PolicyValueSeq` and the time policies.
 
 use core::time::Duration;
 

@@ -3,7 +3,7 @@
 //! Reading lends from the received message and writing appends to a buffer its owner keeps, so that a request
 //! and its reply cost no allocation. Profiles and components of references are looked into once, and owned.
 //!
-//! Source: CORBA 3.3 Part 2, clauses 7 (references, service contexts, code sets) and 9 (GIOP and IIOP).
+//! Source: CORBA 3.3 part 2, clauses 7 (references, service contexts, code sets) and 9 (GIOP and IIOP).
 //! Pure: no I/O, no clock, no thread. [`connection`] is the state machine of a connection.
 //!
 //! ```

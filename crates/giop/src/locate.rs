@@ -1,4 +1,4 @@
-//! LocateRequest and LocateReply messages. Source: CORBA 3.3 Part 2, 9.4.5 and 9.4.6.
+//! LocateRequest and LocateReply messages. Source: CORBA 3.3 part 2, 9.4.5 and 9.4.6.
 
 use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Ior};
 use punctual_types::SystemException;

@@ -101,7 +101,7 @@ pub fn begin_body(encoder: &mut Encoder<'_>, version: Version) -> Result<Body, C
 
 /// Ends the body: takes the padding back if nothing was written, because an empty body has none.
 ///
-/// Source: CORBA 3.3 Part 2, 9.4.2.2.
+/// Source: CORBA 3.3 part 2, 9.4.2.2.
 pub fn end_body(encoder: &mut Encoder<'_>, body: Body) {
     if encoder.position() == body.start {
         encoder.truncate(body.header_end);

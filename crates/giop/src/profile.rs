@@ -1,4 +1,4 @@
-//! Profiles: where an object is and under which key. Source: CORBA 3.3 Part 2, 9.7.2.
+//! Profiles: where an object is and under which key. Source: CORBA 3.3 part 2, 9.7.2.
 
 use alloc::{string::String, vec::Vec};
 

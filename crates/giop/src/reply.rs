@@ -1,4 +1,4 @@
-//! Reply messages and the system exceptions in them. Source: CORBA 3.3 Part 2, 9.4.3.
+//! Reply messages and the system exceptions in them. Source: CORBA 3.3 part 2, 9.4.3.
 
 use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};

@@ -1,4 +1,4 @@
-//! Request messages. Source: CORBA 3.3 Part 2, 9.4.2.
+//! Request messages. Source: CORBA 3.3 part 2, 9.4.2.
 
 use punctual_cdr::{CdrError, Decode, Encode, Encoder};
 

@@ -1,4 +1,4 @@
-//! Service contexts: what ORBs tell each other beside the arguments. Source: CORBA 3.3 Part 2, 7.7.
+//! Service contexts: what ORBs tell each other beside the arguments. Source: CORBA 3.3 part 2, 7.7.
 
 use alloc::{string::String, vec::Vec};
 use core::fmt;
@@ -25,7 +25,7 @@ pub const RT_CORBA_PRIORITY: u32 = 10;
 /// The band of priorities a connection is bound to, `IOP::RTCorbaPriorityRange`.
 pub const RT_CORBA_PRIORITY_RANGE: u32 = 11;
 /// The implicit operation whose request binds its connection to the band in its [`RT_CORBA_PRIORITY_RANGE`] context: no
-/// arguments, no results, and no servant sees it. Source: Real-time CORBA 1.2, binding of priority banded connections.
+/// arguments, no results, and no servant sees it. Source: RTCORBA 1.2, binding of priority banded connections.
 pub const BIND_PRIORITY_BAND: &str = "_bind_priority_band";
 /// TAO: the distributable thread and its scheduling parameters; not an encapsulation.
 pub const RT_SCHEDULING: u32 = 30;

@@ -1,4 +1,4 @@
-//! What a request or locate request is addressed to. Source: CORBA 3.3 Part 2, 9.4.2.1.
+//! What a request or locate request is addressed to. Source: CORBA 3.3 part 2, 9.4.2.1.
 
 use alloc::vec::Vec;
 use core::fmt;

@@ -1,4 +1,4 @@
-//! Object references as text: `IOR:` and `corbaloc:`. Source: CORBA 3.3 Part 2, 7.6.9 and 7.6.10.
+//! Object references as text: `IOR:` and `corbaloc:`. Source: CORBA 3.3 part 2, 7.6.9 and 7.6.10.
 
 use alloc::{
     string::{String, ToString},

@@ -26,7 +26,7 @@ impl Version {
 
     /// The version to speak to a peer whose profile has this one: at most the profile's and at most 1.2.
     ///
-    /// `None` for another major version, of which nothing is known. Source: CORBA 3.3 Part 2, 9.4.1.
+    /// `None` for another major version, of which nothing is known. Source: CORBA 3.3 part 2, 9.4.1.
     pub const fn to_speak(self) -> Option<Self> {
         match self {
             Self { major: 1, minor: 3.. } => Some(Self::V1_2),

@@ -14,7 +14,7 @@ pub trait Transport: Send + Sync {
     /// What its endpoints begin with, in lower case and without `://`, such as `iiop`.
     fn scheme(&self) -> &str;
 
-    /// The tag of its profiles in references. Source: CORBA 3.3 Part 2, 7.6.2; the OMG gives out ranges of tags to vendors.
+    /// The tag of its profiles in references. Source: CORBA 3.3 part 2, 7.6.2; the OMG gives out ranges of tags to vendors.
     fn profile_tag(&self) -> u32;
 
     /// Whether it leads from host to host. Default: it does.

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-/// The id of a distributable thread: globally unique, and the same on every host. It has 16 octets on the wire, the
-/// most significant one first. Source: RTCORBA 1.2, `RTScheduling::Current::IdType`.
+/// The id of a distributable thread: globally unique, and the same on every host. It has 16 octets on the
+/// wire, the most significant one first. Source: RTCORBA 1.2, `RTScheduling::Current::IdType`.
 ///
 /// Ids are random, so that they cannot be guessed and do not reveal how many exist.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]

@@ -13,6 +13,7 @@ mod priority_model;
 mod repository_id;
 mod split_mix;
 mod system_exception;
+mod system_exception_kind;
 
 pub use distributable_thread_id::DistributableThreadId;
 pub use minor::{Minor, OMG_VMCID, PUNCTUAL_VMCID, TAO_VMCID};
@@ -21,4 +22,5 @@ pub use priority_band::PriorityBand;
 pub use priority_model::PriorityModel;
 pub use repository_id::{CORBA_OBJECT, RepositoryId};
 pub use split_mix::SplitMix64;
-pub use system_exception::{Completion, SystemException, SystemExceptionKind};
+pub use system_exception::{Completion, SystemException};
+pub use system_exception_kind::SystemExceptionKind;
