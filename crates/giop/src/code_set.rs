@@ -1,4 +1,4 @@
-//! Code sets of `char` and `string`: what each side offers and what a connection uses.
+//! Code sets of `char` and `string`: those of each side, and their negotiation.
 //!
 //! Source: CORBA 3.3 part 2, 7.10.2; the ids are those of the OSF code set registry.
 
@@ -8,33 +8,34 @@ use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder};
 
 use crate::CodeSetIncompatible;
 
-/// ISO-8859-1, Latin alphabet No. 1; what peers speak that negotiate nothing.
+/// ISO-8859-1, Latin alphabet No. 1: the code set of peers that negotiate none.
 pub const ISO_8859_1: u32 = 0x0001_0001;
 /// UTF-8; the fallback for `char`.
 pub const UTF_8: u32 = 0x0501_0001;
 /// UTF-16; the fallback for `wchar`.
 pub const UTF_16: u32 = 0x0001_0109;
 
-/// What one side offers, in a `TAG_CODE_SETS` component.
+/// The code sets of one side, in a `TAG_CODE_SETS` component.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct CodeSetComponentInfo {
-    /// For `char` and `string`.
+    /// Code sets of `char` and `string`.
     pub char: CodeSetComponent,
-    /// For `wchar` and `wstring`.
+    /// Code sets of `wchar` and `wstring`.
     pub wchar: CodeSetComponent,
 }
 
-/// What one side offers for one kind of character.
+/// The code sets of one side for one kind of character.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct CodeSetComponent {
-    /// The code set it uses itself; 0 for none.
+    /// Native code set; 0 for none.
     pub native: u32,
-    /// Others it can convert from and to, the preferred one first.
+    /// Conversion code sets, the preferred one first.
     pub conversion: Vec<u32>,
 }
 
 impl CodeSetComponentInfo {
-    /// What this ORB offers: UTF-8, converted to ISO-8859-1 where asked; UTF-16 for wide characters.
+    /// Returns the code sets of this ORB: UTF-8 with conversion to ISO-8859-1, and UTF-16 for wide
+    /// characters.
     pub fn ours() -> Self {
         Self {
             char: CodeSetComponent {
@@ -49,13 +50,14 @@ impl CodeSetComponentInfo {
     }
 }
 
-/// Chooses the code set of `char` and `string` for a connection, on the client's side.
+/// Negotiates the code set of `char` and `string` for a connection, on the client's side.
 ///
-/// `server` is the component of the server's reference; without one it is ISO-8859-1. The order is that of CORBA 3.3
-/// Part 2, 7.10.2.6: the native one of both, the server's native one if the client converts, the client's if
-/// the server converts, a conversion both have (the server's preference first), UTF-8.
+/// `server` is the component of the server's reference; without one the result is ISO-8859-1. The order is
+/// that of CORBA 3.3 part 2, 7.10.2.6: a common native code set, the server's native one if the client can
+/// convert, the client's native one if the server can convert, a common conversion code set (by the server's
+/// preference), UTF-8.
 ///
-/// Fails where the server has no code set for `char` at all, or the outcome is one this ORB cannot convert.
+/// Fails if the server has no code set for `char`, or if this ORB does not support the result.
 pub fn negotiate(
     client: &CodeSetComponentInfo,
     server: Option<&CodeSetComponentInfo>,
@@ -72,7 +74,7 @@ pub fn negotiate(
     } else if let Some(common) = server.conversion.iter().find(common) {
         *common
     } else if server.native != 0 {
-        // Every code set in use for `char` is compatible with UTF-8, which every ORB must have.
+        // Every code set in use for `char` is compatible with UTF-8, which every ORB must support.
         UTF_8
     } else {
         0
@@ -82,7 +84,7 @@ pub fn negotiate(
     })
 }
 
-/// The code set with this id, if this ORB has it.
+/// Returns the code set with this id, if this ORB supports it.
 pub const fn char_set_from_id(id: u32) -> Option<CharSet> {
     match id {
         ISO_8859_1 => Some(CharSet::Latin1),
@@ -91,7 +93,7 @@ pub const fn char_set_from_id(id: u32) -> Option<CharSet> {
     }
 }
 
-/// The id of a code set.
+/// Returns the id of a code set.
 pub const fn char_set_id(char_set: CharSet) -> u32 {
     match char_set {
         CharSet::Latin1 => ISO_8859_1,

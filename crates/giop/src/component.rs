@@ -9,15 +9,15 @@ use crate::{
     encapsulation::{encapsulate, open},
 };
 
-/// Which ORB made the reference.
+/// The type of the ORB that created the reference.
 pub const TAG_ORB_TYPE: u32 = 0;
-/// The code sets of the server.
+/// Code sets of the server.
 pub const TAG_CODE_SETS: u32 = 1;
-/// The policies of the object that concern its clients.
+/// Policies of the object for its clients.
 pub const TAG_POLICIES: u32 = 2;
 /// Another address of the same object.
 pub const TAG_ALTERNATE_IIOP_ADDRESS: u32 = 3;
-/// TAO: the endpoints of the object with the priorities they serve.
+/// TAO: the endpoints of the object with the priorities that they serve.
 pub const TAO_TAG_ENDPOINTS: u32 = 0x5441_4f02;
 
 /// The [`TAG_ORB_TYPE`] of this ORB, `PUNC`; not registered with the OMG.
@@ -25,7 +25,7 @@ pub const PUNCTUAL_ORB_TYPE: u32 = 0x5055_4e43;
 /// The [`TAG_ORB_TYPE`] of TAO.
 pub const TAO_ORB_TYPE: u32 = 0x5441_4f00;
 
-/// A component of an IIOP profile, understood.
+/// A component of an IIOP profile, decoded.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum Component {
     /// [`TAG_ORB_TYPE`].
@@ -39,16 +39,16 @@ pub enum Component {
         /// A TCP port.
         port: u16,
     },
-    /// [`TAG_POLICIES`]; written in the order that TAO can read, whatever the order here.
+    /// [`TAG_POLICIES`]; always encoded in the order that TAO can read.
     Policies(Vec<PolicyValue>),
-    /// [`TAO_TAG_ENDPOINTS`]; the first one repeats the address of the profile, to give it a priority.
+    /// [`TAO_TAG_ENDPOINTS`]; the first one repeats the address of the profile, with its priority.
     TaoEndpoints(Vec<TaoEndpoint>),
-    /// Any other, as it is.
+    /// Any other component, verbatim.
     Other(TaggedComponent),
 }
 
 impl Component {
-    /// Understands a component of an IIOP profile; one with an unknown tag is [`Self::Other`].
+    /// Decodes a component of an IIOP profile; a component with an unknown tag is [`Self::Other`].
     pub fn decode(component: &TaggedComponent) -> Result<Self, CdrError> {
         let decoder = || open(&component.data);
         Ok(match component.tag {
@@ -67,12 +67,12 @@ impl Component {
         })
     }
 
-    /// Writes the component in the byte order of this machine. Fails where a host holds a NUL.
+    /// Encodes the component in the native byte order. Fails if a host contains a NUL.
     pub fn encode(&self) -> Result<TaggedComponent, CdrError> {
         self.encode_in(Endian::NATIVE)
     }
 
-    /// Writes the component in this byte order.
+    /// Encodes the component in this byte order.
     pub fn encode_in(&self, endian: Endian) -> Result<TaggedComponent, CdrError> {
         let data = match self {
             Self::OrbType(orb_type) => encapsulate(endian, |encoder| orb_type.encode(encoder)),
@@ -92,7 +92,7 @@ impl Component {
         })
     }
 
-    /// Which component it is.
+    /// Returns the tag of the component.
     pub fn tag(&self) -> u32 {
         match self {
             Self::OrbType(_) => TAG_ORB_TYPE,
@@ -105,14 +105,14 @@ impl Component {
     }
 }
 
-/// An endpoint and the CORBA priority it serves, as TAO writes it in an IIOP profile.
+/// An endpoint and the CORBA priority that it serves, in TAO's encoding in an IIOP profile.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct TaoEndpoint {
     /// A host name or address.
     pub host: String,
     /// A TCP port.
     pub port: u16,
-    /// The priority of its lane; -1 where it serves all.
+    /// Priority of its lane; -1 if it serves all priorities.
     pub priority: i16,
 }
 
@@ -134,9 +134,10 @@ impl<'a> Decode<'a> for TaoEndpoint {
     }
 }
 
-/// Addresses and the CORBA priorities they serve (-1: all), as TAO writes them in the profiles of any protocol.
+/// Encodes addresses and the CORBA priorities that they serve (-1: all) as a [`TAO_TAG_ENDPOINTS`] component
+/// of any protocol.
 ///
-/// The [`TAO_TAG_ENDPOINTS`] component in this byte order; `address` writes one address. Fails where `address` does.
+/// `address` writes one address. Fails if `address` does.
 pub fn encode_endpoints_with<A>(
     endian: Endian,
     endpoints: &[(A, i16)],
@@ -155,13 +156,13 @@ pub fn encode_endpoints_with<A>(
     })
 }
 
-/// What [`encode_endpoints_with`] writes; `address` reads one address.
+/// Decodes the component written by [`encode_endpoints_with`]; `address` reads one address.
 pub fn decode_endpoints_with<'c, A>(
     component: &'c TaggedComponent,
     mut address: impl FnMut(&mut Decoder<'c>) -> Result<A, CdrError>,
 ) -> Result<Vec<(A, i16)>, CdrError> {
     let decoder = &mut open(&component.data)?;
-    // At least the priority of each.
+    // Each has at least a priority.
     let count = decoder.length(2)?;
     (0..count)
         .map(|_| Ok((address(decoder)?, i16::decode(decoder)?)))

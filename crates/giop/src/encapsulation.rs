@@ -1,10 +1,10 @@
-//! Encapsulations that stand alone, as in profiles, components and service contexts.
+//! Separate encapsulations, as in profiles, components and service contexts.
 
 use alloc::vec::Vec;
 
 use punctual_cdr::{CdrError, CharSet, Decoder, Encode, Encoder, Endian, decode_encapsulation};
 
-/// The octets of an encapsulation: the byte order, then what `write` appends; text is UTF-8, as ASCII is.
+/// Returns the octets of an encapsulation: the byte order, then the output of `write` with text in UTF-8.
 pub(crate) fn encapsulate(
     endian: Endian,
     write: impl FnOnce(&mut Encoder<'_>) -> Result<(), CdrError>,
@@ -16,7 +16,7 @@ pub(crate) fn encapsulate(
     Ok(octets)
 }
 
-/// A decoder behind the byte-order octet, for text in UTF-8.
+/// Returns a decoder after the byte-order octet, for text in UTF-8.
 pub(crate) fn open(octets: &[u8]) -> Result<Decoder<'_>, CdrError> {
     decode_encapsulation(
         &Decoder::new(&[], Endian::NATIVE).with_char_set(CharSet::Utf8),

@@ -1,4 +1,4 @@
-//! Putting fragmented messages together. Source: CORBA 3.3 part 2, 9.4.9.
+//! Reassembly of fragmented messages. Source: CORBA 3.3 part 2, 9.4.9.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -11,17 +11,17 @@ use crate::{
 
 const REQUEST_ID_SIZE: usize = 4;
 
-/// What a connection may make this side keep.
+/// Limits on the memory that a connection occupies.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FragmentLimits {
-    /// The most octets of a whole message, its header included.
+    /// Maximal size of a whole message in octets, including its header.
     pub max_message_size: usize,
-    /// How many fragmented messages may be under way at a time; 4 unless set.
+    /// Maximal number of incomplete messages. Default: 4.
     pub max_pending: usize,
 }
 
 impl FragmentLimits {
-    /// These limits with room for 4 messages under way.
+    /// Creates limits with at most 4 incomplete messages.
     pub const fn new(max_message_size: usize) -> Self {
         Self {
             max_message_size,
@@ -30,34 +30,35 @@ impl FragmentLimits {
     }
 }
 
-/// Puts the fragmented messages of one connection together.
+/// Reassembles the fragmented messages of one connection.
 ///
-/// It keeps at most `max_pending` messages and their buffers, which grow with what was received, never with
-/// what was announced. A message that never ends stays until [`Self::cancel`]; time limits are its owner's.
+/// It holds at most `max_pending` messages and their buffers, which grow with the received data, never with
+/// an announced size. A message that never ends remains until [`Self::cancel`]; its owner enforces time
+/// limits.
 #[derive(Debug)]
 pub struct FragmentAssembler {
     limits: FragmentLimits,
     pending: Vec<Pending>,
     started: u64,
     spare: Vec<Vec<u8>>,
-    /// Where later fragments begin in the last complete message. Its memory goes to the next message of GIOP
-    /// 1.1, of which one at a time is under way.
+    /// Offsets of the later fragments in the last complete message. The next message of GIOP 1.1 reuses the
+    /// memory: only one at a time is incomplete.
     starts: Vec<usize>,
 }
 
-/// What to do with the message that was pushed.
+/// Result of pushing a message.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Assembled {
-    /// It is no part of a fragmented one: use it as it is.
+    /// The message is not a fragment: use it directly.
     Whole,
-    /// It was kept; more must follow.
+    /// The fragment was stored; more must follow.
     Pending,
-    /// It was the last part of this message, whose header says its new size and no more fragments.
+    /// The last fragment of this message, whose header states its total size and no more fragments.
     Complete(Vec<u8>),
 }
 
 impl FragmentAssembler {
-    /// An assembler for one connection; it allocates when the first fragment comes.
+    /// Creates an assembler for one connection; it allocates when the first fragment arrives.
     pub const fn new(limits: FragmentLimits) -> Self {
         Self {
             limits,
@@ -68,11 +69,11 @@ impl FragmentAssembler {
         }
     }
 
-    /// Takes the next message of the connection, which `message` holds whole.
+    /// Processes the next message of the connection, complete in `message`.
     ///
-    /// GIOP 1.1 aligns data to the fragment it stands in: read the body of such a message with
-    /// [`Self::starts`]. Message headers are read without: a peer that splits one, which none is known to do,
-    /// must split at a multiple of 4.
+    /// GIOP 1.1 aligns data within each fragment: decode the body of such a message with [`Self::starts`].
+    /// Message headers are decoded without: a peer that splits one (none is known to) must split it at a
+    /// multiple of 4.
     pub fn push(&mut self, header: &MessageHeader, message: &[u8]) -> Result<Assembled, FragmentError> {
         let message = message
             .get(..header.total_size())
@@ -86,15 +87,15 @@ impl FragmentAssembler {
         }
     }
 
-    /// Where, in the last complete message, the later fragments of GIOP 1.1 begin; for
+    /// Returns the offsets of the later fragments of GIOP 1.1 in the last complete message, for
     /// `Decoder::with_fragments`.
     ///
-    /// Empty for GIOP 1.2, which aligns to the whole message, and once the next message has been started.
+    /// Empty for GIOP 1.2, which aligns within the whole message, and after the start of the next message.
     pub fn starts(&self) -> &[usize] {
         &self.starts
     }
 
-    /// Forgets the message with this id, after a CancelRequest; says whether there was one.
+    /// Discards the message with this id, after a CancelRequest. Returns whether it existed.
     pub fn cancel(&mut self, request_id: u32) -> bool {
         let found = self
             .pending
@@ -109,7 +110,7 @@ impl FragmentAssembler {
         found.is_some()
     }
 
-    /// Takes back the buffer of a complete message, so that the next one need not allocate.
+    /// Reuses the buffer of a complete message for a later one.
     pub fn recycle(&mut self, mut buffer: Vec<u8>) {
         if self.spare.len() + self.pending.len() < self.limits.max_pending {
             buffer.clear();
@@ -117,12 +118,12 @@ impl FragmentAssembler {
         }
     }
 
-    /// How many messages are under way.
+    /// Returns the number of incomplete messages.
     pub fn pending(&self) -> usize {
         self.pending.len()
     }
 
-    /// Which message under way was started first, counted from 1: for a time limit on each of them.
+    /// Returns the number of the oldest incomplete message, counted from 1, for a time limit on each of them.
     pub fn oldest(&self) -> Option<u64> {
         self.pending.iter().map(|pending| pending.number).min()
     }
@@ -171,11 +172,11 @@ impl FragmentAssembler {
             return Err(FragmentError::Inconsistent);
         }
         let data = &message[HEADER_SIZE + key.map_or(0, |_| REQUEST_ID_SIZE)..];
-        // Of an empty fragment nothing is aligned.
+        // An empty fragment has no alignment.
         if header.version == Version::V1_1 && !data.is_empty() {
             pending.starts.push(pending.message.len());
         }
-        // What is noted about fragments counts as well: a peer may send many that are tiny.
+        // The offsets of fragments count, too: a peer may send many tiny fragments.
         let noted = size_of_val(pending.starts.as_slice());
         pending.append(data, self.limits.max_message_size.saturating_sub(noted))?;
         if header.more_fragments {
@@ -195,16 +196,16 @@ impl FragmentAssembler {
     }
 }
 
-/// A message whose last fragment has not come.
+/// An incomplete message.
 #[derive(Debug)]
 struct Pending {
     number: u64,
-    /// The request id that later fragments repeat; `None` in GIOP 1.1, which has one message at a time.
+    /// Request id that later fragments repeat; `None` in GIOP 1.1, which has one message at a time.
     key: Option<u32>,
     version: Version,
     endian: Endian,
     message: Vec<u8>,
-    /// Where later fragments of GIOP 1.1 begin in the message.
+    /// Offsets of later fragments of GIOP 1.1 in the message.
     starts: Vec<usize>,
 }
 
@@ -217,9 +218,9 @@ impl Pending {
         Ok(())
     }
 
-    /// The message with a header that says what it has become.
+    /// Returns the message with a header of its total size.
     fn finish(mut self) -> Vec<u8> {
-        // The size fits: the limit of a message does, or its parts would have been refused.
+        // The size fits: otherwise the fragments would have been refused.
         let size = u32::try_from(self.message.len() - HEADER_SIZE).unwrap_or(u32::MAX);
         let size = match self.endian {
             Endian::Big => size.to_be_bytes(),
@@ -230,7 +231,8 @@ impl Pending {
         self.message
     }
 
-    /// In GIOP 1.1 it stands behind the service contexts, perhaps in a fragment that has not come.
+    /// Returns the request id. In GIOP 1.1 it follows the service contexts, perhaps in a fragment still to be
+    /// received.
     fn request_id(&self) -> Option<u32> {
         self.key.or_else(|| {
             let decoder = &mut Decoder::new(&self.message, self.endian).at(HEADER_SIZE);
@@ -240,7 +242,7 @@ impl Pending {
     }
 }
 
-/// The request id of a GIOP 1.2 message that can be fragmented: it follows the header in all of them.
+/// Returns the request id of a GIOP 1.2 message that can be fragmented: it follows the header in all of them.
 fn key(header: &MessageHeader, message: &[u8]) -> Result<Option<u32>, FragmentError> {
     if header.version < Version::V1_2 {
         return Ok(None);

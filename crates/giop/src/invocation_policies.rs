@@ -1,4 +1,5 @@
-//! Messaging policies of one request, in its service context INVOCATION_POLICIES: when it is stale.
+//! Messaging policies of one request, in its service context INVOCATION_POLICIES: they determine when it is
+//! stale.
 //!
 //! Source: CORBA 3.3 part 1, 17 (Messaging), `Messaging::PolicyValueSeq` and the time policies.
 
@@ -13,10 +14,10 @@ const REPLY_END_TIME: u32 = 30;
 const RELATIVE_REQUEST_TIMEOUT: u32 = 31;
 const RELATIVE_ROUNDTRIP_TIMEOUT: u32 = 32;
 
-/// How long the sender of a request waits, and for what. What is `None` was not said.
+/// Timeouts and deadlines of a request; `None` if not stated.
 ///
-/// Relative times start when the call does, so that their receiver, who does not know how long the request was under way, can
-/// only be too generous. Absolute ones are exact as far as the clocks of both hosts agree.
+/// Timeouts count from the start of the call. The receiver does not know the transmission time, so that it
+/// measures them too generously. Deadlines are as exact as the clocks of both hosts agree.
 ///
 /// ```
 /// use core::time::Duration;
@@ -27,7 +28,7 @@ const RELATIVE_ROUNDTRIP_TIMEOUT: u32 = 32;
 ///     relative_roundtrip: Some(Duration::from_millis(20)),
 ///     ..InvocationPolicies::default()
 /// };
-/// // Most significant octets first: one policy, 32, of 16 octets, which say 200,000 units of 100 ns.
+/// // Big-endian: one policy, 32, of 16 octets, which contain 200,000 units of 100 ns.
 /// let data = [
 ///     0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 32, 0, 0, 0, 16, // the list
 ///     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0x0d, 0x40,
@@ -41,14 +42,15 @@ pub struct InvocationPolicies {
     pub request_end: Option<Duration>,
     /// ReplyEndTime (30): the reply is stale from this time on, counted from the start of 1970 (UTC).
     pub reply_end: Option<Duration>,
-    /// RelativeRequestTimeout (31): until the request is delivered.
+    /// RelativeRequestTimeout (31): timeout until the request is delivered.
     pub relative_request: Option<Duration>,
-    /// RelativeRoundtripTimeout (32): until the reply is back.
+    /// RelativeRoundtripTimeout (32): timeout until the reply arrives.
     pub relative_roundtrip: Option<Duration>,
 }
 
 impl InvocationPolicies {
-    /// From when on nobody wants the request to be started any more, counted from the start of 1970 (UTC).
+    /// Returns the time from which the request must no longer be started, counted from the start of 1970
+    /// (UTC).
     pub fn stale_from(&self) -> Option<Duration> {
         match (self.request_end, self.reply_end) {
             (Some(request), Some(reply)) => Some(request.min(reply)),
@@ -56,7 +58,7 @@ impl InvocationPolicies {
         }
     }
 
-    /// For how long after the start of the call anybody wants the request to be started.
+    /// Returns the period after the start of the call within which the request may be started.
     pub fn wanted_for(&self) -> Option<Duration> {
         match (self.relative_request, self.relative_roundtrip) {
             (Some(request), Some(roundtrip)) => Some(request.min(roundtrip)),
@@ -65,7 +67,7 @@ impl InvocationPolicies {
     }
 }
 
-/// As `Messaging::PolicyValueSeq`, inside the encapsulation of the context.
+/// Encoded as `Messaging::PolicyValueSeq`, inside the encapsulation of the context.
 impl Encode for InvocationPolicies {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         let ends = [
@@ -76,12 +78,13 @@ impl Encode for InvocationPolicies {
             (RELATIVE_REQUEST_TIMEOUT, self.relative_request),
             (RELATIVE_ROUNDTRIP_TIMEOUT, self.relative_roundtrip),
         ];
-        let said = ends.iter().chain(&relative).filter(|(_, time)| time.is_some());
-        encoder.length(said.count())?;
+        let stated = ends.iter().chain(&relative).filter(|(_, time)| time.is_some());
+        encoder.length(stated.count())?;
         for (id, time) in ends {
             if let Some(time) = time {
                 id.encode(encoder)?;
-                // TimeBase::UtcT: time, inaccuracy in two parts (unknown: all ones), minutes east of Greenwich.
+                // TimeBase::UtcT: time, inaccuracy in two parts (unknown: all ones), minutes east of
+                // Greenwich.
                 let time = units(time).saturating_add(EPOCH);
                 encode_encapsulation(encoder, |inner| {
                     (time, u32::MAX).encode(inner)?;
@@ -99,9 +102,11 @@ impl Encode for InvocationPolicies {
     }
 }
 
-/// The policies in the data of an [`INVOCATION_POLICIES`](crate::INVOCATION_POLICIES) context; others than these are passed over.
+/// Decodes the data of an [`INVOCATION_POLICIES`](crate::INVOCATION_POLICIES) context. Other policies are
+/// ignored.
 ///
-/// Fails where the list or one of these policies is cut off; a later one of a kind goes before an earlier one.
+/// Fails if the list or one of these policies is truncated. Of several policies of one type, the last one
+/// counts.
 pub fn decode_invocation_policies(data: &[u8]) -> Result<InvocationPolicies, CdrError> {
     let mut decoder = encapsulation::open(data)?;
     let mut policies = InvocationPolicies::default();
@@ -119,12 +124,12 @@ pub fn decode_invocation_policies(data: &[u8]) -> Result<InvocationPolicies, Cdr
     Ok(policies)
 }
 
-/// 1970 in `TimeBase::TimeT`, which counts units of 100 ns from the 15th of October 1582 on.
+/// The start of 1970 in `TimeBase::TimeT`, which counts units of 100 ns from 15 October 1582.
 const EPOCH: u64 = 0x01b2_1dd2_1381_4000;
 const NANOSECONDS: u64 = 100;
 const UNITS_PER_SECOND: u64 = 1_000_000_000 / NANOSECONDS;
 
-/// More than `TimeT` can say, some 58,000 years, is as good as that.
+/// Converts to units of `TimeT`; saturates at about 58,000 years.
 fn units(time: Duration) -> u64 {
     let part = u64::from(time.subsec_nanos()) / NANOSECONDS;
     time.as_secs()
@@ -146,7 +151,7 @@ fn period(value: &[u8]) -> Result<Duration, CdrError> {
     time_t(value).map(duration)
 }
 
-/// What lies before 1970 is as stale as anything can be.
+/// Decodes a point in time; times before 1970 become 1970, which is as stale.
 fn point(value: &[u8]) -> Result<Duration, CdrError> {
     time_t(value).map(|time| duration(time.saturating_sub(EPOCH)))
 }

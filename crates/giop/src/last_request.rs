@@ -1,4 +1,4 @@
-//! Requests that begin as the one before: understood by comparing octets.
+//! Fast decoding of requests whose header repeats that of the previous request.
 
 use alloc::{string::String, vec::Vec};
 
@@ -9,13 +9,14 @@ use crate::{
     decode_priority, tagged_list::TaggedList,
 };
 
-/// Reads requests, and remembers how the last one began. Clients mostly repeat themselves: the same object, operation and service
-/// contexts. What then differs is the request id, and nothing else of the header needs to be looked at again.
+/// Decodes requests and remembers the header of the last one. Clients usually repeat object, operation and
+/// service contexts, so that only the request id differs, and nothing else of the header needs to be decoded
+/// again.
 ///
-/// Only headers of GIOP 1.2 that name the object by its key and are no longer than [`LastRequest::LONGEST`] are remembered.
+/// Only headers of GIOP 1.2 with an object key and at most [`LastRequest::LONGEST`] octets are remembered.
 #[derive(Debug, Default)]
 pub struct LastRequest {
-    /// From behind the request id to the end of the service contexts; empty where nothing is remembered.
+    /// Octets after the request id up to the end of the service contexts; empty if nothing is remembered.
     head: Vec<u8>,
     endian: Option<Endian>,
     response: Option<ResponseFlags>,
@@ -26,22 +27,22 @@ pub struct LastRequest {
     priority: Option<Result<i16, CdrError>>,
 }
 
-/// A request as [`LastRequest::decode`] reads it.
+/// A request decoded by [`LastRequest::decode`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IncomingRequest<'a> {
-    /// What it says before its arguments.
+    /// Header of the request.
     pub header: RequestHeader<'a>,
-    /// Where its body starts.
+    /// Offset of its body.
     pub body: usize,
-    /// The client's priority, where the request says it (untrusted); an error where that is malformed.
+    /// The client's priority if the request states it (untrusted), or an error if it is malformed.
     pub priority: Option<Result<i16, CdrError>>,
 }
 
 impl LastRequest {
-    /// Octets of a header that are remembered at most.
+    /// Maximal size of a remembered header in octets.
     pub const LONGEST: usize = 512;
 
-    /// Remembers nothing yet; allocates no more from then on.
+    /// Creates a decoder that does not allocate afterwards.
     pub fn new() -> Self {
         Self {
             head: Vec::with_capacity(Self::LONGEST),
@@ -50,7 +51,7 @@ impl LastRequest {
         }
     }
 
-    /// As [`RequestHeader::decode`], and with the same result.
+    /// Decodes a request, with the result of [`RequestHeader::decode`].
     pub fn decode<'a>(
         &'a mut self,
         message: &'a [u8],
@@ -59,7 +60,7 @@ impl LastRequest {
         if self.is_repeated_by(message, header) {
             return Ok(self.repeated_by(message, header));
         }
-        self.decode_anew(message, header)
+        self.decode_in_full(message, header)
     }
 
     fn is_repeated_by(&self, message: &[u8], header: &MessageHeader) -> bool {
@@ -93,7 +94,7 @@ impl LastRequest {
     }
 
     #[inline(never)]
-    fn decode_anew<'a>(
+    fn decode_in_full<'a>(
         &mut self,
         message: &'a [u8],
         header: &MessageHeader,
@@ -135,7 +136,7 @@ impl LastRequest {
     }
 }
 
-/// Where the octets begin that are compared: behind the request id.
+/// Offset of the compared octets: after the request id.
 const HEAD: usize = 16;
-/// Where the object key begins: behind flags, disposition, and its length.
+/// Offset of the object key: after flags, disposition and length.
 const KEY: usize = 28;

@@ -1,7 +1,8 @@
 //! GIOP: messages, fragments, object references, service contexts and code sets.
 //!
-//! Reading lends from the received message and writing appends to a buffer its owner keeps, so that a request
-//! and its reply cost no allocation. Profiles and components of references are looked into once, and owned.
+//! Decoding lends from the received message, and encoding appends to a buffer that its owner reuses, so that
+//! requests and replies need no allocation. Profiles and components of references are decoded once into owned
+//! values.
 //!
 //! Source: CORBA 3.3 part 2, clauses 7 (references, service contexts, code sets) and 9 (GIOP and IIOP).
 //! Pure: no I/O, no clock, no thread. [`connection`] is the state machine of a connection.
@@ -51,9 +52,11 @@ mod invocation_policies;
 mod last_request;
 mod locate;
 mod message;
+mod message_type;
 mod peer;
 mod policy;
 mod profile;
+mod profile_tag;
 mod protocol;
 mod reply;
 mod request;
@@ -73,7 +76,7 @@ pub use component::{
 };
 pub use error::{CodeSetIncompatible, FragmentError, HeaderError, UrlError};
 pub use fragment::{Assembled, FragmentAssembler, FragmentLimits};
-pub use header::{Framing, HEADER_SIZE, MessageHeader, MessageType, next_message};
+pub use header::{Framing, HEADER_SIZE, MessageHeader, next_message};
 pub use invocation_policies::{InvocationPolicies, decode_invocation_policies};
 pub use last_request::{IncomingRequest, LastRequest};
 pub use locate::{
@@ -83,11 +86,12 @@ pub use message::{
     Body, MessageWriter, align_body, begin_body, decode_cancel_request, end_body, write_cancel_request,
     write_close_connection, write_message_error,
 };
+pub use message_type::MessageType;
 pub use peer::Peer;
 pub use policy::PolicyValue;
-pub use profile::{
-    IiopProfile, Profile, TAG_DIOP, TAG_INTERNET_IOP, TAG_MULTIPLE_COMPONENTS, TAG_PUNCTUAL_SHM, TAG_SHMIOP,
-    TAG_UIOP, decode_multiple_components, encode_multiple_components,
+pub use profile::{IiopProfile, Profile, decode_multiple_components, encode_multiple_components};
+pub use profile_tag::{
+    TAG_DIOP, TAG_INTERNET_IOP, TAG_MULTIPLE_COMPONENTS, TAG_PUNCTUAL_SHM, TAG_SHMIOP, TAG_UIOP,
 };
 pub use protocol::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use reply::{

@@ -8,17 +8,17 @@ use crate::{
     message::header_decoder,
 };
 
-/// A LocateRequest, in the octets of its message.
+/// A LocateRequest that borrows from its message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct LocateRequestHeader<'a> {
-    /// The reply carries it back; from the same numbering as those of requests.
+    /// Request id; unique among those of requests, too.
     pub request_id: u32,
-    /// The object that is sought.
+    /// The object.
     pub target: Target<'a>,
 }
 
 impl<'a> LocateRequestHeader<'a> {
-    /// Reads `message`, which starts with its 12-octet message header.
+    /// Decodes `message`, which starts with its 12-octet message header.
     pub fn decode(message: &'a [u8], header: &MessageHeader) -> Result<Self, CdrError> {
         let decoder = &mut header_decoder(message, header)?;
         Ok(Self {
@@ -28,7 +28,7 @@ impl<'a> LocateRequestHeader<'a> {
     }
 }
 
-/// Writes a LocateRequest, behind the message header.
+/// Encodes a LocateRequest after the message header.
 pub fn encode_locate_request(
     encoder: &mut Encoder<'_>,
     version: Version,
@@ -39,21 +39,22 @@ pub fn encode_locate_request(
     target.encode(encoder, version)
 }
 
-/// Where an object is and so what the body of the LocateReply is, `GIOP::LocateStatusType`.
+/// Location of an object, and type of the body of the LocateReply: `GIOP::LocateStatusType`.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[repr(u32)]
 pub enum LocateStatus {
     /// The server knows no such object. No body.
     UnknownObject = 0,
-    /// Here. No body.
+    /// The object is at this server. No body.
     ObjectHere = 1,
-    /// Elsewhere: see [`LocateReplyHeader::forward`].
+    /// The object is elsewhere: see [`LocateReplyHeader::forward`].
     ObjectForward = 2,
-    /// Elsewhere for ever; since 1.2, deprecated.
+    /// The object is permanently elsewhere; since 1.2, deprecated.
     ObjectForwardPerm = 3,
-    /// The search failed: see [`LocateReplyHeader::system_exception`]; since 1.2.
+    /// The request failed: see [`LocateReplyHeader::system_exception`]; since 1.2.
     SystemException = 4,
-    /// Send it again with another form of target: see [`LocateReplyHeader::addressing_mode`]; since 1.2.
+    /// Send the request again with another form of target: see [`LocateReplyHeader::addressing_mode`]; since
+    /// 1.2.
     NeedsAddressingMode = 5,
 }
 
@@ -71,21 +72,21 @@ impl LocateStatus {
         Ok(status)
     }
 
-    /// Whether replies of this version can have the status.
+    /// Returns whether replies of this version can have the status.
     pub const fn exists_in(self, version: Version) -> bool {
         version.minor >= 2 || matches!(self, Self::UnknownObject | Self::ObjectHere | Self::ObjectForward)
     }
 }
 
-/// A LocateReply, in the octets of its message.
+/// A LocateReply that borrows from its message.
 ///
-/// Its body follows the header at once, in GIOP 1.2 too. CORBA 2.4 and 2.5 aligned it to 8; earlier and later
-/// versions do not, and neither does TAO. Both forms are read, the unaligned one is written.
+/// Its body directly follows the header, in GIOP 1.2 too. CORBA 2.4 and 2.5 aligned it to 8; earlier and
+/// later versions do not, nor does TAO. Both forms are decoded; the unaligned one is encoded.
 #[derive(Clone, Copy, Debug)]
 pub struct LocateReplyHeader<'a> {
-    /// The id of the request it answers.
+    /// Id of the request.
     pub request_id: u32,
-    /// What the body is.
+    /// Type of the body.
     pub status: LocateStatus,
     header: MessageHeader,
     message: &'a [u8],
@@ -93,7 +94,7 @@ pub struct LocateReplyHeader<'a> {
 }
 
 impl<'a> LocateReplyHeader<'a> {
-    /// Reads `message`, which starts with its 12-octet message header.
+    /// Decodes `message`, which starts with its 12-octet message header.
     pub fn decode(message: &'a [u8], header: &MessageHeader) -> Result<Self, CdrError> {
         let decoder = &mut header_decoder(message, header)?;
         Ok(Self {
@@ -105,27 +106,27 @@ impl<'a> LocateReplyHeader<'a> {
         })
     }
 
-    /// Where the body starts, unless its sender aligned it.
+    /// Returns the offset of the body, unless its sender aligned it.
     pub fn body_offset(&self) -> usize {
         self.body
     }
 
-    /// The reference of an [`LocateStatus::ObjectForward`] or [`LocateStatus::ObjectForwardPerm`].
+    /// Returns the reference of an [`LocateStatus::ObjectForward`] or [`LocateStatus::ObjectForwardPerm`].
     pub fn forward(&self) -> Result<Ior, CdrError> {
         self.read_body(Ior::decode)
     }
 
-    /// The exception of a [`LocateStatus::SystemException`].
+    /// Returns the exception of a [`LocateStatus::SystemException`].
     pub fn system_exception(&self) -> Result<SystemException, CdrError> {
         self.read_body(|decoder| decode_system_exception(decoder))
     }
 
-    /// The form of target asked for by a [`LocateStatus::NeedsAddressingMode`].
+    /// Returns the form of target requested by a [`LocateStatus::NeedsAddressingMode`].
     pub fn addressing_mode(&self) -> Result<AddressingDisposition, CdrError> {
         self.read_body(AddressingDisposition::decode)
     }
 
-    /// Reads the body behind the header or, where that does not take all of it, aligned to 8.
+    /// Decodes the body directly after the header or, if that does not consume all of it, aligned to 8.
     fn read_body<T>(&self, read: impl Fn(&mut Decoder<'a>) -> Result<T, CdrError>) -> Result<T, CdrError> {
         let decoder = Decoder::new(self.message, self.header.endian).with_char_set(CharSet::Utf8);
         let read_at = |offset| {
@@ -143,9 +144,9 @@ impl<'a> LocateReplyHeader<'a> {
     }
 }
 
-/// Writes the header of a LocateReply, behind the message header; the body follows at once.
+/// Encodes the header of a LocateReply after the message header; the body follows directly.
 ///
-/// Fails where the status does not exist in this version.
+/// Fails if the status does not exist in this version.
 pub fn encode_locate_reply(
     encoder: &mut Encoder<'_>,
     version: Version,

@@ -1,4 +1,4 @@
-//! Writing whole messages, and the gap between a header and its body.
+//! Encoding of whole messages, and the alignment of bodies.
 
 use alloc::vec::Vec;
 
@@ -8,14 +8,14 @@ use crate::{HEADER_SIZE, MessageHeader, MessageType, Version, header::MAGIC};
 
 const SIZE_AT: usize = 8;
 
-/// Writes one message at the end of a buffer that its owner keeps.
+/// Encodes one message at the end of a buffer that its owner reuses.
 #[derive(Debug)]
 pub struct MessageWriter<'b> {
     encoder: Encoder<'b>,
 }
 
 impl<'b> MessageWriter<'b> {
-    /// Appends the header of a message that may grow to `limit` octets, header included.
+    /// Appends the header of a message of at most `limit` octets, including the header.
     pub fn new(
         buffer: &'b mut Vec<u8>,
         version: Version,
@@ -32,11 +32,11 @@ impl<'b> MessageWriter<'b> {
         }
     }
 
-    /// Goes on with a message of GIOP 1.2 that `buffer` starts with, in this machine's byte order, behind its first `kept` octets:
-    /// a request, of which these are the header, becomes another one to the same object by another request id.
+    /// Reuses the header of a GIOP 1.2 request for another request to the same object: the first `kept`
+    /// octets of `buffer`, in the native byte order, with a new request id.
     ///
     /// # Panics
-    /// When there are fewer octets, or no request id among them.
+    /// If these octets do not contain a request id.
     pub fn repeat_request(
         buffer: &'b mut Vec<u8>,
         kept: usize,
@@ -52,22 +52,22 @@ impl<'b> MessageWriter<'b> {
         Self { encoder }
     }
 
-    /// Writes what follows the header; positions count from the start of the message.
+    /// Returns the encoder for the rest of the message; positions count from its start.
     pub fn encoder(&mut self) -> &mut Encoder<'b> {
         &mut self.encoder
     }
 
-    /// Hands the encoder to whoever writes the rest; [`Self::from_encoder`] takes it back.
+    /// Returns the encoder by value; [`Self::from_encoder`] continues.
     pub fn into_encoder(self) -> Encoder<'b> {
         self.encoder
     }
 
-    /// Goes on with a message from [`Self::into_encoder`].
+    /// Continues a message from [`Self::into_encoder`].
     pub fn from_encoder(encoder: Encoder<'b>) -> Self {
         Self { encoder }
     }
 
-    /// Puts the size into the header. Fails where it does not fit.
+    /// Writes the size into the header. Fails if it does not fit.
     pub fn finish(mut self) -> Result<(), CdrError> {
         let size = u32::try_from(self.encoder.position() - HEADER_SIZE)
             .map_err(|_| self.encoder.error(CdrErrorKind::TooLarge))?;
@@ -75,13 +75,13 @@ impl<'b> MessageWriter<'b> {
         Ok(())
     }
 
-    /// Takes the message back, header included, after an error.
+    /// Removes the message, including its header, after an error.
     pub fn abandon(mut self) {
         self.encoder.truncate(0);
     }
 }
 
-/// Where a body starts; made by [`begin_body`] for [`end_body`].
+/// The start of a body, from [`begin_body`] for [`end_body`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use = "an empty body must be ended, or its padding stays in the message"]
 pub struct Body {
@@ -89,7 +89,7 @@ pub struct Body {
     start: usize,
 }
 
-/// Starts the body of a Request or Reply: pads to 8 octets in GIOP 1.2, does nothing before.
+/// Starts the body of a Request or Reply: pads to 8 octets in GIOP 1.2, and does nothing in earlier versions.
 pub fn begin_body(encoder: &mut Encoder<'_>, version: Version) -> Result<Body, CdrError> {
     let header_end = encoder.position();
     align_body(encoder, version)?;
@@ -99,7 +99,7 @@ pub fn begin_body(encoder: &mut Encoder<'_>, version: Version) -> Result<Body, C
     })
 }
 
-/// Ends the body: takes the padding back if nothing was written, because an empty body has none.
+/// Ends the body: removes the padding if nothing was written, because an empty body has none.
 ///
 /// Source: CORBA 3.3 part 2, 9.4.2.2.
 pub fn end_body(encoder: &mut Encoder<'_>, body: Body) {
@@ -108,7 +108,7 @@ pub fn end_body(encoder: &mut Encoder<'_>, body: Body) {
     }
 }
 
-/// Pads to where a body that is not empty starts, for bodies that need no [`end_body`].
+/// Pads to the start of a body that is never empty and therefore needs no [`end_body`].
 pub fn align_body(encoder: &mut Encoder<'_>, version: Version) -> Result<(), CdrError> {
     if version >= Version::V1_2 {
         encoder.align(8)
@@ -117,18 +117,20 @@ pub fn align_body(encoder: &mut Encoder<'_>, version: Version) -> Result<(), Cdr
     }
 }
 
-/// Where the body starts, for a decoder that stands behind the header: at the end of an empty one.
+/// Returns the offset of the body for a decoder after the header; an empty body starts at its end.
 pub(crate) fn body_offset(decoder: &mut Decoder<'_>, version: Version) -> usize {
-    // Some senders pad although no body follows, TAO among them; what ends within the padding has none.
+    // Some senders, such as TAO, pad although no body follows; a message that ends within the padding has
+    // none.
     if version >= Version::V1_2 && decoder.align(8).is_err() {
         decoder.rest();
     }
     decoder.position()
 }
 
-/// A decoder behind the message header, bounded by the size in it, for the headers of messages.
+/// Returns a decoder for the part after the message header, limited by the size in it.
 ///
-/// Their strings are identifiers: ASCII, so the code set of the connection does not matter.
+/// Strings in message headers are identifiers in ASCII, so that the code set of the connection does not
+/// matter.
 pub(crate) fn header_decoder<'a>(message: &'a [u8], header: &MessageHeader) -> Result<Decoder<'a>, CdrError> {
     let whole = message.get(..header.total_size()).ok_or(CdrError {
         kind: CdrErrorKind::Truncated,
@@ -144,7 +146,7 @@ pub fn write_close_connection(buffer: &mut Vec<u8>, version: Version) {
     write_empty(buffer, version, MessageType::CloseConnection);
 }
 
-/// Appends a MessageError message; `version` is the highest one spoken when the peer's is unknown.
+/// Appends a MessageError message; `version` is the highest supported one if the peer's is unknown.
 pub fn write_message_error(buffer: &mut Vec<u8>, version: Version) {
     write_empty(buffer, version, MessageType::MessageError);
 }
@@ -157,17 +159,17 @@ pub fn write_cancel_request(buffer: &mut Vec<u8>, version: Version, request_id: 
     buffer.extend_from_slice(&request_id.to_ne_bytes());
 }
 
-/// The request id in a CancelRequest message, which `message` holds whole.
+/// Decodes the request id of a CancelRequest message, complete in `message`.
 pub fn decode_cancel_request(message: &[u8], header: &MessageHeader) -> Result<u32, CdrError> {
     u32::decode(&mut header_decoder(message, header)?)
 }
 
-/// A message without a body, in the byte order of this machine.
+/// Returns a message without a body, in the native byte order.
 pub(crate) fn empty_message(version: Version, message_type: MessageType) -> [u8; HEADER_SIZE] {
     empty_header(version, message_type, Endian::NATIVE)
 }
 
-/// Appends such a message.
+/// Appends a message without a body.
 fn write_empty(buffer: &mut Vec<u8>, version: Version, message_type: MessageType) {
     buffer.extend_from_slice(&empty_message(version, message_type));
 }

@@ -112,7 +112,8 @@ impl<'a> Decode<'a> for PolicyValue {
     }
 }
 
-/// Decodes a priority model. A negative server priority, which the specification excludes, counts as the lowest one.
+/// Decodes a priority model. A negative server priority, which the specification excludes, counts as the
+/// lowest one.
 fn priority_model(decoder: &mut Decoder<'_>) -> Result<PolicyValue, CdrError> {
     let model = u32::decode(decoder)?;
     if model != CLIENT_PROPAGATED && model != SERVER_DECLARED {
@@ -126,7 +127,8 @@ fn priority_model(decoder: &mut Decoder<'_>) -> Result<PolicyValue, CdrError> {
     }))
 }
 
-/// Decodes a list of protocols. The encoding of their properties is not standardised: `None` for another ORB's.
+/// Decodes a list of protocols. The encoding of their properties is not standardised: `None` for another
+/// ORB's.
 fn client_protocols(data: &[u8]) -> Option<PolicyValue> {
     let mut decoder = encapsulation::open(data).ok()?;
     let protocols = ProtocolPolicy::decode(&mut decoder).ok()?;

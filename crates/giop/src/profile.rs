@@ -1,4 +1,4 @@
-//! Profiles: where an object is and under which key. Source: CORBA 3.3 part 2, 9.7.2.
+//! Profiles: the address and key of an object. Source: CORBA 3.3 part 2, 9.7.2.
 
 use alloc::{string::String, vec::Vec};
 
@@ -7,43 +7,27 @@ use punctual_cdr::{
 };
 
 use crate::{
-    Component, Version,
+    Component, TAG_INTERNET_IOP, TAG_MULTIPLE_COMPONENTS, Version,
     encapsulation::{encapsulate, open},
 };
 
-/// GIOP over TCP.
-pub const TAG_INTERNET_IOP: u32 = 0;
-/// Components without an address.
-pub const TAG_MULTIPLE_COMPONENTS: u32 = 1;
-/// TAO: GIOP over Unix domain sockets.
-pub const TAG_UIOP: u32 = 0x5441_4f00;
-/// TAO: GIOP over shared memory.
-pub const TAG_SHMIOP: u32 = 0x5441_4f02;
-/// Punctual: GIOP over shared memory, not as TAO does it (with TAO's tag a TAO would take it for its own). The address is a
-/// string, the path of a Unix domain socket.
-pub const TAG_PUNCTUAL_SHM: u32 = 0x5055_4e02;
-/// TAO: GIOP over UDP.
-pub const TAG_DIOP: u32 = 0x5441_4f04;
-/// TAO: GIOP over SCTP.
-pub(crate) const TAG_SCIOP: u32 = 0x5441_4f0e;
-
-/// A profile in the form that IIOP and all protocols of TAO share, whatever an address is in them.
+/// A profile in the common form of IIOP and all protocols of TAO, with addresses of type `A`.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Profile<A> {
-    /// Which protocol.
+    /// Tag of the protocol.
     pub tag: u32,
-    /// The highest version of GIOP the server speaks.
+    /// Highest GIOP version of the server.
     pub version: Version,
-    /// Where the server is.
+    /// Address of the server.
     pub address: A,
-    /// Names the object within the server; opaque to all others.
+    /// Identifies the object within the server; opaque to others.
     pub object_key: Vec<u8>,
-    /// Details; none in version 1.0.
+    /// Components; none in version 1.0.
     pub components: Vec<TaggedComponent>,
 }
 
 impl<A> Profile<A> {
-    /// Understands the data of a profile of this form; `address` reads what stands between version and object key.
+    /// Decodes a profile of this form; `address` reads the data between version and object key.
     pub fn decode_with<'p>(
         profile: &'p TaggedProfile,
         address: impl FnOnce(&mut Decoder<'p>) -> Result<A, CdrError>,
@@ -59,9 +43,9 @@ impl<A> Profile<A> {
         })
     }
 
-    /// The profile in this byte order; `address` writes what stands between version and object key.
+    /// Encodes the profile in this byte order; `address` writes the data between version and object key.
     ///
-    /// Fails where `address` does, or where a 1.0 profile has components.
+    /// Fails if `address` does, or if a 1.0 profile has components.
     pub fn encode_with(
         &self,
         endian: Endian,
@@ -76,7 +60,7 @@ impl<A> Profile<A> {
         Ok(TaggedProfile { tag: self.tag, data })
     }
 
-    /// The first component with this tag, understood.
+    /// Decodes the first component with this tag.
     pub fn component(&self, tag: u32) -> Result<Option<Component>, CdrError> {
         self.components
             .iter()
@@ -86,23 +70,23 @@ impl<A> Profile<A> {
     }
 }
 
-/// An IIOP profile, and those of TAO that have the same form: SHMIOP and DIOP.
+/// An IIOP profile, or one of TAO's with the same form: SHMIOP and DIOP.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct IiopProfile {
-    /// The highest version of GIOP the server speaks.
+    /// Highest GIOP version of the server.
     pub version: Version,
     /// A host name or address; an IPv6 address has no brackets.
     pub host: String,
     /// A TCP port.
     pub port: u16,
-    /// Names the object within the server; opaque to all others.
+    /// Identifies the object within the server; opaque to others.
     pub object_key: Vec<u8>,
-    /// Details; none in version 1.0.
+    /// Components; none in version 1.0.
     pub components: Vec<TaggedComponent>,
 }
 
 impl IiopProfile {
-    /// Understands the data of a profile of this form, whatever its tag.
+    /// Decodes a profile of this form with any tag.
     pub fn decode(profile: &TaggedProfile) -> Result<Self, CdrError> {
         let profile = Profile::decode_with(profile, |decoder| {
             Ok((String::decode(decoder)?, u16::decode(decoder)?))
@@ -117,14 +101,14 @@ impl IiopProfile {
         })
     }
 
-    /// The profile with [`TAG_INTERNET_IOP`] in the byte order of this machine.
+    /// Encodes the profile with [`TAG_INTERNET_IOP`] in the native byte order.
     ///
-    /// Fails where the host holds a NUL, or where a 1.0 profile has components.
+    /// Fails if the host contains a NUL, or if a 1.0 profile has components.
     pub fn encode(&self) -> Result<TaggedProfile, CdrError> {
         self.encode_in(Endian::NATIVE)
     }
 
-    /// The profile with [`TAG_INTERNET_IOP`] in this byte order.
+    /// Encodes the profile with [`TAG_INTERNET_IOP`] in this byte order.
     pub fn encode_in(&self, endian: Endian) -> Result<TaggedProfile, CdrError> {
         let data = encapsulate(endian, |encoder| {
             (self.version, &self.host, self.port, &self.object_key).encode(encoder)?;
@@ -136,7 +120,7 @@ impl IiopProfile {
         })
     }
 
-    /// The first component with this tag, understood.
+    /// Decodes the first component with this tag.
     pub fn component(&self, tag: u32) -> Result<Option<Component>, CdrError> {
         self.components
             .iter()
@@ -146,12 +130,12 @@ impl IiopProfile {
     }
 }
 
-/// The components of a profile with [`TAG_MULTIPLE_COMPONENTS`].
+/// Decodes a profile with [`TAG_MULTIPLE_COMPONENTS`].
 pub fn decode_multiple_components(profile: &TaggedProfile) -> Result<Vec<TaggedComponent>, CdrError> {
     Vec::decode(&mut open(&profile.data)?)
 }
 
-/// A profile with [`TAG_MULTIPLE_COMPONENTS`].
+/// Encodes a profile with [`TAG_MULTIPLE_COMPONENTS`].
 pub fn encode_multiple_components(components: &[TaggedComponent]) -> Result<TaggedProfile, CdrError> {
     let data = encapsulate(Endian::NATIVE, |encoder| components.encode(encoder))?;
     Ok(TaggedProfile {
@@ -160,11 +144,11 @@ pub fn encode_multiple_components(components: &[TaggedComponent]) -> Result<Tagg
     })
 }
 
-/// Higher minor versions only append to the profile; nothing is known of other major ones.
+/// Decodes a version. Higher minor versions only append to the profile; other major versions are unknown.
 fn version(decoder: &mut Decoder<'_>) -> Result<Version, CdrError> {
     let version = Version::decode(decoder)?;
     version
-        .to_speak()
+        .negotiated()
         .map(|_| version)
         .ok_or_else(|| decoder.error(CdrErrorKind::EnumOutOfRange))
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use punctual_cdr::{CdrError, Decode, Decoder, Encode, Encoder};
 
-use crate::{TAG_INTERNET_IOP, TAG_PUNCTUAL_SHM, TAG_SHMIOP, TAG_UIOP, profile::TAG_SCIOP};
+use crate::{TAG_INTERNET_IOP, TAG_PUNCTUAL_SHM, TAG_SHMIOP, TAG_UIOP, profile_tag::TAG_SCIOP};
 
 /// Protocols in order of preference: the value of `RTCORBA::ServerProtocolPolicy` and
 /// `RTCORBA::ClientProtocolPolicy`.
@@ -26,7 +26,8 @@ pub struct ProtocolPolicy {
 }
 
 impl ProtocolPolicy {
-    /// Creates a policy; the first protocol is preferred. Of several entries for one protocol, the first counts.
+    /// Creates a policy; the first protocol is preferred. Of several entries for one protocol, the first
+    /// counts.
     pub fn new(protocols: impl IntoIterator<Item = Protocol>) -> Self {
         let mut policy = Self::default();
         for protocol in protocols {
@@ -168,7 +169,8 @@ impl<'a> Decode<'a> for Protocol {
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub struct ProtocolProperties {
-    /// Minimal size of the send buffer in octets; Linux doubles it for its own bookkeeping. Default: the system's.
+    /// Minimal size of the send buffer in octets; Linux doubles it for its own bookkeeping. Default: the
+    /// system's.
     pub send_buffer_size: Option<u32>,
     /// Size of the receive buffer in octets. Default: the system's.
     pub recv_buffer_size: Option<u32>,

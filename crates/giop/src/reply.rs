@@ -8,19 +8,19 @@ use crate::{
     message::{body_offset, header_decoder},
 };
 
-/// How an operation ended and so what the body of its reply is, `GIOP::ReplyStatusType`.
+/// Outcome of an operation, and type of the body of its reply: `GIOP::ReplyStatusType`.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[repr(u32)]
 pub enum ReplyStatus {
-    /// The result, then the `inout` and `out` arguments.
+    /// Success: the result, then the `inout` and `out` arguments.
     NoException = 0,
     /// A repository id, then the members of the exception.
     UserException = 1,
-    /// See [`decode_system_exception`].
+    /// A system exception: see [`decode_system_exception`].
     SystemException = 2,
-    /// The reference to send the request to instead.
+    /// The reference to which the request must be sent instead.
     LocationForward = 3,
-    /// The reference to use from now on; since 1.2, deprecated.
+    /// The reference that replaces the one used; since 1.2, deprecated.
     LocationForwardPerm = 4,
     /// An [`crate::AddressingDisposition`]: send the request again with such a target; since 1.2.
     NeedsAddressingMode = 5,
@@ -40,25 +40,26 @@ impl ReplyStatus {
         Ok(status)
     }
 
-    /// Whether replies of this version can have the status.
+    /// Returns whether replies of this version can have the status.
     pub const fn exists_in(self, version: Version) -> bool {
         version.minor >= 2 || !matches!(self, Self::LocationForwardPerm | Self::NeedsAddressingMode)
     }
 }
 
-/// What a Reply message says before its results, in the octets of the message.
+/// The header of a Reply, borrowing from its message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ReplyHeader<'a> {
-    /// The id of the request it answers.
+    /// Id of the request.
     pub request_id: u32,
-    /// What the body is.
+    /// Type of the body.
     pub status: ReplyStatus,
     /// The service contexts.
     pub contexts: ServiceContexts<'a>,
 }
 
 impl<'a> ReplyHeader<'a> {
-    /// Reads the header of `message`, which starts with its 12-octet message header, and where the body starts.
+    /// Decodes the header of `message`, which starts with its 12-octet message header, and returns the offset
+    /// of the body.
     pub fn decode(message: &'a [u8], header: &MessageHeader) -> Result<(Self, usize), CdrError> {
         if let Some(reply) = Self::without_contexts(message, header) {
             return Ok(reply);
@@ -81,7 +82,8 @@ impl<'a> ReplyHeader<'a> {
         Ok((reply, body_offset(decoder, header.version)))
     }
 
-    /// A reply of GIOP 1.2 that went well and has no service contexts, as nearly all are: three numbers at fixed places.
+    /// Decodes a successful GIOP 1.2 reply without service contexts, the usual case: three numbers at fixed
+    /// offsets.
     fn without_contexts(message: &'a [u8], header: &MessageHeader) -> Option<(Self, usize)> {
         let whole = message.get(..header.total_size())?;
         let [i0, i1, i2, i3, 0, 0, 0, 0, 0, 0, 0, 0] = *whole.get(HEADER_SIZE..)?.first_chunk()? else {
@@ -99,14 +101,14 @@ impl<'a> ReplyHeader<'a> {
             status: ReplyStatus::NoException,
             contexts: ServiceContexts::EMPTY,
         };
-        // Aligned to 8 as it is.
+        // Already aligned to 8.
         Some((reply, HEADER_SIZE + 12))
     }
 }
 
-/// Writes the header of a reply, behind the message header; [`crate::begin_body`] starts the results.
+/// Encodes the header of a reply after the message header; [`crate::begin_body`] starts the results.
 ///
-/// Fails where the status does not exist in this version.
+/// Fails if the status does not exist in this version.
 pub fn encode_reply_header(
     encoder: &mut Encoder<'_>,
     version: Version,
@@ -118,7 +120,7 @@ pub fn encode_reply_header(
         return Err(encoder.error(CdrErrorKind::ValueNotRepresentable));
     }
     if version >= Version::V1_2 {
-        // Aligned, and nearly always without contexts: written at once.
+        // Aligned and nearly always without contexts: a single copy.
         let numbers = [request_id, status as u32, contexts.len() as u32];
         u32::encode_elements(&numbers, encoder)?;
         contexts.iter().try_for_each(|context| context.encode(encoder))
@@ -127,7 +129,7 @@ pub fn encode_reply_header(
     }
 }
 
-/// Writes the body of a [`ReplyStatus::SystemException`].
+/// Encodes the body of a [`ReplyStatus::SystemException`].
 pub fn encode_system_exception(
     encoder: &mut Encoder<'_>,
     exception: &SystemException,
@@ -140,11 +142,11 @@ pub fn encode_system_exception(
         .encode(encoder)
 }
 
-/// Reads the body of a [`ReplyStatus::SystemException`].
+/// Decodes the body of a [`ReplyStatus::SystemException`].
 ///
-/// An exception of another ORB that CORBA does not know becomes UNKNOWN with its minor code and completion.
+/// A non-standard exception becomes UNKNOWN with its minor code and completion.
 pub fn decode_system_exception(decoder: &mut Decoder<'_>) -> Result<SystemException, CdrError> {
-    // As octets: an id that is not text in the code set of the connection is only an unknown one.
+    // As octets: an id that is not valid text is merely unknown.
     let id = <&[u8]>::decode(decoder)?;
     let Some((0, id)) = id.split_last() else {
         return Err(decoder.error(CdrErrorKind::StringUnterminated));

@@ -7,10 +7,10 @@ use crate::{
     message::{body_offset, header_decoder},
 };
 
-/// What a Request message says before its arguments, in the octets of the message.
+/// The header of a Request, borrowing from its message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RequestHeader<'a> {
-    /// The reply carries it back; unique among the requests under way on the connection.
+    /// Request id, repeated by the reply; unique among the outstanding requests of the connection.
     pub request_id: u32,
     /// Whether and when the client expects a reply.
     pub response: ResponseFlags,
@@ -23,9 +23,10 @@ pub struct RequestHeader<'a> {
 }
 
 impl<'a> RequestHeader<'a> {
-    /// Reads the header of `message`, which starts with its 12-octet message header, and where the body starts.
+    /// Decodes the header of `message`, which starts with its 12-octet message header, and returns the offset
+    /// of the body.
     ///
-    /// The body lasts to the end of the message. The principal of GIOP 1.0 and 1.1 is skipped.
+    /// The body extends to the end of the message. The principal of GIOP 1.0 and 1.1 is skipped.
     pub fn decode(message: &'a [u8], header: &MessageHeader) -> Result<(Self, usize), CdrError> {
         let decoder = &mut header_decoder(message, header)?;
         let request = if header.version >= Version::V1_2 {
@@ -47,7 +48,7 @@ impl<'a> RequestHeader<'a> {
             } else {
                 ResponseFlags::None
             };
-            // The reserved octets of 1.1 stand where 1.0 has padding.
+            // The reserved octets of 1.1 are padding in 1.0.
             let target = Target::decode(decoder, message, header.version)?;
             let operation = <&str>::decode(decoder)?;
             let _principal = <&[u8]>::decode(decoder)?;
@@ -63,25 +64,25 @@ impl<'a> RequestHeader<'a> {
     }
 }
 
-/// Whether a reply is expected, and of whom.
+/// Whether and when a reply is expected.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[repr(u8)]
 pub enum ResponseFlags {
-    /// No reply: a oneway operation with SYNC_NONE or SYNC_WITH_TRANSPORT.
+    /// No reply: oneway operations with SYNC_NONE or SYNC_WITH_TRANSPORT.
     None = 0,
-    /// A reply without results before the servant is called: a oneway operation with SYNC_WITH_SERVER.
+    /// A reply without results before the upcall: oneway operations with SYNC_WITH_SERVER.
     WithServer = 1,
-    /// A reply after the servant was called: two-way operations, and oneway ones with SYNC_WITH_TARGET.
+    /// A reply after the upcall: two-way operations, and oneway operations with SYNC_WITH_TARGET.
     WithTarget = 3,
 }
 
 impl ResponseFlags {
-    /// Whether a reply must be sent.
+    /// Returns whether a reply must be sent.
     pub const fn expects_reply(self) -> bool {
         !matches!(self, Self::None)
     }
 
-    /// The other bits are reserved, and a value without bit 0 asks for nothing.
+    /// Decodes the flags. The other bits are reserved; without bit 0 no reply is requested.
     const fn from_wire(flags: u8) -> Self {
         match flags & 3 {
             3 => Self::WithTarget,
@@ -91,10 +92,10 @@ impl ResponseFlags {
     }
 }
 
-/// A request to be sent.
+/// A request to send.
 #[derive(Clone, Copy, Debug)]
 pub struct OutgoingRequest<'a> {
-    /// Unique among the requests under way on the connection.
+    /// Request id; unique among the outstanding requests of the connection.
     pub request_id: u32,
     /// Whether and when a reply is expected.
     pub response: ResponseFlags,
@@ -102,11 +103,11 @@ pub struct OutgoingRequest<'a> {
     pub target: TargetAddress<'a>,
     /// The operation in IDL, `_get_` and `_set_` before the names of attributes.
     pub operation: &'a str,
-    /// The service contexts, in the order to be sent.
+    /// Service contexts, in the order of transmission.
     pub contexts: &'a [ServiceContext<'a>],
 }
 
-/// Writes the header of a request, behind the message header; [`crate::begin_body`] starts the arguments.
+/// Encodes the header of a request after the message header; [`crate::begin_body`] starts the arguments.
 pub fn encode_request(
     encoder: &mut Encoder<'_>,
     version: Version,
@@ -122,7 +123,7 @@ pub fn encode_request(
         request.contexts.encode(encoder)?;
         request.request_id.encode(encoder)?;
         request.response.expects_reply().encode(encoder)?;
-        // The reserved octets of 1.1 stand where 1.0 has padding.
+        // The reserved octets of 1.1 are padding in 1.0.
         request.target.encode(encoder, version)?;
         request.operation.encode(encoder)?;
         // The principal, deprecated since CORBA 2.2: none.

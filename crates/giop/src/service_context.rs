@@ -1,4 +1,4 @@
-//! Service contexts: what ORBs tell each other beside the arguments. Source: CORBA 3.3 part 2, 7.7.
+//! Service contexts: data that ORBs exchange beside the arguments. Source: CORBA 3.3 part 2, 7.7.
 
 use alloc::{string::String, vec::Vec};
 use core::fmt;
@@ -10,35 +10,36 @@ use crate::{
     tagged_list::{TaggedEntries, TaggedList},
 };
 
-/// The code sets of the connection, in its first request.
+/// Code sets of the connection, in its first request.
 pub const CODE_SETS: u32 = 1;
-/// The addresses under which the sender also serves requests on this connection.
+/// Addresses for which the sender also serves requests on this connection.
 pub const BI_DIR_IIOP: u32 = 5;
-/// A reference to the sender's run time, for valuetypes.
+/// Reference to the sender's run time, for valuetypes.
 pub const SENDING_CONTEXT_RUN_TIME: u32 = 6;
 /// Messaging policies of the invocation.
 pub const INVOCATION_POLICIES: u32 = 7;
 /// The Java exception behind an UNKNOWN.
 pub const UNKNOWN_EXCEPTION_INFO: u32 = 9;
-/// The CORBA priority of the client, `IOP::RTCorbaPriority`.
+/// CORBA priority of the client, `IOP::RTCorbaPriority`.
 pub const RT_CORBA_PRIORITY: u32 = 10;
-/// The band of priorities a connection is bound to, `IOP::RTCorbaPriorityRange`.
+/// Priority band to which a connection is bound, `IOP::RTCorbaPriorityRange`.
 pub const RT_CORBA_PRIORITY_RANGE: u32 = 11;
-/// The implicit operation whose request binds its connection to the band in its [`RT_CORBA_PRIORITY_RANGE`] context: no
-/// arguments, no results, and no servant sees it. Source: RTCORBA 1.2, binding of priority banded connections.
+/// Implicit operation whose request binds its connection to the band in its [`RT_CORBA_PRIORITY_RANGE`]
+/// context. It has no arguments and no results, and does not reach a servant. Source: RTCORBA 1.2, binding of
+/// priority banded connections.
 pub const BIND_PRIORITY_BAND: &str = "_bind_priority_band";
 /// TAO: the distributable thread and its scheduling parameters; not an encapsulation.
 pub const RT_SCHEDULING: u32 = 30;
 
-/// The service contexts of a received message, in its octets.
+/// The service contexts of a received message, borrowing from it.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct ServiceContexts<'a>(TaggedList<'a>);
 
 impl<'a> ServiceContexts<'a> {
-    /// None.
+    /// No service contexts.
     pub const EMPTY: Self = Self(TaggedList::EMPTY);
 
-    /// Checks the list at the position of `decoder`, which reads `message`, and moves behind it.
+    /// Validates the list at the position of `decoder`, which reads `message`, and skips it.
     pub(crate) fn decode(decoder: &mut Decoder<'a>, message: &'a [u8]) -> Result<Self, CdrError> {
         TaggedList::decode(decoder, message).map(Self)
     }
@@ -51,22 +52,22 @@ impl<'a> ServiceContexts<'a> {
         &self.0
     }
 
-    /// Id and data of each, in the order of the message.
+    /// Iterates over id and data of each, in the order of the message.
     pub fn iter(&self) -> TaggedEntries<'a> {
         self.0.iter()
     }
 
-    /// The data of the first one with this id.
+    /// Returns the data of the first context with this id.
     pub fn find(&self, id: u32) -> Option<&'a [u8]> {
         self.iter().find(|(found, _)| *found == id).map(|(_, data)| data)
     }
 
-    /// How many there are.
+    /// Returns the number of contexts.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no contexts.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -87,32 +88,32 @@ impl fmt::Debug for ServiceContexts<'_> {
     }
 }
 
-/// A service context to be sent.
+/// A service context to send.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ServiceContext<'a> {
     /// [`CODE_SETS`]: the ids of the code sets of `char` and `wchar` on this connection.
     CodeSets {
-        /// For `char` and `string`.
+        /// Code set of `char` and `string`.
         char: u32,
-        /// For `wchar` and `wstring`; 0 where there is none.
+        /// Code set of `wchar` and `wstring`; 0 for none.
         wchar: u32,
     },
     /// [`RT_CORBA_PRIORITY`]: the CORBA priority of the caller.
     Priority(i16),
-    /// [`RT_CORBA_PRIORITY_RANGE`]: the band that the connection is to be bound to, with [`BIND_PRIORITY_BAND`].
+    /// [`RT_CORBA_PRIORITY_RANGE`]: the band to which [`BIND_PRIORITY_BAND`] binds the connection.
     PriorityRange {
         /// The lowest priority of the band.
         min: i16,
         /// The highest priority of the band.
         max: i16,
     },
-    /// [`INVOCATION_POLICIES`]: when the request is stale.
+    /// [`INVOCATION_POLICIES`]: timeouts and deadlines of the request.
     InvocationPolicies(InvocationPolicies),
-    /// Any other, or one to be echoed as it came.
+    /// Any other context, or one to echo verbatim.
     Raw {
-        /// Which context.
+        /// Id of the context.
         id: u32,
-        /// Its data, mostly an encapsulation.
+        /// Data of the context, usually an encapsulation.
         data: &'a [u8],
     },
 }
@@ -141,25 +142,25 @@ impl Encode for ServiceContext<'_> {
     }
 }
 
-/// The priority in the data of a [`RT_CORBA_PRIORITY`] context: untrusted, and negative ones are possible.
+/// Decodes the priority in a [`RT_CORBA_PRIORITY`] context. It is untrusted and may be negative.
 pub fn decode_priority(data: &[u8]) -> Result<i16, CdrError> {
     i16::decode(&mut encapsulation::open(data)?)
 }
 
-/// The lowest and the highest priority in the data of a [`RT_CORBA_PRIORITY_RANGE`] context: untrusted, in any order, and negative
-/// ones are possible.
+/// Decodes the lowest and highest priority in a [`RT_CORBA_PRIORITY_RANGE`] context. They are untrusted, may
+/// be negative and in the wrong order.
 pub fn decode_priority_range(data: &[u8]) -> Result<(i16, i16), CdrError> {
     let mut decoder = encapsulation::open(data)?;
     Ok((i16::decode(&mut decoder)?, i16::decode(&mut decoder)?))
 }
 
-/// The ids for `char` and `wchar` in the data of a [`CODE_SETS`] context.
+/// Decodes the ids for `char` and `wchar` in a [`CODE_SETS`] context.
 pub fn decode_code_sets(data: &[u8]) -> Result<(u32, u32), CdrError> {
     let mut decoder = encapsulation::open(data)?;
     Ok((u32::decode(&mut decoder)?, u32::decode(&mut decoder)?))
 }
 
-/// An address under which the sender of a [`BI_DIR_IIOP`] context serves requests.
+/// An address for which the sender of a [`BI_DIR_IIOP`] context serves requests.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ListenPoint {
     /// A host name or address.
@@ -179,7 +180,7 @@ impl<'a> Decode<'a> for ListenPoint {
     }
 }
 
-/// The addresses in the data of a [`BI_DIR_IIOP`] context.
+/// Decodes the addresses in a [`BI_DIR_IIOP`] context.
 pub fn decode_listen_points(data: &[u8]) -> Result<Vec<ListenPoint>, CdrError> {
     Vec::decode(&mut encapsulation::open(data)?)
 }

@@ -1,11 +1,11 @@
-//! Lists of a number and octets: service contexts and profiles have this form on the wire.
+//! Lists of tagged octets: the wire form of service contexts and profiles.
 
 use punctual_cdr::{CdrError, Decode, Decoder, Endian};
 
-/// A list that was checked once and is read again each time it is looked at, without copying it.
+/// A validated list that is decoded at each access, without a copy.
 #[derive(Clone, Copy)]
 pub(crate) struct TaggedList<'a> {
-    /// From the start of the message, because alignment counts from there, to the end of the list.
+    /// The message, from whose start alignment counts, up to the end of the list.
     octets: &'a [u8],
     first: usize,
     count: u32,
@@ -20,7 +20,7 @@ impl<'a> TaggedList<'a> {
         endian: Endian::NATIVE,
     };
 
-    /// Checks the list at the position of `decoder` and moves behind it; `message` is what `decoder` reads.
+    /// Validates the list at the position of `decoder`, which reads `message`, and skips it.
     pub(crate) fn decode(decoder: &mut Decoder<'a>, message: &'a [u8]) -> Result<Self, CdrError> {
         let count = decoder.length(8)?;
         let first = decoder.position();
@@ -30,13 +30,14 @@ impl<'a> TaggedList<'a> {
         Ok(Self {
             octets: &message[..decoder.position()],
             first,
-            // `length` read it from 32 bits.
+            // `length` decoded it from 32 bits.
             count: count as u32,
             endian: decoder.endian(),
         })
     }
 
-    /// A list whose octets were checked when they were part of another message, at the same place; `octets` end with it.
+    /// Returns a list whose octets were validated at the same offset of an earlier message; `octets` ends
+    /// with the list.
     pub(crate) fn seen_before(octets: &'a [u8], first: usize, count: u32, endian: Endian) -> Self {
         Self {
             octets,
@@ -46,12 +47,12 @@ impl<'a> TaggedList<'a> {
         }
     }
 
-    /// Where its first entry is in the message.
+    /// Returns the offset of the first entry in the message.
     pub(crate) fn first(&self) -> usize {
         self.first
     }
 
-    /// Where it ends in the message.
+    /// Returns the offset of the end of the list in the message.
     pub(crate) fn end(&self) -> usize {
         self.octets.len()
     }
@@ -70,7 +71,7 @@ impl<'a> TaggedList<'a> {
     }
 }
 
-/// By entries: the octets before and between them do not matter.
+/// Compares the entries; the octets before and between them do not matter.
 impl PartialEq for TaggedList<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.iter().eq(other.iter())
@@ -79,7 +80,7 @@ impl PartialEq for TaggedList<'_> {
 
 impl Eq for TaggedList<'_> {}
 
-/// The entries of a list, in order: the number and the octets.
+/// Iterator over the entries of a list: tag and octets.
 #[derive(Clone, Debug)]
 pub struct TaggedEntries<'a> {
     octets: &'a [u8],
@@ -94,7 +95,7 @@ impl<'a> Iterator for TaggedEntries<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
         let mut decoder = Decoder::new(self.octets, self.endian).at(self.at);
-        // The list was checked when it was made: this cannot fail.
+        // The list was validated: this cannot fail.
         let entry = entry(&mut decoder).ok()?;
         self.at = decoder.position();
         Some(entry)
@@ -109,7 +110,7 @@ impl ExactSizeIterator for TaggedEntries<'_> {}
 
 #[inline]
 fn entry<'a>(decoder: &mut Decoder<'a>) -> Result<(u32, &'a [u8]), CdrError> {
-    let number = u32::decode(decoder)?;
+    let tag = u32::decode(decoder)?;
     let length = decoder.length(1)?;
-    Ok((number, decoder.octets(length)?))
+    Ok((tag, decoder.octets(length)?))
 }

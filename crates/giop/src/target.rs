@@ -1,4 +1,4 @@
-//! What a request or locate request is addressed to. Source: CORBA 3.3 part 2, 9.4.2.1.
+//! Targets of requests and locate requests. Source: CORBA 3.3 part 2, 9.4.2.1.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -18,7 +18,7 @@ pub enum AddressingDisposition {
     KeyAddr = 0,
     /// A profile of the reference.
     ProfileAddr = 1,
-    /// The whole reference, and which profile of it was chosen.
+    /// The whole reference and the index of the chosen profile.
     ReferenceAddr = 2,
 }
 
@@ -41,16 +41,16 @@ impl<'a> Decode<'a> for AddressingDisposition {
     }
 }
 
-/// The object a message is addressed to, in the octets of the message.
+/// The target of a received message, borrowing from it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Target<'a> {
-    /// By its object key, the only form before GIOP 1.2.
+    /// The object key, the only form before GIOP 1.2.
     Key(&'a [u8]),
-    /// By a profile of its reference.
+    /// A profile of the reference.
     Profile(ProfileView<'a>),
-    /// By its reference.
+    /// The whole reference.
     Reference {
-        /// Which profile the client chose.
+        /// Index of the profile that the client chose.
         index: u32,
         /// The reference.
         ior: IorView<'a>,
@@ -58,7 +58,7 @@ pub enum Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// Reads a target of this version from `decoder`, which reads `message`.
+    /// Decodes a target of this version from `decoder`, which reads `message`.
     pub(crate) fn decode(
         decoder: &mut Decoder<'a>,
         message: &'a [u8],
@@ -77,9 +77,9 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// The object key, out of the profile where need be.
+    /// Returns the object key, extracted from the profile if necessary.
     ///
-    /// `None` where the profile's form is not known or it is malformed: no object has such a key.
+    /// `None` if the profile is malformed or of an unknown form: no object has such a key.
     pub fn object_key(&self) -> Option<&'a [u8]> {
         match self {
             Self::Key(key) => Some(key),
@@ -88,7 +88,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Which form it has.
+    /// Returns the form of the target.
     pub fn disposition(&self) -> AddressingDisposition {
         match self {
             Self::Key(_) => AddressingDisposition::KeyAddr,
@@ -98,18 +98,18 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The object that a message to be sent is addressed to.
+/// The target of a message to send.
 ///
-/// By its key, unless the server has asked for another form: not all servers understand the others.
+/// Use the key unless the server has requested another form: not all servers understand the other forms.
 #[derive(Clone, Copy, Debug)]
 pub enum TargetAddress<'a> {
-    /// By its object key, the only form before GIOP 1.2.
+    /// The object key, the only form before GIOP 1.2.
     Key(&'a [u8]),
-    /// By a profile of its reference.
+    /// A profile of the reference.
     Profile(&'a TaggedProfile),
-    /// By its reference.
+    /// The whole reference.
     Reference {
-        /// Which profile the client chose.
+        /// Index of the profile that the client chose.
         index: u32,
         /// The reference.
         ior: &'a Ior,
@@ -117,7 +117,7 @@ pub enum TargetAddress<'a> {
 }
 
 impl TargetAddress<'_> {
-    /// Fails for other forms than keys before GIOP 1.2.
+    /// Encodes the target. Before GIOP 1.2, it must be a key.
     pub(crate) fn encode(&self, encoder: &mut Encoder<'_>, version: Version) -> Result<(), CdrError> {
         if version < Version::V1_2 {
             return match self {
@@ -143,24 +143,24 @@ impl TargetAddress<'_> {
     }
 }
 
-/// A profile in the octets of a message.
+/// A profile that borrows from a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ProfileView<'a> {
-    /// Which protocol; 0 is IIOP.
+    /// Tag of the protocol; 0 is IIOP.
     pub tag: u32,
-    /// An encapsulation that the protocol defines.
+    /// Encapsulation defined by the protocol.
     pub data: &'a [u8],
 }
 
 impl<'a> ProfileView<'a> {
-    /// The object key of an IIOP profile, or of another one that begins as IIOP's do.
+    /// Returns the object key of an IIOP profile, or of another one that starts like it.
     pub fn object_key(&self) -> Option<&'a [u8]> {
         let mut decoder = encapsulation::open(self.data).ok()?;
         let version = Version::decode(&mut decoder).ok()?;
         if version.major != 1 {
             return None;
         }
-        // The host, or the rendezvous point of UIOP, is a string: a length and that many octets.
+        // The host, or the rendezvous point of UIOP, is a string: a length and its octets.
         <&[u8]>::decode(&mut decoder).ok()?;
         match self.tag {
             TAG_INTERNET_IOP | TAG_SHMIOP | TAG_DIOP => {
@@ -172,7 +172,7 @@ impl<'a> ProfileView<'a> {
         <&[u8]>::decode(&mut decoder).ok()
     }
 
-    /// An owned copy.
+    /// Returns an owned copy.
     pub fn to_profile(&self) -> TaggedProfile {
         TaggedProfile {
             tag: self.tag,
@@ -192,10 +192,10 @@ impl<'a> Decode<'a> for ProfileView<'a> {
     }
 }
 
-/// An object reference in the octets of a message.
+/// An object reference that borrows from a message.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct IorView<'a> {
-    /// The repository id of its interface; empty where the maker did not say.
+    /// Repository id of the interface; empty if not stated.
     pub type_id: &'a str,
     profiles: TaggedList<'a>,
 }
@@ -208,19 +208,19 @@ impl<'a> IorView<'a> {
         })
     }
 
-    /// Tag and data of each profile, in order.
+    /// Iterates over tag and data of each profile, in order.
     pub fn profiles(&self) -> TaggedEntries<'a> {
         self.profiles.iter()
     }
 
-    /// The profile at `index`, if there are so many.
+    /// Returns the profile at `index`.
     pub fn profile(&self, index: u32) -> Option<ProfileView<'a>> {
         self.profiles()
             .nth(index as usize)
             .map(|(tag, data)| ProfileView { tag, data })
     }
 
-    /// An owned copy.
+    /// Returns an owned copy.
     pub fn to_ior(&self) -> Ior {
         let profile = |(tag, data): (u32, &[u8])| TaggedProfile {
             tag,

@@ -13,24 +13,24 @@ use crate::{
     encapsulation::{encapsulate, open},
 };
 
-/// The port of a `corbaloc:` address that says none.
+/// Default port of a `corbaloc:` address.
 pub const DEFAULT_IIOP_PORT: u16 = 2809;
 
-/// An object reference as a user writes it.
+/// An object reference as text.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum ObjectUrl {
-    /// `IOR:` and hexadecimal digits: a whole reference.
+    /// `IOR:` and hexadecimal digits: a complete reference.
     Ior(Ior),
-    /// `corbaloc:` with addresses: any of them has the object with this key.
+    /// `corbaloc:` with addresses, each of which leads to the object with this key.
     Corbaloc {
-        /// At least one, in order of preference.
+        /// Addresses in order of preference; at least one.
         addresses: Vec<UrlAddress>,
-        /// The octets of the key; may be empty.
+        /// Object key; may be empty.
         key: Vec<u8>,
     },
-    /// `corbaloc:rir:`: an initial reference of the ORB that reads it.
+    /// `corbaloc:rir:`: an initial reference of the local ORB.
     Rir {
-        /// What to resolve; `NameService` where the text says nothing.
+        /// Name of the initial reference. Default: `NameService`.
         name: String,
     },
 }
@@ -38,15 +38,16 @@ pub enum ObjectUrl {
 /// One address of a `corbaloc:`.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum UrlAddress {
-    /// `iiop:`, or nothing in front of the `:`.
+    /// `iiop:`, or `:` alone.
     Iiop(IiopAddress),
-    /// One of another protocol, `PROTOCOL:[major.minor@]ADDRESS`.
+    /// An address of another protocol, `PROTOCOL:[major.minor@]ADDRESS`.
     Other {
-        /// In lower case.
+        /// Name of the protocol, in lower case.
         protocol: String,
-        /// The highest version to speak; 1.0 where the text says none.
+        /// Highest GIOP version to use. Default: 1.0.
         version: Version,
-        /// Whatever an address is in this protocol. In the text, `/`, `,`, `@` and all that is not for URLs stand as `%xx`.
+        /// Address in the form of this protocol. In the text, `/`, `,`, `@` and all characters not permitted
+        /// in URLs are escaped as `%xx`.
         address: String,
     },
 }
@@ -54,7 +55,7 @@ pub enum UrlAddress {
 /// One IIOP address of a `corbaloc:`.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct IiopAddress {
-    /// The highest version to speak; 1.0 where the text says none, as the specification asks.
+    /// Highest GIOP version to use. Default: 1.0, according to the specification.
     pub version: Version,
     /// A host name or address; an IPv6 address has no brackets.
     pub host: String,
@@ -65,7 +66,7 @@ pub struct IiopAddress {
 impl FromStr for ObjectUrl {
     type Err = UrlError;
 
-    /// Reads an `IOR:` or `corbaloc:`, the scheme in upper or lower case.
+    /// Parses an `IOR:` or `corbaloc:` URL; the scheme is case-insensitive.
     fn from_str(text: &str) -> Result<Self, UrlError> {
         let text = text.trim();
         if strip_scheme(text, "ior:").is_some() {
@@ -78,7 +79,7 @@ impl FromStr for ObjectUrl {
     }
 }
 
-/// The text that [`FromStr`] reads.
+/// Formats the text that [`FromStr`] parses.
 impl fmt::Display for ObjectUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -119,7 +120,7 @@ impl fmt::Display for UrlAddress {
     }
 }
 
-/// Octets that stand for themselves in a key, and `%` with two digits for all others.
+/// Writes an octet of a key verbatim or, if not permitted, as `%` with two digits.
 fn write_escaped(f: &mut fmt::Formatter<'_>, octet: u8) -> fmt::Result {
     if octet.is_ascii_alphanumeric() || b";/:?@&=+$,-_.!~*'()".contains(&octet) {
         write!(f, "{}", char::from(octet))
@@ -128,9 +129,10 @@ fn write_escaped(f: &mut fmt::Formatter<'_>, octet: u8) -> fmt::Result {
     }
 }
 
-/// The reference as `IOR:` and hexadecimal digits, in the byte order of this machine.
+/// Returns the reference as `IOR:` and hexadecimal digits, in the native byte order.
 ///
-/// Panics for a type id with a NUL in it, which no decoder yields, and for profiles of 4 GiB.
+/// # Panics
+/// If the type id contains a NUL, which no decoder yields, or if a profile has 4 GiB.
 ///
 /// ```
 /// use punctual_cdr::{Ior, TaggedProfile};
@@ -147,7 +149,7 @@ fn write_escaped(f: &mut fmt::Formatter<'_>, octet: u8) -> fmt::Result {
 pub fn ior_to_string(ior: &Ior) -> String {
     const DIGITS: [u8; 16] = *b"0123456789abcdef";
     let octets =
-        encapsulate(Endian::NATIVE, |encoder| ior.encode(encoder)).expect("a reference can be written");
+        encapsulate(Endian::NATIVE, |encoder| ior.encode(encoder)).expect("a reference can be encoded");
     let mut text = String::with_capacity(4 + octets.len() * 2);
     text.push_str("IOR:");
     for octet in octets {
@@ -157,10 +159,11 @@ pub fn ior_to_string(ior: &Ior) -> String {
     text
 }
 
-/// Reads `IOR:` and hexadecimal digits, both in upper or lower case; white space around them is ignored.
+/// Parses `IOR:` and hexadecimal digits, both case-insensitive; surrounding white space is ignored.
 ///
 /// # Errors
-/// [`UrlError::UnknownScheme`], [`UrlError::BadHex`], and [`UrlError::BadReference`] where the octets are no reference.
+/// [`UrlError::UnknownScheme`], [`UrlError::BadHex`], and [`UrlError::BadReference`] if the octets are not a
+/// reference.
 ///
 /// ```
 /// use punctual_giop::{UrlError, ior_from_string};
@@ -265,7 +268,7 @@ fn iiop_address(text: &str) -> Result<IiopAddress, UrlError> {
         return Err(bad_host());
     }
     if port.is_some_and(|port| port.contains(':')) {
-        // An IPv6 address without its brackets.
+        // An IPv6 address without brackets.
         return Err(bad_host());
     }
     let port = match port {
@@ -291,7 +294,7 @@ fn iiop_version(text: &str) -> Result<Version, UrlError> {
                 minor: minor.parse().ok()?,
             })
         })
-        .filter(|version| version.to_speak().is_some())
+        .filter(|version| version.negotiated().is_some())
         .ok_or_else(|| UrlError::BadVersion(excerpt(text)))
 }
 
@@ -318,13 +321,13 @@ fn hex_octet(high: u8, low: u8) -> Option<u8> {
     Some((digit(high)? << 4 | digit(low)?) as u8)
 }
 
-/// What follows the scheme, which is lower case here and may be either in the text.
+/// Returns the text after the scheme; `scheme` is lower case, the text is case-insensitive.
 fn strip_scheme<'t>(text: &'t str, scheme: &str) -> Option<&'t str> {
     let start = text.get(..scheme.len())?;
     start.eq_ignore_ascii_case(scheme).then(|| &text[scheme.len()..])
 }
 
-/// The start of what a user wrote, for an error message.
+/// Returns the start of a text, for an error message.
 fn excerpt(text: &str) -> String {
     const LONGEST: usize = 60;
     match text.char_indices().nth(LONGEST) {

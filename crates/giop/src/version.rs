@@ -1,13 +1,15 @@
+//! Versions of GIOP.
+
 use core::fmt;
 
 use punctual_cdr::{CdrError, Decode, Decoder, Encode, Encoder};
 
-/// A version of GIOP, or of the IIOP profile that promises it.
+/// A version of GIOP, or of the IIOP profile that announces it.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Version {
-    /// 1 in every version there is.
+    /// Major version; 1 in all existing versions.
     pub major: u8,
-    /// Higher minor versions read all lower ones.
+    /// Minor version. Higher ones can decode all lower ones.
     pub minor: u8,
 }
 
@@ -16,18 +18,18 @@ impl Version {
     pub const V1_0: Self = Self { major: 1, minor: 0 };
     /// GIOP 1.1: adds fragments and components.
     pub const V1_1: Self = Self { major: 1, minor: 1 };
-    /// GIOP 1.2: adds interleaved fragments, bodies aligned to 8 and targets other than keys.
+    /// GIOP 1.2: adds interleaved fragments, bodies aligned to 8, and targets other than keys.
     pub const V1_2: Self = Self { major: 1, minor: 2 };
 
-    /// Whether this crate reads and writes messages of this version.
+    /// Returns whether this crate supports messages of this version.
     pub const fn is_supported(self) -> bool {
         self.major == 1 && self.minor <= Self::V1_2.minor
     }
 
-    /// The version to speak to a peer whose profile has this one: at most the profile's and at most 1.2.
+    /// Returns the version to use with a peer whose profile has this version: the lower of it and 1.2.
     ///
-    /// `None` for another major version, of which nothing is known. Source: CORBA 3.3 part 2, 9.4.1.
-    pub const fn to_speak(self) -> Option<Self> {
+    /// `None` for another major version. Source: CORBA 3.3 part 2, 9.4.1.
+    pub const fn negotiated(self) -> Option<Self> {
         match self {
             Self { major: 1, minor: 3.. } => Some(Self::V1_2),
             Self { major: 1, .. } => Some(self),

@@ -77,7 +77,7 @@ impl Inbound {
     pub(crate) fn peer_version(&self) -> Version {
         match *self.buffer.received() {
             [b'G', b'I', b'O', b'P', major, minor, ..] => {
-                Version { major, minor }.to_speak().unwrap_or(Version::V1_2)
+                Version { major, minor }.negotiated().unwrap_or(Version::V1_2)
             }
             _ => Version::V1_0,
         }

@@ -322,7 +322,7 @@ impl ReceiveHalf {
         self.state = State::Closed;
         let version = version.unwrap_or(match *self.buffer.received() {
             [b'G', b'I', b'O', b'P', major, minor, ..] => {
-                Version { major, minor }.to_speak().unwrap_or(Version::V1_2)
+                Version { major, minor }.negotiated().unwrap_or(Version::V1_2)
             }
             _ => Version::V1_0,
         });

@@ -104,7 +104,7 @@ impl Route {
         static ROUTES: AtomicU64 = AtomicU64::new(0);
         let mut route = Route {
             number: ROUTES.fetch_add(1, Ordering::Relaxed),
-            version: profile.version.to_speak().ok_or_else(malformed)?,
+            version: profile.version.negotiated().ok_or_else(malformed)?,
             is_local: core.owns(&profile),
             object_key: profile.object_key,
             addressing,
