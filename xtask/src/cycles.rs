@@ -21,7 +21,6 @@ use graph::Graph;
 const NOT_YET: &[(&str, usize)] = &[
     ("punctual-cli", 2),
     ("punctual-flight", 4),
-    ("punctual-giop", 4),
     ("punctual-harness", 3),
     ("punctual-idl", 2),
     ("punctual-orb", 54),

@@ -14,7 +14,6 @@ const RULES: &[Rule] = &[
         not_yet: &[
             ".",
             "crates/flight",
-            "crates/giop",
             "crates/orb",
             "crates/os",
             "crates/poa",
@@ -50,7 +49,6 @@ const RULES: &[Rule] = &[
         check: opening,
         not_yet: &[
             "crates/flight",
-            "crates/giop",
             "crates/orb",
             "crates/os",
             "crates/poa",

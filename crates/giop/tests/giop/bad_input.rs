@@ -1,4 +1,4 @@
-//! Bad input, by kind, and what each is refused with.
+//! Malformed input and the errors with which it is refused.
 
 use punctual_cdr::{
     CdrError, CdrErrorKind, Decoder, Encode, Encoder, Endian, TaggedComponent, TaggedProfile,
@@ -10,7 +10,7 @@ use crate::messages::{VERSIONS, everywhere, header, message, reply, request};
 const V1_2: Version = Version::V1_2;
 
 #[test]
-fn headers_are_refused_with_the_reason() {
+fn malformed_headers_are_refused() {
     use HeaderError::*;
     let unsupported = |major, minor| UnsupportedVersion(Version { major, minor });
     let fragments = |version, message_type| CannotBeFragmented {
@@ -44,7 +44,7 @@ fn headers_are_refused_with_the_reason() {
 }
 
 #[test]
-fn a_message_that_is_not_whole_says_what_it_needs() {
+fn an_incomplete_message_states_the_octets_needed() {
     let message = request(V1_2, Endian::Big, 5_i32);
     for end in 0..message.len() {
         let needed = if end < HEADER_SIZE {
@@ -64,7 +64,7 @@ fn a_message_that_is_not_whole_says_what_it_needs() {
 }
 
 #[test]
-fn another_protocol_is_noticed_with_its_first_octet() {
+fn another_protocol_is_detected_at_its_first_octet() {
     assert_eq!(next_message(b"", 1024), Ok(Framing::Partial { needed: 12 }));
     assert_eq!(
         next_message(b"S", 1024),
@@ -75,7 +75,7 @@ fn another_protocol_is_noticed_with_its_first_octet() {
 }
 
 #[test]
-fn requests_are_refused_with_the_reason_and_the_place() {
+fn malformed_requests_are_refused_with_kind_and_offset() {
     use CdrErrorKind::*;
     let error = |version, write: &dyn Fn(&mut Encoder<'_>) -> Result<(), CdrError>| {
         let message = message(version, MessageType::Request, Endian::Little, |encoder| {
@@ -129,7 +129,7 @@ fn requests_are_refused_with_the_reason_and_the_place() {
 }
 
 #[test]
-fn a_header_that_promises_more_than_there_is_is_refused() {
+fn a_header_larger_than_the_message_is_refused() {
     let message = request(V1_2, Endian::Little, 5_i32);
     let longer = MessageHeader {
         size: u32::MAX,
@@ -143,7 +143,7 @@ fn a_header_that_promises_more_than_there_is_is_refused() {
 }
 
 #[test]
-fn what_follows_the_message_is_not_read() {
+fn data_after_the_message_is_not_decoded() {
     everywhere(|version, endian| {
         let message = message(version, MessageType::LocateRequest, endian, |encoder| {
             encode_locate_request(encoder, version, 3, TargetAddress::Key(b"key")).unwrap();
@@ -163,7 +163,7 @@ fn what_follows_the_message_is_not_read() {
 }
 
 #[test]
-fn messages_cut_inside_their_headers_are_refused() {
+fn messages_truncated_in_their_headers_are_refused() {
     everywhere(|version, endian| {
         let refused = |message: &[u8], end: usize, decode: &dyn Fn(&[u8], &MessageHeader) -> bool| {
             let cut = MessageHeader {
@@ -171,7 +171,7 @@ fn messages_cut_inside_their_headers_are_refused() {
                 ..header(message)
             };
             assert!(!decode(&message[..end], &cut), "{cut:?}");
-            // And where the header still promises the rest.
+            // The same with the original size in the header.
             assert!(!decode(&message[..end], &header(message)));
         };
         let empty = request(version, endian, ());
@@ -238,7 +238,7 @@ fn statuses_and_completions_out_of_range_are_refused() {
     for end in 0..octets.len() {
         decode_system_exception(&mut Decoder::new(&octets[..end], Endian::Little)).unwrap_err();
     }
-    // An id without its NUL, and one of no length at all.
+    // An id without its NUL, and one of length 0.
     for id in [b"x".as_slice(), b""] {
         let mut octets = Vec::new();
         (id, 0_u32, 0_u32)
@@ -250,7 +250,7 @@ fn statuses_and_completions_out_of_range_are_refused() {
 }
 
 #[test]
-fn service_contexts_cut_short_are_refused() {
+fn truncated_service_contexts_are_refused() {
     for data in [b"".as_slice(), b"\x01", b"\x01\0", b"\x01\0\x01"] {
         decode_priority(data).unwrap_err();
         decode_code_sets(data).unwrap_err();
@@ -295,7 +295,7 @@ fn a_malformed_profile_has_no_object_key() {
 }
 
 #[test]
-fn lengths_in_references_that_cannot_be_true_are_refused_before_memory_is_taken() {
+fn impossible_lengths_in_references_are_refused_before_memory_is_reserved() {
     let data = vec![1, 1, 2, 0, 0xff, 0xff, 0xff, 0x7f, 0, 0];
     let error = IiopProfile::decode(&TaggedProfile {
         tag: TAG_INTERNET_IOP,

@@ -1,4 +1,4 @@
-//! What TAO 2.2.2 really wrote: it is read as the captures' own decode says, and written back the same.
+//! Messages recorded from TAO 2.2.2: decoded as in the captures' own decode, and encoded to the same octets.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -13,7 +13,7 @@ const MESSAGES: usize = 591;
 const REFERENCES: usize = 33;
 
 #[test]
-fn every_message_is_read_as_its_capture_says() {
+fn every_message_is_decoded_as_in_its_capture() {
     let mut seen = BTreeMap::new();
     let mut refused = Vec::new();
     for capture in messages() {
@@ -67,7 +67,7 @@ fn every_message_is_read_as_its_capture_says() {
 }
 
 #[test]
-fn messages_are_written_back_with_the_same_octets_outside_padding() {
+fn messages_are_encoded_to_the_same_octets_except_padding() {
     let mut written = 0;
     let mut by_other_targets = 0;
     for capture in messages() {
@@ -79,7 +79,7 @@ fn messages_are_written_back_with_the_same_octets_outside_padding() {
             && let Ok((request, _)) = RequestHeader::decode(message, &header)
             && !matches!(request.target, Target::Key(_))
         {
-            // We write only targets by key.
+            // Only targets by key are encoded.
             by_other_targets += 1;
             continue;
         }
@@ -99,7 +99,7 @@ fn messages_are_written_back_with_the_same_octets_outside_padding() {
 }
 
 #[test]
-fn every_reference_is_read_as_its_capture_says() {
+fn every_reference_is_decoded_as_in_its_capture() {
     for reference in references() {
         let ior = ior_from_string(reference["ior"].as_str().unwrap()).unwrap();
         let mut ours = describe::ior(&ior);
@@ -117,7 +117,7 @@ fn every_reference_is_read_as_its_capture_says() {
 }
 
 #[test]
-fn references_are_written_back_with_the_same_octets_outside_padding() {
+fn references_are_encoded_to_the_same_octets_except_padding() {
     let mut policies = 0;
     let (mut endpoints, mut unix_endpoints) = (0, 0);
     for reference in references() {
@@ -185,9 +185,9 @@ fn references_are_written_back_with_the_same_octets_outside_padding() {
     assert_eq!((policies, endpoints, unix_endpoints), (9, 16, 3));
 }
 
-/// TAO's captures are little-endian: written in the other order they mean the same.
+/// TAO's captures are little-endian; encoded in big-endian order, they have the same meaning.
 #[test]
-fn messages_mean_the_same_in_the_other_byte_order() {
+fn messages_have_the_same_meaning_in_the_other_byte_order() {
     let mut written = 0;
     for capture in messages() {
         let message = capture.whole.as_deref().unwrap_or(&capture.octets);
@@ -200,7 +200,7 @@ fn messages_mean_the_same_in_the_other_byte_order() {
             MessageType::LocateRequest => {
                 by_key(&LocateRequestHeader::decode(message, &header).unwrap().target)
             }
-            // These have no content that depends on the order, or are written in the order of the machine only.
+            // Their content does not depend on the byte order, or they are encoded in the native order only.
             MessageType::CancelRequest | MessageType::CloseConnection | MessageType::MessageError => false,
             MessageType::Fragment => false,
             MessageType::Reply | MessageType::LocateReply => true,
@@ -222,7 +222,7 @@ fn messages_mean_the_same_in_the_other_byte_order() {
     assert_eq!(written, 273 - 2 + 248 + 31 + 31);
 }
 
-/// What the header of a message says, and what of its body this crate understands.
+/// Describes the header of a message, and the parts of its body that this crate decodes.
 fn meaning(message: &[u8], header: &MessageHeader) -> String {
     let contexts =
         |contexts: ServiceContexts<'_>| contexts.iter().map(meaning_of_context).collect::<Vec<_>>();
@@ -274,7 +274,7 @@ fn meaning_of_context((id, data): (u32, &[u8])) -> (u32, Vec<i64>) {
 }
 
 #[test]
-fn references_mean_the_same_in_the_other_byte_order() {
+fn references_have_the_same_meaning_in_the_other_byte_order() {
     let mut written = 0;
     for reference in references() {
         let ior = ior_from_string(reference["ior"].as_str().unwrap()).unwrap();
@@ -309,7 +309,7 @@ fn references_mean_the_same_in_the_other_byte_order() {
     assert!(written >= REFERENCES);
 }
 
-/// `theirs` read with this crate and written again in this byte order; `None` for a Fragment, which we never send.
+/// Decodes `message` and encodes it in this byte order; `None` for a Fragment, which this crate never sends.
 fn rewritten(message: &[u8], header: &MessageHeader, endian: Endian) -> Option<Vec<u8>> {
     let mut buffer = Vec::new();
     let version = header.version;
@@ -407,7 +407,7 @@ fn copy_body(encoder: &mut punctual_cdr::Encoder<'_>, version: Version, octets: 
     end_body(encoder, body);
 }
 
-/// Octets may differ only where `meaning` does not depend on them.
+/// Asserts that octets differ only if `meaning` does not depend on them.
 fn same_octets_outside_padding<T: PartialEq + std::fmt::Debug>(
     ours: &[u8],
     theirs: &[u8],
@@ -418,7 +418,7 @@ fn same_octets_outside_padding<T: PartialEq + std::fmt::Debug>(
     let mut mixed = theirs.to_vec();
     for at in 0..ours.len() {
         if ours[at] != theirs[at] {
-            assert_eq!(ours[at], 0, "{place}: octet {at} is no padding of ours");
+            assert_eq!(ours[at], 0, "{place}: octet {at} is not padding");
             mixed[at] = ours[at];
             assert_eq!(
                 meaning(&mixed),
@@ -430,7 +430,7 @@ fn same_octets_outside_padding<T: PartialEq + std::fmt::Debug>(
     }
 }
 
-/// The values of contexts and system exceptions, without their octets, which include padding.
+/// Removes the octets of contexts and system exceptions, which include padding, but keeps their values.
 fn without_padded_octets(mut message: Value) -> Value {
     if message["exception"].get("minor").is_some() {
         message.as_object_mut().unwrap().remove("body_hex");
@@ -448,7 +448,8 @@ fn without_padded_octets(mut message: Value) -> Value {
     message
 }
 
-/// Where the captures' decode says that the header ended, the body starts at the next multiple of 8.
+/// Asserts that the body starts at the next multiple of 8 after the end of the header in the captures'
+/// decode.
 fn padding_is_to_8(decoded: &Value) {
     if let Some(header_end) = decoded.get("header_end") {
         assert_eq!(decoded["giop"], "1.2");
@@ -459,7 +460,7 @@ fn padding_is_to_8(decoded: &Value) {
     }
 }
 
-/// Leaves out what is no fact of the message: names, renderings, and octets that TAO does not clear.
+/// Removes everything that is not part of the message: names, renderings, and octets that TAO does not clear.
 fn same_words(mut value: Value) -> Value {
     match &mut value {
         Value::Object(members) => {
@@ -483,7 +484,7 @@ fn same_words(mut value: Value) -> Value {
             {
                 members.remove("body_hex");
             }
-            // The octets of policies are compared when they are written back.
+            // The octets of policies are compared after encoding.
             if members.contains_key("type") && !members.contains_key("giop") {
                 members.remove("hex");
             }
@@ -506,12 +507,12 @@ fn same_words(mut value: Value) -> Value {
 struct Capture {
     place: String,
     octets: Vec<u8>,
-    /// The reassembled message where this one begins a fragmented one.
+    /// The reassembled message if this is the first fragment of one.
     whole: Option<Vec<u8>>,
     decoded: Value,
 }
 
-/// All messages, those of a connection in order.
+/// Returns all messages, those of a connection in order.
 fn messages() -> Vec<Capture> {
     let mut captures: Vec<Capture> = Vec::new();
     let files = files("giop");

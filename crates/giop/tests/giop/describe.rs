@@ -1,11 +1,11 @@
-//! Decodes with this crate and tells the outcome in the words of the captures' own decode.
+//! Decodes with this crate and describes the result in the format of the captures' own decode.
 
 use punctual_cdr::{CharSet, Decode, Decoder, Encode, Encoder, Endian, Ior, TaggedComponent, TaggedProfile};
 use punctual_giop::*;
 use punctual_types::{Completion, PriorityModel};
 use serde_json::{Map, Value, json};
 
-/// Everything a message says; `whole` is the reassembled message where `message` begins a fragmented one.
+/// Describes a message; `whole` is the reassembled message if `message` is the first fragment of one.
 pub fn message(message: &[u8], whole: Option<&[u8]>) -> Result<Value, HeaderError> {
     let header = MessageHeader::parse(message, usize::MAX)?;
     let mut out = Map::new();
@@ -41,65 +41,8 @@ pub fn message(message: &[u8], whole: Option<&[u8]>) -> Result<Value, HeaderErro
         None => (message, header),
     };
     match header.message_type {
-        MessageType::Request => {
-            let (request, body) = RequestHeader::decode(message, &header).unwrap();
-            put("request_id", request.request_id.into());
-            if header.version >= Version::V1_2 {
-                put("response_flags", (request.response as u8).into());
-                put("target", target(&request.target));
-            } else {
-                put(
-                    "response_expected",
-                    u8::from(request.response.expects_reply()).into(),
-                );
-                put("object_key", key(request.target.object_key().unwrap()));
-            }
-            put("operation", request.operation.into());
-            put("service_contexts", contexts(&request.contexts));
-            put("body_offset", body.into());
-            put("body_length", (message.len() - body).into());
-            put("body_hex", hex(&message[body..]).into());
-        }
-        MessageType::Reply => {
-            let (reply, body) = ReplyHeader::decode(message, &header).unwrap();
-            put("request_id", reply.request_id.into());
-            put("reply_status", reply_status(reply.status).into());
-            put("service_contexts", contexts(&reply.contexts));
-            put("body_offset", body.into());
-            put("body_length", (message.len() - body).into());
-            put("body_hex", hex(&message[body..]).into());
-            let mut decoder = Decoder::new(message, header.endian)
-                .with_char_set(CharSet::Latin1)
-                .at(body);
-            match reply.status {
-                ReplyStatus::UserException => {
-                    put(
-                        "exception",
-                        json!({ "repository_id": String::decode(&mut decoder).unwrap() }),
-                    );
-                }
-                ReplyStatus::SystemException => {
-                    let exception = decode_system_exception(&mut decoder).unwrap();
-                    assert_eq!(decoder.remaining(), 0);
-                    put(
-                        "exception",
-                        json!({
-                            "repository_id": exception.repository_id(),
-                            "minor": format!("{:#010x}", exception.minor.0),
-                            "completed": match exception.completed {
-                                Completion::Yes => "YES",
-                                Completion::No => "NO",
-                                Completion::Maybe => "MAYBE",
-                            },
-                        }),
-                    );
-                }
-                ReplyStatus::LocationForward | ReplyStatus::LocationForwardPerm => {
-                    put("forward_to", ior(&Ior::decode(&mut decoder).unwrap()));
-                }
-                ReplyStatus::NoException | ReplyStatus::NeedsAddressingMode => {}
-            }
-        }
+        MessageType::Request => request(message, &header, &mut put),
+        MessageType::Reply => reply(message, &header, &mut put),
         MessageType::CancelRequest => {
             put(
                 "request_id",
@@ -134,7 +77,68 @@ pub fn message(message: &[u8], whole: Option<&[u8]>) -> Result<Value, HeaderErro
     Ok(out.into())
 }
 
-/// Everything a reference says.
+fn request(message: &[u8], header: &MessageHeader, put: &mut impl FnMut(&str, Value)) {
+    let (request, body) = RequestHeader::decode(message, header).unwrap();
+    put("request_id", request.request_id.into());
+    if header.version >= Version::V1_2 {
+        put("response_flags", (request.response as u8).into());
+        put("target", target(&request.target));
+    } else {
+        put(
+            "response_expected",
+            u8::from(request.response.expects_reply()).into(),
+        );
+        put("object_key", key(request.target.object_key().unwrap()));
+    }
+    put("operation", request.operation.into());
+    put("service_contexts", contexts(&request.contexts));
+    put("body_offset", body.into());
+    put("body_length", (message.len() - body).into());
+    put("body_hex", hex(&message[body..]).into());
+}
+
+fn reply(message: &[u8], header: &MessageHeader, put: &mut impl FnMut(&str, Value)) {
+    let (reply, body) = ReplyHeader::decode(message, header).unwrap();
+    put("request_id", reply.request_id.into());
+    put("reply_status", reply_status(reply.status).into());
+    put("service_contexts", contexts(&reply.contexts));
+    put("body_offset", body.into());
+    put("body_length", (message.len() - body).into());
+    put("body_hex", hex(&message[body..]).into());
+    let mut decoder = Decoder::new(message, header.endian)
+        .with_char_set(CharSet::Latin1)
+        .at(body);
+    match reply.status {
+        ReplyStatus::UserException => {
+            put(
+                "exception",
+                json!({ "repository_id": String::decode(&mut decoder).unwrap() }),
+            );
+        }
+        ReplyStatus::SystemException => {
+            let exception = decode_system_exception(&mut decoder).unwrap();
+            assert_eq!(decoder.remaining(), 0);
+            put(
+                "exception",
+                json!({
+                    "repository_id": exception.repository_id(),
+                    "minor": format!("{:#010x}", exception.minor.0),
+                    "completed": match exception.completed {
+                        Completion::Yes => "YES",
+                        Completion::No => "NO",
+                        Completion::Maybe => "MAYBE",
+                    },
+                }),
+            );
+        }
+        ReplyStatus::LocationForward | ReplyStatus::LocationForwardPerm => {
+            put("forward_to", ior(&Ior::decode(&mut decoder).unwrap()));
+        }
+        ReplyStatus::NoException | ReplyStatus::NeedsAddressingMode => {}
+    }
+}
+
+/// Describes a reference.
 pub fn ior(ior: &Ior) -> Value {
     json!({ "type_id": ior.type_id, "profiles": ior.profiles.iter().map(profile).collect::<Vec<_>>() })
 }
@@ -226,7 +230,7 @@ fn policy(policy: &PolicyValue) -> Value {
             protocols
                 .iter()
                 .for_each(|protocol| protocol.encode(&mut encoder).unwrap());
-            // The captures hold lists of one protocol; its properties follow its tag.
+            // The captures contain lists of one protocol; its properties follow its tag.
             assert_eq!(protocols.len(), 1);
             out["bytes_left"] = hex(&octets[4..]).into();
         }

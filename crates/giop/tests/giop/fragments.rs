@@ -1,4 +1,4 @@
-//! Fragmented messages: put together, interleaved, cancelled, refused.
+//! Fragmented messages: reassembled, interleaved, cancelled, refused.
 
 use punctual_cdr::{Decode, Decoder, Encode, Endian};
 use punctual_giop::*;
@@ -13,7 +13,7 @@ fn push(assembler: &mut FragmentAssembler, message: &[u8]) -> Result<Assembled, 
     assembler.push(&header(message), message)
 }
 
-/// `message` cut at these places, with headers that say so.
+/// Splits `message` at these offsets, with the headers of fragments.
 pub fn fragmented(message: &[u8], cuts: &[usize]) -> Vec<Vec<u8>> {
     let whole = header(message);
     let ends = cuts.iter().copied().chain([message.len()]);
@@ -63,7 +63,7 @@ pub fn large(version: Version, endian: Endian) -> Vec<u8> {
 }
 
 #[test]
-fn a_message_cut_anywhere_becomes_whole_again() {
+fn a_message_split_anywhere_is_reassembled() {
     for endian in ORDERS {
         for (version, step) in [(Version::V1_1, 1), (Version::V1_2, 1)] {
             let message = large(version, endian);
@@ -88,7 +88,7 @@ fn a_message_cut_anywhere_becomes_whole_again() {
 }
 
 #[test]
-fn a_message_of_one_part_passes_through() {
+fn an_unfragmented_message_passes_through() {
     let message = large(Version::V1_2, Endian::Little);
     assert_eq!(push(&mut assembler(), &message), Ok(Assembled::Whole));
 }
@@ -114,7 +114,7 @@ fn messages_of_giop_1_2_interleave() {
 }
 
 #[test]
-fn a_cancelled_message_is_forgotten() {
+fn a_cancelled_message_is_discarded() {
     for version in [Version::V1_1, Version::V1_2] {
         let mut assembler = assembler();
         let parts = fragmented(&large(version, Endian::Little), &[100]);
@@ -130,7 +130,7 @@ fn a_cancelled_message_is_forgotten() {
 }
 
 #[test]
-fn buffers_are_used_again() {
+fn buffers_are_reused() {
     let mut assembler = assembler();
     let message = large(Version::V1_2, Endian::Little);
     let parts = fragmented(&message, &[64, 128]);
@@ -148,7 +148,7 @@ fn buffers_are_used_again() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn inconsistent_fragments_are_refused() {
     let message = large(Version::V1_2, Endian::Little);
     let parts = fragmented(&message, &[64]);
     let other_order = fragmented(&large(Version::V1_2, Endian::Big), &[64]);
@@ -204,7 +204,7 @@ fn an_empty_fragment_may_end_a_message_of_giop_1_1_anywhere() {
 }
 
 #[test]
-fn a_message_without_an_end_is_stopped_by_the_limit() {
+fn an_endless_message_is_stopped_by_the_limit() {
     let parts = fragmented(&large(Version::V1_2, Endian::Little), &[64, 128]);
     let mut assembler = FragmentAssembler::new(FragmentLimits::new(256));
     push(&mut assembler, &parts[0]).unwrap();
@@ -219,7 +219,7 @@ fn a_message_without_an_end_is_stopped_by_the_limit() {
 }
 
 #[test]
-fn too_many_messages_under_way_are_refused() {
+fn too_many_incomplete_messages_are_refused() {
     let parts = fragmented(&large(Version::V1_2, Endian::Little), &[64]);
     let mut assembler = assembler();
     for id in 0..4 {
@@ -234,7 +234,7 @@ fn too_many_messages_under_way_are_refused() {
     assert_eq!(push(&mut assembler, &fifth), Ok(Assembled::Pending));
 }
 
-/// As omniORB 4.2 sends them: each fragment aligns its data to its own header.
+/// The fragments of omniORB 4.2: each aligns its data to its own header.
 #[test]
 fn data_in_giop_1_1_is_aligned_to_its_fragment() {
     for endian in ORDERS {
@@ -248,7 +248,7 @@ fn data_in_giop_1_1_is_aligned_to_its_fragment() {
             fragment[7] = MessageType::Fragment as u8;
         }
         let write = |buffer: &mut Vec<u8>, values: &[f64]| {
-            // To the next multiple of 8, counted from the fragment's header.
+            // The next multiple of 8, counted from the fragment's header.
             buffer.resize(16, 0);
             values.iter().for_each(|value| {
                 value
@@ -256,7 +256,7 @@ fn data_in_giop_1_1_is_aligned_to_its_fragment() {
                     .unwrap()
             });
         };
-        // The first value has no room behind the odd octet that ends the first fragment.
+        // The first value does not fit after the odd octet at the end of the first fragment.
         parts[0].push(9);
         write(&mut parts[1], &[0.5, -1.5]);
         parts[1].push(8);

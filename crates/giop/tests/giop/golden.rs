@@ -1,18 +1,18 @@
-//! What the real-time parts of messages and references look like, octet by octet, in both byte orders.
+//! Exact octets of the real-time parts of messages and references, in both byte orders.
 //!
-//! Written by hand from the IDL and the rules of CDR, in the layout that TAO's captures have.
+//! Written by hand from the IDL and the rules of CDR, in the layout of TAO's captures.
 
 use punctual_cdr::{CharSet, Decode, Encode, Endian, TaggedComponent, TaggedProfile};
 use punctual_giop::*;
 use punctual_types::{Priority, PriorityModel};
 
-/// In hexadecimal; blanks and line ends only set fields apart.
+/// Parses hexadecimal digits; white space separates fields.
 fn octets(text: &str) -> Vec<u8> {
     let digits: String = text.split_whitespace().collect();
     crate::describe::from_hex(&digits)
 }
 
-/// The little-endian octets, then the big-endian ones.
+/// Little-endian octets, then big-endian ones.
 type Golden = [&'static str; 2];
 
 const ORDERS: [Endian; 2] = [Endian::Little, Endian::Big];
@@ -47,7 +47,7 @@ fn the_priority_of_a_caller() {
         let context = request.contexts.find(RT_CORBA_PRIORITY).unwrap();
         assert_eq!(decode_priority(context), Ok(10_922));
     }
-    // The octet of padding is anything, and each order stands alone.
+    // The octet of padding is arbitrary, and each byte order is decoded independently.
     for (data, priority) in [("01 ff aa2a", 10_922), ("00 40 2aaa", 10_922), ("01 00 ffff", -1)] {
         assert_eq!(decode_priority(&octets(data)), Ok(priority));
     }
@@ -89,7 +89,7 @@ fn a_connection_bound_to_a_band() {
         let context = request.contexts.find(RT_CORBA_PRIORITY_RANGE).unwrap();
         assert_eq!(decode_priority_range(context), Ok((10_923, 32_767)));
     }
-    // As for the priority itself; and what makes no band is for the receiver to refuse.
+    // The same for bands; the receiver has to refuse invalid ones.
     for (data, range) in [
         ("01 ff 0000 aa2a", (0, 10_922)),
         ("00 40 0000 2aaa", (0, 10_922)),
@@ -194,9 +194,9 @@ fn policies_of_references() {
     }
 }
 
-/// TAO misreads what it knows behind what it does not.
+/// TAO misreads known policies that follow an unknown one.
 #[test]
-fn policies_stand_in_the_order_that_tao_reads() {
+fn policies_are_in_the_order_that_tao_can_read() {
     let golden: Golden = [
         "01 000000 04000000
          2d000000 0c000000 01 000000 01000000 0000 aa2a
@@ -256,7 +256,7 @@ fn endpoints_with_their_priorities() {
         };
         assert_eq!(component.encode_in(endian).as_ref(), Ok(&golden), "{endian:?}");
         assert_eq!(Component::decode(&golden).as_ref(), Ok(&component));
-        // The same, as protocols with addresses of their own write it.
+        // The same with the functions for protocols with their own addresses.
         let addresses = [(("ab", 0xfffe_u16), 10_922), (("c", 2809), -1)];
         let written = encode_endpoints_with(endian, &addresses, |address, encoder| address.encode(encoder));
         assert_eq!(written, Ok(golden));

@@ -14,7 +14,7 @@ const ALL: InvocationPolicies = InvocationPolicies {
     relative_roundtrip: Some(Duration::from_secs(1)),
 };
 
-/// Written by hand.
+/// The expected octets, written by hand.
 fn octets(endian: Endian) -> Vec<u8> {
     let little = endian == Endian::Little;
     let order = |octets: &[u8]| -> Vec<u8> {
@@ -57,7 +57,7 @@ fn context(policies: InvocationPolicies, endian: Endian) -> Vec<u8> {
 }
 
 #[test]
-fn every_octet_is_as_written_by_hand() {
+fn octets_are_exact() {
     for endian in [Endian::Little, Endian::Big] {
         let data = octets(endian);
         assert_eq!(decode_invocation_policies(&data), Ok(ALL));
@@ -74,7 +74,7 @@ fn every_octet_is_as_written_by_hand() {
 }
 
 #[test]
-fn what_is_not_said_is_not_there() {
+fn absent_policies_are_not_encoded() {
     let none = InvocationPolicies::default();
     for endian in [Endian::Little, Endian::Big] {
         assert_eq!(decode_invocation_policies(&context(none, endian)[8..]), Ok(none));
@@ -90,8 +90,8 @@ fn what_is_not_said_is_not_there() {
 }
 
 #[test]
-fn policies_of_other_kinds_are_passed_over() {
-    // Routing (33), with whatever octets; then a time-out.
+fn other_policies_are_ignored() {
+    // Routing (33) with arbitrary octets, then a timeout.
     let mut data = vec![
         0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 33, 0, 0, 0, 1, 0xee, 0, 0, 0, 0, 0, 0, 32, 0, 0, 0, 16,
     ];
@@ -102,7 +102,7 @@ fn policies_of_other_kinds_are_passed_over() {
 }
 
 #[test]
-fn bad_input_is_refused_with_the_reason() {
+fn malformed_input_is_refused() {
     use CdrErrorKind::*;
     let whole = octets(Endian::Big);
     for length in 0..whole.len() {
@@ -124,7 +124,7 @@ fn bad_input_is_refused_with_the_reason() {
             LengthImpossible,
         ),
         (
-            "a time-out of two octets",
+            "a timeout of two octets",
             &[0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 31, 0, 0, 0, 2, 0, 9],
             Truncated,
         ),
@@ -137,7 +137,7 @@ fn bad_input_is_refused_with_the_reason() {
 
 proptest! {
     #[test]
-    fn all_times_come_back_to_100_ns(seconds in 0..1_000_000_000_000_u64, units in 0..10_000_000_u32) {
+    fn times_round_trip_to_100_ns(seconds in 0..1_000_000_000_000_u64, units in 0..10_000_000_u32) {
         let time = Some(Duration::new(seconds, units * 100));
         let policies = InvocationPolicies { request_end: time, reply_end: None, relative_request: None, relative_roundtrip: time };
         for endian in [Endian::Little, Endian::Big] {
@@ -146,7 +146,7 @@ proptest! {
     }
 
     #[test]
-    fn any_time_can_be_sent(seconds: u64, data: Vec<u8>) {
+    fn any_time_can_be_encoded(seconds: u64, data: Vec<u8>) {
         let time = Some(Duration::from_secs(seconds));
         let policies = InvocationPolicies { request_end: time, reply_end: time, relative_request: time, relative_roundtrip: time };
         prop_assert!(decode_invocation_policies(&context(policies, Endian::Big)[8..]).is_ok());

@@ -1,4 +1,4 @@
-//! A request that begins as the last one did reads as it does alone.
+//! A request that repeats the header of the last one is decoded like any other.
 
 use proptest::{collection::vec, prelude::*};
 use punctual_cdr::{CharSet, Encode, Endian};
@@ -6,7 +6,7 @@ use punctual_giop::*;
 
 use crate::messages::{ORDERS, VERSIONS};
 
-/// What differs between requests; few values, so that many begin alike.
+/// The varying parts of requests; few values, so that many headers are equal.
 #[derive(Clone, Debug)]
 struct Spec {
     version: Version,
@@ -87,7 +87,7 @@ fn message(spec: &Spec) -> Vec<u8> {
     buffer
 }
 
-/// Reads it in both ways.
+/// Decodes a message with and without memory of the last one.
 fn check(last: &mut LastRequest, message: &[u8]) {
     let Ok(Framing::Complete(header)) = next_message(message, 1 << 16) else {
         return;
@@ -108,16 +108,16 @@ fn check(last: &mut LastRequest, message: &[u8]) {
 
 proptest! {
     #[test]
-    fn what_is_remembered_changes_nothing(specs in vec(spec(), 1..20)) {
+    fn memory_of_the_last_request_does_not_change_the_result(specs in vec(spec(), 1..20)) {
         let mut last = LastRequest::new();
         for spec in &specs {
             check(&mut last, &message(spec));
         }
     }
 
-    /// Cut short, and with one octet changed, right behind the message that is remembered.
+    /// A truncated or modified copy of the remembered message.
     #[test]
-    fn damage_is_seen_as_before(spec in spec(), at in 12..120_usize, value: u8, cut in 0..120_usize) {
+    fn damage_is_detected(spec in spec(), at in 12..120_usize, value: u8, cut in 0..120_usize) {
         let whole = message(&spec);
         let mut last = LastRequest::new();
         check(&mut last, &whole);
@@ -137,7 +137,7 @@ proptest! {
 }
 
 #[test]
-fn a_repeated_request_is_the_one_written_anew() {
+fn a_repeated_request_equals_one_encoded_in_full() {
     let spec = |id, arguments: &[u8]| Spec {
         version: Version::V1_2,
         order: Endian::NATIVE,
@@ -148,7 +148,7 @@ fn a_repeated_request_is_the_one_written_anew() {
         contexts: CONTEXTS[1],
         arguments: arguments.to_vec(),
     };
-    // The header alone: what a body pads is not part of it.
+    // The header only: the padding before a body is not part of it.
     let kept = message(&spec(0, &[])).len();
     let mut buffer = message(&spec(0, &[1, 2, 3]));
     for (id, arguments) in [(1, &[7_u8][..]), (2, &[]), (3, &[9; 9])] {
@@ -165,7 +165,7 @@ fn a_repeated_request_is_the_one_written_anew() {
 }
 
 #[test]
-fn what_is_too_long_is_read_all_the_same() {
+fn headers_that_are_too_long_are_decoded_in_full() {
     let mut last = LastRequest::new();
     let key: &'static [u8] = &[7; LastRequest::LONGEST];
     let spec = Spec {

@@ -1,4 +1,4 @@
-//! Messages written and read again, in every version and both byte orders; octets that must be exactly so.
+//! Round trips of messages in every version and both byte orders, and exact octets.
 
 use punctual_cdr::{CharSet, Decode, Decoder, Encode, Encoder, Endian, Ior, TaggedProfile};
 use punctual_giop::*;
@@ -18,7 +18,8 @@ const CONTEXTS: [ServiceContext<'static>; 3] = [
     },
 ];
 
-/// A whole message with what `write` writes behind its header, at an odd place of a buffer that holds more.
+/// Returns a message with the output of `write` after its header, encoded at an odd offset of a longer
+/// buffer.
 pub fn message(
     version: Version,
     message_type: MessageType,
@@ -106,7 +107,7 @@ fn assert_contexts(contexts: &ServiceContexts<'_>) {
 }
 
 #[test]
-fn requests_survive() {
+fn requests_round_trip() {
     everywhere(|version, endian| {
         for body in [None, Some(-5_i64)] {
             let message = match body {
@@ -173,7 +174,7 @@ fn a_body_of_giop_1_2_is_aligned_to_8_and_an_empty_one_has_no_padding() {
 }
 
 #[test]
-fn response_flags_survive_as_far_as_the_version_has_them() {
+fn response_flags_round_trip_as_far_as_the_version_supports_them() {
     everywhere(|version, endian| {
         for response in [
             ResponseFlags::None,
@@ -200,7 +201,7 @@ fn response_flags_survive_as_far_as_the_version_has_them() {
 }
 
 #[test]
-fn replies_survive_and_statuses_of_1_2_are_refused_before() {
+fn replies_round_trip_and_statuses_of_1_2_are_refused_in_earlier_versions() {
     use ReplyStatus::*;
     everywhere(|version, endian| {
         for status in [NoException, UserException, SystemException, LocationForward] {
@@ -226,7 +227,7 @@ fn replies_survive_and_statuses_of_1_2_are_refused_before() {
 }
 
 #[test]
-fn system_exceptions_survive() {
+fn system_exceptions_round_trip() {
     for endian in ORDERS {
         for kind in SystemExceptionKind::ALL {
             for completed in [Completion::Yes, Completion::No, Completion::Maybe] {
@@ -242,7 +243,7 @@ fn system_exceptions_survive() {
 }
 
 #[test]
-fn a_system_exception_nobody_knows_is_unknown_with_its_minor_code() {
+fn a_non_standard_system_exception_is_unknown_with_its_minor_code() {
     for id in ["IDL:omg.org/CORBA/NEW_ONE:1.0", "IDL:acme.com/Ø:1.0", ""] {
         let mut octets = Vec::new();
         let mut encoder = Encoder::new(&mut octets, Endian::Big);
@@ -256,7 +257,7 @@ fn a_system_exception_nobody_knows_is_unknown_with_its_minor_code() {
 }
 
 #[test]
-fn locate_messages_survive() {
+fn locate_messages_round_trip() {
     use LocateStatus::*;
     everywhere(|version, endian| {
         let request = message(version, MessageType::LocateRequest, endian, |encoder| {
@@ -307,7 +308,7 @@ fn locate_messages_survive() {
 }
 
 #[test]
-fn a_locate_reply_of_giop_1_2_is_read_aligned_to_8_too() {
+fn a_locate_reply_of_giop_1_2_may_be_aligned_to_8() {
     for endian in ORDERS {
         let message = message(Version::V1_2, MessageType::LocateReply, endian, |encoder| {
             encode_locate_reply(encoder, Version::V1_2, 3, LocateStatus::ObjectForward).unwrap();
@@ -382,7 +383,7 @@ fn the_object_key_of_a_unix_socket_profile_is_found() {
 }
 
 #[test]
-fn short_messages_have_exactly_these_octets() {
+fn exact_octets_of_short_messages() {
     let endian = Endian::NATIVE.flag();
     let mut buffer = Vec::new();
     write_close_connection(&mut buffer, Version::V1_0);
@@ -398,7 +399,7 @@ fn short_messages_have_exactly_these_octets() {
 }
 
 #[test]
-fn a_request_of_giop_1_2_has_exactly_these_octets() {
+fn exact_octets_of_a_giop_1_2_request() {
     let message = message(Version::V1_2, MessageType::Request, Endian::Little, |encoder| {
         let request = OutgoingRequest {
             request_id: 1,
@@ -425,7 +426,7 @@ fn a_request_of_giop_1_2_has_exactly_these_octets() {
 }
 
 #[test]
-fn service_contexts_have_exactly_these_octets() {
+fn exact_octets_of_service_contexts() {
     let encoded = |context: ServiceContext<'_>, endian| {
         let mut octets = Vec::new();
         context.encode(&mut Encoder::new(&mut octets, endian)).unwrap();
@@ -462,7 +463,7 @@ fn service_contexts_have_exactly_these_octets() {
 }
 
 #[test]
-fn an_abandoned_message_leaves_the_buffer_as_it_was() {
+fn an_abandoned_message_leaves_the_buffer_unchanged() {
     let mut buffer = b"before".to_vec();
     let mut writer = MessageWriter::new(
         &mut buffer,

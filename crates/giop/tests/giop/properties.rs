@@ -1,4 +1,4 @@
-//! Whatever arrives, nothing panics and nothing more than was received is believed.
+//! Arbitrary input never causes a panic, and never more memory than was received.
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use punctual_cdr::{Decode, Decoder, Endian, TaggedComponent, TaggedProfile};
@@ -6,7 +6,7 @@ use punctual_giop::*;
 
 use crate::messages::{ORDERS, VERSIONS, an_ior, reply, request};
 
-/// Reads `octets` as every kind of message and looks at everything in it.
+/// Decodes `octets` as every type of message, completely.
 fn read_message(octets: &[u8]) {
     let Ok(Framing::Complete(header)) = next_message(octets, 1 << 16) else {
         return;
@@ -44,7 +44,7 @@ fn read_contexts(contexts: &ServiceContexts<'_>) {
     }
 }
 
-/// Octets behind a header that is mostly good, so that they are looked into.
+/// Octets after a header that is usually valid, so that they are decoded.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let header = (select(&VERSIONS[..]), 0..4_u8, 0..8_u8);
     (header, vec(any::<u8>(), 0..200)).prop_map(|((version, flags, message_type), body)| {
@@ -61,7 +61,7 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A good message with some octets replaced, mostly by small numbers, which go deeper than others.
+/// A valid message with some octets replaced, mostly by small numbers, which pass more checks than others.
 fn damaged() -> impl Strategy<Value = Vec<u8>> {
     let octet = prop_oneof![0..12_u8, any::<u8>()];
     (
@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_components_never_panic_and_good_ones_survive(
+    fn arbitrary_components_never_panic_and_valid_ones_round_trip(
         tag in select(vec![TAG_ORB_TYPE, TAG_CODE_SETS, TAG_POLICIES, TAG_ALTERNATE_IIOP_ADDRESS, TAO_TAG_ENDPOINTS]),
         order in 0..2_u8,
         octets in vec(prop_oneof![Just(0), 0..50_u8, any::<u8>()], 0..80),
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn any_key_survives_escaped(key in vec(any::<u8>(), 0..40)) {
+    fn any_escaped_key_round_trips(key in vec(any::<u8>(), 0..40)) {
         let escaped: String = key.iter().map(|octet| format!("%{octet:02X}")).collect();
         match format!("corbaloc::radar/{escaped}").parse() {
             Ok(ObjectUrl::Corbaloc { key: read, .. }) => assert_eq!(read, key),

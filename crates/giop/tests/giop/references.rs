@@ -31,7 +31,7 @@ fn key(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn corbaloc_addresses_are_read() {
+fn corbaloc_addresses_are_parsed() {
     let v = Version::V1_0;
     let one = |version, host: &str, port| vec![(version, host.to_owned(), port)];
     assert_eq!(
@@ -61,7 +61,7 @@ fn corbaloc_addresses_are_read() {
 }
 
 #[test]
-fn addresses_of_other_protocols_are_written_as_they_are_read() {
+fn addresses_of_other_protocols_round_trip() {
     let address = UrlAddress::Other {
         protocol: "uiop".into(),
         version: Version::V1_2,
@@ -88,7 +88,7 @@ fn corbaloc_keys_are_unescaped() {
 }
 
 #[test]
-fn initial_references_are_read() {
+fn initial_references_are_parsed() {
     assert_eq!(
         url("corbaloc:rir:/Radar"),
         Ok(ObjectUrl::Rir { name: "Radar".into() })
@@ -102,7 +102,7 @@ fn initial_references_are_read() {
 }
 
 #[test]
-fn bad_texts_are_refused_with_the_reason() {
+fn malformed_texts_are_refused() {
     use UrlError::*;
     for (text, error) in [
         ("", UnknownScheme("".into())),
@@ -142,7 +142,7 @@ fn bad_texts_are_refused_with_the_reason() {
 }
 
 #[test]
-fn a_reference_cut_anywhere_is_refused() {
+fn a_truncated_reference_is_refused() {
     let text = ior_to_string(&an_ior());
     assert_eq!(url(&text), Ok(ObjectUrl::Ior(an_ior())));
     assert_eq!(ior_from_string(&text.to_uppercase()), Ok(an_ior()));
@@ -157,7 +157,7 @@ fn a_reference_cut_anywhere_is_refused() {
 }
 
 #[test]
-fn profiles_survive_and_cut_ones_are_refused() {
+fn profiles_round_trip_and_truncated_ones_are_refused() {
     for version in [
         Version::V1_0,
         Version::V1_1,
@@ -211,7 +211,7 @@ fn profiles_of_another_major_version_and_components_in_1_0_are_refused() {
 }
 
 #[test]
-fn components_survive() {
+fn components_round_trip() {
     let mut sized = ProtocolProperties::default();
     (sized.send_buffer_size, sized.recv_buffer_size) = (Some(1), Some(2));
     for endian in ORDERS {
@@ -263,7 +263,7 @@ fn components_survive() {
 }
 
 #[test]
-fn protocol_properties_of_another_orb_are_kept_as_they_are() {
+fn protocol_properties_of_another_orb_are_kept_verbatim() {
     let foreign = PolicyValue::Other {
         type_id: 43,
         data: vec![1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0],
@@ -273,7 +273,7 @@ fn protocol_properties_of_another_orb_are_kept_as_they_are() {
 }
 
 #[test]
-fn multiple_components_survive() {
+fn multiple_components_round_trip() {
     let components = [
         Component::OrbType(1).encode().unwrap(),
         TaggedComponent {
@@ -315,22 +315,22 @@ fn code_sets_are_negotiated_in_the_order_of_the_specification() {
     let incompatible = |server_native| Err(CodeSetIncompatible { server_native });
     assert_eq!(negotiate(&ours, None), Ok(CharSet::Latin1));
     for (server, expected) in [
-        // The native code set of both.
+        // A common native code set.
         (server(UTF_8, &[ISO_8859_1]), Ok(CharSet::Utf8)),
-        // The server's, because we convert: TAO and omniORB.
+        // The server's native one, because the client can convert: TAO and omniORB.
         (server(ISO_8859_1, &[UTF_8]), Ok(CharSet::Latin1)),
-        // Ours, because the server converts.
+        // The client's native one, because the server can convert.
         (server(LATIN_2, &[ISO_8859_1, UTF_8]), Ok(CharSet::Utf8)),
-        // A conversion of both.
+        // A common conversion code set.
         (server(LATIN_2, &[EBCDIC, ISO_8859_1]), Ok(CharSet::Latin1)),
         // The fallback.
         (server(EBCDIC, &[]), Ok(CharSet::Utf8)),
-        // No code set for `char` at all.
+        // No code set for `char`.
         (server(0, &[]), incompatible(0)),
     ] {
         assert_eq!(negotiate(&ours, Some(&server)), expected, "{server:?}");
     }
-    // What both have may still be nothing this ORB has.
+    // This ORB may not support a common code set.
     assert_eq!(
         negotiate(&server(EBCDIC, &[]), Some(&server(EBCDIC, &[]))),
         incompatible(EBCDIC)
