@@ -28,9 +28,6 @@ const NOT_YET: &[(&str, usize)] = &[
     ("punctual-report", 6),
     ("punctual-rtsched", 14),
     ("punctual-scenarios", 78),
-    ("punctual-sched", 5),
-    ("punctual-scheduling", 4),
-    ("punctual-simulation", 3),
     ("punctual-stub", 7),
 ];
 

@@ -21,7 +21,6 @@
 mod activity;
 mod adapter;
 mod advice;
-mod check;
 mod client_scheduler;
 mod error;
 mod model;

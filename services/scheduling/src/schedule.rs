@@ -1,12 +1,14 @@
 //! A whole schedule file.
 
+mod check;
+
 use std::{path::Path, str::FromStr};
 
 use punctual::{PriorityMapping, StandardMapping};
 use punctual_toml::FileError;
 use serde::{Deserialize, Serialize};
 
-use crate::{Activity, Adapter, Object, Place, Pool, Step, check};
+use crate::{Activity, Adapter, Object, Place, Pool, Step};
 
 /// Hosts, pools, adapters, objects and activities with their priorities. The crate's page shows a complete
 /// file.

@@ -2,8 +2,6 @@
 //!
 //! `punctual plan --simulate` runs them; `docs/simulation.md` describes every key.
 
-mod build;
-mod check;
 mod scenario;
 mod system;
 mod task;

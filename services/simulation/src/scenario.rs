@@ -1,5 +1,8 @@
 //! A whole scenario file.
 
+mod build;
+mod check;
+
 use std::path::Path;
 
 use punctual_sched::{
@@ -9,9 +12,7 @@ use punctual_sched::{
 use punctual_toml::{FileError, Span};
 use serde::Deserialize;
 
-use crate::{
-    CancelEntry, HostEntry, LinkEntry, NetworkEntry, ResourceEntry, SheddingEntry, TaskEntry, build, check,
-};
+use crate::{CancelEntry, HostEntry, LinkEntry, NetworkEntry, ResourceEntry, SheddingEntry, TaskEntry};
 
 /// A distributed system and the work of its distributable threads, as a file describes it.
 ///

@@ -10,29 +10,9 @@ use super::{
     model,
 };
 
-/// Whether shorter deadlines have priorities at least as high, as is best for independent tasks with deadlines up to their periods
-/// on one processor. With deadlines that are periods this is rate-monotonic.
-///
-/// Source: Leung and Whitehead, On the complexity of fixed-priority scheduling of periodic, real-time tasks, 1982.
-///
-/// ```
-/// use punctual_sched::analysis::{Task, is_deadline_monotonic};
-///
-/// let (short, long) = (Task::new(10, 2).deadline(5), Task::new(8, 1));
-/// assert!(is_deadline_monotonic([&short, &long]));
-/// assert!(!is_deadline_monotonic([&short, &Task { priority: 3, ..long }]));
-/// ```
-pub fn is_deadline_monotonic<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> bool {
-    let tasks: Vec<_> = tasks.into_iter().collect();
-    let in_order =
-        |one: &Task, other: &Task| one.deadline >= other.deadline || one.priority >= other.priority;
-    tasks
-        .iter()
-        .all(|one| tasks.iter().all(|other| in_order(one, other)))
-}
-
-/// One task whose priority alone has to change for all to be in time: its place and its new priority, the nearest to the one it
-/// has. `None` where there is no such task, none was found with a bounded amount of work, or the tasks are no model.
+/// One task whose priority alone has to change for all to be in time: its place and its new priority, the
+/// nearest to the one it has. `None` where there is no such task, none was found with a bounded amount of
+/// work, or the tasks are no model.
 ///
 /// ```
 /// use punctual_sched::analysis::{Step, Task, one_change};
@@ -71,14 +51,17 @@ pub fn one_change(tasks: &[Task], levels: RangeInclusive<i32>) -> Option<(usize,
 /// For one search: about a second on a slow machine.
 const SEARCH: u64 = 20_000_000;
 
-/// Priorities, one of `levels` for each task in the order given, with which all are in time; no two tasks share one.
+/// Priorities, one of `levels` for each task in the order given, with which all are in time; no two tasks
+/// share one.
 ///
-/// Audsley's algorithm: a task that is in time below all others gets the lowest priority, and so on with the rest. Source: Audsley,
-/// Optimal priority assignment and feasibility of static priority tasks with arbitrary start times, 1991. Where every task has one step,
-/// no other priorities do when these do not exist. For chains over processors it takes each other step to be released as late as
-/// its task's deadline allows: what it finds holds, and it may miss some. Steps with a priority of their own keep it.
+/// Audsley's algorithm: a task that is in time below all others gets the lowest priority, and so on with the
+/// rest. Source: Audsley, Optimal priority assignment and feasibility of static priority tasks with arbitrary
+/// start times, 1991. Where every task has one step, no other priorities do when these do not exist. For
+/// chains over processors it takes each other step to be released as late as its task's deadline allows: what
+/// it finds holds, and it may miss some. Steps with a priority of their own keep it.
 ///
-/// `None` where it finds none with a bounded amount of work, there are fewer levels than tasks, or the tasks are no model.
+/// `None` where it finds none with a bounded amount of work, there are fewer levels than tasks, or the tasks
+/// are no model.
 ///
 /// ```
 /// use punctual_sched::analysis::{Step, Task, audsley};

@@ -17,10 +17,11 @@ fn share(task: &Task, processor: usize) -> f64 {
     steps.map(|step| step.wcet as f64).sum::<f64>() / task.period as f64
 }
 
-/// The utilisation up to which any `tasks` rate-monotonic tasks meet their deadlines: n (2^(1/n) - 1). 1 for no task.
+/// The utilisation up to which any `tasks` rate-monotonic tasks meet their deadlines: n (2^(1/n) - 1). 1 for
+/// no task.
 ///
-/// Source: Liu and Layland, Scheduling algorithms for multiprogramming in a hard-real-time environment, 1973, theorem 5.
-/// It holds where [`bounds_apply`].
+/// Source: Liu and Layland, Scheduling algorithms for multiprogramming in a hard-real-time environment, 1973,
+/// theorem 5. It holds where [`bounds_apply`].
 ///
 /// ```
 /// use punctual_sched::analysis::liu_layland_bound;
@@ -33,7 +34,8 @@ pub fn liu_layland_bound(tasks: usize) -> f64 {
         return 1.0;
     }
     let n = tasks as f64;
-    // 2^(1/n) - 1 as the series of e^x - 1: there is no power without the standard library, and no difference of near equals.
+    // 2^(1/n) - 1 as the series of e^x - 1: there is no power without the standard library, and no difference
+    // of near equals.
     let x = core::f64::consts::LN_2 / n;
     let (mut sum, mut term) = (0.0, 1.0);
     for k in 1..=30u32 {
@@ -45,8 +47,8 @@ pub fn liu_layland_bound(tasks: usize) -> f64 {
 
 /// The product of U + 1 over the tasks of a processor: up to 2, rate-monotonic tasks meet their deadlines.
 ///
-/// Less pessimistic than [`liu_layland_bound`]. Source: Bini, Buttazzo and Buttazzo, Rate monotonic analysis: the hyperbolic
-/// bound, 2003. It holds where [`bounds_apply`].
+/// Less pessimistic than [`liu_layland_bound`]. Source: Bini, Buttazzo and Buttazzo, Rate monotonic analysis:
+/// the hyperbolic bound, 2003. It holds where [`bounds_apply`].
 ///
 /// ```
 /// use punctual_sched::analysis::{Step, Task, hyperbolic_product};
@@ -58,8 +60,9 @@ pub fn hyperbolic_product(tasks: &[Task], processor: usize) -> f64 {
     tasks.iter().map(|task| share(task, processor) + 1.0).product()
 }
 
-/// Whether the bounds by utilisation say anything about the processor: its tasks have one step, no jitter, delay, blocking or
-/// priority of a step's own, their deadlines are their periods, and shorter periods have higher priorities.
+/// Whether the bounds by utilisation say anything about the processor: its tasks have one step, no jitter,
+/// delay, blocking or priority of a step's own, their deadlines are their periods, and shorter periods have
+/// higher priorities.
 ///
 /// ```
 /// use punctual_sched::analysis::{Step, Task, bounds_apply};

@@ -7,13 +7,16 @@ use super::{Step, Task, Time};
 /// What the analysis of one step takes as given.
 pub(crate) struct Given<'a> {
     pub(crate) tasks: &'a [Task],
-    /// Of each step of each task: the longest time from the task's arrival to the step's release. `None`: no bound.
+    /// Of each step of each task: the longest time from the task's arrival to the step's release. `None`: no
+    /// bound.
     pub(crate) jitters: &'a [Vec<Option<Time>>],
-    /// For each task: whether an instance may still run when the next arrives, so that its own steps meet each other.
+    /// For each task: whether an instance may still run when the next arrives, so that its own steps meet
+    /// each other.
     pub(crate) overlapping: &'a [bool],
 }
 
-/// Sums of interference left, each over one other step; what has not come to rest by then counts as unbounded.
+/// Sums of interference left, each over one other step; what has not come to rest by then counts as
+/// unbounded.
 pub(crate) struct Budget(pub(crate) u64);
 
 impl Budget {
@@ -32,9 +35,10 @@ impl Budget {
 
 /// The longest time from an arrival of `task` to the end of its step `index`; `None` where there is no bound.
 ///
-/// Every instance in the longest time that the processor is busy at this priority or above is looked at, so deadlines may be
-/// longer than periods. Work of equal priority counts as if it all came first: under SCHED_FIFO it is served in order of
-/// arrival. Source: Tindell, Burns and Wellings, An extendible approach for analysing fixed priority hard real-time tasks, 1994.
+/// Every instance in the longest time that the processor is busy at this priority or above is looked at, so
+/// deadlines may be longer than periods. Work of equal priority counts as if it all came first: under
+/// SCHED_FIFO it is served in order of arrival. Source: Tindell, Burns and Wellings, An extendible approach
+/// for analysing fixed priority hard real-time tasks, 1994.
 pub(crate) fn response(given: &Given<'_>, task: usize, index: usize, budget: &mut Budget) -> Option<Time> {
     let (own, step) = (&given.tasks[task], &given.tasks[task].steps[index]);
     let jitter = given.jitters[task][index]?;
@@ -96,15 +100,16 @@ struct Interference {
 }
 
 impl Interference {
-    /// The most work of it that is released in a time that begins when it is released as late as can be. In no time at all it is
-    /// released once: who has nothing to do still waits for the processor.
+    /// The most work of it that is released in a time that begins when it is released as late as can be. In
+    /// no time at all it is released once: who has nothing to do still waits for the processor.
     fn in_window(&self, window: Time) -> Time {
         let releases = window.max(1).saturating_add(self.jitter).div_ceil(self.period);
         releases.saturating_mul(self.wcet)
     }
 }
 
-/// All that runs on the step's processor at its priority or above; an item is `None` where its release has no bound.
+/// All that runs on the step's processor at its priority or above; an item is `None` where its release has no
+/// bound.
 fn interference<'a>(
     given: &'a Given<'_>,
     task: usize,

@@ -27,8 +27,8 @@ impl Analysis {
 pub struct Response {
     /// The task's deadline.
     pub deadline: Time,
-    /// For each step: the longest time from an arrival to its end. `None`: no bound below a hundred periods or deadlines was
-    /// found.
+    /// For each step: the longest time from an arrival to its end. `None`: no bound below a hundred periods
+    /// or deadlines was found.
     pub steps: Vec<Option<Time>>,
 }
 
@@ -43,7 +43,8 @@ impl Response {
         self.worst().is_some_and(|worst| worst <= self.deadline)
     }
 
-    /// What is left between the worst response and the deadline, negative where it is missed; `None` without a bound.
+    /// What is left between the worst response and the deadline, negative where it is missed; `None` without
+    /// a bound.
     pub fn margin(&self) -> Option<i64> {
         let (deadline, worst) = (i128::from(self.deadline), i128::from(self.worst()?));
         i64::try_from(deadline - worst).ok()
@@ -52,13 +53,15 @@ impl Response {
 
 /// Bounds the response of every task, over all processors.
 ///
-/// On one processor this is response-time analysis (Joseph and Pandya; Audsley and others), which is exact for deadlines up to
-/// the periods without blocking and jitter. A chain over processors is holistic analysis (Tindell and Clark, Holistic
-/// schedulability analysis for distributed hard real-time systems, 1994): how late a step can end is how late the next one can be
-/// released, and that is repeated until nothing changes. It is safe, not exact. Steps of one instance do not meet each other; they are
-/// counted against each other only where an instance may outlive the task's period.
+/// On one processor this is response-time analysis (Joseph and Pandya; Audsley and others), which is exact
+/// for deadlines up to the periods without blocking and jitter. A chain over processors is holistic analysis
+/// (Tindell and Clark, Holistic schedulability analysis for distributed hard real-time systems, 1994): how
+/// late a step can end is how late the next one can be released, and that is repeated until nothing changes.
+/// It is safe, not exact. Steps of one instance do not meet each other; they are counted against each other
+/// only where an instance may outlive the task's period.
 ///
-/// The work is bounded, to some hundred thousand sums for each step; what has not come to rest then has no bound.
+/// The work is bounded, to some hundred thousand sums for each step; what has not come to rest then has no
+/// bound.
 ///
 /// # Errors
 /// [`ModelError`].
@@ -97,7 +100,8 @@ pub fn analyse(tasks: &[Task]) -> Result<Analysis, ModelError> {
     })
 }
 
-/// Whether all tasks are in time, found out with as little work as will do. `false` also where the budget does not suffice.
+/// Whether all tasks are in time, found out with as little work as will do. `false` also where the budget
+/// does not suffice.
 pub(crate) fn is_feasible(tasks: &[Task], budget: &mut Budget) -> bool {
     let in_time = |task: &Task, end: Option<Time>| end.is_some_and(|end| end <= task.deadline);
     // Responses only grow while they are iterated, so the first late one decides.

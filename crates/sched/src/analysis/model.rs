@@ -6,7 +6,8 @@ pub type Time = u64;
 
 /// Work that comes again and again, and has to be done by a deadline each time.
 ///
-/// Instances keep their order: in no step does one overtake the one before it, as with calls of one thread over one connection.
+/// Instances keep their order: in no step does one overtake the one before it, as with calls of one thread
+/// over one connection.
 ///
 /// ```
 /// use punctual_sched::analysis::{Step, Task};
@@ -86,15 +87,17 @@ pub struct Step {
     pub processor: usize,
     /// Its worst-case execution time, alone on the processor; may be 0.
     pub wcet: Time,
-    /// How long work of lower priority can keep it from running: the longest critical section whose lock inherits a priority as
-    /// high, and what cannot be preempted.
+    /// How long work of lower priority can keep it from running: the longest critical section whose lock
+    /// inherits a priority as high, and what cannot be preempted.
     pub blocking: Time,
     /// The longest time from the end of the step before it to its release, such as that of a message.
     pub delay: Time,
-    /// A priority of its own, whatever the task's is: declared by the server, or that of a pool without lanes.
+    /// A priority of its own, whatever the task's is: declared by the server, or that of a pool without
+    /// lanes.
     pub fixed_priority: Option<i32>,
-    /// The highest priority at which any part of it runs, where that is above the one it begins with: a thread that reads a request at
-    /// one priority and serves it at another. It waits at the lower one and keeps others waiting at this one.
+    /// The highest priority at which any part of it runs, where that is above the one it begins with: a
+    /// thread that reads a request at one priority and serves it at another. It waits at the lower one and
+    /// keeps others waiting at this one.
     pub peak_priority: Option<i32>,
 }
 

@@ -47,4 +47,5 @@ pub use scheduler::{Scheduler, Slot};
 pub use standard::{STANDARD, standard};
 pub use thread_priority::{ThreadPriority, Tp};
 pub use time::Time;
+pub(crate) use time::nanoseconds;
 pub use translation::TranslationDefaults;

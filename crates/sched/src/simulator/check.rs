@@ -1,9 +1,11 @@
+//! Checks of a model.
+
 use alloc::{format, string::String, vec, vec::Vec};
 use core::{error::Error, fmt};
 
-use super::{Arrival, Model, Protocol, Resource, Step, Task};
+use super::{Arrival, Model, Step, Task};
 
-/// What is wrong with a model.
+/// The first problem of a model.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ModelError {
     text: String,
@@ -11,7 +13,7 @@ pub struct ModelError {
 }
 
 impl ModelError {
-    /// The task that it is in, as a place in the model; `None`: it is elsewhere.
+    /// Returns the index of the task with the problem; `None` if it is elsewhere.
     pub fn task(&self) -> Option<usize> {
         self.task
     }
@@ -26,10 +28,10 @@ impl fmt::Display for ModelError {
 impl Error for ModelError {}
 
 impl Model {
-    /// Whether it can be simulated: what it names is there, and time goes on.
+    /// Checks that it can be simulated: all indices exist, and time advances.
     ///
     /// # Errors
-    /// [`ModelError`] names the first thing that is wrong, and what would be right.
+    /// [`ModelError`] describes the first problem.
     pub fn check(&self) -> Result<(), ModelError> {
         for host in &self.hosts {
             if host.processors == 0 {
@@ -43,14 +45,14 @@ impl Model {
         for cancellation in &self.cancellations {
             if cancellation.task >= self.tasks.len() {
                 return wrong(format!(
-                    "a cancellation names task {}, which is not there",
+                    "a cancellation names task {}, which does not exist",
                     cancellation.task
                 ));
             }
         }
-        for (place, task) in self.tasks.iter().enumerate() {
+        for (index, task) in self.tasks.iter().enumerate() {
             self.task(task).map_err(|error| ModelError {
-                task: Some(place),
+                task: Some(index),
                 ..error
             })?;
         }
@@ -67,7 +69,7 @@ impl Model {
         }
         if task.arrival != Arrival::OnDemand && task.parameters.is_none() {
             return wrong(format!(
-                "{name} has no parameters, and nobody whose it could take"
+                "{name} has no parameters, and no thread starts it whose parameters it could take"
             ));
         }
         let advances = match task.arrival {
@@ -78,7 +80,7 @@ impl Model {
         };
         if !advances {
             return wrong(format!(
-                "{name} arrives without end at one time; its period must be longer than 0"
+                "{name} arrives endlessly at one time; its period must be longer than 0"
             ));
         }
         self.steps(&name, &task.steps)
@@ -92,14 +94,16 @@ impl Model {
                 Step::Begin(_) => segments += 1,
                 Step::End if segments == 0 => {
                     return wrong(format!(
-                        "{name} ends a segment that was not begun in the same steps"
+                        "{name} ends a segment that does not begin in the same steps"
                     ));
                 }
                 Step::End => segments -= 1,
                 Step::Compute(work)
                     if !(work.least >= 0.0 && work.most >= work.least && work.most.is_finite()) =>
                 {
-                    return wrong(format!("{name} computes for no possible time; 0 ≤ least ≤ most"));
+                    return wrong(format!(
+                        "{name} computes for an invalid time; 0 ≤ least ≤ most is required"
+                    ));
                 }
                 Step::Call(call) => {
                     if call.hosts.is_empty() {
@@ -113,15 +117,19 @@ impl Model {
                 Step::Oneway(start) | Step::Async(start) => self.started(name, start.task)?,
                 Step::Spawn { task } => self.started(name, *task)?,
                 Step::Cancel { task } if *task >= self.tasks.len() => {
-                    return wrong(format!("{name} cancels task {task}, which is not there"));
+                    return wrong(format!("{name} cancels task {task}, which does not exist"));
                 }
                 Step::Lock(resource) if *resource >= self.resources.len() => {
-                    return wrong(format!("{name} locks resource {resource}, which is not there"));
+                    return wrong(format!("{name} locks resource {resource}, which does not exist"));
                 }
                 Step::Lock(resource) => held.push(*resource),
                 Step::Unlock(resource) => match held.iter().rposition(|other| other == resource) {
-                    Some(place) => drop(held.remove(place)),
-                    None => return wrong(format!("{name} unlocks what it did not lock in the same steps")),
+                    Some(index) => drop(held.remove(index)),
+                    None => {
+                        return wrong(format!(
+                            "{name} unlocks a resource that it does not lock in the same steps"
+                        ));
+                    }
                 },
                 _ => {}
             }
@@ -131,25 +139,25 @@ impl Model {
 
     fn started(&self, name: &str, task: usize) -> Result<(), ModelError> {
         match self.tasks.get(task) {
-            None => wrong(format!("{name} starts task {task}, which is not there")),
+            None => wrong(format!("{name} starts task {task}, which does not exist")),
             Some(other) if other.arrival != Arrival::OnDemand => wrong(format!(
-                "{name} starts `{}`, which arrives by itself; let it arrive on demand",
+                "{name} starts `{}`, which has its own arrivals; make it arrive on demand",
                 other.name
             )),
             Some(_) => Ok(()),
         }
     }
 
-    fn host(&self, host: usize, who: &str) -> Result<(), ModelError> {
+    fn host(&self, host: usize, user: &str) -> Result<(), ModelError> {
         if host < self.hosts.len() {
             return Ok(());
         }
-        wrong(format!("{who} names host {host}, which is not there"))
+        wrong(format!("{user} names host {host}, which does not exist"))
     }
 
-    /// Threads that start threads that start the first ones would be ever more.
+    /// Checks that no task starts itself, directly or through others.
     fn cycles(&self) -> Result<(), ModelError> {
-        // Not seen, under way, done.
+        // 0: not visited, 1: in progress, 2: done.
         let mut colors = vec![0u8; self.tasks.len()];
         for task in 0..self.tasks.len() {
             self.visit(task, &mut colors)?;
@@ -157,13 +165,13 @@ impl Model {
         Ok(())
     }
 
+    /// Visits a task and those that it starts, depth first.
     fn visit(&self, task: usize, colors: &mut [u8]) -> Result<(), ModelError> {
         match colors[task] {
             0 => {}
             1 => {
                 let name = &self.tasks[task].name;
-                let text =
-                    format!("task `{name}` starts itself, at once or over others: threads without end");
+                let text = format!("task `{name}` starts itself, directly or through other tasks, endlessly");
                 return Err(ModelError {
                     text,
                     task: Some(task),
@@ -182,6 +190,7 @@ impl Model {
     }
 }
 
+/// Collects the tasks that steps start.
 fn starts(steps: &[Step], found: &mut Vec<usize>) {
     for step in steps {
         match step {
@@ -195,14 +204,4 @@ fn starts(steps: &[Step], found: &mut Vec<usize>) {
 
 fn wrong<T>(text: String) -> Result<T, ModelError> {
     Err(ModelError { text, task: None })
-}
-
-impl Resource {
-    /// With inheritance.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            protocol: Protocol::default(),
-        }
-    }
 }

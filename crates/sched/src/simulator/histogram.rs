@@ -1,6 +1,8 @@
+//! Histogram of response times.
+
 use alloc::vec::Vec;
 
-/// Counts of times, to a 32nd of each.
+/// Histogram of times with a relative error of at most 1/32.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Histogram {
     counts: Vec<u32>,
@@ -11,11 +13,11 @@ pub struct Histogram {
 
 impl Histogram {
     pub(super) fn record(&mut self, nanoseconds: u64) {
-        let place = place(nanoseconds);
-        if self.counts.len() <= place {
-            self.counts.resize(place + 1, 0);
+        let bucket = bucket_of(nanoseconds);
+        if self.counts.len() <= bucket {
+            self.counts.resize(bucket + 1, 0);
         }
-        self.counts[place] = self.counts[place].saturating_add(1);
+        self.counts[bucket] = self.counts[bucket].saturating_add(1);
         self.min = if self.count == 0 {
             nanoseconds
         } else {
@@ -25,22 +27,22 @@ impl Histogram {
         self.count += 1;
     }
 
-    /// How many there are.
+    /// Returns the number of recorded times.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The shortest, in nanoseconds; `None` without any.
+    /// Returns the shortest time in nanoseconds; `None` if there is none.
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// The longest, in nanoseconds; `None` without any.
+    /// Returns the longest time in nanoseconds; `None` if there is none.
     pub fn max(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max)
     }
 
-    /// What so many percent are not above, in nanoseconds, at most a 32nd too long; `None` without any.
+    /// Returns a percentile in nanoseconds, at most 1/32 too long; `None` if there is none.
     pub fn percentile(&self, percent: f64) -> Option<u64> {
         if self.count == 0 {
             return None;
@@ -50,20 +52,20 @@ impl Histogram {
         let whole = share as u64;
         let rank = (whole + u64::from(whole as f64 != share)).max(1);
         let mut below = 0;
-        for (place, count) in self.counts.iter().enumerate() {
+        for (bucket, count) in self.counts.iter().enumerate() {
             below += u64::from(*count);
             if below >= rank {
-                return Some(longest(place).clamp(self.min, self.max));
+                return Some(longest(bucket).clamp(self.min, self.max));
             }
         }
         Some(self.max)
     }
 }
 
-/// Each power of two has so many places.
+/// Buckets per power of two.
 const SUB: u64 = 32;
 
-fn place(value: u64) -> usize {
+fn bucket_of(value: u64) -> usize {
     if value < SUB {
         return value as usize;
     }
@@ -71,14 +73,14 @@ fn place(value: u64) -> usize {
     (u64::from(power + 1) * SUB + ((value >> power) - SUB)) as usize
 }
 
-/// The longest time that a place counts.
-fn longest(place: usize) -> u64 {
-    let place = place as u64;
-    if place < 2 * SUB {
-        return place;
+/// The longest time that a bucket counts.
+fn longest(bucket: usize) -> u64 {
+    let bucket = bucket as u64;
+    if bucket < 2 * SUB {
+        return bucket;
     }
-    let power = place / SUB - 1;
-    let next = u128::from(place % SUB + SUB + 1) << power;
+    let power = bucket / SUB - 1;
+    let next = u128::from(bucket % SUB + SUB + 1) << power;
     u64::try_from(next - 1).unwrap_or(u64::MAX)
 }
 
@@ -87,9 +89,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_follow_one_another_and_know_their_times() {
+    fn buckets_are_contiguous_and_accurate() {
         for value in [0, 1, 31, 32, 33, 63, 64, 65, 1000, 1 << 40, u64::MAX] {
-            let at = place(value);
+            let at = bucket_of(value);
             assert!(longest(at) >= value, "{value}");
             assert!(longest(at) - value <= value / 32, "{value}");
             assert!(at == 0 || longest(at - 1) < value, "{value}");

@@ -1,27 +1,30 @@
+//! State of a host: its scheduler, processors and resources.
+
 use alloc::{boxed::Box, vec::Vec};
 use core::time::Duration;
 
-use crate::dynamic::{Claim, Scheduler, Slot, Time};
+use crate::dynamic::{Claim, Scheduler, Slot, Time, nanoseconds};
 
-use super::{Host, HostStatistics, Resource, resources::HostResources, thread::Thread};
+use super::{Host, HostStatistics, Resource, host_resources::HostResources, thread::Thread};
 
-/// An endsystem at work.
+/// State of a host.
 pub(super) struct HostState {
     pub(super) scheduler: Box<dyn Scheduler>,
     pub(super) processors: Vec<Processor>,
-    /// The thread of each slot of the scheduler.
+    /// Thread of each slot of the scheduler.
     pub(super) slots: Vec<Option<usize>>,
     free: Vec<Slot>,
+    /// Number of ready threads.
     pub(super) ready: usize,
     pub(super) resources: HostResources,
-    /// Something has changed that the scheduler decides by.
+    /// Something has changed since the last decision.
     pub(super) undecided: bool,
-    /// It is in the list of hosts that something happened on.
+    /// It is in the list of hosts to reschedule at the present time.
     pub(super) listed: bool,
     pub(super) reconsider_at: Option<Time>,
-    /// Until when an operation is being cancelled, so that nobody is dispatched.
+    /// End of the cancellation of an operation, before which no thread is dispatched.
     pub(super) cancels_until: Time,
-    /// The alarm that counts; others are late.
+    /// The valid alarm; others are obsolete.
     pub(super) alarm: Option<Time>,
     pub(super) statistics: HostStatistics,
 }
@@ -29,11 +32,11 @@ pub(super) struct HostState {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Processor {
     pub(super) thread: Option<usize>,
-    /// Who ran last, with its life.
+    /// Last thread, with its generation.
     last: Option<(usize, u32)>,
-    /// Up to when its thread's time has been counted.
+    /// Time up to which its thread's processor time is accounted for.
     since: Time,
-    /// Until when it is busy with scheduling.
+    /// End of its present scheduling work.
     overhead_until: Time,
 }
 
@@ -55,8 +58,8 @@ impl HostState {
         }
     }
 
-    /// A number for a thread that gets ready.
-    pub(super) fn slot(&mut self, thread: usize) -> Slot {
+    /// Assigns a slot to a thread that becomes ready.
+    pub(super) fn assign_slot(&mut self, thread: usize) -> Slot {
         self.ready += 1;
         if let Some(slot) = self.free.pop() {
             self.slots[slot.0 as usize] = Some(thread);
@@ -71,23 +74,25 @@ impl HostState {
         slot
     }
 
-    pub(super) fn free(&mut self, slot: Slot) {
+    /// Frees the slot of a thread that is no longer ready.
+    pub(super) fn free_slot(&mut self, slot: Slot) {
         self.ready -= 1;
         self.slots[slot.0 as usize] = None;
         self.free.push(slot);
     }
 
-    /// Returns what a thread here is scheduled by: its effective parameters if it uses resources, else its own.
-    pub(super) fn claim(&self, thread: &Thread<'_>, place: usize, now: Time) -> Claim {
+    /// Returns the claim by which a thread is scheduled here: with its effective parameters if it uses
+    /// resources, else with its own.
+    pub(super) fn claim(&self, thread: &Thread<'_>, index: usize, now: Time) -> Claim {
         let mut claim = thread.segment().claim(self.scheduler.kind(), now);
-        if let Some(effective) = self.resources.effective(place) {
+        if let Some(effective) = self.resources.effective(index) {
             claim.parameters = *effective;
         }
         claim
     }
 
-    /// Counts what the running threads have had until now.
-    pub(super) fn count(&mut self, threads: &mut [Thread<'_>], now: Time) {
+    /// Accounts for the processor time of the running threads until now.
+    pub(super) fn account(&mut self, threads: &mut [Thread<'_>], now: Time) {
         for processor in &mut self.processors {
             if let Some(thread) = processor.thread {
                 let had = now.since(processor.since.max(processor.overhead_until));
@@ -98,7 +103,8 @@ impl HostState {
         }
     }
 
-    /// Asks who is to run. What a scheduler names that is not ready, or names twice, or too many, is left out.
+    /// Asks the scheduler which threads run. Ignores slots that are not ready, duplicates, and excess
+    /// choices.
     pub(super) fn decide(&mut self, threads: &[Thread<'_>], now: Time, chosen: &mut Vec<Slot>) {
         chosen.clear();
         let slots = &self.slots;
@@ -110,69 +116,72 @@ impl HostState {
         };
         self.scheduler
             .choose(self.processors.len(), now, &received, chosen);
-        let mut seen = 0;
-        for place in 0..chosen.len() {
-            let slot = chosen[place];
+        let mut valid = 0;
+        for index in 0..chosen.len() {
+            let slot = chosen[index];
             let known = slots.get(slot.0 as usize).is_some_and(Option::is_some);
-            if known && seen < self.processors.len() && !chosen[..seen].contains(&slot) {
-                chosen[seen] = slot;
-                seen += 1;
+            if known && valid < self.processors.len() && !chosen[..valid].contains(&slot) {
+                chosen[valid] = slot;
+                valid += 1;
             }
         }
-        chosen.truncate(seen);
+        chosen.truncate(valid);
         self.statistics.decisions += 1;
     }
 
-    /// The free processor that a thread had last, or another one.
-    pub(super) fn processor_for(&self, thread: usize, life: u32) -> Option<usize> {
+    /// Returns the free processor that a thread used last, or another free one.
+    pub(super) fn processor_for(&self, thread: usize, generation: u32) -> Option<usize> {
         let free = |processor: &Processor| processor.thread.is_none();
-        let again = |processor: &Processor| free(processor) && processor.last == Some((thread, life));
-        let places = || self.processors.iter();
-        places().position(again).or_else(|| places().position(free))
+        let again = |processor: &Processor| free(processor) && processor.last == Some((thread, generation));
+        let processors = || self.processors.iter();
+        processors()
+            .position(again)
+            .or_else(|| processors().position(free))
     }
 
-    /// Lets a thread run.
+    /// Gives a processor to a thread.
     pub(super) fn dispatch(
         &mut self,
         processor: usize,
         thread: usize,
-        life: u32,
+        generation: u32,
         now: Time,
         costs: Duration,
     ) {
-        let place = &mut self.processors[processor];
-        place.thread = Some(thread);
-        place.since = now;
-        if place.last.replace((thread, life)) != Some((thread, life)) {
+        let given = &mut self.processors[processor];
+        given.thread = Some(thread);
+        given.since = now;
+        if given.last.replace((thread, generation)) != Some((thread, generation)) {
             self.statistics.switches += 1;
-            self.overhead(processor, now, costs);
+            self.add_overhead(processor, now, costs);
         }
     }
 
-    /// A processor has to do so much for the scheduling before anything else. Says until when.
-    pub(super) fn overhead(&mut self, processor: usize, now: Time, time: Duration) -> Time {
-        let place = &mut self.processors[processor];
+    /// Adds scheduling work to a processor; returns the end of its scheduling work.
+    pub(super) fn add_overhead(&mut self, processor: usize, now: Time, time: Duration) -> Time {
+        let processor = &mut self.processors[processor];
         if !time.is_zero() {
-            place.overhead_until = place.overhead_until.max(now) + time;
+            processor.overhead_until = processor.overhead_until.max(now) + time;
             self.statistics.overhead += time;
         }
-        place.overhead_until
+        processor.overhead_until
     }
 
-    /// The thread of a processor, if it has nothing to compute: it is about to do its next step.
+    /// Returns the thread of a processor if its computation is done and its next step is due.
     pub(super) fn at_step(&self, processor: usize, threads: &[Thread<'_>], now: Time) -> Option<usize> {
         let processor = &self.processors[processor];
         let thread = processor.thread?;
         (threads[thread].remaining == 0 && processor.overhead_until <= now).then_some(thread)
     }
 
-    /// When something happens here if nothing comes from elsewhere.
+    /// Returns the time at which something happens here without an event from elsewhere.
     pub(super) fn next(&self, threads: &[Thread<'_>], now: Time) -> Option<Time> {
         let ends = self.processors.iter().filter_map(|processor| {
             let left = threads[processor.thread?].remaining;
             Some(processor.overhead_until.max(now) + Duration::from_nanos(left))
         });
-        // It counts on the threads running meanwhile: what scheduling takes comes on top, or would be all that happens.
+        // The scheduler assumes that the threads run meanwhile: its own work is added, or it would be the
+        // only work done.
         let delays = self
             .processors
             .iter()
@@ -186,8 +195,4 @@ impl HostState {
         let cancelled = (self.undecided && self.cancels_until > now).then_some(self.cancels_until);
         ends.chain(reconsidered).chain(cancelled).min()
     }
-}
-
-pub(super) fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -1,44 +1,43 @@
-//! Distributable threads in virtual time: the schedulers that decide live decide here, over a model of hosts, links and tasks.
+//! Distributable threads in virtual time. The schedulers of live operation decide here, over a model of
+//! hosts, links and tasks.
 //!
-//! | Question | Item |
+//! | Aspect | Items |
 //! |---|---|
-//! | What is there | [`Model`], [`Host`], [`Link`], [`Resource`], [`Task`], [`Step`] |
-//! | What happens | [`Simulation`], with a [`Scheduler`](crate::dynamic::Scheduler) for each host |
-//! | What has happened | [`Event`], [`Observer`], [`dispatch_graph`] |
-//! | What came of it | [`Statistics`] |
-//! | The experiments of \[S4\] | [`studies`] |
+//! | Model | [`Model`], [`Host`], [`Link`], [`Resource`], [`Task`], [`Step`] |
+//! | Simulation | [`Simulation`], with a [`Scheduler`](crate::dynamic::Scheduler) for each host |
+//! | Events | [`Event`], [`Observer`], [`dispatch_graph`] |
+//! | Results | [`Statistics`] |
+//! | Experiments of \[Gill 2004\] | [`studies`] |
 //!
-//! The same model with the same seed and schedulers gives the same events, on every machine. What threads draw (execution times,
-//! arrivals, delays) depends on the seed alone and not on who is scheduled when, so that schedulers are compared with the same
-//! workload.
+//! The same model with the same seed and schedulers produces the same events on every machine. Random values
+//! of threads (execution times, arrivals, delays) depend on the seed alone and not on the schedule, so
+//! schedulers are compared with the same workload.
 //!
-//! What is not modelled: interrupts, caches, and the processor time of the ORB itself; put that into the steps.
+//! Interrupts, caches, and the processor time of the ORB itself are not modelled; include the latter in the
+//! steps.
 
-mod arrivals;
 mod check;
-mod dispatch;
-mod engine;
 mod histogram;
 mod host;
+mod host_resources;
 mod links;
 mod model;
+mod parameters;
 mod random;
-mod resources;
+mod simulation;
 mod statistics;
 mod step;
-mod steps;
 pub mod studies;
 mod thread;
 mod trace;
-mod unwinding;
 
 pub use check::ModelError;
-pub use engine::Simulation;
 pub use histogram::Histogram;
 pub use model::{
-    Arrival, Cancellation, Costs, Host, Link, Model, Overrun, Parameters, Protocol, Resource, Retry,
-    Shedding, Task,
+    Arrival, Cancellation, Costs, Host, Link, Model, Overrun, Protocol, Resource, Shedding, Task,
 };
+pub use parameters::Parameters;
+pub use simulation::Simulation;
 pub use statistics::{HostStatistics, Statistics, TaskStatistics};
-pub use step::{Call, Start, Step, Work};
+pub use step::{Call, Retry, Start, Step, Work};
 pub use trace::{Event, EventKind, Observer, Run, ThreadId, dispatch_graph};

@@ -7,7 +7,8 @@ use punctual_types::SplitMix64;
 pub(super) struct Random(SplitMix64);
 
 impl Random {
-    /// A stream of its own for each combination of parts. What a thread draws does so not depend on when others run.
+    /// Creates an independent stream for each combination of parts, so that the values of a thread do not
+    /// depend on others.
     pub(super) fn of(parts: [u64; 4]) -> Self {
         let seed = parts
             .iter()
@@ -19,22 +20,23 @@ impl Random {
         self.0.next()
     }
 
-    /// In [0, 1).
+    /// Returns a value in [0, 1).
     pub(super) fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// In [`least`, `most`], in whole nanoseconds.
+    /// Returns an integer in [`least`, `most`].
     pub(super) fn between(&mut self, least: u64, most: u64) -> u64 {
         let span = most.saturating_sub(least);
         match span.checked_add(1) {
-            // The high half of the product: uniform up to 2^-64 of a nanosecond's share.
+            // The high half of the product is uniform to 2^-64.
             Some(count) => least + ((u128::from(self.next()) * u128::from(count)) >> 64) as u64,
             None => self.next(),
         }
     }
 
-    /// Exponentially distributed with mean 1, by comparisons alone, for there is no logarithm without the standard library.
+    /// Returns an exponentially distributed value with mean 1, by comparisons only: without the standard
+    /// library there is no logarithm.
     ///
     /// Source: von Neumann: Various techniques used in connection with random digits, 1951.
     pub(super) fn exponential(&mut self) -> f64 {
@@ -73,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stay_between_their_limits() {
+    fn integers_are_within_their_limits() {
         let mut random = Random::of([0; 4]);
         let drawn = |random: &mut Random| {
             (0..1000)

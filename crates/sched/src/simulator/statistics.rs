@@ -1,3 +1,5 @@
+//! Statistics of a simulation.
+
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -5,87 +7,87 @@ use crate::dynamic::Time;
 
 use super::Histogram;
 
-/// What came of it all.
+/// Statistics of a simulation.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Statistics {
-    /// Until when it went.
+    /// Virtual time at the end.
     pub until: Time,
-    /// How many events were handled.
+    /// Number of handled events.
     pub events: u64,
-    /// How many distributable threads there were at the same time at most.
+    /// Maximum number of simultaneous distributable threads.
     pub most_threads: usize,
-    /// One for each task of the model.
+    /// Statistics of each task of the model.
     pub tasks: Vec<TaskStatistics>,
-    /// One for each host of the model.
+    /// Statistics of each host of the model.
     pub hosts: Vec<HostStatistics>,
 }
 
-/// What came of the threads of a task. Each arrival counts as exactly one of `made`, `late`, `shed`, `cancelled`, `refused`,
-/// `skipped`, `overdue` and `unfinished`.
+/// Statistics of a task. Each arrival counts as exactly one of `made`, `late`, `shed`, `cancelled`,
+/// `refused`, `skipped`, `overdue` and `unfinished`.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct TaskStatistics {
     /// Arrivals.
     pub arrived: u64,
-    /// Done in time, or without a deadline.
+    /// Threads that completed in time, or without a deadline.
     pub made: u64,
-    /// Done, too late.
+    /// Threads that completed after their deadline.
     pub late: u64,
-    /// Cancelled because they would have been late.
+    /// Threads cancelled because they would have been late.
     pub shed: u64,
-    /// Cancelled because somebody asked for it.
+    /// Threads cancelled on request.
     pub cancelled: u64,
-    /// Ended by a deadlock that the resource manager refused.
+    /// Threads ended by a deadlock that the resource manager refused.
     pub refused: u64,
-    /// Dropped at once: the one before had not ended.
+    /// Arrivals dropped because the previous thread had not ended.
     pub skipped: u64,
-    /// Not done at the end of the simulation, although their deadline had passed.
+    /// Threads unfinished at the end of the simulation whose deadline had passed.
     pub overdue: u64,
-    /// Not done at the end of the simulation.
+    /// Other threads unfinished at the end of the simulation.
     pub unfinished: u64,
-    /// Of those that did not make it, how many had had a processor: their time was wasted.
+    /// Threads that received processor time and then missed their deadline: wasted time.
     pub dispatched_and_missed: u64,
-    /// Calls that were cancelled because they would have been late, without those that are threads' own operations.
+    /// Calls cancelled because they would have been late, excluding shed threads.
     pub calls_shed: u64,
-    /// Calls that came back after their deadline.
+    /// Calls that returned after their deadline.
     pub calls_late: u64,
-    /// Tries again, of threads and of calls.
+    /// Retries of threads and calls.
     pub retries: u64,
-    /// How often one lost its processor although it could have gone on.
+    /// Preemptions.
     pub preemptions: u64,
-    /// From arrival to end, of those that were done.
+    /// Response times, from arrival to completion.
     pub response: Histogram,
-    /// The utility of what was done.
+    /// Accrued utility.
     pub utility: u64,
-    /// The utility had all been in time.
+    /// Utility that would have accrued if all deadlines had been met.
     pub utility_offered: u64,
-    /// Processor time that its threads had.
+    /// Processor time of the threads.
     pub processor_time: Duration,
 }
 
 impl TaskStatistics {
-    /// Those that did not meet their deadline, for whatever reason.
+    /// Returns the number of arrivals that did not meet their deadline, for whatever reason.
     pub fn missed(&self) -> u64 {
         self.late + self.shed + self.refused + self.skipped + self.overdue
     }
 }
 
-/// What a host did.
+/// Statistics of a host.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct HostStatistics {
     /// Processor time of threads.
     pub busy: Duration,
     /// Processor time of scheduling.
     pub overhead: Duration,
-    /// How often the scheduler was asked.
+    /// Scheduling decisions.
     pub decisions: u64,
-    /// How often a processor went from one thread to another.
+    /// Switches of a processor to another thread.
     pub switches: u64,
-    /// How often a running thread had to wait for another.
+    /// Preemptions.
     pub preemptions: u64,
 }
 
 impl HostStatistics {
-    /// The share of its processors that was used, scheduling included: 0 to 1.
+    /// Returns the utilisation of its processors, including scheduling: 0 to 1.
     pub fn utilization(&self, processors: usize, until: Time) -> f64 {
         let all = until.0 as f64 * processors as f64;
         if all == 0.0 {

@@ -1,41 +1,44 @@
+//! Steps of distributable threads.
+
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::{Parameters, Retry};
+use super::Parameters;
 
-/// One thing that a distributable thread does. All but [`Compute`](Self::Compute) take no time of their own.
+/// One step of a distributable thread. Only [`Compute`](Self::Compute) takes processor time itself.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// Needs a processor.
+    /// Computes.
     Compute(Work),
     /// Begins a nested scheduling segment.
     Begin(Parameters),
     /// Changes the parameters of the innermost segment.
     Update(Parameters),
-    /// Ends the innermost segment that was begun in the same list of steps.
+    /// Ends the innermost segment that began in the same list of steps.
     End,
-    /// A two-way call: the head moves there and comes back. On the same host it is an ordinary call.
+    /// Makes a two-way call: the head moves to a host and returns. On the same host it is an ordinary call.
     Call(Call),
-    /// A oneway: implicitly spawns a thread of another task, on that one's host.
+    /// Sends a oneway request, which spawns a thread of another task on that task's host.
     Oneway(Start),
-    /// An asynchronous call: likewise, and a reply comes back when that thread has ended.
+    /// Sends an asynchronous request, which spawns a thread as a oneway does and is answered when that thread
+    /// has ended.
     Async(Start),
-    /// Waits for the replies to all asynchronous calls that this thread has made.
+    /// Waits for the replies to all asynchronous requests of this thread.
     Await,
     /// Spawns a thread of another task on this host.
     Spawn {
-        /// Its place in the model; it is [`Arrival::OnDemand`](super::Arrival::OnDemand).
+        /// Index of the task, which is [`Arrival::OnDemand`](super::Arrival::OnDemand).
         task: usize,
     },
-    /// Waits for a resource of this host, and takes it; again, if it has it already.
+    /// Takes a resource of this host, and waits for it if necessary. Reentrant.
     Lock(usize),
-    /// Gives it back.
+    /// Releases a resource.
     Unlock(usize),
-    /// Does nothing for so long, without a processor.
+    /// Sleeps.
     Sleep(Duration),
-    /// Cancels all threads of a task that have not ended, wherever they are.
+    /// Cancels all unfinished threads of a task on all hosts.
     Cancel {
-        /// Its place in the model.
+        /// Index of the task.
         task: usize,
     },
 }
@@ -43,45 +46,54 @@ pub enum Step {
 /// Processor time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Work {
-    /// What it is said to take.
+    /// Declared processor time.
     pub time: Duration,
-    /// What it takes is this times as much at least.
+    /// Minimum factor of the actual time.
     pub least: f64,
-    /// And at most; uniformly between.
+    /// Maximum factor of the actual time; uniformly distributed.
     pub most: f64,
 }
 
 /// A two-way call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// Where to: the thread of stream `n` of its task calls entry `n`, and begins again after the last one.
+    /// Called hosts: stream `n` of the task calls entry `n` modulo their number.
     pub hosts: Vec<usize>,
-    /// What is done there.
+    /// Steps of the upcall.
     pub steps: Vec<Step>,
     /// Size of the request.
     pub request_bytes: u64,
     /// Size of the reply.
     pub reply_bytes: u64,
-    /// By when the operation is to have been done, from the call. Where operations are cancelled, the call ends then, and the
-    /// caller goes on.
+    /// Deadline of the operation, from the call. With [`Shedding`](super::Shedding) the call ends when it
+    /// cannot be met, and the caller continues.
     pub deadline: Option<Duration>,
-    /// How often it is tried again when it is cancelled.
+    /// Retries after a cancellation.
     pub retry: Retry,
 }
 
-/// A thread that a message starts.
+/// Retries of a cancelled operation.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Retry {
+    /// Maximum number of retries.
+    pub times: u32,
+    /// Delay before a retry, which has a new deadline.
+    pub after: Duration,
+}
+
+/// A request that starts a thread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Start {
-    /// The task; it is [`Arrival::OnDemand`](super::Arrival::OnDemand).
+    /// Index of the task, which is [`Arrival::OnDemand`](super::Arrival::OnDemand).
     pub task: usize,
     /// Size of the request.
     pub request_bytes: u64,
-    /// Size of the reply, if there is one.
+    /// Size of the reply of an asynchronous request.
     pub reply_bytes: u64,
 }
 
 impl Step {
-    /// Computes for exactly so long.
+    /// Creates a computation of exactly this time.
     pub const fn compute(time: Duration) -> Self {
         Self::Compute(Work {
             time,
@@ -90,7 +102,7 @@ impl Step {
         })
     }
 
-    /// Calls a host, with messages of no size.
+    /// Creates a call of a host, with empty messages.
     pub fn call(host: usize, steps: impl Into<Vec<Self>>) -> Self {
         Self::Call(Call {
             hosts: Vec::from([host]),
@@ -102,7 +114,7 @@ impl Step {
         })
     }
 
-    /// How long steps are said to compute, calls included.
+    /// Returns the declared processor time of steps, including calls.
     pub fn execution_time(steps: &[Self]) -> Duration {
         let times = steps.iter().map(|step| match step {
             Self::Compute(work) => work.time,

@@ -1,3 +1,5 @@
+//! State of a distributable thread.
+
 use alloc::vec::Vec;
 use core::{mem, time::Duration};
 
@@ -5,76 +7,68 @@ use crate::dynamic::{Claim, ParameterKind, SchedulingParameters, Slot, Time, Tra
 
 use super::{Parameters, Step, ThreadId, random::Random};
 
-/// A distributable thread that has not ended.
+/// Record of a distributable thread.
 #[derive(Debug)]
 pub(super) struct Thread<'m> {
     pub(super) id: ThreadId,
-    /// Grows with each use of the record, so that a late reply does not find the next one.
-    pub(super) life: u32,
+    /// Increases with each use of the record, to recognise events of earlier threads.
+    pub(super) generation: u32,
     pub(super) state: State,
-    /// Where its head is, or was sent from.
+    /// Host of its head; during a message, the sending host.
     pub(super) host: usize,
-    /// What its host's scheduler knows it by, while it is ready.
+    /// Slot in its host's scheduler while it is ready.
     pub(super) slot: Slot,
     pub(super) processor: Option<usize>,
-    /// The first one is the thread's own, each other one a call's. Never empty while it lives.
+    /// The thread's own frame, then one per nested call. Never empty during its life.
     pub(super) frames: Vec<Frame<'m>>,
-    /// The innermost last. Never empty while it lives. The first one is the thread's own; each call to another host has one there.
+    /// Segments, the innermost last; the first is the thread's own, and each call to another host adds one.
+    /// Never empty during its life.
     pub(super) segments: Vec<Segment>,
-    /// What the computation under way still takes, in nanoseconds.
+    /// Remaining nanoseconds of the present computation.
     pub(super) remaining: u64,
     pub(super) held: Vec<Held>,
-    /// Why it ends at its next scheduling point, if it does.
-    pub(super) ending: Option<Ending>,
-    /// Frames are left until there are so many.
-    pub(super) unwinding_to: Option<usize>,
-    /// Its arrival: what its deadline counts from.
-    pub(super) arrived: Time,
-    pub(super) dispatched: bool,
-    /// How often it was tried again.
-    pub(super) retries: u32,
-    /// Replies to asynchronous calls that have not come.
-    pub(super) outstanding: u32,
-    /// Changes whenever it pauses, so that a late alarm does not wake it.
+    pub(super) unwinding: Unwinding,
+    pub(super) attempt: Attempt,
+    pub(super) replies: Replies,
+    /// Increases with each pause, to recognise late alarms.
     pub(super) pauses: u32,
-    pub(super) parent: Option<Parent>,
     pub(super) random: Random,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum State {
-    /// The record is not in use.
+    /// The record is unused.
     Free,
-    /// Its host's scheduler knows it.
+    /// Known to its host's scheduler.
     Ready,
     /// Its head is in a message.
     Travelling,
-    /// It waits for a resource of its host.
+    /// Waits for a resource of its host.
     Waiting,
-    /// It sleeps, or is to be tried again.
+    /// Sleeps, or waits before a retry.
     Paused,
-    /// It waits for replies.
+    /// Waits for replies to asynchronous requests.
     Awaiting,
 }
 
-/// A list of steps that is being done.
+/// A list of steps in progress.
 #[derive(Debug)]
 pub(super) struct Frame<'m> {
     pub(super) host: usize,
     pub(super) steps: &'m [Step],
     pub(super) next: usize,
-    /// How many segments there were before it.
+    /// Number of segments before it.
     pub(super) segments: usize,
-    /// It has run here.
+    /// It has run on this host.
     pub(super) started: bool,
     pub(super) deadline: Option<Time>,
-    /// What it is said to take, in nanoseconds.
+    /// Declared nanoseconds of processor time.
     pub(super) estimate: u64,
-    /// The processor time that it has had, in nanoseconds.
+    /// Received nanoseconds of processor time.
     pub(super) received: u64,
-    /// How often the call that is its next step was tried again.
+    /// Retries of the call that is its next step.
     pub(super) retries: u32,
-    /// How long it waits before its next step.
+    /// Delay before its next step.
     pub(super) delay: Duration,
     pub(super) reply_bytes: u64,
 }
@@ -83,44 +77,74 @@ pub(super) struct Frame<'m> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     pub(super) parameters: Parameters,
-    /// What the scheduler takes where it was begun or last updated: what the thread brings to other hosts.
+    /// Kind of the scheduler where it began or was last updated, whose parameters travel to other hosts.
     pub(super) kind: ParameterKind,
     pub(super) from: Time,
-    /// The work, in nanoseconds, that was done before the thread came here with it: so much less is asked for here.
+    /// Nanoseconds of its work done on other hosts before the thread arrived here, which reduce the claim.
     pub(super) done: u64,
-    /// Processor time on this host, in nanoseconds, without segments in it that have not ended.
+    /// Nanoseconds of processor time on this host, excluding nested segments that have not ended.
     pub(super) received: u64,
 }
 
+/// One acquisition of a resource.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     pub(super) host: usize,
     pub(super) resource: u32,
-    /// How many frames there were.
+    /// Number of frames at the acquisition.
     pub(super) frames: usize,
 }
 
-/// Why a thread ends before its steps are done.
+/// Cancellation in progress.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unwinding {
+    /// Reason for which the thread ends at its next scheduling point.
+    pub(super) ending: Option<Ending>,
+    /// Index of the frame that is cancelled with all frames above it.
+    pub(super) to: Option<usize>,
+}
+
+/// Reason for which a thread ends before its steps are done.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Ending {
-    /// It was cancelled from outside.
+    /// Cancelled from outside.
     Cancelled,
-    /// A wait was refused that would never have ended.
+    /// Refused by the resource manager, because the wait would be a deadlock.
     Deadlock,
 }
 
-/// Who is told that an asynchronous call is done.
+/// The present attempt at the thread's work.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Attempt {
+    /// Arrival, from which the deadline counts.
+    pub(super) arrived: Time,
+    /// It has received a processor.
+    pub(super) dispatched: bool,
+    /// Number of attempts before.
+    pub(super) retries: u32,
+}
+
+/// Replies to asynchronous requests.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Replies {
+    /// Outstanding replies to this thread.
+    pub(super) outstanding: u32,
+    /// Thread that expects a reply when this one ends.
+    pub(super) parent: Option<Parent>,
+}
+
+/// Sender of the asynchronous request that started a thread.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parent {
     pub(super) thread: usize,
-    pub(super) life: u32,
+    pub(super) generation: u32,
     pub(super) host: usize,
     pub(super) reply_bytes: u64,
 }
 
 impl Segment {
-    /// The same at another host that the thread goes to: with the work that is left.
-    pub(super) fn taken_along(self) -> Self {
+    /// Returns the segment as it continues on another host: with the remaining work.
+    pub(super) fn on_another_host(self) -> Self {
         Self {
             done: self.done + self.received,
             received: 0,
@@ -128,7 +152,7 @@ impl Segment {
         }
     }
 
-    /// What it asks for by itself, in the terms of the scheduler that it asks.
+    /// Returns its own claim, translated for a scheduler of this kind.
     pub(super) fn claim(&self, kind: ParameterKind, now: Time) -> Claim {
         let defaults = TranslationDefaults {
             now,
@@ -169,7 +193,7 @@ impl Thread<'_> {
                 stream: 0,
                 job: 0,
             },
-            life: 0,
+            generation: 0,
             state: State::Free,
             host: 0,
             slot: Slot(0),
@@ -178,23 +202,19 @@ impl Thread<'_> {
             segments: Vec::new(),
             remaining: 0,
             held: Vec::new(),
-            ending: None,
-            unwinding_to: None,
-            arrived: Time(0),
-            dispatched: false,
-            retries: 0,
-            outstanding: 0,
+            unwinding: Unwinding::default(),
+            attempt: Attempt::default(),
+            replies: Replies::default(),
             pauses: 0,
-            parent: None,
             random: Random::of([0; 4]),
         }
     }
 
-    /// Makes the record another thread's, with the memory that it has.
+    /// Reuses the record and its memory for another thread.
     pub(super) fn reuse(&mut self, id: ThreadId, host: usize, random: Random) {
         *self = Self {
             id,
-            life: self.life.wrapping_add(1),
+            generation: self.generation.wrapping_add(1),
             state: State::Travelling,
             host,
             pauses: self.pauses,
@@ -207,14 +227,14 @@ impl Thread<'_> {
     }
 
     pub(super) fn frame(&self) -> &Frame<'_> {
-        self.frames.last().expect("a thread that lives has a frame")
+        self.frames.last().expect("a live thread has a frame")
     }
 
     pub(super) fn segment(&self) -> &Segment {
-        self.segments.last().expect("a thread that lives has a segment")
+        self.segments.last().expect("a live thread has a segment")
     }
 
-    /// The innermost one of a host that it is on or will return to.
+    /// Returns the innermost segment of a host that the head is on or will return to.
     pub(super) fn segment_at(&self, host: usize) -> &Segment {
         let inner = self.frames.iter().rposition(|frame| frame.host == host);
         let above = inner.and_then(|inner| self.frames.get(inner + 1));
@@ -226,7 +246,12 @@ impl Thread<'_> {
         Duration::from_nanos(self.segment_at(host).received)
     }
 
-    /// It has had the processor for so long, in nanoseconds.
+    /// Returns the processor time of all its frames.
+    pub(super) fn processor_time(&self) -> Duration {
+        Duration::from_nanos(self.frames.iter().map(|frame| frame.received).sum())
+    }
+
+    /// Accounts for nanoseconds on a processor.
     pub(super) fn progress(&mut self, nanoseconds: u64) {
         self.remaining -= nanoseconds;
         if let Some(segment) = self.segments.last_mut() {
@@ -237,7 +262,7 @@ impl Thread<'_> {
         }
     }
 
-    /// Ends the innermost segments until there are so many.
+    /// Ends the innermost segments until `left` remain.
     pub(super) fn end_segments(&mut self, left: usize) {
         while self.segments.len() > left {
             let ended = self.segments.pop().map_or(0, |segment| segment.received);
@@ -247,7 +272,7 @@ impl Thread<'_> {
         }
     }
 
-    /// Leaves the innermost frame, which is a call's, and the segments that were begun in it.
+    /// Leaves the innermost frame, which is a call's, and the segments that began in it.
     pub(super) fn leave_frame(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
         let caller = self.frames.last_mut().expect("a call has a caller");
@@ -255,12 +280,12 @@ impl Thread<'_> {
         if caller.host == frame.host {
             self.end_segments(frame.segments);
         } else {
-            // A reply does not say how much was done: the caller's segment is as it was when its thread left.
+            // Replies do not carry the work that was done: the caller's segment is as it was at the call.
             self.segments.truncate(frame.segments);
         }
     }
 
-    /// The outermost operation that cannot be done in time any more if it takes what it is said to.
+    /// Returns the outermost operation that cannot meet its deadline, given its declared processor time.
     pub(super) fn hopeless(&self, now: Time) -> Option<usize> {
         let mut received = 0;
         let mut found = None;

@@ -1,126 +1,128 @@
+//! Events of a simulation, and the dispatch graph made of them.
+
 use alloc::vec::Vec;
 
 use crate::dynamic::Time;
 
-/// Something that happened to a distributable thread.
+/// An event of a distributable thread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Event {
-    /// When, in virtual time.
+    /// Virtual time.
     pub time: Time,
-    /// Where, as a place in the model.
+    /// Index of the host.
     pub host: u32,
-    /// To whom.
+    /// Thread.
     pub thread: ThreadId,
-    /// What.
+    /// Kind of the event.
     pub kind: EventKind,
 }
 
-/// Which distributable thread.
+/// Identity of a distributable thread.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ThreadId {
-    /// Whose: a place in the model.
+    /// Index of the task.
     pub task: u32,
-    /// Which of the task's streams, from 0; of a thread that another one started, that one's stream.
+    /// Stream of the task, from 0; for a thread that another one started, the stream of that one.
     pub stream: u32,
-    /// The how-manyth of the stream, from 0; of threads that others started, of the task.
+    /// Number in the stream, from 0; for a thread that another one started, number in the task.
     pub job: u32,
 }
 
-/// What happens to threads.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum EventKind {
-    /// It is there, and ready.
+    /// The thread began and is ready.
     Arrived,
-    /// Its arrival was dropped: the one before has not ended.
+    /// The arrival was dropped, because the previous thread has not ended.
     Skipped,
-    /// It runs on this processor, for the first time since it came to this host.
+    /// The thread runs for the first time since it came to this host.
     Started {
-        /// From 0.
+        /// Processor, from 0.
         processor: u32,
     },
-    /// It runs again.
+    /// The thread runs again.
     Resumed {
-        /// From 0.
+        /// Processor, from 0.
         processor: u32,
     },
-    /// It could run, but another one does.
+    /// The thread was preempted.
     Suspended,
-    /// It begins a nested segment.
+    /// The thread began a nested segment.
     SegmentBegun,
-    /// The parameters of its segment are others.
+    /// The thread changed the parameters of its segment.
     SegmentUpdated,
-    /// Its innermost segment has ended.
+    /// The thread ended its innermost segment.
     SegmentEnded,
-    /// It calls another host, and is on its way there.
+    /// The thread sent the request of a call to another host.
     Sent {
-        /// Where to.
+        /// Index of the called host.
         to: u32,
     },
-    /// Its call has arrived.
+    /// The request of the thread's call arrived.
     Received,
-    /// Its upcall is done, and it is on its way back.
+    /// The thread completed an upcall and sent the reply.
     Replied {
-        /// Where to.
+        /// Index of the caller's host.
         to: u32,
     },
-    /// It is back from a call.
+    /// The reply to the thread's call arrived.
     Returned,
-    /// It has started another one here.
+    /// The thread spawned another one here.
     Spawned {
-        /// That one.
+        /// Spawned thread.
         thread: ThreadId,
     },
-    /// A oneway or an asynchronous call is on its way.
+    /// The thread sent a oneway or asynchronous request.
     Posted {
-        /// The task that it starts a thread of.
+        /// Index of the task of which a thread is started.
         task: u32,
-        /// Where to.
+        /// Index of the host.
         to: u32,
     },
-    /// It waits for a resource.
+    /// The thread waits for a resource.
     Waiting {
-        /// Which, as a place in the model.
+        /// Index of the resource.
         resource: u32,
     },
-    /// A wait for a resource that would never end was refused: the owner waits for what this thread owns. The thread ends.
+    /// The thread was refused a resource: the wait would be a deadlock. The thread ends.
     Refused {
-        /// Which, as a place in the model.
+        /// Index of the resource.
         resource: u32,
     },
-    /// It has a resource.
+    /// The thread owns a resource.
     Locked {
-        /// Which, as a place in the model.
+        /// Index of the resource.
         resource: u32,
     },
-    /// It has given a resource back.
+    /// The thread released a resource.
     Unlocked {
-        /// Which, as a place in the model.
+        /// Index of the resource.
         resource: u32,
     },
-    /// It has the parameters of another one that waits for it, or of a ceiling.
+    /// The thread inherited the parameters of a waiter or of a ceiling.
     Inherited,
-    /// It sleeps, or waits for the replies to asynchronous calls.
+    /// The thread sleeps, or waits for the replies to asynchronous requests.
     Paused,
-    /// It can go on after that.
+    /// The sleep or the wait for replies ended.
     Woken,
-    /// Somebody cancels it.
+    /// The cancellation of the thread was requested.
     CancelAsked,
-    /// An operation of it (or all of it) is cancelled, for it would miss its deadline.
+    /// An operation of the thread, or the thread, is cancelled because it would miss its deadline.
     OperationCancelled,
-    /// It will try that operation again.
+    /// The thread will retry that operation.
     Retried,
-    /// It ended cancelled.
+    /// The thread ended by cancellation.
     Cancelled,
-    /// It is done.
+    /// The thread completed its steps.
     Completed,
-    /// And was in time.
+    /// The completed thread met its deadline.
     DeadlineMet,
-    /// And was not.
+    /// The completed thread missed its deadline.
     DeadlineMissed,
 }
 
 impl EventKind {
-    /// Its name, as `Started`.
+    /// Returns the name of the variant, such as `Started`.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Arrived => "Arrived",
@@ -154,7 +156,7 @@ impl EventKind {
         }
     }
 
-    /// Whether a thread that ran does not any more.
+    /// Returns whether a running thread stops running.
     pub const fn gives_up_processor(&self) -> bool {
         matches!(
             self,
@@ -170,44 +172,44 @@ impl EventKind {
     }
 }
 
-/// Gets every event as it happens.
+/// Receives every event when it happens.
 pub trait Observer {
-    /// One more.
+    /// Receives an event.
     fn event(&mut self, event: Event);
 }
 
-/// Drops them: statistics are kept anyway.
+/// Ignores events; statistics are kept anyway.
 impl Observer for () {
     fn event(&mut self, _: Event) {}
 }
 
-/// Keeps them all.
+/// Keeps all events.
 impl Observer for Vec<Event> {
     fn event(&mut self, event: Event) {
         self.push(event);
     }
 }
 
-/// Who ran where from when to when.
+/// An interval in which a thread ran on a processor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Run {
-    /// The host, as a place in the model.
+    /// Index of the host.
     pub host: u32,
-    /// The thread.
+    /// Thread.
     pub thread: ThreadId,
-    /// Since when.
+    /// Beginning.
     pub from: Time,
-    /// Until when.
+    /// End.
     pub to: Time,
-    /// What ended it; `None`: it still ran at the end of the trace.
+    /// Event that ended it; `None`: the thread still ran at the end of the trace.
     pub end: Option<EventKind>,
 }
 
-/// The dispatch graph of a trace: all runs, in the order of their beginnings. Runs that took no time are left out, unless `all`.
-/// What still runs is taken to run until `until`.
+/// Returns the dispatch graph of a trace: all runs, in the order of their beginnings. Runs without duration
+/// are omitted unless `all`. Runs that have not ended end at `until`.
 pub fn dispatch_graph(events: &[Event], until: Time, all: bool) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    // The runs that have not ended: no more than there are processors.
+    // Runs that have not ended: at most one per processor.
     let mut open: Vec<usize> = Vec::new();
     for event in events {
         match event.kind {
@@ -222,7 +224,7 @@ pub fn dispatch_graph(events: &[Event], until: Time, all: bool) -> Vec<Run> {
                 });
             }
             kind if kind.gives_up_processor() => {
-                let own = |place: &usize| runs[*place].thread == event.thread;
+                let own = |index: &usize| runs[*index].thread == event.thread;
                 if let Some(found) = open.iter().position(own) {
                     let run = &mut runs[open.swap_remove(found)];
                     (run.to, run.end) = (event.time, Some(kind));

@@ -1,4 +1,4 @@
-//! Models that cannot be simulated say why.
+//! Errors of invalid models.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use crate::support::*;
 
 fn problem(model: &Model) -> String {
     match Simulation::new(model, 1, |_| standard("EDF").unwrap()) {
-        Ok(_) => String::from("it is accepted"),
+        Ok(_) => String::from("accepted"),
         Err(error) => error.to_string(),
     }
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn each_problem_is_described() {
     let base = hosts(1, vec![once("t", 0, 1, vec![compute(1)])]);
     let with = |change: &dyn Fn(&mut Model)| {
         let mut model = base.clone();
@@ -37,7 +37,7 @@ fn what_is_wrong_is_named() {
         ),
         (
             with(&|model| model.links = vec![(0, 7, Link::default())]),
-            "host 7, which is not there",
+            "host 7, which does not exist",
         ),
         (with(&|model| model.tasks[0].hosts.clear()), "begins on no host"),
         (
@@ -46,7 +46,7 @@ fn what_is_wrong_is_named() {
         ),
         (
             with(&|model| model.cancellations = vec![Cancellation { at: at(0), task: 3 }]),
-            "task 3, which is not there",
+            "task 3, which does not exist",
         ),
         (
             with(&|model| {
@@ -57,28 +57,34 @@ fn what_is_wrong_is_named() {
             }),
             "longer than 0",
         ),
-        (steps(vec![Step::End]), "was not begun"),
-        (steps(vec![Step::Unlock(0)]), "did not lock"),
-        (steps(vec![Step::Lock(0)]), "locks resource 0, which is not there"),
-        (steps(vec![Step::call(1, [])]), "host 1, which is not there"),
-        (steps(vec![Step::Spawn { task: 4 }]), "task 4, which is not there"),
-        (steps(vec![Step::Oneway(start)]), "arrives by itself"),
+        (steps(vec![Step::End]), "does not begin"),
+        (steps(vec![Step::Unlock(0)]), "does not lock"),
+        (
+            steps(vec![Step::Lock(0)]),
+            "locks resource 0, which does not exist",
+        ),
+        (steps(vec![Step::call(1, [])]), "host 1, which does not exist"),
+        (
+            steps(vec![Step::Spawn { task: 4 }]),
+            "task 4, which does not exist",
+        ),
+        (steps(vec![Step::Oneway(start)]), "has its own arrivals"),
         (
             steps(vec![Step::Compute(Work {
                 time: MS,
                 least: 2.0,
                 most: 1.0,
             })]),
-            "no possible time",
+            "invalid time",
         ),
     ];
-    for (said, expected) in cases {
-        assert!(said.contains(expected), "{said:?} does not say {expected:?}");
+    for (found, expected) in cases {
+        assert!(found.contains(expected), "{found:?}, expected {expected:?}");
     }
 }
 
 #[test]
-fn threads_without_end_are_refused() {
+fn tasks_that_start_themselves_are_refused() {
     let mut tasks = vec![
         once("a", 0, 1, vec![Step::Spawn { task: 1 }]),
         once("b", 0, 1, vec![Step::Spawn { task: 0 }]),

@@ -1,15 +1,23 @@
+//! The simulation: a queue of events in virtual time, and the state of hosts and threads.
+
+mod arrivals;
+mod dispatch;
+mod resources;
+mod steps;
+mod unwinding;
+
 use alloc::{boxed::Box, collections::BinaryHeap, vec::Vec};
-use core::{cmp::Reverse, mem, time::Duration};
+use core::{cmp::Reverse, mem};
 
 use crate::dynamic::{Scheduler, Slot, Time};
 
 use super::{
     Event, EventKind, Model, ModelError, Observer, Statistics, TaskStatistics,
-    arrivals::Stream,
     host::HostState,
     links::Links,
     thread::{State, Thread},
 };
+use arrivals::Stream;
 
 /// A model in virtual time.
 ///
@@ -21,9 +29,10 @@ use super::{
 /// let second = Duration::from_secs(1);
 /// let mut model = Model { hosts: vec![Host::new("here"), Host::new("there")], ..Model::default() };
 /// for (name, importance) in [("minor", 1), ("major", 2)] {
+///     let compute = Step::compute(second);
 ///     let mut task = Task::new(name);
 ///     task.parameters = Some(Parameters { importance, ..Parameters::default() });
-///     task.steps = vec![Step::compute(second), Step::call(1, [Step::compute(second)]), Step::compute(second)];
+///     task.steps = vec![compute.clone(), Step::call(1, [compute.clone()]), compute];
 ///     model.tasks.push(task);
 /// }
 ///
@@ -32,52 +41,53 @@ use super::{
 /// simulation.run_until(Time(10_000_000_000), &mut events);
 /// let statistics = simulation.finish();
 /// assert_eq!(statistics.tasks[1].response.max(), Some(3_000_000_000));
-/// // The minor one runs while the major one is away, and is away while that runs again.
+/// // The minor thread computes while the major one is on the other host, and vice versa.
 /// assert_eq!(statistics.tasks[0].response.max(), Some(4_000_000_000));
 /// # Ok::<(), punctual_sched::simulator::ModelError>(())
 /// ```
 pub struct Simulation<'m> {
-    pub(super) model: &'m Model,
-    pub(super) seed: u64,
-    pub(super) now: Time,
-    queue: BinaryHeap<Reverse<(Time, u64, What)>>,
+    model: &'m Model,
+    seed: u64,
+    now: Time,
+    queue: BinaryHeap<Reverse<(Time, u64, Occurrence)>>,
     sequence: u64,
-    pub(super) hosts: Vec<HostState>,
-    pub(super) links: Links,
-    pub(super) threads: Vec<Thread<'m>>,
-    pub(super) free: Vec<usize>,
-    pub(super) streams: Vec<Stream>,
-    /// How many threads of each task others have started.
-    pub(super) started: Vec<u32>,
-    /// Hosts on which something happened at this time.
+    hosts: Vec<HostState>,
+    links: Links,
+    threads: Vec<Thread<'m>>,
+    free: Vec<usize>,
+    streams: Vec<Stream>,
+    /// Number of threads of each task that other threads have started.
+    started: Vec<u32>,
+    /// Hosts to reschedule at the present time.
     listed: Vec<usize>,
-    pub(super) chosen: Vec<Slot>,
-    pub(super) statistics: Statistics,
+    chosen: Vec<Slot>,
+    statistics: Statistics,
 }
 
-/// What happens at a time. Of what happens at the same time, what was known first comes first.
+/// Entry of the event queue. Simultaneous ones happen in the order in which they were queued.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) enum What {
-    /// The next one of a stream.
+enum Occurrence {
+    /// The next arrival of a stream.
     Arrival { stream: usize },
-    /// A host is to look again.
+    /// A computation ends on a host, or its scheduler reconsiders.
     Alarm { host: usize },
     /// A thread's head arrives with a request.
     Request { thread: usize, host: usize },
-    /// Or with a reply.
+    /// A thread's head arrives with a reply.
     Reply { thread: usize },
-    /// A thread that a message starts.
+    /// The request that starts a thread arrives.
     Start { thread: usize },
-    /// The reply to an asynchronous call.
-    Answer { thread: usize, life: u32 },
-    /// A thread has slept long enough.
+    /// The reply to an asynchronous request arrives.
+    AsyncReply { thread: usize, generation: u32 },
+    /// The pause of a thread ends.
     Wake { thread: usize, pauses: u32 },
-    /// Somebody outside cancels.
+    /// A cancellation from outside.
     Cancel { task: usize },
 }
 
 impl<'m> Simulation<'m> {
-    /// A model before anything has happened in it. `scheduler` makes each host's, which is named by its place in the model.
+    /// Creates a simulation at time 0. `scheduler` creates the scheduler of each host, given the host's index
+    /// in the model.
     ///
     /// # Errors
     /// [`Model::check`].
@@ -88,16 +98,14 @@ impl<'m> Simulation<'m> {
     ) -> Result<Self, ModelError> {
         model.check()?;
         let schedulers = (0..model.hosts.len()).map(scheduler);
+        let hosts = model.hosts.iter().zip(schedulers);
         let mut simulation = Self {
             model,
             seed,
             now: Time(0),
             queue: BinaryHeap::new(),
             sequence: 0,
-            hosts: model
-                .hosts
-                .iter()
-                .zip(schedulers)
+            hosts: hosts
                 .map(|(host, scheduler)| HostState::new(host, &model.resources, scheduler))
                 .collect(),
             links: Links::of(model),
@@ -113,52 +121,48 @@ impl<'m> Simulation<'m> {
             },
         };
         for cancellation in &model.cancellations {
-            simulation.at(
-                cancellation.at,
-                What::Cancel {
-                    task: cancellation.task,
-                },
-            );
+            let task = cancellation.task;
+            simulation.queue_at(cancellation.at, Occurrence::Cancel { task });
         }
         for task in 0..model.tasks.len() {
-            simulation.streams_of(task);
+            simulation.create_streams(task);
         }
         Ok(simulation)
     }
 
-    /// The virtual time.
+    /// Returns the virtual time.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Lets happen what happens until then, that moment included.
+    /// Runs the simulation up to and including the time `until`.
     pub fn run_until(&mut self, until: Time, observer: &mut dyn Observer) {
         while let Some(Reverse((time, ..))) = self.queue.peek() {
             if *time > until {
                 break;
             }
             self.now = *time;
-            // Everything of one time happens before anybody is dispatched; that may make more of the same time.
-            while let Some(Reverse((_, _, what))) = self.pop_now() {
+            // All simultaneous occurrences are handled before any host is rescheduled.
+            while let Some(Reverse((_, _, occurrence))) = self.pop_due() {
                 self.statistics.events += 1;
-                self.happen(what, observer);
+                self.handle(occurrence, observer);
             }
             let mut listed = mem::take(&mut self.listed);
             for host in listed.drain(..) {
                 self.hosts[host].listed = false;
-                self.look_at(host, observer);
+                self.reschedule(host, observer);
             }
-            // Looking at one host lists others only for what travels, and that comes through the queue.
+            // Hosts affect one another only by messages, which are queued.
             listed.append(&mut self.listed);
             self.listed = listed;
         }
         self.now = self.now.max(until);
         for host in &mut self.hosts {
-            host.count(&mut self.threads, self.now);
+            host.account(&mut self.threads, self.now);
         }
     }
 
-    /// What came of it until now.
+    /// Ends the simulation and returns its statistics.
     pub fn finish(mut self) -> Statistics {
         for thread in self.threads.iter().filter(|thread| thread.state != State::Free) {
             let task = &mut self.statistics.tasks[thread.id.task as usize];
@@ -167,24 +171,23 @@ impl<'m> Simulation<'m> {
                 .is_some_and(|deadline| deadline < self.now);
             if overdue {
                 task.overdue += 1;
-                task.dispatched_and_missed += u64::from(thread.dispatched);
+                task.dispatched_and_missed += u64::from(thread.attempt.dispatched);
             } else {
                 task.unfinished += 1;
             }
-            let had: u64 = thread.frames.iter().map(|frame| frame.received).sum();
-            task.processor_time += Duration::from_nanos(had);
+            task.processor_time += thread.processor_time();
         }
         self.statistics.hosts = self.hosts.iter().map(|host| host.statistics).collect();
         self.statistics.until = self.now;
         self.statistics
     }
 
-    pub(super) fn at(&mut self, time: Time, what: What) {
+    fn queue_at(&mut self, time: Time, occurrence: Occurrence) {
         self.sequence += 1;
-        self.queue.push(Reverse((time, self.sequence, what)));
+        self.queue.push(Reverse((time, self.sequence, occurrence)));
     }
 
-    fn pop_now(&mut self) -> Option<Reverse<(Time, u64, What)>> {
+    fn pop_due(&mut self) -> Option<Reverse<(Time, u64, Occurrence)>> {
         let Reverse((time, ..)) = self.queue.peek()?;
         if *time > self.now {
             return None;
@@ -192,13 +195,14 @@ impl<'m> Simulation<'m> {
         self.queue.pop()
     }
 
-    pub(super) fn list(&mut self, host: usize) {
+    /// Lists a host to be rescheduled at the present time.
+    fn list(&mut self, host: usize) {
         if !mem::replace(&mut self.hosts[host].listed, true) {
             self.listed.push(host);
         }
     }
 
-    pub(super) fn report(&self, thread: usize, kind: EventKind, observer: &mut dyn Observer) {
+    fn report(&self, thread: usize, kind: EventKind, observer: &mut dyn Observer) {
         let thread = &self.threads[thread];
         observer.event(Event {
             time: self.now,
@@ -208,56 +212,58 @@ impl<'m> Simulation<'m> {
         });
     }
 
-    fn happen(&mut self, what: What, observer: &mut dyn Observer) {
-        match what {
-            What::Arrival { stream } => self.arrive(stream, observer),
-            What::Alarm { host } => {
+    fn handle(&mut self, occurrence: Occurrence, observer: &mut dyn Observer) {
+        match occurrence {
+            Occurrence::Arrival { stream } => self.arrive(stream, observer),
+            Occurrence::Alarm { host } => {
                 if self.hosts[host].alarm == Some(self.now) {
                     self.hosts[host].alarm = None;
                     self.list(host);
                 }
             }
-            What::Request { thread, host } => {
+            Occurrence::Request { thread, host } => {
                 self.threads[thread].host = host;
                 self.report(thread, EventKind::Received, observer);
-                self.arrived(thread, observer);
+                self.arrive_on_host(thread, observer);
             }
-            What::Reply { thread } => {
+            Occurrence::Reply { thread } => {
                 let host = self.threads[thread].frame().host;
                 self.threads[thread].host = host;
                 self.report(thread, EventKind::Returned, observer);
-                self.arrived(thread, observer);
+                self.arrive_on_host(thread, observer);
             }
-            What::Start { thread } => {
+            Occurrence::Start { thread } => {
                 self.report(thread, EventKind::Arrived, observer);
-                self.ready(thread);
+                self.make_ready(thread);
             }
-            What::Answer { thread, life } => self.answered(thread, life, observer),
-            What::Wake { thread, pauses } => {
+            Occurrence::AsyncReply { thread, generation } => {
+                self.receive_async_reply(thread, generation, observer);
+            }
+            Occurrence::Wake { thread, pauses } => {
                 let asleep = &self.threads[thread];
                 if asleep.state == State::Paused && asleep.pauses == pauses {
                     self.report(thread, EventKind::Woken, observer);
-                    self.ready(thread);
+                    self.make_ready(thread);
                 }
             }
-            What::Cancel { task } => self.cancel(task, observer),
+            Occurrence::Cancel { task } => self.cancel(task, observer),
         }
     }
 
-    /// Its head is on another host than before, where it is in another segment.
-    fn arrived(&mut self, thread: usize, observer: &mut dyn Observer) {
+    /// Continues a thread whose head has arrived with a message, in another segment.
+    fn arrive_on_host(&mut self, thread: usize, observer: &mut dyn Observer) {
         self.rebase(thread, observer);
-        self.ready(thread);
+        self.make_ready(thread);
     }
 
-    /// Tells its host's scheduler that it is ready.
-    pub(super) fn ready(&mut self, place: usize) {
-        let host = self.threads[place].host;
+    /// Reports a thread to its host's scheduler as ready.
+    fn make_ready(&mut self, index: usize) {
+        let host = self.threads[index].host;
         let state = &mut self.hosts[host];
-        let slot = state.slot(place);
-        let thread = &mut self.threads[place];
+        let slot = state.assign_slot(index);
+        let thread = &mut self.threads[index];
         (thread.state, thread.slot) = (State::Ready, slot);
-        let claim = state.claim(thread, place, self.now);
+        let claim = state.claim(thread, index, self.now);
         state
             .scheduler
             .ready(slot, &claim.parameters, claim.received, self.now);
@@ -265,13 +271,13 @@ impl<'m> Simulation<'m> {
         self.list(host);
     }
 
-    /// Tells its host's scheduler that it is not ready any more, and takes its processor.
-    pub(super) fn leave(&mut self, place: usize, state: State) {
-        let thread = &mut self.threads[place];
+    /// Reports a thread to its host's scheduler as no longer ready, and takes away its processor.
+    fn make_unready(&mut self, index: usize, state: State) {
+        let thread = &mut self.threads[index];
         let host = &mut self.hosts[thread.host];
         debug_assert_eq!(thread.state, State::Ready);
         host.scheduler.remove(thread.slot, self.now);
-        host.free(thread.slot);
+        host.free_slot(thread.slot);
         host.undecided = true;
         if let Some(processor) = thread.processor.take() {
             host.processors[processor].thread = None;
@@ -279,14 +285,14 @@ impl<'m> Simulation<'m> {
         thread.state = state;
     }
 
-    /// Its parameters are others: a scheduling point.
-    pub(super) fn update(&mut self, place: usize) {
-        let thread = &self.threads[place];
+    /// Reports changed parameters of a thread to its host's scheduler if it is ready: a scheduling point.
+    fn update(&mut self, index: usize) {
+        let thread = &self.threads[index];
         if thread.state != State::Ready {
             return;
         }
         let host = &mut self.hosts[thread.host];
-        let claim = host.claim(thread, place, self.now);
+        let claim = host.claim(thread, index, self.now);
         host.scheduler
             .update(thread.slot, &claim.parameters, claim.received, self.now);
         host.undecided = true;
@@ -294,13 +300,13 @@ impl<'m> Simulation<'m> {
         self.list(host);
     }
 
-    pub(super) fn release(&mut self, place: usize) {
-        let thread = &mut self.threads[place];
-        let had: u64 = thread.frames.iter().map(|frame| frame.received).sum();
-        self.statistics.tasks[thread.id.task as usize].processor_time += Duration::from_nanos(had);
+    /// Frees the record of a thread that has ended.
+    fn free(&mut self, index: usize) {
+        let thread = &mut self.threads[index];
+        self.statistics.tasks[thread.id.task as usize].processor_time += thread.processor_time();
         thread.state = State::Free;
         thread.frames.clear();
         thread.segments.clear();
-        self.free.push(place);
+        self.free.push(index);
     }
 }

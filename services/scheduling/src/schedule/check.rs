@@ -7,7 +7,7 @@ use punctual_toml::{Key, Problem, distinct};
 
 use crate::{Activity, Adapter, Class, Object, Pool, Schedule, Step, error::list};
 
-pub(crate) fn check(schedule: &Schedule) -> Result<(), Problem> {
+pub(super) fn check(schedule: &Schedule) -> Result<(), Problem> {
     let root = Key::default();
     if schedule.hosts.is_empty() {
         return root.name("hosts").problem("name at least one host");

@@ -1,21 +1,26 @@
+//! Dispatch: the choice of the threads that run on a host.
+
 use core::mem;
 
 use crate::dynamic::Slot;
 
-use super::{EventKind, Observer, Shedding, Simulation, engine::What};
+use super::{
+    super::{EventKind, Observer, Shedding},
+    Occurrence, Simulation,
+};
 
-/// Who runs: what a host does at a time at which something happened on it.
 impl Simulation<'_> {
-    /// Lets the right threads of a host run until there is nothing more to do at this time.
-    pub(super) fn look_at(&mut self, host: usize, observer: &mut dyn Observer) {
+    /// Dispatches the threads of a host until nothing more happens there at the present time.
+    pub(super) fn reschedule(&mut self, host: usize, observer: &mut dyn Observer) {
         let now = self.now;
-        self.hosts[host].count(&mut self.threads, now);
+        self.hosts[host].account(&mut self.threads, now);
         if self.hosts[host].reconsider_at.is_some_and(|at| at <= now) {
             self.hosts[host].undecided = true;
         }
         self.finish_computations(host, observer);
         loop {
-            // Who comes while an operation is being cancelled is seen after that, and before the next one is.
+            // Threads that become ready during a cancellation are considered after it, and before the next
+            // one.
             while self.hosts[host].undecided && self.hosts[host].cancels_until <= now {
                 self.decide(host, observer);
             }
@@ -30,12 +35,13 @@ impl Simulation<'_> {
         if let Some(next) = next
             && self.hosts[host].alarm != Some(next)
         {
-            self.at(next, What::Alarm { host });
+            self.queue_at(next, Occurrence::Alarm { host });
         }
         self.hosts[host].alarm = next;
     }
 
-    /// What ends now has ended before anything else that happens now: its thread goes on to its next scheduling point.
+    /// Takes threads whose computations end now to their next scheduling points, before anything else
+    /// happens.
     fn finish_computations(&mut self, host: usize, observer: &mut dyn Observer) {
         let mut undecided = self.hosts[host].undecided;
         for processor in 0..self.hosts[host].processors.len() {
@@ -50,6 +56,7 @@ impl Simulation<'_> {
         self.hosts[host].undecided = undecided;
     }
 
+    /// Dispatches the threads that the scheduler chooses, and suspends all others.
     fn decide(&mut self, host: usize, observer: &mut dyn Observer) {
         let now = self.now;
         let state = &mut self.hosts[host];
@@ -61,7 +68,7 @@ impl Simulation<'_> {
         let mut chosen = mem::take(&mut self.chosen);
         state.decide(&self.threads, now, &mut chosen);
         let costs = self.model.hosts[host].costs;
-        self.hosts[host].overhead(0, now, costs.decision);
+        self.hosts[host].add_overhead(0, now, costs.decision);
         self.suspend_others(host, &chosen, observer);
         for slot in &chosen {
             let Some(thread) = self.hosts[host].slots[slot.0 as usize] else {
@@ -70,24 +77,24 @@ impl Simulation<'_> {
             if self.threads[thread].processor.is_some() {
                 continue;
             }
-            let life = self.threads[thread].life;
-            let Some(processor) = self.hosts[host].processor_for(thread, life) else {
+            let generation = self.threads[thread].generation;
+            let Some(processor) = self.hosts[host].processor_for(thread, generation) else {
                 break;
             };
             if self.is_checked(thread) {
-                self.hosts[host].overhead(processor, now, costs.check);
-                if let Some(depth) = self.sheds(thread) {
-                    let until = self.hosts[host].overhead(processor, now, costs.cancellation);
+                self.hosts[host].add_overhead(processor, now, costs.check);
+                if let Some(depth) = self.shed_operation(thread) {
+                    let until = self.hosts[host].add_overhead(processor, now, costs.cancellation);
                     self.hosts[host].cancels_until = until;
                     self.shed(thread, depth, observer);
-                    // Somebody else is to run instead.
+                    // Another thread runs instead.
                     break;
                 }
             }
-            self.hosts[host].dispatch(processor, thread, life, now, costs.hand_over);
+            self.hosts[host].dispatch(processor, thread, generation, now, costs.hand_over);
             let thread_state = &mut self.threads[thread];
             thread_state.processor = Some(processor);
-            thread_state.dispatched = true;
+            thread_state.attempt.dispatched = true;
             let frame = thread_state.frames.last_mut().expect("it is ready");
             let processor = processor as u32;
             let kind = if mem::replace(&mut frame.started, true) {
@@ -117,14 +124,15 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether it is looked at if it can be in time before it is dispatched. What computes already is not at a scheduling point.
+    /// Returns whether a thread is checked for its deadline before dispatch. A thread within a computation is
+    /// not at a scheduling point.
     fn is_checked(&self, thread: usize) -> bool {
         let state = &self.threads[thread];
-        self.model.shedding != Shedding::None && state.remaining == 0 && state.unwinding_to.is_none()
+        self.model.shedding != Shedding::None && state.remaining == 0 && state.unwinding.to.is_none()
     }
 
-    /// The operation that is to be cancelled instead of being dispatched.
-    fn sheds(&self, thread: usize) -> Option<usize> {
+    /// Returns the operation that is cancelled instead of being dispatched.
+    fn shed_operation(&self, thread: usize) -> Option<usize> {
         let state = &self.threads[thread];
         match self.model.shedding {
             Shedding::None => None,

@@ -1,30 +1,35 @@
+//! Steps: the actions of a thread between its computations.
+
 use core::{mem, time::Duration};
 
-use crate::dynamic::{ParameterKind, Time};
+use crate::dynamic::{ParameterKind, Utility, nanoseconds};
 
 use super::{
-    Call, EventKind, Observer, Simulation, Start, Step, Work,
-    engine::What,
-    host::nanoseconds,
-    thread::{Frame, Segment, State},
+    super::{
+        Call, EventKind, Observer, Start, Step, Work,
+        thread::{Frame, Segment, State},
+    },
+    Occurrence, Simulation,
 };
 
-/// What a thread does between two computations.
 impl<'m> Simulation<'m> {
-    /// Its next step. It runs, and has nothing to compute.
+    /// Executes the next step of a running thread that has nothing to compute.
     pub(super) fn step(&mut self, thread: usize, observer: &mut dyn Observer) {
-        if self.threads[thread].ending.is_some() && self.threads[thread].unwinding_to.is_none() {
-            self.threads[thread].unwinding_to = Some(0);
+        if self.threads[thread].unwinding.ending.is_some() && self.threads[thread].unwinding.to.is_none() {
+            self.threads[thread].unwinding.to = Some(0);
         }
-        if self.threads[thread].unwinding_to.is_some() {
+        if self.threads[thread].unwinding.to.is_some() {
             let host = self.threads[thread].host;
             let cost = self.model.hosts[host].costs.cancellation;
             if let Some(processor) = self.threads[thread].processor {
-                self.hosts[host].overhead(processor, self.now, cost);
+                self.hosts[host].add_overhead(processor, self.now, cost);
             }
             return self.unwind(thread, observer);
         }
-        let frame = self.threads[thread].frames.last_mut().expect("it runs");
+        let frame = self.threads[thread]
+            .frames
+            .last_mut()
+            .expect("a running thread has a frame");
         let delay = mem::take(&mut frame.delay);
         if !delay.is_zero() {
             return self.pause(thread, delay, observer);
@@ -65,9 +70,9 @@ impl<'m> Simulation<'m> {
             Step::Call(call) => self.call(thread, call, observer),
             Step::Oneway(start) => self.post(thread, start, None, observer),
             Step::Async(start) => self.post(thread, start, Some(start.reply_bytes), observer),
-            Step::Await if self.threads[thread].outstanding == 0 => {}
+            Step::Await if self.threads[thread].replies.outstanding == 0 => {}
             Step::Await => {
-                self.leave(thread, State::Awaiting);
+                self.make_unready(thread, State::Awaiting);
                 self.report(thread, EventKind::Paused, observer);
             }
             Step::Spawn { task } => {
@@ -75,7 +80,7 @@ impl<'m> Simulation<'m> {
                 let id = self.threads[spawned].id;
                 self.report(thread, EventKind::Spawned { thread: id }, observer);
                 self.report(spawned, EventKind::Arrived, observer);
-                self.ready(spawned);
+                self.make_ready(spawned);
             }
             Step::Lock(resource) => self.lock(thread, *resource, observer),
             Step::Unlock(resource) => self.unlock(thread, *resource, observer),
@@ -84,22 +89,23 @@ impl<'m> Simulation<'m> {
         }
     }
 
+    /// Draws the processor time of a computation.
     fn compute(&mut self, thread: usize, work: &Work) {
         let state = &mut self.threads[thread];
-        let share = if work.least < work.most {
+        let factor = if work.least < work.most {
             work.least + (work.most - work.least) * state.random.share()
         } else {
             work.least
         };
         let time = nanoseconds(work.time);
-        state.remaining = if share == 1.0 {
+        state.remaining = if factor == 1.0 {
             time
         } else {
-            (time as f64 * share) as u64
+            (time as f64 * factor) as u64
         };
     }
 
-    /// What the scheduler takes where the thread is.
+    /// Returns the parameter kind of the scheduler where the thread is.
     fn kind_at(&self, thread: usize) -> ParameterKind {
         self.hosts[self.threads[thread].host].scheduler.kind()
     }
@@ -110,19 +116,20 @@ impl<'m> Simulation<'m> {
     }
 
     pub(super) fn pause(&mut self, thread: usize, time: Duration, observer: &mut dyn Observer) {
-        self.leave(thread, State::Paused);
+        self.make_unready(thread, State::Paused);
         self.report(thread, EventKind::Paused, observer);
-        self.alarm(thread, time);
+        self.wake_after(thread, time);
     }
 
-    /// Wakes a paused thread later.
-    pub(super) fn alarm(&mut self, thread: usize, time: Duration) {
+    /// Queues the end of a pause.
+    pub(super) fn wake_after(&mut self, thread: usize, time: Duration) {
         let state = &mut self.threads[thread];
         state.pauses += 1;
         let pauses = state.pauses;
-        self.at(self.now + time, What::Wake { thread, pauses });
+        self.queue_at(self.now + time, Occurrence::Wake { thread, pauses });
     }
 
+    /// Makes a two-way call.
     fn call(&mut self, thread: usize, call: &'m Call, observer: &mut dyn Observer) {
         let state = &mut self.threads[thread];
         let (from, to) = (
@@ -134,7 +141,7 @@ impl<'m> Simulation<'m> {
         frame.estimate = nanoseconds(Step::execution_time(&call.steps));
         frame.reply_bytes = call.reply_bytes;
         if from == to {
-            // Collocated: the calling thread serves it, and nobody is asked. It has a processor already.
+            // A collocated call is executed by the calling thread, without a scheduling point.
             frame.started = true;
             state.frames.push(frame);
             return;
@@ -143,46 +150,52 @@ impl<'m> Simulation<'m> {
             .links
             .arrival((from, to), call.request_bytes, self.now, &mut state.random);
         self.report(thread, EventKind::Sent { to: to as u32 }, observer);
-        self.leave(thread, State::Travelling);
+        self.make_unready(thread, State::Travelling);
         let state = &mut self.threads[thread];
-        let segment = state.segment().taken_along();
+        let segment = state.segment().on_another_host();
         state.segments.push(segment);
         state.frames.push(frame);
-        self.at(arrives, What::Request { thread, host: to });
+        self.queue_at(arrives, Occurrence::Request { thread, host: to });
     }
 
+    /// Sends a oneway or asynchronous request.
     fn post(&mut self, thread: usize, start: &Start, reply: Option<u64>, observer: &mut dyn Observer) {
         let state = &mut self.threads[thread];
         let hosts = &self.model.tasks[start.task].hosts;
         let to = hosts[state.id.stream as usize % hosts.len()];
-        let way = (state.host, to);
+        let direction = (state.host, to);
         let arrives = self
             .links
-            .arrival(way, start.request_bytes, self.now, &mut state.random);
-        state.outstanding += u32::from(reply.is_some());
+            .arrival(direction, start.request_bytes, self.now, &mut state.random);
+        state.replies.outstanding += u32::from(reply.is_some());
         let kind = EventKind::Posted {
             task: start.task as u32,
             to: to as u32,
         };
         self.report(thread, kind, observer);
         let started = self.start(start.task, thread, false, arrives, reply);
-        self.at(arrives, What::Start { thread: started });
+        self.queue_at(arrives, Occurrence::Start { thread: started });
     }
 
-    /// The reply to an asynchronous call is here.
-    pub(super) fn answered(&mut self, thread: usize, life: u32, observer: &mut dyn Observer) {
+    /// Handles the reply to an asynchronous request.
+    pub(super) fn receive_async_reply(
+        &mut self,
+        thread: usize,
+        generation: u32,
+        observer: &mut dyn Observer,
+    ) {
         let state = &mut self.threads[thread];
-        if state.life != life || state.state == State::Free {
+        if state.generation != generation || state.state == State::Free {
             return;
         }
-        state.outstanding -= 1;
-        if state.state == State::Awaiting && state.outstanding == 0 {
+        state.replies.outstanding -= 1;
+        if state.state == State::Awaiting && state.replies.outstanding == 0 {
             self.report(thread, EventKind::Woken, observer);
-            self.ready(thread);
+            self.make_ready(thread);
         }
     }
 
-    /// The steps of the innermost frame are done.
+    /// Ends the innermost frame, whose steps are done.
     fn frame_done(&mut self, thread: usize, observer: &mut dyn Observer) {
         self.release_held(thread, observer);
         let state = &mut self.threads[thread];
@@ -197,7 +210,7 @@ impl<'m> Simulation<'m> {
         }
     }
 
-    /// Leaves the innermost frame, which is a call's; with the reply, if the caller is on another host.
+    /// Leaves the innermost frame, which is a call's, and sends the reply if the caller is on another host.
     pub(super) fn return_to_caller(&mut self, thread: usize, observer: &mut dyn Observer) {
         let state = &mut self.threads[thread];
         let segments = state.segments.len();
@@ -212,25 +225,28 @@ impl<'m> Simulation<'m> {
         }
         let arrives = self.links.arrival((here, to), bytes, self.now, &mut state.random);
         self.report(thread, EventKind::Replied { to: to as u32 }, observer);
-        self.leave(thread, State::Travelling);
-        self.at(arrives, What::Reply { thread });
+        self.make_unready(thread, State::Travelling);
+        self.queue_at(arrives, Occurrence::Reply { thread });
     }
 
+    /// Records the completion of a thread.
     fn completed(&mut self, thread: usize, observer: &mut dyn Observer) {
         let state = &self.threads[thread];
         let now = self.now;
         let task = &mut self.statistics.tasks[state.id.task as usize];
         let deadline = state.frames[0].deadline;
         let in_time = deadline.is_none_or(|deadline| now <= deadline);
-        task.response.record(nanoseconds(now.since(state.arrived)));
+        task.response
+            .record(nanoseconds(now.since(state.attempt.arrived)));
         if in_time {
             task.made += 1;
         } else {
             task.late += 1;
             task.dispatched_and_missed += 1;
         }
-        let utility = state.segments[0].parameters.utility;
-        task.utility += worth(utility.value, utility.decay, deadline, now);
+        let utility: Utility = state.segments[0].parameters.utility;
+        let late = deadline.map_or(Duration::ZERO, |deadline| now.since(deadline));
+        task.utility += u64::from(utility.worth(late));
         self.report(thread, EventKind::Completed, observer);
         if deadline.is_some() {
             let kind = if in_time {
@@ -243,31 +259,20 @@ impl<'m> Simulation<'m> {
         self.end(thread);
     }
 
-    /// The thread is no more.
+    /// Ends the thread.
     pub(super) fn end(&mut self, thread: usize) {
         if self.threads[thread].state == State::Ready {
-            self.leave(thread, State::Travelling);
+            self.make_unready(thread, State::Travelling);
         }
-        if let Some(parent) = self.threads[thread].parent.take() {
-            let way = (self.threads[thread].host, parent.host);
+        if let Some(parent) = self.threads[thread].replies.parent.take() {
+            let direction = (self.threads[thread].host, parent.host);
             let random = &mut self.threads[thread].random;
-            let arrives = self.links.arrival(way, parent.reply_bytes, self.now, random);
-            let (thread, life) = (parent.thread, parent.life);
-            self.at(arrives, What::Answer { thread, life });
+            let arrives = self
+                .links
+                .arrival(direction, parent.reply_bytes, self.now, random);
+            let (thread, generation) = (parent.thread, parent.generation);
+            self.queue_at(arrives, Occurrence::AsyncReply { thread, generation });
         }
-        self.release(thread);
+        self.free(thread);
     }
-}
-
-/// What it is worth to be done by now.
-fn worth(value: u32, decay: Duration, deadline: Option<Time>, now: Time) -> u64 {
-    let late = deadline.map_or(Duration::ZERO, |deadline| now.since(deadline));
-    if late.is_zero() {
-        return value.into();
-    }
-    let left = decay.saturating_sub(late);
-    if left.is_zero() {
-        return 0;
-    }
-    u64::try_from(u128::from(value) * left.as_nanos() / decay.as_nanos()).unwrap_or(0)
 }

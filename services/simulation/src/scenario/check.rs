@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use punctual_sched::dynamic::{STANDARD, standard};
 use punctual_toml::{Key, Problem, distinct};
 
-use crate::{ArrivalEntry, ProtocolEntry, Scenario, StepEntry, TaskEntry, build::Names};
+use super::build::Names;
+use crate::{ArrivalEntry, ProtocolEntry, Scenario, StepEntry, TaskEntry};
 
 pub(super) fn check(scenario: &Scenario) -> Result<(), Problem> {
     let root = Key::default();

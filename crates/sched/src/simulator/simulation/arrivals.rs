@@ -1,39 +1,42 @@
+//! Arrivals: creation of threads.
+
 use core::time::Duration;
 
-use crate::dynamic::Time;
+use crate::dynamic::{Time, nanoseconds};
 
 use super::{
-    Arrival, Event, EventKind, Observer, Overrun, Parameters, Simulation, ThreadId,
-    engine::What,
-    host::nanoseconds,
-    random::Random,
-    thread::{Frame, Parent, Segment, State, Thread},
+    super::{
+        Arrival, Event, EventKind, Observer, Overrun, Parameters, ThreadId,
+        random::Random,
+        thread::{Frame, Parent, Segment, State, Thread},
+    },
+    Occurrence, Simulation,
 };
 
-/// Arrivals of a task on a host.
+/// A stream of arrivals of a task on a host.
 #[derive(Debug)]
 pub(super) struct Stream {
     task: usize,
     number: u32,
     host: usize,
     jobs: u32,
-    /// The nominal time of the next arrival.
+    /// Nominal time of the next arrival, without jitter.
     next: Time,
     random: Random,
-    /// The last one's thread with its life.
+    /// Last thread, with its generation.
     last: Option<(usize, u32)>,
 }
 
-/// How threads come to be.
 impl Simulation<'_> {
-    pub(super) fn streams_of(&mut self, task: usize) {
-        let about = &self.model.tasks[task];
-        let count = about.hosts.len();
-        for (number, host) in about.hosts.iter().enumerate() {
+    /// Creates the streams of a task and queues their first arrivals.
+    pub(super) fn create_streams(&mut self, task: usize) {
+        let spec = &self.model.tasks[task];
+        let count = spec.hosts.len();
+        for (number, host) in spec.hosts.iter().enumerate() {
             let mut random = Random::of([self.seed, task as u64, number as u64, u64::MAX]);
-            let spread = about.spread.as_nanos() * number as u128 / count as u128;
+            let spread = spec.spread.as_nanos() * number as u128 / count as u128;
             let spread = Duration::from_nanos(u64::try_from(spread).unwrap_or(u64::MAX));
-            let first = match about.arrival {
+            let first = match spec.arrival {
                 Arrival::OnDemand => continue,
                 Arrival::Once { at } => at,
                 Arrival::Periodic { offset, .. } => offset,
@@ -44,7 +47,7 @@ impl Simulation<'_> {
             };
             let next = first + spread;
             let stream = self.streams.len();
-            let late = jitter(about.arrival, &mut random);
+            let delay = jitter(spec.arrival, &mut random);
             self.streams.push(Stream {
                 task,
                 number: number as u32,
@@ -54,14 +57,15 @@ impl Simulation<'_> {
                 random,
                 last: None,
             });
-            self.at(next + late, What::Arrival { stream });
+            self.queue_at(next + delay, Occurrence::Arrival { stream });
         }
     }
 
+    /// Handles an arrival, and queues the next one.
     pub(super) fn arrive(&mut self, stream: usize, observer: &mut dyn Observer) {
         let now = self.now;
         let state = &mut self.streams[stream];
-        let about = &self.model.tasks[state.task];
+        let spec = &self.model.tasks[state.task];
         let nominal = state.next;
         let id = ThreadId {
             task: state.task as u32,
@@ -70,7 +74,7 @@ impl Simulation<'_> {
         };
         let (host, last) = (state.host, state.last);
         state.jobs += 1;
-        let next = match about.arrival {
+        let next = match spec.arrival {
             Arrival::OnDemand | Arrival::Once { .. } => None,
             Arrival::Periodic { period, .. } => Some(nominal + period),
             Arrival::Sporadic { least, most, .. } => {
@@ -81,18 +85,18 @@ impl Simulation<'_> {
         };
         if let Some(next) = next {
             state.next = next;
-            let late = jitter(about.arrival, &mut state.random);
-            self.at((next + late).max(now), What::Arrival { stream });
+            let delay = jitter(spec.arrival, &mut state.random);
+            self.queue_at((next + delay).max(now), Occurrence::Arrival { stream });
         }
         let task = &mut self.statistics.tasks[id.task as usize];
         task.arrived += 1;
-        let busy = last.is_some_and(|(thread, life)| {
+        let busy = last.is_some_and(|(thread, generation)| {
             let thread = &self.threads[thread];
-            thread.life == life && thread.state != State::Free
+            thread.generation == generation && thread.state != State::Free
         });
-        if busy && about.overrun == Overrun::Skip {
+        if busy && spec.overrun == Overrun::Skip {
             task.skipped += 1;
-            task.utility_offered += about
+            task.utility_offered += spec
                 .parameters
                 .map_or(0, |parameters| parameters.utility.value.into());
             observer.event(Event {
@@ -104,39 +108,39 @@ impl Simulation<'_> {
             return;
         }
         let thread = self.create(id, host, nominal, None);
-        self.streams[stream].last = Some((thread, self.threads[thread].life));
+        self.streams[stream].last = Some((thread, self.threads[thread].generation));
         self.report(thread, EventKind::Arrived, observer);
-        self.ready(thread);
+        self.make_ready(thread);
     }
 
-    /// A thread of an on-demand task, which another one starts. It is there, but does not know it yet.
+    /// Creates a thread of an on-demand task, started by another thread. It is not ready yet.
     pub(super) fn start(
         &mut self,
         task: usize,
         by: usize,
-        here: bool,
+        is_here: bool,
         arrives: Time,
         reply: Option<u64>,
     ) -> usize {
-        let (id, host, life) = {
+        let (id, host, generation) = {
             let parent = &self.threads[by];
-            (parent.id, parent.host, parent.life)
+            (parent.id, parent.host, parent.generation)
         };
-        let about = &self.model.tasks[task];
+        let spec = &self.model.tasks[task];
         let job = self.started[task];
         self.started[task] += 1;
         self.statistics.tasks[task].arrived += 1;
-        let own = about.hosts[id.stream as usize % about.hosts.len()];
+        let own = spec.hosts[id.stream as usize % spec.hosts.len()];
         let id = ThreadId {
             task: task as u32,
             job,
             ..id
         };
         let implicit = *self.threads[by].segment();
-        let thread = self.create(id, if here { host } else { own }, arrives, Some(implicit));
-        self.threads[thread].parent = reply.map(|reply_bytes| Parent {
+        let thread = self.create(id, if is_here { host } else { own }, arrives, Some(implicit));
+        self.threads[thread].replies.parent = reply.map(|reply_bytes| Parent {
             thread: by,
-            life,
+            generation,
             host,
             reply_bytes,
         });
@@ -144,7 +148,7 @@ impl Simulation<'_> {
     }
 
     fn create(&mut self, id: ThreadId, host: usize, arrived: Time, implicit: Option<Segment>) -> usize {
-        let about = &self.model.tasks[id.task as usize];
+        let spec = &self.model.tasks[id.task as usize];
         let own = |parameters| Segment {
             parameters,
             kind: self.hosts[host].scheduler.kind(),
@@ -152,40 +156,40 @@ impl Simulation<'_> {
             done: 0,
             received: 0,
         };
-        let segment = about
+        let segment = spec
             .parameters
             .map(own)
             .or(implicit)
             .unwrap_or_else(|| own(Parameters::default()));
         let offered = u64::from(segment.parameters.utility.value);
         self.statistics.tasks[id.task as usize].utility_offered += offered;
-        let place = self.free.pop().unwrap_or_else(|| {
+        let index = self.free.pop().unwrap_or_else(|| {
             self.threads.push(Thread::unused());
             self.threads.len() - 1
         });
-        let thread = &mut self.threads[place];
+        let thread = &mut self.threads[index];
         thread.reuse(
             id,
             host,
             Random::of([self.seed, id.task.into(), id.stream.into(), id.job.into()]),
         );
         thread.segments.push(segment);
-        self.begin(place, arrived);
+        self.begin(index, arrived);
         self.statistics.most_threads = self
             .statistics
             .most_threads
             .max(self.threads.len() - self.free.len());
-        place
+        index
     }
 
-    /// The thread's first frame, at its beginning.
-    pub(super) fn begin(&mut self, place: usize, arrived: Time) {
-        let thread = &mut self.threads[place];
-        let about = &self.model.tasks[thread.id.task as usize];
+    /// Creates the first frame of a thread or of its retry.
+    pub(super) fn begin(&mut self, index: usize, arrived: Time) {
+        let thread = &mut self.threads[index];
+        let spec = &self.model.tasks[thread.id.task as usize];
         let segment = &mut thread.segments[0];
         (segment.from, segment.received) = (arrived, 0);
-        thread.arrived = arrived;
-        let mut frame = Frame::new(thread.host, &about.steps, 1);
+        thread.attempt.arrived = arrived;
+        let mut frame = Frame::new(thread.host, &spec.steps, 1);
         frame.deadline = segment.parameters.deadline.map(|deadline| arrived + deadline);
         frame.estimate = nanoseconds(segment.parameters.execution_time);
         thread.frames.push(frame);
@@ -197,7 +201,7 @@ fn exponential(mean: Duration, random: &mut Random) -> Duration {
     Duration::from_nanos((nanoseconds as u64).max(1))
 }
 
-/// How late an arrival is.
+/// Draws the delay of an arrival.
 fn jitter(arrival: Arrival, random: &mut Random) -> Duration {
     match arrival {
         Arrival::Periodic { jitter, .. } if !jitter.is_zero() => {

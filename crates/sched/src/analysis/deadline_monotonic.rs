@@ -1,0 +1,27 @@
+//! Deadline-monotonic order.
+
+use alloc::vec::Vec;
+
+use super::Task;
+
+/// Whether shorter deadlines have priorities at least as high, as is best for independent tasks with
+/// deadlines up to their periods on one processor. With deadlines that are periods this is rate-monotonic.
+///
+/// Source: Leung and Whitehead, On the complexity of fixed-priority scheduling of periodic, real-time tasks,
+/// 1982.
+///
+/// ```
+/// use punctual_sched::analysis::{Task, is_deadline_monotonic};
+///
+/// let (short, long) = (Task::new(10, 2).deadline(5), Task::new(8, 1));
+/// assert!(is_deadline_monotonic([&short, &long]));
+/// assert!(!is_deadline_monotonic([&short, &Task { priority: 3, ..long }]));
+/// ```
+pub fn is_deadline_monotonic<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> bool {
+    let tasks: Vec<_> = tasks.into_iter().collect();
+    let in_order =
+        |one: &Task, other: &Task| one.deadline >= other.deadline || one.priority >= other.priority;
+    tasks
+        .iter()
+        .all(|one| tasks.iter().all(|other| in_order(one, other)))
+}
