@@ -1,4 +1,4 @@
-//! What can be asked on the command line, and the texts that explain it.
+//! The command line: commands, their settings and their help texts.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use crate::{
     plan, top,
 };
 
-/// Punctual, a Real-time CORBA ORB: see what it does, measure it, compile IDL, plan deadlines.
+/// Punctual, a Real-time CORBA ORB: watch it, measure it, compile IDL, plan deadlines.
 #[derive(Debug, Parser)]
 #[command(name = "punctual", version, arg_required_else_help = true, after_help = START)]
 pub struct Cli {
@@ -25,105 +25,111 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Show what priority lanes do for calls under overload, in under a minute
+    /// Show what lanes do for calls under overload, in under a minute
     ///
-    /// A server and three clients (75, 50 and 25 calls per second; high, medium and low priority) share one CPU, and the work of each
-    /// call grows until the CPU cannot do it all. Once with a classic pool of threads, once with a lane per priority: only with
-    /// lanes does the high-priority client keep its deadlines.
+    /// A server and three clients (75, 50 and 25 calls per second; high, medium and low priority) share one
+    /// CPU, and the work per call grows until the CPU cannot do all of it: first with a pool without lanes,
+    /// then with one lane per priority. Only with lanes does the high-priority client meet its deadlines.
     #[command(verbatim_doc_comment, after_help = DEMO)]
     Demo(Demo),
     /// Measure the ORB on this machine
     #[command(after_help = BENCH)]
     Bench {
-        /// What to measure, or `list`
+        /// Benchmark to run, or `list`
         #[arg(value_parser = benchmark_names())]
         name: String,
         #[command(flatten)]
         arguments: Bench,
     },
-    /// Measure all that the papers did, and judge this machine and the ORB on it
+    /// Qualify this machine and the ORB on it: repeat the papers' measurements
     ///
-    /// Runs every benchmark of the operating system (os.), the ORB (orb.) and real-time CORBA (rt.) one after the other on
-    /// one CPU; says of each claim whether it holds here; and writes the papers' figures, redrawn with today's data, as one
-    /// page. docs/qualify.md says how to read it.
+    /// Runs the benchmarks of the operating system (os.), the ORB (orb.), Real-time CORBA (rt.) and dynamic
+    /// scheduling (dyn.), reports for each claim whether it holds, and writes one page with the papers'
+    /// figures, redrawn with this machine's data. docs/qualify.md explains the page.
     #[command(verbatim_doc_comment, after_help = QUALIFY)]
     Qualify(Qualify),
-    /// Show who ran while something more important waited
+    /// Show what ran while something more important waited
     ///
-    /// Runs a command, or watches the machine, while the kernel records every switch between threads and ORBs record what
-    /// becomes of each call; then shows every interval in which a thread that could run, or a request that had arrived, waited
-    /// while a CPU it could use ran something less important: who, where, how long. What the kernel or the host kept from
-    /// running stands apart. Where the kernel may not be traced (not root), the ORBs' records alone are used.
+    /// Runs a command, or watches the whole machine, while the kernel records every switch between threads
+    /// and ORBs record the steps of each call. Then shows every interval in which a runnable thread or an
+    /// arrived request waited while a CPU that it may use ran something less important: what, where, how
+    /// long. Time that the kernel or the host withheld is listed separately. If the kernel may not be traced
+    /// (not root), only the records of ORBs are used.
     #[command(verbatim_doc_comment, after_help = TRACE)]
     Trace(Trace),
     /// Check IDL, or compile it to Rust
     #[command(subcommand)]
     Idl(Idl),
-    /// Find out whether all deadlines are met, and which priorities and lanes would do
+    /// Check whether all deadlines are met, and find priorities and lanes that meet them
     ///
-    /// Reads what activities do on which hosts, how long and how often; bounds the response time of each, end to end over all
-    /// hosts (response-time analysis, with jitter handed on along chains of calls); and shows the margin to its deadline.
+    /// Reads the activities of a system: hosts, steps, execution times and periods. Bounds the response time
+    /// of each activity, end to end over all hosts (response-time analysis; jitter is propagated along chains
+    /// of calls), and shows the margin to its deadline.
     #[command(verbatim_doc_comment, after_help = PLAN)]
     Plan(plan::Options),
-    /// Find out what this machine lacks for real time, and how to mend it
+    /// Check whether this machine is ready for real time, and print fixes
     ///
-    /// Looks at rights, limits, the kernel and its settings, CPUs, clock and memory; says of each whether it is fine (✓), lacks (✗)
-    /// or could not be looked at (?), why it matters, and the command that mends it. Changes nothing.
+    /// Checks rights, limits, the kernel and its settings, CPUs, clock and memory. Prints for each check
+    /// whether it passed (✓), failed (✗) or could not be made (?), why it matters, and the command that fixes
+    /// it. Changes nothing.
     #[command(verbatim_doc_comment, after_help = DOCTOR)]
     Doctor(doctor::Options),
-    /// Watch a running ORB: its lanes, threads, queues, times and refusals
+    /// Watch a running ORB: lanes, threads, queues, response times, refusals
     ///
-    /// Shows for each lane its priority, threads busy and in all, its queue, calls per second, the median, 99.9 % and longest time
-    /// from reading a request to writing its reply, missed deadlines and refusals. The ORB has to let itself be looked into:
-    /// `Orb::builder().inspection(..)` in the program, or PUNCTUAL_INSPECTION=FOLDER in its environment.
+    /// Shows for each lane its priority, busy threads of all threads, queue, calls per second, median, 99.9th
+    /// percentile and maximum of the time from reading a request to writing its reply, missed deadlines and
+    /// refusals. Inspection is off by default: `Orb::builder().inspection(..)` in the program or
+    /// PUNCTUAL_INSPECTION=FOLDER in its environment turns it on.
     #[command(verbatim_doc_comment, after_help = TOP)]
     Top(top::Options),
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Idl {
-    /// Find what is wrong with IDL; writes nothing
+    /// Check IDL for errors, without output files
     ///
-    /// Accepts the whole grammar of OMG IDL 3.5, also what `compile` does not generate yet.
+    /// Accepts the complete grammar of OMG IDL 3.5, including constructs that `compile` does not generate
+    /// yet.
     #[command(verbatim_doc_comment, after_help = CHECK)]
     Check(Sources),
     /// Compile IDL to Rust
     ///
-    /// Writes NAME.rs for NAME.idl. In a Cargo package this is done by one line in build.rs instead:
+    /// Writes NAME.rs for NAME.idl. In a Cargo package, one line in build.rs does the same:
     /// `punctual_build::compile("idl/NAME.idl")`.
     #[command(verbatim_doc_comment, after_help = COMPILE)]
     Compile(Compile),
 }
 
-/// IDL files and how to read them.
+/// IDL files and settings of the preprocessor.
 #[derive(Debug, Args)]
 pub struct Sources {
-    /// IDL files, each a specification of its own
+    /// IDL files, each a separate specification
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Search this folder for included files, in the order given; "quoted" ones first beside the including file
+    /// Search this folder for included files, in the given order; "quoted" ones first next to the including
+    /// file
     #[arg(short = 'I', long = "include-dir", value_name = "DIR")]
     pub include_dirs: Vec<PathBuf>,
-    /// Define a macro; its value is 1 unless given
+    /// Define a macro; the default value is 1
     #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = macro_definition)]
     pub defines: Vec<(String, String)>,
 }
 
-/// What to compile, and where to.
+/// Settings of `idl compile`.
 #[derive(Debug, Args)]
 pub struct Compile {
     #[command(flatten)]
     pub sources: Sources,
-    /// Write into this folder, which is made where it is missing
+    /// Write into this folder; it is created if necessary
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub out_dir: PathBuf,
-    /// Where generated code finds the runtime
+    /// Rust path of the runtime in generated code
     #[arg(long, value_name = "PATH", default_value = "::punctual::rt")]
     pub runtime_path: String,
 }
 
 fn benchmark_names() -> PossibleValuesParser {
-    let list = PossibleValue::new("list").help("show what there is");
+    let list = PossibleValue::new("list").help("list all benchmarks");
     let benchmarks = benchmarks().map(|benchmark| PossibleValue::new(benchmark.name).help(benchmark.about));
     PossibleValuesParser::new(std::iter::once(list).chain(benchmarks))
 }
@@ -137,56 +143,55 @@ fn macro_definition(text: &str) -> Result<(String, String), String> {
     if is_name {
         Ok((name.to_owned(), value.to_owned()))
     } else {
-        Err(format!(
-            "`{name}` is no name for a macro; write NAME or NAME=VALUE"
-        ))
+        Err(format!("`{name}` is not a macro name; write NAME or NAME=VALUE"))
     }
 }
 
 const START: &str = "\
 Start with:
-  punctual doctor                     what does this machine lack?
+  punctual doctor                     is this machine ready for real time?
   punctual demo                       see lanes at work
-  punctual bench cubit                what one call costs here
-  punctual qualify --quick            what this machine can do, beside what the papers measured
-  punctual trace -- COMMAND           who waits for whom while it runs
-  punctual idl check idl/track.idl    is this IDL right?
+  punctual bench cubit                what does one call cost here?
+  punctual qualify --quick            what can this machine do, compared with the papers?
+  punctual trace -- COMMAND           what waits for what while COMMAND runs?
+  punctual idl check idl/track.idl    is this IDL correct?
   punctual plan radar.toml            are all deadlines met?
   punctual top                        what is a running ORB doing?";
 
 const DEMO: &str = "\
 Examples:
-  punctual demo                       about 40 seconds; draws punctual-demo.html
+  punctual demo                       about 40 seconds; writes punctual-demo.html
   punctual demo --quick               three loads instead of six
   punctual demo --json demo.json --html demo.html
 
-Real-time scheduling needs a right. Without it the same run is made and marked \"not real-time\". As root, or:
+Real-time scheduling requires a right. Without it the same run is made and marked \"not real-time\". Run as
+root, or:
   sudo setcap cap_sys_nice,cap_ipc_lock+ep target/release/punctual
 
-Exit code: 0 the lanes kept their promise; 1 they did not; 2 it could not run, or the machine was unfit for it;
-3 it ran without real-time rights.";
+Exit code: 0 all claims about lanes hold; 1 a claim fails; 2 the demo could not run, or the machine is unfit
+for it; 3 it ran without real-time rights.";
 
 const BENCH: &str = "\
 Examples:
   punctual bench list
   punctual bench cubit --quick --json cubit.json
   punctual bench orb.latency --html latency.html
-  punctual bench orb.latency --quick --explain-over 200    where the time of calls over 200 microseconds went
+  punctual bench orb.latency --quick --explain-over 200    where calls above 200 microseconds spent their time
   punctual bench inversion --perfetto timeline.json
 
-Exit code: 0 every claim holds; 1 one does not; 2 it could not run, or the machine was unfit for it; 3 it ran without
-real-time rights.";
+Exit code: 0 every claim holds; 1 a claim fails; 2 the benchmark could not run, or the machine is unfit for
+it; 3 it ran without real-time rights.";
 
 const QUALIFY: &str = "\
 Examples:
-  punctual qualify --quick --html report.html              a first impression, in about 6 minutes
-  punctual qualify --json now.json --html report.html      all of it, in about 45 minutes
-  punctual qualify --only os,rt.5 --json now.json          a group of benchmarks, and one
-  punctual qualify --baseline before.json --json now.json  and what changed since
+  punctual qualify --quick --html report.html              a first impression, about 6 minutes
+  punctual qualify --json now.json --html report.html      everything, about 45 minutes
+  punctual qualify --only os,rt.5 --json now.json          one group of benchmarks and a single benchmark
+  punctual qualify --baseline before.json --json now.json  changes since an earlier run
   punctual qualify --bounds bounds.toml --junit junit.xml  for continuous integration
 
---bounds reads limits. Each is of a claim's measured value, or of a column of a benchmark's rows (all of them, or those
-with the values in `where`; the worst row decides). They become claims themselves, named bounds.…:
+--bounds reads limits, each for the measured value of a claim or for a column of a benchmark's rows (all
+rows, or those with the values in `where`; the worst row decides). They become claims named bounds.…:
   [[limit]]
   claim = \"os.semaphore.growth\"
   at_most = 1.2
@@ -197,12 +202,12 @@ with the values in `where`; the worst row decides). They become claims themselve
   column = \"p99_us\"
   at_most = 20
   at_least = 0.5
-What was skipped is not held against its limit, which is said; a name that nothing has is an error.
+A limit for a skipped measurement is reported as not measured; an unknown name is an error.
 
-Ctrl-C ends it: what was measured by then is written and marked as interrupted, and the machine is as it was before.
+Ctrl-C ends the run: results so far are written and marked as interrupted, and the machine is restored.
 
-Exit code: 0 every claim and limit holds; 1 one does not; 2 it could not run, was interrupted, or the machine was unfit for
-it; 3 it ran without real-time rights.";
+Exit code: 0 every claim and limit holds; 1 one fails; 2 it could not run, was interrupted, or the machine
+is unfit for it; 3 it ran without real-time rights.";
 
 const TRACE: &str = "\
 Examples:
@@ -211,31 +216,34 @@ Examples:
   punctual trace --seconds 5 --over 50     the whole machine, waits of more than 50 microseconds
   punctual trace --explain-over 500 -- target/release/my-system     why calls took more than 500 microseconds
 
-ORBs that are started by the command leave their records in a folder in main memory, which PUNCTUAL_FLIGHT_RECORDER names in
-their environment; it is removed in the end. Levels: 1 to 99 are real-time priorities, 0 is everything ordinary.
+ORBs that the command starts write their records to a folder in main memory, which is passed to them in
+PUNCTUAL_FLIGHT_RECORDER and removed at the end. Levels: 1 to 99 are real-time priorities, 0 is every
+ordinary thread.
 
---explain-over adds a budget for each of the 20 slowest calls: its spans (encode, send, wait in lane, wake-up, read, decode,
-upcall, reply) with what happened in each, and what is to blame in all of them. docs/tracing.md says how to read it.
+--explain-over adds a time budget for each of the 20 slowest calls: its spans (encode, send, wait in lane,
+wake-up, read, decode, upcall, reply), what happened in each, and the main causes over all of them. See
+docs/tracing.md.
 
-Exit code: 0 nothing waited longer than --over; 1 something did; 2 it could not run, or events were lost; 3 it ran without
-real-time rights.";
+Exit code: 0 nothing waited longer than --over; 1 something did; 2 it could not run, or events were lost; 3
+it ran without real-time rights.";
 
 const CHECK: &str = "\
 Examples:
   punctual idl check idl/track.idl
   punctual idl check -I idl/common -D VERSION=2 idl/*.idl
 
-Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read, or the command line was wrong.";
+Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read, or the command line is wrong.";
 
 const COMPILE: &str = "\
 Examples:
   punctual idl compile idl/track.idl --out-dir src/generated
   punctual idl compile -I idl/common idl/track.idl --runtime-path ::my_runtime::rt
 
-Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read or written, or the command line was wrong.";
+Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read or written, or the command line is
+wrong.";
 
 const PLAN: &str = "\
-A file, in short (the documentation of the crate punctual-scheduling has every key):
+A schedule, in short (the documentation of the crate punctual-scheduling has every key):
   hosts = [\"console\", \"radar\"]
 
   [[pool]]
@@ -253,16 +261,18 @@ A file, in short (the documentation of the crate punctual-scheduling has every k
     { pool = \"tracks\", wcet = \"1.5 ms\", delay = \"200 us\", blocking = \"50 us\" },
   ]
 
-A lane may also say what its threads are like (dynamic_threads, wait, stack_bytes, cpus, class), and a pool whether it has
+A lane can also set properties of its threads (dynamic_threads, wait, stack_bytes, cpus, class), and a pool
 allow_borrowing or request_buffering.
 
-Spans of time are a number and a unit: ns, us, ms, s, min. Each host has one CPU for this work, under SCHED_FIFO.
-wcet is the worst-case execution time on an idle CPU, delay the longest that the message to the step takes, blocking how
-long lower priorities can hold what it needs. Steps are done one after the other; a servant that calls on keeps its lane's
-thread meanwhile, so give such a lane a thread for each activity, or count the wait of the others as blocking.
+Durations are a number and a unit: ns, us, ms, s, min. Each host has one CPU for this work, under
+SCHED_FIFO. wcet is the worst-case execution time on an idle CPU; delay is the longest transmission time of
+the message to the step; blocking is how long lower priorities can hold a resource that the step needs.
+Steps run one after the other. A servant that calls another object occupies its lane's thread meanwhile:
+give such a lane one thread per activity, or count the waits of the others as blocking.
 
-The rate-monotonic and the hyperbolic bound are shown for hosts where they apply: every activity has one step, without
-blocking, jitter and delay, its deadline is its period, and shorter periods have higher priorities.
+The rate-monotonic and the hyperbolic bound are shown for hosts to which they apply: every activity has one
+step without blocking, jitter and delay, its deadline is its period, and shorter periods have higher
+priorities.
 
 A scenario for --simulate, in short (docs/simulation.md has every key):
   scheduler = \"MUF\"
@@ -289,9 +299,11 @@ Examples:
   punctual plan --simulate docs/simulation/figure-6.toml --html figure-6.html
   punctual plan --simulate fleet.toml --scheduler EDF --seed 7 --until \"60 s\" --trace events.jsonl
 
---lanes writes the same kind of file, with what makes an infeasible one feasible; the ORB reads it (ServerScheduler).
+--lanes writes the same file format, with the changes that make the schedule feasible; the ORB reads it
+(ServerScheduler).
 
-Exit code: 0 every deadline is met; 1 one is not, or a call would not be served; 2 the file could not be read.";
+Exit code: 0 every deadline is met; 1 a deadline is missed, or a call would not be served; 2 the file could
+not be read.";
 
 const DOCTOR: &str = "\
 Examples:
@@ -299,22 +311,23 @@ Examples:
   punctual doctor --json > endsystem.json
   punctual doctor --fix > fix.sh      read it, then: sudo sh fix.sh
 
-It may be run by every user, and in containers; root sees more. What it says of rights is true for whoever runs it.
+Every user can run it, also in containers; root sees more. Rights are those of the user who runs it.
 
-Exit code: 0 all is fine; 1 something lacks; 2 nothing is known to lack, but something could not be looked at.";
+Exit code: 0 all checks passed; 1 a check failed; 2 no check failed, but some could not be made.";
 
 const TOP: &str = "\
 Examples:
-  punctual top                        the one ORB that is found
+  punctual top                        the only inspected ORB of this user
   punctual top --pid 4711 --interval 0.5
   punctual top /run/radar.inspect --once
   punctual top --json > radar.json
 
-Keys: q, Esc or Ctrl-C ends, + and - change the interval. Times are in microseconds and up to a sixteenth too long. `fifo 40!`
-means that SCHED_FIFO was asked for and refused. Prometheus reads the same from `GET /metrics` on the socket, or over TCP where
-the program says `Inspection::metrics_at`.
+Keys: q, Esc or Ctrl-C quits, + and - change the interval. Times are in microseconds, rounded up by at most
+a sixteenth. `fifo 40!`: SCHED_FIFO was requested and denied. Prometheus reads the same data from `GET
+/metrics` on the socket, or over TCP if the program sets `Inspection::metrics_at`.
 
-Exit code: 0 it was shown; 1 the ORB went away meanwhile; 2 there is no ORB to look into, or several, or it cannot be asked.";
+Exit code: 0 shown; 1 the ORB ended meanwhile; 2 no ORB or several ORBs were found, or the ORB did not
+answer.";
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! `punctual idl`: findings on standard error, exit codes as the help texts say.
+//! `punctual idl`: checks and compiles IDL; diagnostics go to standard error.
 
 use std::{
     collections::BTreeMap,
@@ -75,7 +75,7 @@ fn compile_one(builder: &Builder, file: &Path, target: &Path, summary: &mut Summ
     }
 }
 
-/// Where each file goes. Two that would go to one place are refused, for one would be lost.
+/// Output file of each input file; an error if two input files have the same output file.
 fn targets(files: &[PathBuf], out_dir: &Path) -> Result<Vec<PathBuf>, String> {
     let mut taken: BTreeMap<PathBuf, &Path> = BTreeMap::new();
     files
@@ -83,14 +83,14 @@ fn targets(files: &[PathBuf], out_dir: &Path) -> Result<Vec<PathBuf>, String> {
         .map(|file| {
             let name = file
                 .file_stem()
-                .ok_or_else(|| format!("{} names no file", file.display()))?;
+                .ok_or_else(|| format!("{} is not a file name", file.display()))?;
             let mut name = name.to_owned();
             name.push(".rs");
             let target = out_dir.join(name);
             match taken.insert(target.clone(), file) {
                 None => Ok(target),
                 Some(other) => Err(format!(
-                    "{} and {} would both become {}; compile them into different folders with --out-dir",
+                    "{} and {} have the same output file, {}; use different folders (--out-dir)",
                     other.display(),
                     file.display(),
                     target.display()
@@ -109,7 +109,7 @@ fn write(target: &Path, text: &str) -> io::Result<()> {
 
 const COULD_NOT_RUN: u8 = 2;
 
-/// What was found in all files.
+/// Number of errors and warnings in all files.
 #[derive(Default)]
 struct Summary {
     errors: usize,
@@ -126,7 +126,7 @@ impl Summary {
             .count();
         self.errors += errors;
         self.warnings += diagnostics.len() - errors;
-        // Not even the file asked for was read.
+        // The file itself could not be read.
         self.could_not_run |= files.is_empty();
     }
 
@@ -157,8 +157,8 @@ fn count(number: usize, noun: &str) -> String {
 }
 
 fn style() -> Style {
-    let asked_for_none = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if io::stderr().is_terminal() && !asked_for_none {
+    let is_disabled = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if io::stderr().is_terminal() && !is_disabled {
         Style::Coloured
     } else {
         Style::Plain

@@ -14,12 +14,12 @@ use punctual_scenarios::{bench, benchmarks, demo, qualify, trace};
 
 use cli::{Cli, Command};
 
-/// Measurements count the allocations of calls, on both sides.
+/// Counts heap allocations: measurements report those of calls, on both sides.
 #[global_allocator]
 static ALLOCATOR: punctual_os::CountingAllocator = punctual_os::CountingAllocator;
 
 fn main() -> ExitCode {
-    // Measurements start this program again as their supervisor, server and clients.
+    // Measurements run this program again as supervisor, server and clients.
     punctual_harness::supervisor::main_if_asked();
     punctual_scenarios::main_if_asked();
     match Cli::parse().command {

@@ -55,6 +55,7 @@ pub struct Demo {
 
 /// Arguments of `bench`, after the benchmark's name.
 #[derive(Args, Clone, Debug)]
+#[group(skip)]
 pub struct Bench {
     #[command(flatten)]
     files: FileArguments,
@@ -104,7 +105,8 @@ pub struct Trace {
     /// The kernel's buffer for each CPU, in KiB
     #[arg(long, value_name = "KIB", default_value_t = trace::Options::default().buffer_kib)]
     buffer: usize,
-    /// The number of flight records kept per thread, of 32 octets each; a call leaves 5 on one side and 7 on the other
+    /// The number of flight records kept per thread, of 32 octets each; a call leaves 5 on one side and 7 on
+    /// the other
     #[arg(long, value_name = "RECORDS", default_value_t = trace::Options::default().records_per_thread)]
     records: usize,
     /// Also write everything found, as JSON, to this file

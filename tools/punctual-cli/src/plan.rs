@@ -1,4 +1,4 @@
-//! `punctual plan`: whether the activities of a schedule meet their deadlines, and what would make them.
+//! `punctual plan`: checks whether all activities of a schedule meet their deadlines, and proposes changes.
 
 mod simulate;
 
@@ -17,14 +17,14 @@ use punctual_scheduling::{Activity, Advice, Model, Place, Refusal, Schedule, Spa
 use punctual_simulation::Scenario;
 use serde_json::{Map, Value};
 
-/// What to look at, and where results go.
+/// Settings of `plan`.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// The schedule: hosts, pools, adapters, objects and activities with their periods and steps; with --simulate the scenario:
-    /// hosts, network, resources and tasks
+    /// Schedule (hosts, pools, adapters, objects, activities); with --simulate: scenario (hosts, network,
+    /// resources, tasks)
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Write the schedule with the lanes and priorities that meet all deadlines to this file, for the ORB
+    /// Write a schedule whose lanes and priorities meet all deadlines to this file, for the ORB
     #[arg(long, value_name = "FILE", conflicts_with = "simulate")]
     pub lanes: Option<PathBuf>,
     /// Also write everything as JSON to this file
@@ -36,13 +36,13 @@ pub struct Options {
     /// Simulate with this scheduler on all hosts: FP, TP, MIF, RMS, EDF, MLF, MUF, RMS+MLF or MAU
     #[arg(long, value_name = "NAME", requires = "simulate", value_parser = simulate::scheduler_name)]
     pub scheduler: Option<String>,
-    /// Simulate with random numbers from this seed instead of the file's; the same seed gives the same run
+    /// Seed of random numbers instead of the file's; equal seeds give equal runs
     #[arg(long, value_name = "NUMBER", requires = "simulate")]
     pub seed: Option<u64>,
-    /// Simulate so much virtual time instead of the file's, such as "10 s"
+    /// Simulate this much virtual time, such as "10 s", instead of the file's
     #[arg(long, value_name = "SPAN", requires = "simulate", value_parser = simulate::span)]
     pub until: Option<Span>,
-    /// Also write every event of the simulation to this file, a line of JSON each
+    /// Also write every event of the simulation to this file, one line of JSON each
     #[arg(long, value_name = "FILE", requires = "simulate")]
     pub trace: Option<PathBuf>,
     /// Also write one self-contained HTML page with the dispatch graph to this file
@@ -67,7 +67,7 @@ pub fn run(options: &Options) -> ExitCode {
     }
 }
 
-/// Whether the schedule is feasible.
+/// Prints and writes the plan; returns whether the schedule is feasible.
 fn plan(options: &Options) -> Result<bool, String> {
     let schedule = Schedule::read(&options.file).map_err(|error| match Scenario::read(&options.file) {
         Ok(_) => format!("{} is a scenario: add --simulate", options.file.display()),
@@ -76,7 +76,7 @@ fn plan(options: &Options) -> Result<bool, String> {
     let plan = Plan::of(&schedule);
     if plan.model.tasks.is_empty() {
         return Err(format!(
-            "{} has nothing to plan: no activity has `period` and `step`",
+            "{}: nothing to plan: no activity has both `period` and `step`",
             options.file.display()
         ));
     }
@@ -122,7 +122,7 @@ impl<'s> Plan<'s> {
         places.map(|(task, place)| (task, &self.schedule.activities[*place]))
     }
 
-    fn left_out(&self) -> impl Iterator<Item = &'s Activity> {
+    fn skipped(&self) -> impl Iterator<Item = &'s Activity> {
         self.schedule
             .activities
             .iter()
@@ -155,8 +155,8 @@ impl<'s> Plan<'s> {
         ];
         println!("{}", table(self.host_rows(), &hosts));
         println!();
-        for activity in self.left_out() {
-            println!("Left out, for it has no period: `{}`", activity.name);
+        for activity in self.skipped() {
+            println!("Skipped (no period): `{}`", activity.name);
         }
         for refusal in &self.refusals {
             println!("{refusal}.");
@@ -168,12 +168,12 @@ impl<'s> Plan<'s> {
         println!("Not feasible: {}.", self.reason());
         match &self.advice {
             Some(advice) => {
-                println!("It would be, with this:");
+                println!("These changes make it feasible:");
                 advice.changes.iter().for_each(|change| println!("  - {change}"));
             }
             None => println!(
-                "No lanes and no priorities were found that would do: something has to take less time, come less often or move \
-                 to another host."
+                "No lanes and priorities were found that make it feasible: shorten a step, lengthen a \
+                 period, or move a step to another host."
             ),
         }
     }
@@ -182,7 +182,7 @@ impl<'s> Plan<'s> {
         let hosts = self.schedule.hosts.iter().zip(&self.analysis.utilizations);
         let overloaded = hosts.filter(|(_, used)| **used > 1.0).map(|(host, used)| {
             let percent = used * 100.0;
-            format!("host `{host}` is asked for {percent:.0} % of its CPU")
+            format!("host `{host}` needs {percent:.0} % of its CPU")
         });
         let late = self.planned().filter_map(|(task, activity)| {
             let response = &self.analysis.responses[task];
@@ -302,10 +302,7 @@ impl<'s> Plan<'s> {
             let worst = response.worst().map_or(f64::NAN, milliseconds);
             outcome.claim(Claim::at_most(
                 format!("deadline.{}", activity.name),
-                format!(
-                    "`{}` is done at most so many milliseconds after it starts",
-                    activity.name
-                ),
+                format!("response time of `{}` (ms)", activity.name),
                 source.as_str(),
                 worst,
                 milliseconds(response.deadline),
@@ -319,13 +316,9 @@ impl<'s> Plan<'s> {
             0,
             self.refusals.is_empty(),
         ));
-        for activity in self.left_out() {
+        for activity in self.skipped() {
             let id = format!("deadline.{}", activity.name);
-            outcome.skip(
-                Some(&id),
-                format!("activity `{}`", activity.name),
-                "it has no period",
-            );
+            outcome.skip(Some(&id), format!("activity `{}`", activity.name), "no period");
         }
         outcome
     }
@@ -336,7 +329,7 @@ impl<'s> Plan<'s> {
             None if self.is_feasible() => (self.schedule, &[][..]),
             None => {
                 eprintln!(
-                    "{} was not written: there is nothing feasible to write",
+                    "{} was not written: no feasible schedule was found",
                     file.display()
                 );
                 return Ok(());
@@ -357,18 +350,18 @@ impl<'s> Plan<'s> {
     }
 }
 
-/// The table has them all.
+/// Reasons named in the summary; the table has all of them.
 const MOST_REASONS: usize = 5;
 
 fn cannot_write(file: &Path, error: &std::io::Error) -> String {
     format!("cannot write {}: {error}{}", file.display(), hint(error))
 }
 
-/// What to look at.
+/// What to check after this error.
 fn hint(error: &std::io::Error) -> &'static str {
     match error.kind() {
         std::io::ErrorKind::NotFound => "; does its folder exist?",
-        std::io::ErrorKind::StorageFull => "; is there room?",
+        std::io::ErrorKind::StorageFull => "; is there space left?",
         _ => "",
     }
 }

@@ -36,7 +36,8 @@ fn demo_runs_and_writes_what_other_tools_read() {
     }
 }
 
-/// Both pools, each work, each client; how well they did is not judged here, for so short a run says nothing of it.
+/// Both pools, each work, each client; how well they did is not judged here, for so short a run says nothing
+/// of it.
 fn check_rows(rows: &[Value]) {
     let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
     let combinations: BTreeSet<_> = rows

@@ -1,4 +1,5 @@
-//! The measurements of the endsystem, from end to end, as far as what they show does not depend on how fast the machine is.
+//! The measurements of the endsystem, from end to end, as far as what they show does not depend on how fast
+//! the machine is.
 
 use std::{
     fs,

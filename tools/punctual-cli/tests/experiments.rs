@@ -1,5 +1,5 @@
-//! The experiments with thread pools from end to end, as far as short runs go: what they write, and that a run that is killed
-//! leaves no process and no network behind.
+//! The experiments with thread pools from end to end, as far as short runs go: what they write, and that a
+//! run that is killed leaves no process and no network behind.
 
 use std::{
     fs,
@@ -109,8 +109,8 @@ fn a_killed_run_leaves_no_process_and_no_network() {
     );
 }
 
-/// Reads what it says until a line holds the text, and gives the rest, which must stay open for it to write on. `None` if it ends
-/// before, because another measurement runs.
+/// Reads what it says until a line holds the text, and gives the rest, which must stay open for it to write
+/// on. `None` if it ends before, because another measurement runs.
 fn said(run: &mut Child, text: &str) -> Option<BufReader<ChildStderr>> {
     let mut stderr = BufReader::new(run.stderr.take().unwrap());
     let mut all = String::new();

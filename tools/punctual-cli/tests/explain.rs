@@ -17,7 +17,8 @@ use serde_json::{Value, json};
 const ON_CPU: &str = "PUNCTUAL_TEST_ON_CPU";
 const NO_RIGHTS: &str = "no real-time rights";
 
-/// How long the hog keeps the CPU, how often, and what is slow: more than calls take by themselves, less than that.
+/// How long the hog keeps the CPU, how often, and what is slow: more than calls take by themselves, less than
+/// that.
 const BURST: Duration = Duration::from_millis(4);
 const BURSTS: u32 = 8;
 const OVER_US: f64 = 2000.0;

@@ -1,4 +1,5 @@
-//! Benchmarks of the ORB on the endsystem from end to end, short: every row that is promised is there, and says something.
+//! Benchmarks of the ORB on the endsystem from end to end, short: every row that is promised is there, and
+//! says something.
 
 mod measurement;
 

@@ -1,5 +1,5 @@
-//! `dyn.dispatch`, `dyn.switch`, `dyn.cancellation` and `dyn.tss` from end to end, as far as what they show does not depend on how
-//! fast the machine is.
+//! `dyn.dispatch`, `dyn.switch`, `dyn.cancellation` and `dyn.tss` from end to end, as far as what they show
+//! does not depend on how fast the machine is.
 
 mod measurement;
 
@@ -35,7 +35,8 @@ fn mif_and_tp_give_the_papers_schedule() {
     let schedules = of_kind(&outcome, "schedule");
     assert_eq!(schedules.len(), 9);
     for row in schedules {
-        // Of the others the order may be another one live; that each of the nine pieces of work begins and ends is not a matter of luck.
+        // Of the others the order may be another one live; that each of the nine pieces of work begins and
+        // ends is not a matter of luck.
         assert!(
             row["live_events"].as_u64().is_some_and(|events| events >= 18),
             "{row}"

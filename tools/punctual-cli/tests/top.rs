@@ -1,4 +1,4 @@
-//! `punctual top` beside ORBs of this process.
+//! `punctual top` with ORBs of this process.
 
 use std::{
     fs::{self, File},
@@ -22,7 +22,7 @@ use rustix::{
 use serde_json::Value;
 
 #[test]
-fn one_look_is_a_table_or_json() {
+fn a_single_snapshot_is_a_table_or_json() {
     let folder = Folder::new("once");
     let socket = folder.0.join("radar.inspect");
     let orb = orb(Inspection::at(&socket));
@@ -44,7 +44,7 @@ fn one_look_is_a_table_or_json() {
 }
 
 #[test]
-fn the_one_orb_is_found_and_of_several_one_has_to_be_named() {
+fn a_single_orb_is_found_and_several_are_an_error() {
     let folder = Folder::new("found");
     let named = |number: u32| {
         folder
@@ -61,7 +61,7 @@ fn the_one_orb_is_found_and_of_several_one_has_to_be_named() {
         complaint(&none)
     );
     fs::create_dir(folder.0.join("punctual")).unwrap();
-    // Where a process has died.
+    // The socket of a dead process.
     drop(UnixListener::bind(named(7)).unwrap());
     let first = orb(Inspection::at(named(0)));
     for choice in [&["--once"][..], &["--once", "--pid", &pid]] {
@@ -77,10 +77,10 @@ fn the_one_orb_is_found_and_of_several_one_has_to_be_named() {
 }
 
 #[test]
-fn an_orb_that_goes_away_is_said_to_be_gone() {
+fn an_orb_that_ends_is_reported() {
     let folder = Folder::new("gone");
     let socket = folder.0.join("radar.inspect");
-    // Answers as an ORB does, once, and is gone then.
+    // Answers once like an ORB and closes.
     let answer = {
         let orb = orb(Inspection::at(&socket));
         let mut stream = UnixStream::connect(orb.inspected_at().unwrap().socket).unwrap();
@@ -96,7 +96,7 @@ fn an_orb_that_goes_away_is_said_to_be_gone() {
         .spawn()
         .unwrap();
     let (mut stream, _) = once.accept().unwrap();
-    // Before it answers: the next one finds nobody.
+    // Removed before the answer: the next request finds no socket.
     drop(once);
     fs::remove_file(&socket).unwrap();
     stream.write_all(answer.as_bytes()).unwrap();
@@ -113,7 +113,7 @@ fn an_orb_that_goes_away_is_said_to_be_gone() {
 }
 
 #[test]
-fn the_terminal_is_as_before_however_it_ends() {
+fn the_terminal_is_restored_however_top_ends() {
     let folder = Folder::new("terminal");
     type End = fn(&mut Terminal, &mut Option<Orb>);
     let ends: [(&str, End, i32); 4] = [
@@ -134,14 +134,14 @@ fn the_terminal_is_as_before_however_it_ends() {
         let mut orb = Some(orb(Inspection::at(&socket)));
         let mut terminal = Terminal::start(&socket);
         terminal.wait_for("q quit");
-        assert!(!terminal.is_cooked(), "{name}: keys come one by one");
+        assert!(!terminal.is_cooked(), "{name}: keys arrive one by one");
         end(&mut terminal, &mut orb);
         assert_eq!(terminal.wait(), code, "{name}");
-        assert!(terminal.is_cooked(), "{name}: the terminal is as before");
+        assert!(terminal.is_cooked(), "{name}: the terminal is restored");
     }
 }
 
-/// `punctual top` on a terminal of the test's.
+/// `punctual top` on a pseudo-terminal.
 struct Terminal {
     child: Child,
     master: File,
@@ -192,7 +192,7 @@ impl Terminal {
         modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG)
     }
 
-    /// Reads on, so that it can write on.
+    /// Reads until the text appears.
     fn wait_for(&mut self, text: &str) {
         let mut seen = String::new();
         let until = Instant::now() + Duration::from_secs(20);
@@ -218,9 +218,9 @@ impl Terminal {
         loop {
             self.read();
             if let Some(status) = self.child.try_wait().unwrap() {
-                return status.code().expect("no signal ends it");
+                return status.code().expect("not ended by a signal");
             }
-            assert!(Instant::now() < until, "it goes on");
+            assert!(Instant::now() < until, "still running");
         }
     }
 }
@@ -232,7 +232,7 @@ impl Drop for Terminal {
     }
 }
 
-/// A folder of one test's, where ORBs would be found.
+/// The runtime folder of one test.
 struct Folder(PathBuf);
 
 impl Folder {

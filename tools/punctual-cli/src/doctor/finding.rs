@@ -1,38 +1,43 @@
-/// What was found of one thing that real time needs.
+//! Result of one check.
+
+/// Result of one check.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Finding {
-    /// For machines: does not change.
+    /// Stable identifier, for programs.
     pub id: &'static str,
-    /// For people.
+    /// Name for people.
     pub title: &'static str,
     pub state: State,
-    /// What there is, in half a sentence.
+    /// Observation, without a verb of its own where possible.
     pub found: String,
-    /// Why it matters, for somebody who never heard of it.
+    /// Why the check matters, for readers without background.
     pub why: &'static str,
-    /// What to do about it; empty where nothing has to be done, or can be.
+    /// How to fix it; empty if nothing has to be done, or nothing can be done.
     pub remedy: Remedy,
 }
 
+/// Outcome of a check.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum State {
-    Fine,
-    Lacks,
-    /// It could not be looked at.
+    /// The check passed.
+    Passed,
+    /// The check failed.
+    Failed,
+    /// The check could not be made.
     Unknown,
 }
 
-/// How to mend something.
+/// How to fix something.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Remedy {
-    /// One command for now, or a piece of advice where no command does it.
+    /// One command, effective at once, or advice if no command fixes it.
     pub now: String,
-    /// Lines of shell for root, which may be run again and again, and what is theirs to know as comments.
+    /// Idempotent shell lines for root, with comments.
     pub script: String,
 }
 
 impl Remedy {
-    /// A command for now, and lines that do it for good.
+    /// A command that takes effect now, and lines that make it permanent if possible.
     pub fn lasting(now: impl Into<String>, script: impl Into<String>) -> Self {
         Self {
             now: now.into(),
@@ -40,7 +45,7 @@ impl Remedy {
         }
     }
 
-    /// What only people can do.
+    /// A fix that only people can make.
     pub fn advice(advice: impl Into<String>) -> Self {
         Self {
             now: advice.into(),
@@ -49,7 +54,7 @@ impl Remedy {
     }
 }
 
-/// A word of shell that means exactly this: names of groups may be anything, and the script is for root.
+/// Quotes a text as one shell word: names of groups are arbitrary, and root runs the script.
 pub fn quoted(text: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-".contains(letter);
     if !text.is_empty() && text.chars().all(plain) {
@@ -58,7 +63,7 @@ pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''").replace(['\n', '\r'], ""))
 }
 
-/// What is looked at, before it has been.
+/// A check before its outcome is known.
 #[derive(Clone, Copy)]
 pub struct Subject {
     pub id: &'static str,
@@ -67,15 +72,15 @@ pub struct Subject {
 }
 
 impl Subject {
-    pub fn fine(self, found: impl Into<String>) -> Finding {
-        self.finding(State::Fine, found.into(), Remedy::default())
+    pub fn passed(self, found: impl Into<String>) -> Finding {
+        self.finding(State::Passed, found.into(), Remedy::default())
     }
 
-    pub fn lacks(self, found: impl Into<String>, remedy: Remedy) -> Finding {
-        self.finding(State::Lacks, found.into(), remedy)
+    pub fn failed(self, found: impl Into<String>, remedy: Remedy) -> Finding {
+        self.finding(State::Failed, found.into(), remedy)
     }
 
-    /// With what would help to find out.
+    /// The remedy states what makes the check possible.
     pub fn unknown(self, found: impl Into<String>, remedy: Remedy) -> Finding {
         self.finding(State::Unknown, found.into(), remedy)
     }

@@ -1,4 +1,4 @@
-//! `punctual doctor`: what this endsystem lacks for real time, why it matters, and what mends it.
+//! `punctual doctor`: checks whether this machine is ready for real time, and prints fixes.
 //!
 //! It reads `/proc`, `/sys` and its own rights, and changes nothing.
 
@@ -17,13 +17,13 @@ use self::{
     system::System,
 };
 
-/// What is printed.
+/// Settings of `doctor`.
 #[derive(Args, Debug)]
 pub struct Options {
     /// Print one JSON object
     #[arg(long, conflicts_with = "fix")]
     pub json: bool,
-    /// Print a shell script that mends what can be mended; read it, then run it as root. Nothing is run by this
+    /// Print a shell script with the fixes, without running it; read it, then run it as root
     #[arg(long)]
     pub fix: bool,
 }
@@ -42,10 +42,10 @@ pub fn run(options: &Options) -> ExitCode {
     ExitCode::from(verdict(&findings))
 }
 
-/// The exit code: something lacks (1), else something could not be looked at (2), else all is fine (0).
+/// Exit code: 1 if a check failed, else 2 if a check could not be made, else 0.
 fn verdict(findings: &[Finding]) -> u8 {
     let any = |state: fn(&State) -> bool| findings.iter().any(|finding| state(&finding.state));
-    if any(|state| *state == State::Lacks) {
+    if any(|state| *state == State::Failed) {
         1
     } else if any(|state| *state == State::Unknown) {
         2

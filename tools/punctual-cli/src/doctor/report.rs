@@ -1,3 +1,5 @@
+//! The report of `doctor`, as text and as JSON.
+
 use serde_json::{Value, json};
 
 use super::{
@@ -6,7 +8,7 @@ use super::{
     verdict,
 };
 
-/// For people.
+/// The report for people.
 pub fn text(system: &System, findings: &[Finding]) -> String {
     let (release, _) = system.kernel();
     let place = if system.is_container() {
@@ -15,44 +17,46 @@ pub fn text(system: &System, findings: &[Finding]) -> String {
         ""
     };
     let mut text = format!(
-        "What this machine has for real time: work that has to be done by a point in time, every time.\n\
-         Linux {release}, {} CPUs{place}\n",
+        "Real-time readiness of this machine: Linux {release}, {} CPUs{place}\n",
         system.online_cpus().len()
     );
-    let mut was_fine = false;
+    let mut had_passed = false;
     for finding in findings {
-        let is_fine = finding.state == State::Fine;
-        // What is fine needs no room.
-        text += if is_fine && was_fine { "" } else { "\n" };
-        was_fine = is_fine;
+        let passed = finding.state == State::Passed;
+        // Checks that passed are listed without blank lines.
+        text += if passed && had_passed { "" } else { "\n" };
+        had_passed = passed;
         text += &format!("{} {}: {}\n", mark(finding.state), finding.title, finding.found);
-        if is_fine {
+        if passed {
             continue;
         }
         text += &paragraph("why", finding.why);
         if !finding.remedy.now.is_empty() {
-            // Not wrapped: it is to be copied.
-            text += &format!("    {:<5} {}\n", "mend", finding.remedy.now);
+            // Not wrapped: it is copied by users.
+            text += &format!("    {:<5} {}\n", "fix", finding.remedy.now);
         }
     }
     let count = |state: State| findings.iter().filter(|finding| finding.state == state).count();
-    text += &format!(
-        "\n{} fine, {} lacking, {} could not be looked at.\n",
-        count(State::Fine),
-        count(State::Lacks),
-        count(State::Unknown)
-    );
+    let (failed, unknown) = (count(State::Failed), count(State::Unknown));
+    text += &if failed + unknown == 0 {
+        String::from("\nAll checks passed.\n")
+    } else {
+        format!(
+            "\n{} passed, {failed} failed, {unknown} unknown.\n",
+            count(State::Passed)
+        )
+    };
     if system.is_container() {
-        text += "Settings of the kernel are the host's: they are changed there.\n";
+        text += "Kernel settings belong to the host and are changed there.\n";
     }
     if verdict(findings) != 0 {
         text +=
-            "`punctual doctor --fix` prints a script with all of it; read it before you run it as root.\n";
+            "`punctual doctor --fix` prints a script with all fixes; read it before you run it as root.\n";
     }
     text
 }
 
-/// For machines.
+/// The report for programs.
 pub fn json(system: &System, findings: &[Finding]) -> Value {
     let (release, version) = system.kernel();
     let findings = findings.iter().map(|finding| {
@@ -60,8 +64,8 @@ pub fn json(system: &System, findings: &[Finding]) -> Value {
             "id": finding.id,
             "title": finding.title,
             "state": match finding.state {
-                State::Fine => "fine",
-                State::Lacks => "lacks",
+                State::Passed => "fine",
+                State::Failed => "lacks",
                 State::Unknown => "unknown",
             },
             "found": finding.found,
@@ -82,18 +86,18 @@ pub fn json(system: &System, findings: &[Finding]) -> Value {
 
 fn mark(state: State) -> char {
     match state {
-        State::Fine => '✓',
-        State::Lacks => '✗',
+        State::Passed => '✓',
+        State::Failed => '✗',
         State::Unknown => '?',
     }
 }
 
-/// Words behind a label, in lines of 100 letters.
+/// Words after a label, in lines of 100 characters.
 fn paragraph(label: &str, words: &str) -> String {
     const WIDTH: usize = 90;
     let mut lines = vec![String::new()];
     for word in words.split_whitespace() {
-        let last = lines.last_mut().expect("there is a line");
+        let last = lines.last_mut().expect("it starts with one line");
         if last.chars().count() + word.chars().count() >= WIDTH && !last.is_empty() {
             lines.push(word.to_owned());
         } else {

@@ -1,34 +1,36 @@
+//! The files and rights that the checks read.
+
 use std::{fs, io, path::PathBuf};
 
 use punctual_os::rights;
 
-/// The endsystem as it is read: this one, or a made-up tree of files.
+/// The machine that is checked: this one, or a folder that imitates one in tests.
 pub struct System {
     root: PathBuf,
     pub rights: Rights,
 }
 
-/// What the process may do; found out by trying, which no file can tell.
+/// Rights of the process, determined by trying: no file states them.
 #[derive(Clone, Debug)]
 pub struct Rights {
-    /// The highest real-time priority.
+    /// Highest permitted real-time priority.
     pub priority: Option<i16>,
     pub memory_lock: bool,
-    /// What is missing, in sentences.
+    /// Reasons for missing rights, as sentences.
     pub reasons: Vec<String>,
 }
 
-/// Why a file says nothing.
+/// Why a file could not be read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Unread {
-    /// It is not there: the kernel has no such thing, or it is not mounted.
+    /// It does not exist: not supported by the kernel, or not mounted.
     Absent,
-    /// It is there, or may be, and this user may not look.
+    /// This user may not read it.
     Denied,
 }
 
 impl System {
-    /// This one.
+    /// This machine.
     pub fn this() -> Self {
         let rights = rights::probe();
         Self {
@@ -41,7 +43,7 @@ impl System {
         }
     }
 
-    /// One that lies below a folder.
+    /// The machine imitated in a folder.
     #[cfg(test)]
     pub fn at(root: &std::path::Path, rights: Rights) -> Self {
         Self {
@@ -50,22 +52,22 @@ impl System {
         }
     }
 
-    /// What a file says, without blanks around it.
+    /// Reads a file, without surrounding blanks.
     pub fn read(&self, path: &str) -> Result<String, Unread> {
         let text = fs::read_to_string(self.path(path)).map_err(|error| match error.kind() {
             io::ErrorKind::PermissionDenied => Unread::Denied,
-            // Some files of the kernel exist and cannot be read now: as good as not there.
+            // Some kernel files exist and cannot be read now: treated as absent.
             _ => Unread::Absent,
         })?;
         Ok(text.trim().to_owned())
     }
 
-    /// A number in a file.
+    /// Reads a file that contains a number.
     pub fn number(&self, path: &str) -> Result<i64, Unread> {
         self.read(path)?.parse().map_err(|_| Unread::Absent)
     }
 
-    /// The names of a folder's entries, sorted.
+    /// Names of a folder's entries, sorted.
     pub fn list(&self, path: &str) -> Result<Vec<String>, Unread> {
         let entries = fs::read_dir(self.path(path)).map_err(|error| match error.kind() {
             io::ErrorKind::PermissionDenied => Unread::Denied,
@@ -83,7 +85,7 @@ impl System {
         self.path(path).exists()
     }
 
-    /// As `uname -r` and `uname -v` say.
+    /// Release and version of the kernel, as printed by `uname -r` and `uname -v`.
     pub fn kernel(&self) -> (String, String) {
         let read = |path| self.read(path).unwrap_or_default();
         (
@@ -99,9 +101,9 @@ impl System {
         Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
     }
 
-    /// Whether this looks like the inside of a container: then most of what lacks is granted, or changed, outside.
+    /// Whether this is probably a container: most settings are then changed on the host.
     pub fn is_container(&self) -> bool {
-        // Whoever sees the kernel's own threads is not inside, though its files may have come from an image for containers.
+        // Kernel threads are invisible in containers, even if the files come from a container image.
         if self.read("/proc/2/comm").as_deref() == Ok("kthreadd") {
             return false;
         }
@@ -113,7 +115,7 @@ impl System {
                 .any(|name| groups.contains(name))
     }
 
-    /// Numbers of the CPUs in a list like `0-3,7`.
+    /// Numbers of the online CPUs.
     pub fn online_cpus(&self) -> Vec<u32> {
         let list = self.read("/sys/devices/system/cpu/online").unwrap_or_default();
         cpus_in(&list)
@@ -124,7 +126,7 @@ impl System {
     }
 }
 
-/// The numbers in a list like `0-3,7`; what is no such list has none.
+/// Numbers in a list like `0-3,7`; empty for any other text.
 pub fn cpus_in(list: &str) -> Vec<u32> {
     let mut cpus = Vec::new();
     for range in list.split(',').map(str::trim).filter(|range| !range.is_empty()) {

@@ -1,3 +1,5 @@
+//! Checks on imitated machines.
+
 use std::{
     collections::HashSet,
     fs,
@@ -14,7 +16,7 @@ use super::{
     verdict,
 };
 
-/// A made-up endsystem, which is gone when this is dropped.
+/// A folder that imitates a machine; removed when dropped.
 struct Tree(PathBuf);
 
 type Files<'f> = &'f [(&'f str, &'f str)];
@@ -30,7 +32,7 @@ impl Tree {
         tree
     }
 
-    /// One that lacks nothing, changed by these files.
+    /// A machine that passes all checks, changed by these files.
     fn fine_but(files: Files<'_>) -> Self {
         let tree = Self::new(FINE);
         files.iter().for_each(|(path, text)| tree.write(path, text));
@@ -120,27 +122,27 @@ fn of<'f>(findings: &'f [Finding], id: &str) -> &'f Finding {
 }
 
 #[test]
-fn a_good_endsystem_lacks_nothing() {
+fn a_good_machine_passes_all_checks() {
     let tree = Tree::fine_but(&[]);
     let system = tree.system();
     let findings = examine(&system);
     let others: Vec<_> = findings
         .iter()
-        .filter(|finding| finding.state != State::Fine)
+        .filter(|finding| finding.state != State::Passed)
         .collect();
     assert!(others.is_empty(), "{others:#?}");
     assert_eq!(verdict(&findings), 0);
     let ids: HashSet<_> = findings.iter().map(|finding| finding.id).collect();
     assert_eq!((findings.len(), ids.len()), (12, 12));
-    assert!(report::text(&system, &findings).contains("12 fine, 0 lacking"));
-    assert!(script::of(&system, &findings).contains("Nothing lacks."));
+    assert!(report::text(&system, &findings).contains("All checks passed."));
+    assert!(script::of(&system, &findings).contains("All checks passed."));
 }
 
 const CPU: &str = "/sys/fs/cgroup/cpu,cpuacct";
 
-/// What is found, in which state, and a piece of the command; each in an endsystem that is fine otherwise.
+/// Observation, state and a part of the fix; each on a machine that is otherwise good.
 #[test]
-fn each_lack_is_found_with_what_mends_it() {
+fn each_problem_is_found_with_its_fix() {
     let in_group = (
         "/proc/self/cgroup",
         "1:cpu,cpuacct:/radar/a\n0::/user.slice/radar",
@@ -157,12 +159,12 @@ fn each_lack_is_found_with_what_mends_it() {
     let release = "/proc/sys/kernel/osrelease";
     let dynamic = (version, "#1 SMP PREEMPT_DYNAMIC");
     let not_rt = ("/sys/kernel/realtime", "0");
-    use State::{Fine, Lacks, Unknown};
+    use State::{Failed, Passed, Unknown};
     let cases: &[(Files<'_>, &str, State, &str, &str)] = &[
         (
             &[("/proc/sys/kernel/sched_rt_runtime_us", "950000")],
             "realtime-throttling",
-            Lacks,
+            Failed,
             "950 ms of each 1000 ms",
             "sysctl kernel.sched_rt_runtime_us=-1",
         ),
@@ -176,30 +178,36 @@ fn each_lack_is_found_with_what_mends_it() {
         (
             &[in_group, (&own, "0"), (&above, "400000"), (&root, "950000")],
             "group-budget",
-            Lacks,
+            Failed,
             "/radar/a/cpu.rt_runtime_us is 0",
             "echo 400000 | sudo tee '/sys/fs/cgroup/cpu,cpuacct/radar/a/cpu.rt_runtime_us'",
         ),
         (
             &[in_group, (&own, "100000"), (&above, "400000")],
             "group-budget",
-            Fine,
+            Passed,
             "100 of each 1000 ms",
             "",
         ),
-        (&[in_group, (&root, "-1")], "group-budget", Fine, "no budgets", ""),
+        (
+            &[in_group, (&root, "-1")],
+            "group-budget",
+            Passed,
+            "no real-time budgets",
+            "",
+        ),
         (
             &[in_group, (&quota, "150000"), (&quota_period, "100000")],
             "container-limits",
-            Lacks,
+            Failed,
             "limited to 1.50 CPUs",
             "echo -1 | sudo tee",
         ),
         (
             &[in_group, (&quota, "-1"), (&quota_period, "100000")],
             "container-limits",
-            Fine,
-            "no quota",
+            Passed,
+            "no CPU quota",
             "",
         ),
         (
@@ -208,7 +216,7 @@ fn each_lack_is_found_with_what_mends_it() {
                 ("/sys/fs/cgroup/unified/user.slice/cpu.max", "50000 100000"),
             ],
             "container-limits",
-            Lacks,
+            Failed,
             "limited to 0.50 CPUs",
             "echo max | sudo tee",
         ),
@@ -219,7 +227,7 @@ fn each_lack_is_found_with_what_mends_it() {
                 ("/sys/fs/cgroup/unified/user.slice/memory.max", "1073741824"),
             ],
             "container-limits",
-            Fine,
+            Passed,
             "memory up to 1024 MiB",
             "",
         ),
@@ -229,21 +237,21 @@ fn each_lack_is_found_with_what_mends_it() {
                 ("/sys/fs/cgroup/unified/user.slice/cpu.max", "50000 100000"),
             ],
             "container-limits",
-            Lacks,
+            Failed,
             "a container; CPU time",
             "without --cpus",
         ),
         (
             &[(release, "6.18.1"), (server, "50000000"), (server_1, "0")],
             "fair-server",
-            Lacks,
+            Failed,
             "50 ms at a time, on 1 CPUs",
             "fair_server",
         ),
         (
             &[(release, "6.18.1"), (server, "0"), (server_1, "0")],
             "fair-server",
-            Fine,
+            Passed,
             "off on every CPU",
             "",
         ),
@@ -251,13 +259,13 @@ fn each_lack_is_found_with_what_mends_it() {
             &[(release, "6.18.1")],
             "fair-server",
             Unknown,
-            "cannot be seen",
+            "state unknown",
             "keep ordinary threads off",
         ),
         (
             &[(release, "6.11.9-generic")],
             "fair-server",
-            Fine,
+            Passed,
             "has none",
             "",
         ),
@@ -269,35 +277,35 @@ fn each_lack_is_found_with_what_mends_it() {
                 ("/sys/kernel/debug/sched/preempt", "none (voluntary) full lazy"),
             ],
             "preemption",
-            Lacks,
+            Failed,
             "`voluntary`",
             "linux-image-rt",
         ),
         (
             &[not_rt, dynamic, ("/proc/cmdline", "quiet preempt=full")],
             "preemption",
-            Lacks,
+            Failed,
             "`full`",
             "linux-image-rt",
         ),
         (
             &[not_rt, dynamic],
             "preemption",
-            Lacks,
+            Failed,
             "root sees",
             "linux-image-rt",
         ),
         (
             &[not_rt, (version, "#1 SMP PREEMPT")],
             "preemption",
-            Lacks,
+            Failed,
             "`full`",
             "linux-image-rt",
         ),
         (
             &[not_rt, (version, "#1 SMP")],
             "preemption",
-            Lacks,
+            Failed,
             "`none` or `voluntary`",
             "linux-image-rt",
         ),
@@ -305,21 +313,21 @@ fn each_lack_is_found_with_what_mends_it() {
             &[not_rt, (version, "")],
             "preemption",
             Unknown,
-            "how it was built",
+            "cannot be read",
             "",
         ),
         (
             &[("/sys/devices/system/cpu/isolated", "")],
             "isolated-cpus",
-            Lacks,
+            Failed,
             "none of 4",
             "isolcpus=managed_irq,domain,3",
         ),
-        // Some kernels count CPUs that could be there.
+        // Some kernels list CPUs that do not exist.
         (
             &[("/sys/devices/system/cpu/isolated", "4-127")],
             "isolated-cpus",
-            Lacks,
+            Failed,
             "none of 4",
             "isolcpus",
         ),
@@ -329,9 +337,9 @@ fn each_lack_is_found_with_what_mends_it() {
                 ("/sys/devices/system/cpu/isolated", ""),
             ],
             "isolated-cpus",
-            Lacks,
-            "one CPU only",
-            "two CPUs",
+            Failed,
+            "only one CPU",
+            "two or more CPUs",
         ),
         (
             &[(
@@ -339,14 +347,14 @@ fn each_lack_is_found_with_what_mends_it() {
                 "powersave",
             )],
             "governor",
-            Lacks,
+            Failed,
             "`powersave`",
             "echo performance",
         ),
         (
             &[("/proc/self/timerslack_ns", "4000000")],
             "timer-slack",
-            Lacks,
+            Failed,
             "4000 µs",
             "timerslack_ns",
         ),
@@ -360,22 +368,22 @@ fn each_lack_is_found_with_what_mends_it() {
         (
             &[(clock, "hpet")],
             "clock-source",
-            Lacks,
+            Failed,
             "`hpet`",
             "echo tsc | sudo tee",
         ),
         (
             &[(clock, "hpet"), (available, "hpet acpi_pm")],
             "clock-source",
-            Lacks,
+            Failed,
             "`hpet`",
             "dmesg",
         ),
-        (&[(clock, "kvm-clock")], "clock-source", Fine, "`kvm-clock`", ""),
+        (&[(clock, "kvm-clock")], "clock-source", Passed, "`kvm-clock`", ""),
         (
             &[("/proc/swaps", "Filename Type\n/dev/sda2 partition 8 0 -2")],
             "swap",
-            Fine,
+            Passed,
             "/dev/sda2",
             "",
         ),
@@ -387,22 +395,22 @@ fn each_lack_is_found_with_what_mends_it() {
         assert_eq!(finding.state, *state, "{files:?}: {finding:#?}");
         assert!(finding.found.contains(found), "{files:?}: {finding:#?}");
         assert!(finding.remedy.now.contains(mend), "{files:?}: {finding:#?}");
-        // Nothing else has changed, or it is said to be unknown.
-        let lacking = findings
+        // No other check fails.
+        let failed = findings
             .iter()
-            .filter(|other| other.state == Lacks && other.id != *id);
-        assert_eq!(lacking.count(), 0, "{files:?}: {findings:#?}");
+            .filter(|other| other.state == Failed && other.id != *id);
+        assert_eq!(failed.count(), 0, "{files:?}: {findings:#?}");
         let expected = match state {
-            Lacks => 1,
+            Failed => 1,
             Unknown => 2,
-            Fine => 0,
+            Passed => 0,
         };
         assert_eq!(verdict(&findings), expected, "{files:?}: {findings:#?}");
     }
 }
 
 #[test]
-fn rights_are_taken_from_what_was_tried() {
+fn rights_are_those_that_were_tried() {
     let tree = Tree::fine_but(&[("/proc/swaps", "Filename Type\n/swapfile file 8 0 -2")]);
     let findings = examine(&tree.system_with(no_rights()));
     let expected = [
@@ -412,7 +420,7 @@ fn rights_are_taken_from_what_was_tried() {
     ];
     for (id, found, mend) in expected {
         let finding = of(&findings, id);
-        assert_eq!(finding.state, State::Lacks, "{id}");
+        assert_eq!(finding.state, State::Failed, "{id}");
         assert!(
             finding.found.contains(found) && finding.remedy.now.contains(mend),
             "{finding:#?}"
@@ -425,7 +433,7 @@ fn rights_are_taken_from_what_was_tried() {
     let findings = examine(&tree.system_with(some));
     assert!(of(&findings, "realtime-class").found.contains("up to 50"));
     let image = Tree::fine_but(&[("/.dockerenv", ""), ("/proc/2/comm", "kthreadd")]);
-    assert!(!image.system().is_container(), "its files alone come from one");
+    assert!(!image.system().is_container(), "only its files come from one");
     let container = Tree::fine_but(&[("/proc/1/cgroup", "0::/kubepods.slice/pod1")]);
     let findings = examine(&container.system_with(no_rights()));
     assert!(
@@ -436,9 +444,9 @@ fn rights_are_taken_from_what_was_tried() {
     );
 }
 
-/// As in a sandbox without /proc and /sys.
+/// A sandbox without /proc and /sys.
 #[test]
-fn what_cannot_be_looked_at_is_said_to_be_unknown() {
+fn checks_that_cannot_be_made_are_unknown() {
     let tree = Tree::new(&[]);
     let system = tree.system();
     let findings = examine(&system);
@@ -459,11 +467,11 @@ fn what_cannot_be_looked_at_is_said_to_be_unknown() {
         "clock-source",
     ];
     assert_eq!(unknown, expected);
-    assert!(report::text(&system, &findings).contains("8 could not be looked at"));
+    assert!(report::text(&system, &findings).contains("8 unknown"));
 }
 
 #[test]
-fn a_missing_file_alone_is_no_reason_to_fail() {
+fn a_missing_file_alone_is_no_failure() {
     for (path, _) in FINE {
         let tree = Tree::fine_but(&[]);
         tree.remove(path);
@@ -472,7 +480,7 @@ fn a_missing_file_alone_is_no_reason_to_fail() {
 }
 
 #[test]
-fn people_and_machines_are_told_the_same() {
+fn text_and_json_agree() {
     let tree = Tree::new(&[]);
     let system = tree.system_with(no_rights());
     let findings = examine(&system);
@@ -482,7 +490,7 @@ fn people_and_machines_are_told_the_same() {
         "{text}"
     );
     assert!(text.contains("? Clock: "), "{text}");
-    assert!(text.contains("    why   Linux gives the CPU"), "{text}");
+    assert!(text.contains("    why   Linux shares the CPU"), "{text}");
     let object = report::json(&system, &findings);
     let listed = object["findings"].as_array().unwrap();
     assert_eq!(listed.len(), findings.len());
@@ -497,9 +505,9 @@ fn people_and_machines_are_told_the_same() {
     );
 }
 
-/// The shell reads it, and runs none of it.
+/// The shell parses the script without running it.
 #[test]
-fn the_script_is_shell_whatever_names_there_are() {
+fn the_script_is_valid_shell_for_any_group_name() {
     let hostile = "1:cpu,cpuacct:/a'; touch gotcha; '$(touch gotcha)\n0::/x";
     let folder = format!("{CPU}/a'; touch gotcha; '$(touch gotcha)");
     let tree = Tree::fine_but(&[
@@ -527,7 +535,7 @@ fn the_script_is_shell_whatever_names_there_are() {
     assert!(
         findings
             .iter()
-            .all(|finding| finding.state == State::Lacks || finding.id == "container-limits"),
+            .all(|finding| finding.state == State::Failed || finding.id == "container-limits"),
         "{findings:#?}"
     );
     let script = script::of(&system, &findings);
@@ -548,7 +556,7 @@ fn the_script_is_shell_whatever_names_there_are() {
     ] {
         assert!(script.contains(part), "{part}: {script}");
     }
-    // Every line that names the group keeps its name in one word.
+    // The name of the group is one shell word.
     let named = script
         .lines()
         .find(|line| line.starts_with("echo 950000 > "))

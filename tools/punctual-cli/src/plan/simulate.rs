@@ -22,17 +22,17 @@ use serde_json::{Map, Value};
 use super::{Options, cannot_write, hint, milliseconds};
 use trace::Watcher;
 
-/// Whether every deadline was met.
+/// Simulates, prints and writes the results; returns whether every deadline was met.
 pub(super) fn simulate(options: &Options) -> Result<bool, String> {
     let mut scenario =
         Scenario::read(&options.file).map_err(|error| match Schedule::read(&options.file) {
-            Ok(_) => format!("{error}; this is a schedule: leave out --simulate"),
+            Ok(_) => format!("{error}; this is a schedule: omit --simulate"),
             Err(_) => error.to_string(),
         })?;
     scenario.seed = options.seed.unwrap_or(scenario.seed);
     scenario.until = options.until.unwrap_or(scenario.until);
     if scenario.until.is_zero() {
-        return Err("--until: say how long to go on, such as \"10 s\"".into());
+        return Err("--until: expected a duration above 0, such as \"10 s\"".into());
     }
     let instead = options.scheduler.as_deref();
     let model = scenario.model();
@@ -64,22 +64,22 @@ pub(super) fn simulate(options: &Options) -> Result<bool, String> {
     Ok(simulated.missed() == 0)
 }
 
-/// Command line: a scheduler's name.
+/// Parses the name of a scheduler on the command line.
 pub(super) fn scheduler_name(name: &str) -> Result<String, String> {
-    // On a command line nobody likes capitals.
+    // Small letters are accepted, too.
     let name = name.to_uppercase();
     match standard(&name) {
         Some(_) => Ok(name),
         None => Err(format!(
-            "there are {}",
+            "expected one of {}",
             punctual_sched::dynamic::STANDARD.join(", ")
         )),
     }
 }
 
-/// Progress is shown where it takes longer than that.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// The virtual time is cut into so many pieces, to look at the clock in between.
+/// Progress is shown for simulations that take longer.
+const SILENT_FOR: Duration = Duration::from_secs(2);
+/// Number of pieces of virtual time between which the clock is read.
 const PIECES: u32 = 500;
 
 fn run(
@@ -97,7 +97,7 @@ fn run(
         let until = if piece == PIECES { scenario.until.0 } else { until };
         simulation.run_until(Time(0) + until, watcher);
         let so_far = began.elapsed();
-        if progress.is_none() && so_far > PATIENCE && piece < PIECES {
+        if progress.is_none() && so_far > SILENT_FOR && piece < PIECES {
             let left = so_far.mul_f64(f64::from(PIECES - piece) / f64::from(piece));
             let shown = Progress::start("simulate", left);
             shown.stage(format!("virtual time up to {}", scenario.until), left);
@@ -140,7 +140,7 @@ const HOSTS: [(&str, &str); 7] = [
     ("switches", "switches"),
     ("preemptions", "preemptions"),
 ];
-/// Longer tables are cut on the terminal and the page: the JSON has them all.
+/// Rows of a table on the terminal and on the page; the JSON has all rows.
 const MOST_ROWS: usize = 30;
 
 impl Simulated<'_> {
@@ -181,14 +181,15 @@ impl Simulated<'_> {
             .collect();
         let more = if worst.len() > 3 { ", …" } else { "" };
         format!(
-            "Not every deadline is met: {missed} of {arrived} distributable threads missed theirs in {until} of virtual time ({}{more}).",
+            "Not every deadline is met: {missed} of {arrived} distributable threads missed theirs in {until} \
+             of virtual time ({}{more}).",
             named.join(", ")
         )
     }
 
-    /// Tasks and hosts, each with what to say below it.
+    /// Tables of tasks and hosts, each with a note below it.
     fn tables(&self) -> [(Table, Option<String>); 2] {
-        // Those that miss the most, or are used the most, are of interest.
+        // The rows with the most misses or the highest utilisation are shown.
         let tasks = cut(self.task_rows(), "tasks", |row| {
             row.number("missed").unwrap_or(0.0)
         });
@@ -300,7 +301,7 @@ impl Simulated<'_> {
             ("virtual time", self.scenario.until.to_string()),
             ("hosts", self.model.hosts.len().to_string()),
             (
-                "distributable threads at the same time, at most",
+                "maximum of simultaneous distributable threads",
                 self.statistics.most_threads.to_string(),
             ),
         ];
@@ -326,7 +327,7 @@ impl Simulated<'_> {
     }
 }
 
-/// The rows of most weight, in their order, and what is said of the others.
+/// The rows of most weight, in their order, and a note about the others.
 fn cut(rows: Vec<Row>, what: &str, weight: impl Fn(&Row) -> f64) -> (Vec<Row>, Option<String>) {
     if rows.len() <= MOST_ROWS {
         return (rows, None);
@@ -336,7 +337,7 @@ fn cut(rows: Vec<Row>, what: &str, weight: impl Fn(&Row) -> f64) -> (Vec<Row>, O
     order.sort_by(|(_, one), (_, other)| weight(other).total_cmp(&weight(one)));
     order.truncate(MOST_ROWS);
     order.sort_by_key(|(place, _)| *place);
-    let note = format!("And {left_out} more {what}, with less; --json has them all.");
+    let note = format!("{left_out} more {what} with lower values; --json has all of them.");
     (order.into_iter().map(|(_, row)| row).collect(), Some(note))
 }
 
@@ -345,7 +346,7 @@ fn table(rows: Vec<Row>, columns: &[(&str, &str)]) -> Table {
     Table::of(&rows).columns(columns)
 }
 
-/// Command line: a span of time.
+/// Parses a duration on the command line.
 pub(super) fn span(text: &str) -> Result<Span, String> {
     text.parse()
         .map_err(|error: punctual_simulation::BadSpan| error.to_string())

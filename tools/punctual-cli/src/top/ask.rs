@@ -1,3 +1,5 @@
+//! Requests a snapshot from an ORB over its inspection socket.
+
 use std::{
     fmt, io,
     io::{BufRead, BufReader, Read, Write},
@@ -8,15 +10,16 @@ use std::{
 
 use super::snapshot::Snapshot;
 
-/// Why there is nothing to show.
+/// Why `top` ended.
 #[derive(Debug)]
 pub enum Failed {
-    /// No ORB was found, or several.
+    /// No ORB or several ORBs were found.
     NotFound(String),
-    /// The socket is there, or may be, and what it says is of no use.
+    /// The socket gave no valid answer.
     CannotAsk(PathBuf, String),
-    /// It was there before.
+    /// The ORB answered before and does not any more.
     Gone(String),
+    /// The terminal could not be used.
     Terminal(io::Error),
 }
 
@@ -25,7 +28,7 @@ impl Failed {
         Self::Terminal(error)
     }
 
-    /// As seen by somebody who was answered before.
+    /// The same failure after an earlier answer: the ORB has ended.
     pub fn after(self, last: &Snapshot) -> Self {
         match self {
             Self::CannotAsk(..) => Self::Gone(format!("{} (process {})", last.program, last.pid)),
@@ -39,7 +42,7 @@ impl fmt::Display for Failed {
         match self {
             Self::NotFound(text) => f.write_str(text),
             Self::CannotAsk(socket, problem) => {
-                write!(f, "the ORB at {} cannot be asked: {problem}", socket.display())
+                write!(f, "no answer from the ORB at {}: {problem}", socket.display())
             }
             Self::Gone(orb) => write!(
                 f,
@@ -53,12 +56,12 @@ impl fmt::Display for Failed {
     }
 }
 
-/// How long the ORB may take: its thread has a low priority, and lanes go first.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Octets of an answer: far above what an ORB with a thousand lanes says.
+/// Timeout of a snapshot: the ORB's inspection thread has a low priority, and lanes run first.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// Limit of an answer in octets: far more than a thousand lanes need.
 const MAX_ANSWER: u64 = 64 << 20;
 
-/// Asks for a snapshot.
+/// Requests a snapshot.
 pub fn ask(socket: &Path) -> Result<Snapshot, Failed> {
     let line = exchange(socket).map_err(|error| explain(&error));
     let snapshot = line.and_then(|line| Snapshot::parse(&line));
@@ -67,8 +70,8 @@ pub fn ask(socket: &Path) -> Result<Snapshot, Failed> {
 
 fn exchange(socket: &Path) -> io::Result<String> {
     let mut stream = UnixStream::connect(socket)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     stream.write_all(b"snapshot\n")?;
     let mut line = String::new();
     BufReader::new(stream.take(MAX_ANSWER)).read_line(&mut line)?;
@@ -80,17 +83,21 @@ fn exchange(socket: &Path) -> io::Result<String> {
 
 fn explain(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "there is no such socket; is the path right, and the ORB still running?".to_owned(),
-        io::ErrorKind::ConnectionRefused => "nobody listens there: its process has ended".to_owned(),
+        io::ErrorKind::NotFound => {
+            "no such socket; is the path correct, and is the ORB still running?".to_owned()
+        }
+        io::ErrorKind::ConnectionRefused => "connection refused: its process has ended".to_owned(),
         io::ErrorKind::PermissionDenied => {
-            "it belongs to another user; run this as that user, or as root (`sudo`)".to_owned()
+            "permission denied: run this as the user of the ORB, or as root (`sudo`)".to_owned()
         }
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            "it does not answer; its thread `orb-inspect` has a low priority: is the CPU that it may use taken by real-time \
-             threads? `Inspection::affinity` gives it another one"
-                .to_owned()
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => format!(
+            "timeout after {} s: real-time threads may occupy the CPU of its thread `orb-inspect`; \
+             `Inspection::affinity` selects another CPU",
+            TIMEOUT.as_secs()
+        ),
+        io::ErrorKind::UnexpectedEof => {
+            "connection closed without an answer; is this the inspection socket of an ORB?".to_owned()
         }
-        io::ErrorKind::UnexpectedEof => "it hung up; is that the socket of an ORB's inspection?".to_owned(),
         _ => error.to_string(),
     }
 }

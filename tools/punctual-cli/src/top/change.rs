@@ -1,23 +1,27 @@
+//! Difference of two snapshots: rates and response times of the interval between them.
+
 use std::time::Duration;
 
 use super::snapshot::{Lane, Snapshot};
 
-/// What happened from one snapshot to another of the same ORB.
+/// Difference of two snapshots of the same ORB.
 pub struct Change {
+    /// Time between the snapshots.
     pub span: Duration,
-    /// As in the later snapshot.
+    /// One entry per lane, in the order of the later snapshot.
     pub lanes: Vec<LaneChange>,
 }
 
+/// Activity of one lane between two snapshots.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LaneChange {
-    /// Requests received, for each second.
+    /// Received requests per second.
     pub calls_per_s: f64,
-    /// Of the times of requests that ended in between; `None` where none did.
+    /// Response times of requests that ended in the interval; `None` if none did.
     pub times: Option<Times>,
 }
 
-/// In microseconds, up to a sixteenth too long.
+/// Response times in microseconds, rounded up by at most a sixteenth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Times {
     pub p50: f64,
@@ -29,7 +33,7 @@ impl Change {
     pub fn between(before: &Snapshot, now: &Snapshot) -> Self {
         let span = Duration::from_nanos(now.uptime_ns.saturating_sub(before.uptime_ns));
         let lanes = now.lanes.iter().map(|lane| {
-            // A lane that is new had nothing before.
+            // A new lane has no earlier counters.
             let before = before.lanes.iter().find(|other| other.lane == lane.lane);
             LaneChange {
                 calls_per_s: rate(
@@ -78,7 +82,7 @@ impl Times {
             });
             found.map_or(last, |(below, _)| *below)
         };
-        // The longest of all is known exactly: no time of this span was longer.
+        // The maximum since the start is exact: no time of this interval is longer.
         let at_most = |below: u64| below.min(now.service.max_ns) as f64 / 1e3;
         Some(Self {
             p50: at_most(quantile(0.5)),

@@ -1,3 +1,5 @@
+//! Finds the inspection socket of the ORB to show.
+
 use std::{
     env, fs,
     os::unix::fs::FileTypeExt,
@@ -8,14 +10,14 @@ use punctual::Inspection;
 
 use super::ask::{Failed, ask};
 
-/// The socket of the ORB that is meant.
+/// The given socket, or that of the only inspected ORB (of the process).
 pub fn socket(given: Option<&Path>, pid: Option<u32>) -> Result<PathBuf, Failed> {
     if let Some(given) = given {
         return Ok(given.to_owned());
     }
     let folders = folders();
     let mut found: Vec<PathBuf> = folders.iter().flat_map(|folder| sockets(folder, pid)).collect();
-    // What dead processes left behind is nobody's.
+    // Sockets of dead processes do not answer.
     found.retain(|socket| ask(socket).is_ok());
     match &found[..] {
         [socket] => Ok(socket.clone()),
@@ -24,7 +26,7 @@ pub fn socket(given: Option<&Path>, pid: Option<u32>) -> Result<PathBuf, Failed>
     }
 }
 
-/// Where ORBs make their sockets by themselves.
+/// Folders in which ORBs create sockets by default.
 fn folders() -> Vec<PathBuf> {
     let mut folders = vec![Inspection::default_folder()];
     let named = env::var_os(Inspection::ENVIRONMENT).filter(|folder| !folder.is_empty());
@@ -33,7 +35,7 @@ fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Those that are named as ORBs name them, `PID.NUMBER.inspect`, of this process or of all.
+/// Sockets named like those of ORBs, `PID.NUMBER.inspect`, of one process or of all.
 fn sockets(folder: &Path, pid: Option<u32>) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut sockets: Vec<_> = entries
@@ -56,18 +58,18 @@ fn process(path: &Path) -> Option<u32> {
 }
 
 fn nothing(folders: &[PathBuf], pid: Option<u32>) -> String {
-    let whose = pid.map_or_else(|| "no ORB".to_owned(), |pid| format!("no ORB of process {pid}"));
+    let whose = pid.map_or_else(String::new, |pid| format!(" of process {pid}"));
     let folders: Vec<_> = folders
         .iter()
         .map(|folder| folder.display().to_string())
         .collect();
     format!(
-        "{whose} can be looked into: none has a socket in {}\n\
-         An ORB lets look into itself where it is asked to, in the program:\n    \
+        "no inspected ORB{whose}: no socket in {}\n\
+         Inspection is off by default. Turn it on in the program:\n    \
          Orb::builder().inspection(Inspection::new())\n\
-         or from outside, for every ORB of a program:\n    \
+         or in the environment, for all ORBs of a program:\n    \
          {}={} my-program\n\
-         The socket is its user's alone. Of another user's ORB, name the socket, and use `sudo`.",
+         Only the user of the ORB may open its socket; for another user, give the socket and use `sudo`.",
         folders.join(" or "),
         Inspection::ENVIRONMENT,
         env::temp_dir().display()
@@ -75,9 +77,9 @@ fn nothing(folders: &[PathBuf], pid: Option<u32>) -> String {
 }
 
 fn which(several: &[PathBuf]) -> String {
-    let mut text = String::from("there are several ORBs; name one of their sockets:");
+    let mut text = String::from("several ORBs were found; give the socket of one:");
     for socket in several {
-        let program = ask(socket).map_or_else(|_| "gone by now".to_owned(), |orb| orb.program);
+        let program = ask(socket).map_or_else(|_| "ended meanwhile".to_owned(), |orb| orb.program);
         text += &format!("\n    punctual top {}    ({program})", socket.display());
     }
     text

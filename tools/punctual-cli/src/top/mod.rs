@@ -1,4 +1,4 @@
-//! `punctual top`: what a running ORB is doing, lane by lane.
+//! `punctual top`: shows the lanes of a running ORB.
 
 mod ask;
 mod change;
@@ -20,22 +20,22 @@ use punctual_system::signals::Termination;
 
 use self::{ask::Failed, change::Change};
 
-/// Which ORB, and how it is shown.
+/// Settings of `top`.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// The ORB's socket, as `OrbBuilder::inspection` made it; without it, the one ORB that is found
+    /// Inspection socket of the ORB; without it, the only inspected ORB is shown
     #[arg(value_name = "SOCKET")]
     pub socket: Option<PathBuf>,
-    /// The ORB of this process
+    /// Show the ORB of this process
     #[arg(long, value_name = "PID", conflicts_with = "socket")]
     pub pid: Option<u32>,
-    /// Seconds from look to look
+    /// Refresh interval in seconds
     #[arg(long, value_name = "S", default_value = "1", value_parser = interval)]
     pub interval: Duration,
-    /// Print one table and end; so it is without a terminal, too
+    /// Print one table and exit, as without a terminal
     #[arg(long)]
     pub once: bool,
-    /// Print one JSON object with all counters, those of the interval included, and end
+    /// Print one JSON object with all counters, including those of the interval, and exit
     #[arg(long)]
     pub json: bool,
 }
@@ -72,11 +72,11 @@ fn show(options: &Options) -> Result<(), Failed> {
 fn interval(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text
         .parse()
-        .map_err(|_| "write a number of seconds, such as 0.5".to_owned())?;
+        .map_err(|_| "expected a number of seconds, such as 0.5".to_owned())?;
     if (0.1..=60.0).contains(&seconds) {
         Ok(Duration::from_secs_f64(seconds))
     } else {
-        Err("it is 0.1 to 60 seconds".to_owned())
+        Err("expected 0.1 to 60 seconds".to_owned())
     }
 }
 

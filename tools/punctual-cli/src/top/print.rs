@@ -1,3 +1,5 @@
+//! The table and the JSON object of `top`.
+
 use punctual_report::Table;
 use serde_json::{Value, json};
 
@@ -7,7 +9,7 @@ use super::{
     snapshot::{Connections, Snapshot},
 };
 
-/// Everything for machines: the snapshot as the ORB sent it, and in each lane what the span between two of them adds.
+/// The snapshot as the ORB sent it; each lane also has the counters of the interval.
 pub fn json(now: &Snapshot, change: &Change) -> Value {
     let mut object = now.raw.clone();
     object["span_s"] = json!(change.span.as_secs_f64());
@@ -24,7 +26,7 @@ pub fn json(now: &Snapshot, change: &Change) -> Value {
     object
 }
 
-/// For people without a terminal.
+/// The table that is printed without a terminal.
 pub fn table(now: &Snapshot, change: &Change) -> String {
     let rows: Vec<_> = now
         .lanes
@@ -33,7 +35,7 @@ pub fn table(now: &Snapshot, change: &Change) -> String {
         .map(|(lane, change)| {
             let cells = COLUMNS.iter().map(|column| {
                 let cell = (column.cell)(lane, change);
-                // Numbers as such, so that they stand to the right.
+                // Numbers are right-aligned.
                 let value = cell.parse::<f64>().ok().filter(|_| !cell.contains('.'));
                 (
                     column.heading.to_owned(),
@@ -51,13 +53,14 @@ pub fn table(now: &Snapshot, change: &Change) -> String {
     let mut text = format!("{}\n\n{lanes}\n\n", title(now));
     text += &connections(now);
     text += &format!(
-        "\n\nCalls and times are those of {:.1} s, in calls/s and µs; borrowed, misses and rejected count from the start.\n",
+        "\n\nCalls per second and times in µs are those of {:.1} s; borrowed, misses and rejected count \
+         from the start.\n",
         change.span.as_secs_f64()
     );
     text
 }
 
-/// Whose ORB it is.
+/// Program, process and uptime of the ORB.
 pub fn title(now: &Snapshot) -> String {
     let seconds = now.uptime_ns / 1_000_000_000;
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
@@ -69,17 +72,17 @@ pub fn title(now: &Snapshot) -> String {
     )
 }
 
-/// Both sides: what clients have bound their connections to, and what the ORB has open as a client.
+/// Connections by band: those that clients have bound at each lane, and those of the ORB as a client.
 pub fn connections(now: &Snapshot) -> String {
     let mut lanes = String::new();
     for lane in &now.lanes {
-        // Without bands the table says it.
+        // Without bands, the table has the number.
         if lane.connections_by_band.iter().any(|entry| entry.band != "none") {
             lanes += &format!(" {}: {};", lane.lane, bands(&lane.connections_by_band));
         }
     }
     format!(
-        "Connections by band:{lanes} as a client: {}; replies that came too late: {}.",
+        "Connections by band:{lanes} as a client: {}; late replies: {}.",
         bands(&now.client.connections_by_band),
         now.client.late_replies
     )

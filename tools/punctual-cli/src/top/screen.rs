@@ -1,3 +1,5 @@
+//! The interactive screen of `top`.
+
 use std::{
     io,
     path::Path,
@@ -21,7 +23,7 @@ use super::{
     snapshot::{Lane, Snapshot},
 };
 
-/// Shows the ORB until somebody presses `q`, or it is gone. The terminal is as before then, also after a panic.
+/// Shows the ORB until the user quits or the ORB ends. Restores the terminal, also after a panic.
 pub fn run(
     socket: &Path,
     first: Snapshot,
@@ -34,7 +36,7 @@ pub fn run(
     ended
 }
 
-/// How quickly a signal is noticed.
+/// Longest delay until a signal is noticed.
 const SLICE: Duration = Duration::from_millis(100);
 
 fn watch(
@@ -46,7 +48,7 @@ fn watch(
 ) -> Result<(), Failed> {
     let mut before = first.clone();
     let mut now = first;
-    let mut next_look = Instant::now() + interval.min(Duration::from_millis(500));
+    let mut next_refresh = Instant::now() + interval.min(Duration::from_millis(500));
     loop {
         let change = Change::between(&before, &now);
         terminal
@@ -56,20 +58,20 @@ fn watch(
             if termination.requested().is_some() {
                 return Ok(());
             }
-            let left = next_look.saturating_duration_since(Instant::now());
+            let left = next_refresh.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 let seen = ask(socket).map_err(|failed| failed.after(&now))?;
                 before = std::mem::replace(&mut now, seen);
-                next_look = Instant::now() + interval;
+                next_refresh = Instant::now() + interval;
                 break;
             }
             match next_event(left.min(SLICE)).map_err(Failed::terminal)? {
                 None => {}
-                Some(Event::Key(key)) if key.kind == KeyEventKind::Press => match wish(key) {
-                    Wish::Leave => return Ok(()),
-                    Wish::Faster => interval = (interval / 2).max(Duration::from_millis(125)),
-                    Wish::Slower => interval = (interval * 2).min(Duration::from_secs(60)),
-                    Wish::Nothing => continue,
+                Some(Event::Key(key)) if key.kind == KeyEventKind::Press => match action_of(key) {
+                    Action::Quit => return Ok(()),
+                    Action::Faster => interval = (interval / 2).max(Duration::from_millis(125)),
+                    Action::Slower => interval = (interval * 2).min(Duration::from_secs(60)),
+                    Action::Nothing => continue,
                 },
                 Some(_) => {}
             }
@@ -80,30 +82,31 @@ fn watch(
     }
 }
 
-/// What came in the meantime; a signal interrupts the wait and is no error.
+/// The next event within this time, if any; a signal interrupts the wait and is no error.
 fn next_event(within: Duration) -> io::Result<Option<Event>> {
-    let came = match event::poll(within) {
+    let ready = match event::poll(within) {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => false,
-        came => came?,
+        ready => ready?,
     };
-    came.then(event::read).transpose()
+    ready.then(event::read).transpose()
 }
 
+/// Meaning of a key.
 #[derive(Debug, Eq, PartialEq)]
-pub(super) enum Wish {
-    Leave,
+pub(super) enum Action {
+    Quit,
     Faster,
     Slower,
     Nothing,
 }
 
-pub(super) fn wish(key: KeyEvent) -> Wish {
+pub(super) fn action_of(key: KeyEvent) -> Action {
     match key.code {
-        KeyCode::Char('q') | KeyCode::Esc => Wish::Leave,
-        KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => Wish::Leave,
-        KeyCode::Char('+') => Wish::Faster,
-        KeyCode::Char('-') => Wish::Slower,
-        _ => Wish::Nothing,
+        KeyCode::Char('q') | KeyCode::Esc => Action::Quit,
+        KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => Action::Quit,
+        KeyCode::Char('+') => Action::Faster,
+        KeyCode::Char('-') => Action::Slower,
+        _ => Action::Nothing,
     }
 }
 
@@ -111,7 +114,7 @@ pub(super) fn wish(key: KeyEvent) -> Wish {
 pub struct Column {
     pub heading: &'static str,
     width: u16,
-    /// Those with the highest go first where the terminal is narrow.
+    /// The columns with the highest number are dropped first on narrow terminals.
     dispensable: u8,
     pub cell: fn(&Lane, &LaneChange) -> String,
 }
@@ -130,7 +133,7 @@ const fn column(
     }
 }
 
-/// Everything that is said of a lane.
+/// All columns of the table.
 pub const COLUMNS: &[Column] = &[
     column("lane", 11, 0, |lane, _| lane.lane.clone()),
     column("priority", 8, 1, |lane, _| {
@@ -160,7 +163,7 @@ pub const COLUMNS: &[Column] = &[
 fn class(lane: &Lane) -> String {
     match (&lane.class, lane.native_priority) {
         (Some(class), Some(priority)) if class != "other" => {
-            // A class that was asked for and refused is not there.
+            // A class that was requested and denied.
             let denied = if lane.realtime { "" } else { "!" };
             format!("{class} {priority}{denied}")
         }
@@ -176,7 +179,7 @@ fn times(change: &LaneChange, one: fn(&super::change::Times) -> f64) -> String {
         .map_or_else(|| "-".into(), |times| format!("{:.0}", one(times)))
 }
 
-/// Those that fit, in their order.
+/// The columns that fit, in their order.
 pub(super) fn columns_within(width: u16) -> Vec<&'static Column> {
     let mut shown: Vec<&Column> = COLUMNS.iter().collect();
     let needed = |shown: &[&Column]| shown.iter().map(|column| column.width + 1).sum::<u16>();
@@ -188,7 +191,7 @@ pub(super) fn columns_within(width: u16) -> Vec<&'static Column> {
     shown
 }
 
-/// One picture.
+/// Draws the screen once.
 pub(super) fn draw(frame: &mut Frame<'_>, now: &Snapshot, change: &Change, interval: Duration) {
     let [head, lanes, foot, keys] = Layout::vertical([
         Constraint::Length(2),
@@ -236,7 +239,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, now: &Snapshot, change: &Change, inter
     frame.render_widget(Line::styled(text, Style::new().add_modifier(Modifier::DIM)), keys);
 }
 
-/// What needs a look is coloured; the numbers say it without colours, too.
+/// Colour of a row: full queues and lanes without idle threads stand out; the numbers show the same.
 fn style(lane: &Lane) -> Style {
     let queue_full = lane
         .queue_limit_requests

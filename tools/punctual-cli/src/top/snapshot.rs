@@ -1,26 +1,28 @@
+//! A snapshot of an ORB, as received.
+
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What an ORB says of itself; spans of time are in nanoseconds.
+/// Snapshot of an ORB; durations in nanoseconds.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Snapshot {
     pub pid: u32,
     pub program: String,
-    /// Since the ORB can be looked into.
+    /// Time since inspection began.
     pub uptime_ns: u64,
     pub lanes: Vec<Lane>,
     pub client: Client,
-    /// As it came.
+    /// The JSON object as received.
     #[serde(skip)]
     pub raw: Value,
 }
 
-/// Counters of one lane: those that only grow are from the start on.
+/// State and counters of one lane; counters start with the ORB.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Lane {
     pub lane: String,
     pub priority: Option<i16>,
-    /// `None`: threads that call `Orb::run`.
+    /// Scheduling class; `None` for threads that call `Orb::run`.
     pub class: Option<String>,
     pub native_priority: Option<i16>,
     pub realtime: bool,
@@ -45,7 +47,7 @@ pub struct Lane {
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Service {
     pub max_ns: u64,
-    /// What the times in a bucket are below, and how many there are.
+    /// Upper bound of each bucket and number of times in it.
     pub buckets_below_ns: Vec<(u64, u64)>,
 }
 
@@ -61,30 +63,29 @@ pub struct Connections {
     pub open: u64,
 }
 
-/// The one that this program understands.
+/// Version of the format that this program reads.
 const SCHEMA: u64 = 1;
 
 impl Snapshot {
-    /// Reads the line that an ORB sends. The error is a sentence.
+    /// Parses the line that an ORB sends. The error is a sentence.
     pub fn parse(line: &str) -> Result<Self, String> {
-        let raw: Value = serde_json::from_str(line).map_err(|error| format!("it is not JSON: {error}"))?;
+        let raw: Value = serde_json::from_str(line).map_err(|error| format!("not JSON: {error}"))?;
         if let Some(error) = raw["error"].as_str() {
             return Err(error.to_owned());
         }
         if raw["schema"] != SCHEMA {
             let schema = &raw["schema"];
             return Err(format!(
-                "its format is {schema} and this program's is {SCHEMA}; use the `punctual` of its release"
+                "format {schema} instead of {SCHEMA}; use the `punctual` of the ORB's release"
             ));
         }
-        let snapshot: Self =
-            Self::deserialize(&raw).map_err(|error| format!("it is no snapshot: {error}"))?;
+        let snapshot: Self = Self::deserialize(&raw).map_err(|error| format!("not a snapshot: {error}"))?;
         Ok(Self { raw, ..snapshot })
     }
 }
 
 impl Lane {
-    /// Requests and connections that were turned away, for whatever reason.
+    /// Refused requests and connections, for all reasons.
     pub fn rejections(&self) -> u64 {
         self.refused_priorities
             + self.refused_connections
@@ -93,7 +94,7 @@ impl Lane {
             + self.protocol_errors
     }
 
-    /// Requests that were dropped for their deadline, or answered after it.
+    /// Requests that were dropped at their deadline or answered after it.
     pub fn deadline_misses(&self) -> u64 {
         self.expired + self.late
     }

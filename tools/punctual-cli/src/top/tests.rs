@@ -1,3 +1,5 @@
+//! Differences, tables and screens from made-up snapshots.
+
 use ratatui::{
     Terminal,
     backend::TestBackend,
@@ -8,18 +10,21 @@ use serde_json::json;
 use super::{
     change::{Change, LaneChange, Times},
     interval, print,
-    screen::{Wish, columns_within, draw, wish},
+    screen::{Action, action_of, columns_within, draw},
     snapshot::Snapshot,
 };
 
-/// An ORB with its default lane and one more.
+/// Snapshot of an ORB with its default lane and one more.
 fn snapshot(uptime_ns: u64, requests: u64, buckets: &[(u64, u64)], max_ns: u64) -> Snapshot {
     let lane = |name: &str, priority: Option<i16>, class: Option<&str>| {
         json!({
-            "pool": 1, "lane": name, "priority": priority, "class": class, "native_priority": class.map(|_| 99),
+            "pool": 1, "lane": name, "priority": priority, "class": class,
+            "native_priority": class.map(|_| 99),
             "realtime": true, "threads": 3, "busy_threads": 1, "connections": 4,
-            "queued_requests": class.map(|_| 2), "queue_limit_requests": class.map(|_| 256), "requests": requests,
-            "connections_by_band": [{"band": "none", "open": 1}, {"band": "0..100", "open": 3}], "queue_refused": 1, "expired": 2, "late": 3, "refused_priorities": 10, "refused_connections": 100,
+            "queued_requests": class.map(|_| 2), "queue_limit_requests": class.map(|_| 256),
+            "requests": requests,
+            "connections_by_band": [{"band": "none", "open": 1}, {"band": "0..100", "open": 3}],
+            "queue_refused": 1, "expired": 2, "late": 3, "refused_priorities": 10, "refused_connections": 100,
             "protocol_errors": 1000, "deadlocks": 10_000, "borrowed": 77,
             "service": {"sum_ns": 0, "max_ns": max_ns, "buckets_below_ns": buckets},
         })
@@ -49,7 +54,7 @@ fn two() -> (Snapshot, Change) {
 }
 
 #[test]
-fn rates_and_times_are_those_of_the_span() {
+fn rates_and_times_are_those_of_the_interval() {
     let (_, change) = two();
     assert_eq!(change.span.as_secs(), 2);
     let times = Times {
@@ -72,7 +77,7 @@ fn without_calls_there_are_no_times() {
 }
 
 #[test]
-fn what_was_turned_away_and_missed_is_added_up() {
+fn refusals_and_missed_deadlines_are_summed() {
     let (now, _) = two();
     assert_eq!(
         (now.lanes[1].rejections(), now.lanes[1].deadline_misses()),
@@ -81,7 +86,7 @@ fn what_was_turned_away_and_missed_is_added_up() {
 }
 
 #[test]
-fn a_table_says_everything_of_a_lane() {
+fn the_table_has_all_columns_of_a_lane() {
     let (now, change) = two();
     let text = print::table(&now, &change);
     assert!(text.starts_with("radar, process 4711, up 0:00:03\n"), "{text}");
@@ -92,7 +97,7 @@ fn a_table_says_everything_of_a_lane() {
     ];
     assert_eq!(cells, expected);
     assert!(
-        text.contains("2 without band, 5 in 0..100; replies that came too late: 6."),
+        text.contains("2 without band, 5 in 0..100; late replies: 6."),
         "{text}"
     );
 }
@@ -149,26 +154,26 @@ fn narrow_screens_lose_the_less_important_columns_first() {
 }
 
 #[test]
-fn keys_end_it() {
-    let plain = |code| wish(KeyEvent::new(code, KeyModifiers::NONE));
+fn keys_quit() {
+    let plain = |code| action_of(KeyEvent::new(code, KeyModifiers::NONE));
     assert_eq!(
         (plain(KeyCode::Char('q')), plain(KeyCode::Esc)),
-        (Wish::Leave, Wish::Leave)
+        (Action::Quit, Action::Quit)
     );
     let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
     assert_eq!(
-        (wish(control_c), plain(KeyCode::Char('c'))),
-        (Wish::Leave, Wish::Nothing)
+        (action_of(control_c), plain(KeyCode::Char('c'))),
+        (Action::Quit, Action::Nothing)
     );
 }
 
 #[test]
-fn what_is_no_snapshot_is_said_to_be_none() {
+fn invalid_snapshots_are_errors() {
     for (line, problem) in [
         ("GIOP", "not JSON"),
         (r#"{"error":"the ORB has ended"}"#, "has ended"),
-        (r#"{"schema":2}"#, "use the `punctual` of its release"),
-        (r#"{"schema":1}"#, "no snapshot"),
+        (r#"{"schema":2}"#, "use the `punctual` of the ORB's release"),
+        (r#"{"schema":1}"#, "not a snapshot"),
     ] {
         let error = Snapshot::parse(line).unwrap_err();
         assert!(error.contains(problem), "{line}: {error}");

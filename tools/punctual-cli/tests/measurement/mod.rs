@@ -10,8 +10,8 @@ use std::{
 
 /// Runs one, short and with nothing changed on the system, and has it write its outcome and its page.
 ///
-/// Two measurements would disturb each other: one at a time. While another program measures the command refuses, and is tried again
-/// for a while.
+/// Two measurements would disturb each other: one at a time. While another program measures the command
+/// refuses, and is tried again for a while.
 pub fn measure(arguments: &[&str], json: &Path, html: &Path) -> Output {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,41 +1,45 @@
+//! CPUs: isolation and frequency.
+
 use crate::doctor::{
     finding::{Finding, Remedy, Subject},
     system::{System, cpus_in},
 };
 
-/// CPUs that the kernel gives to nobody who does not ask for them.
+/// Checks for CPUs on which the kernel runs only threads that are pinned to them.
 pub fn isolated(system: &System) -> Finding {
     let subject = Subject {
         id: "isolated-cpus",
         title: "Isolated CPUs",
-        why: "Even where priorities are right, other programs, and the kernel's own work, disturb the CPU on which they run: \
-              caches, interrupts, clean-up. A CPU that the scheduler leaves alone belongs to the real-time threads that are \
-              put on it (`LaneSpec::affinity`).",
+        why: "Even with correct priorities, other programs and the kernel's own work disturb the CPU on \
+              which they run: caches, interrupts, deferred work. An isolated CPU is left to the real-time \
+              threads that are pinned to it (`LaneSpec::affinity`).",
     };
     let cpus = system.online_cpus();
     let Ok(isolated) = system.read("/sys/devices/system/cpu/isolated") else {
-        return subject.unknown("the kernel does not say", Remedy::advice("mount /sys"));
+        return subject.unknown(
+            "/sys/devices/system/cpu/isolated cannot be read",
+            Remedy::advice("mount /sys"),
+        );
     };
-    // The kernel counts CPUs that are not there.
+    // The kernel also lists CPUs that do not exist.
     let isolated: Vec<_> = cpus_in(&isolated)
         .into_iter()
         .filter(|cpu| cpus.contains(cpu))
         .collect();
     if !isolated.is_empty() {
         let list: Vec<_> = isolated.iter().map(u32::to_string).collect();
-        return subject.fine(format!("CPU {} of {}", list.join(", "), cpus.len()));
+        return subject.passed(format!("CPU {} of {}", list.join(", "), cpus.len()));
     }
     match &cpus[..] {
-        [] => subject.unknown(
-            "the kernel does not say which CPUs there are",
-            Remedy::advice("mount /sys"),
+        [] => subject.unknown("the list of CPUs cannot be read", Remedy::advice("mount /sys")),
+        [_] => subject.failed(
+            "the machine has only one CPU",
+            Remedy::advice(
+                "use a machine with two or more CPUs; with one, only priorities separate programs",
+            ),
         ),
-        [_] => subject.lacks(
-            "there is one CPU only, for everything",
-            Remedy::advice("a machine with two CPUs or more; with one, everything rests on priorities"),
-        ),
-        [.., last] => subject.lacks(
-            format!("none of {}: every CPU is for everybody", cpus.len()),
+        [.., last] => subject.failed(
+            format!("none of {}: every thread may run on every CPU", cpus.len()),
             isolate(*last),
         ),
     }
@@ -46,11 +50,13 @@ fn isolate(cpu: u32) -> Remedy {
     Remedy::lasting(
         format!("add `{options}` to the kernel's command line and restart"),
         format!(
-            "# Leaves CPU {cpu} alone from the next start on: it is for threads that are put there by name. Choose another if\n\
-             # interrupts of importance go to it.\n\
+            "# From the next boot on, CPU {cpu} runs only threads that are pinned to it.\n\
+             # Choose another CPU if important interrupts go to it.\n\
              if [ -d /etc/default/grub.d ]; then\n    \
-             echo 'GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT {options}\"' > /etc/default/grub.d/90-punctual.cfg\n    \
-             if command -v update-grub > /dev/null; then update-grub; else echo 'make the boot loader read it'; fi\n\
+             echo 'GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT {options}\"' \
+             > /etc/default/grub.d/90-punctual.cfg\n    \
+             if command -v update-grub > /dev/null; then update-grub; \
+             else echo 'update the boot loader configuration'; fi\n\
              else\n    \
              echo 'add to the kernel command line: {options}'\n\
              fi"
@@ -58,14 +64,15 @@ fn isolate(cpu: u32) -> Remedy {
     )
 }
 
-/// What decides how fast the CPUs run.
+/// Checks the frequency governors of the CPUs.
 pub fn governor(system: &System) -> Finding {
     const FOLDER: &str = "/sys/devices/system/cpu";
     let subject = Subject {
         id: "governor",
         title: "CPU frequency",
-        why: "To save power a CPU slows down when there is little to do, and takes a while to be fast again. A real-time \
-              program that works for a moment and rests always meets a slow CPU, and its times vary by a factor.",
+        why: "To save power, a CPU slows down while it is idle and takes a while to reach full speed \
+              again. A real-time program that alternates between short work and rest always runs on a slow \
+              CPU, and its times vary by a factor.",
     };
     let governors: Vec<_> = system
         .online_cpus()
@@ -83,17 +90,17 @@ pub fn governor(system: &System) -> Finding {
     others.sort();
     others.dedup();
     if governors.is_empty() {
-        subject.fine("this kernel does not change it (in a virtual machine the host may)")
+        subject.passed("not changed by this kernel (in a virtual machine, the host may change it)")
     } else if others.is_empty() {
-        subject.fine("always the highest (`performance`)")
+        subject.passed("always the highest (governor `performance`)")
     } else {
         let names: Vec<_> = others.iter().map(|name| format!("`{name}`")).collect();
-        subject.lacks(
-            format!("it changes with the load ({})", names.join(", ")),
+        subject.failed(
+            format!("changes with the load (governor {})", names.join(", ")),
             Remedy::lasting(
                 format!("echo performance | sudo tee {FOLDER}/cpu*/cpufreq/scaling_governor"),
                 format!(
-                    "# Until the next start; `cpupower` or `tuned` (profile realtime) can do it at each start.\n\
+                    "# Until the next boot; `cpupower` or `tuned` (profile realtime) make it permanent.\n\
                      for governor in {FOLDER}/cpu*/cpufreq/scaling_governor; do\n    \
                      if [ -w \"$governor\" ]; then echo performance > \"$governor\"; fi\ndone"
                 ),

@@ -1,21 +1,21 @@
-//! Control groups: what the group of this process may use.
+//! Control groups: limits of the group of this process.
 
 use crate::doctor::{
     finding::{Finding, Remedy, Subject, quoted},
     system::System,
 };
 
-/// Where the kernel divides real-time time among groups.
+/// Checks the real-time budget, if the kernel divides real-time CPU time among groups.
 pub fn realtime_budget(system: &System) -> Finding {
     let subject = Subject {
         id: "group-budget",
         title: "Real-time budget of the control group",
-        why: "Some kernels (RT_GROUP_SCHED) divide the time for real-time threads among control groups, and a new group, such as \
-              a service's or a container's, gets none. Then SCHED_FIFO is refused even to root, with a message that says \
-              nothing of groups.",
+        why: "Some kernels (RT_GROUP_SCHED) divide the CPU time of real-time threads among control groups, \
+              and a new group, such as that of a service or a container, gets none. SCHED_FIFO is then \
+              refused even to root, with an error that does not mention groups.",
     };
     let Some(group) = Group::of(system, "cpu") else {
-        return subject.fine("groups have no budgets here");
+        return subject.passed("this kernel has no real-time budgets for groups");
     };
     let budgets: Vec<_> = group
         .upwards()
@@ -31,14 +31,14 @@ pub fn realtime_budget(system: &System) -> Finding {
         .filter(|(runtime, _)| *runtime >= 0)
         .min_by_key(|(runtime, _)| *runtime)
     else {
-        return subject.fine("groups have no budgets here");
+        return subject.passed("this kernel has no real-time budgets for groups");
     };
     let period = system
         .number(&format!("{folder}/cpu.rt_period_us"))
         .unwrap_or(1_000_000);
     match least {
         0 => {
-            // A group can get what the one above it has.
+            // A group can get what its parent has.
             let from_above = budgets
                 .iter()
                 .map(|(runtime, _)| *runtime)
@@ -47,15 +47,18 @@ pub fn realtime_budget(system: &System) -> Finding {
             let file = format!("{folder}/cpu.rt_runtime_us");
             let found = format!("none: {file} is 0");
             let file = quoted(&file);
-            subject.lacks(
+            subject.failed(
                 found,
                 Remedy::lasting(
                     format!("echo {runtime} | sudo tee {file}"),
-                    format!("# As long as the group is there. Its siblings share what the group above has.\necho {runtime} > {file}"),
+                    format!(
+                        "# As long as the group exists. It shares its parent's budget with its siblings.\n\
+                         echo {runtime} > {file}"
+                    ),
                 ),
             )
         }
-        _ => subject.fine(format!(
+        _ => subject.passed(format!(
             "{} of each {} ms",
             *least as f64 / 1e3,
             period as f64 / 1e3
@@ -63,14 +66,14 @@ pub fn realtime_budget(system: &System) -> Finding {
     }
 }
 
-/// What a container, or a service, may use.
+/// Checks the limits of the container or service.
 pub fn container_limits(system: &System) -> Finding {
     let subject = Subject {
         id: "container-limits",
         title: "Limits of the container or service",
-        why: "A quota of CPU time stops every ordinary thread of a container or service until the next period begins, tens of \
-              milliseconds later, also those that real-time threads wait for. A limit of memory ends the program when it \
-              locks more than that.",
+        why: "A CPU quota stops every ordinary thread of a container or service until the next period \
+              begins, tens of milliseconds later, including threads that real-time threads wait for. A \
+              memory limit ends the program when it locks more than that.",
     };
     if system.read("/proc/self/cgroup").is_err() {
         return subject.unknown("/proc/self/cgroup cannot be read", Remedy::advice("mount /proc"));
@@ -89,35 +92,37 @@ pub fn container_limits(system: &System) -> Finding {
         Some(Quota { share, file, lift }) => {
             let remedy = if system.is_container() {
                 Remedy::advice(
-                    "start the container without --cpus and --cpu-quota (Kubernetes: no limits.cpu), and give it CPUs of its own with --cpuset-cpus",
+                    "start the container without --cpus and --cpu-quota (Kubernetes: no limits.cpu) and \
+                     give it its own CPUs with --cpuset-cpus",
                 )
             } else {
                 let file = quoted(&file);
                 Remedy::lasting(
                     format!("echo {lift} | sudo tee {file}"),
                     format!(
-                        "# As long as the group is there; in a systemd unit file: CPUQuota= (nothing behind it)\necho {lift} > {file}"
+                        "# As long as the group exists; in a systemd unit file: CPUQuota= (empty value)\n\
+                         echo {lift} > {file}"
                     ),
                 )
             };
-            subject.lacks(
+            subject.failed(
                 format!("{place}; CPU time is limited to {share:.2} CPUs{memory}"),
                 remedy,
             )
         }
-        None => subject.fine(format!("{place}; no quota of CPU time{memory}")),
+        None => subject.passed(format!("{place}; no CPU quota{memory}")),
     }
 }
 
 struct Quota {
-    /// CPUs' worth of time.
+    /// CPU time in CPUs.
     share: f64,
     file: String,
-    /// What has to be written to lift it.
+    /// Text that lifts the quota when it is written to the file.
     lift: &'static str,
 }
 
-/// The smallest one of the group and those above it.
+/// The smallest quota of the group and its ancestors.
 fn cpu_quota(system: &System) -> Option<Quota> {
     let mut quotas = Vec::new();
     for folder in Group::of(system, "cpu").iter().flat_map(Group::upwards) {
@@ -147,9 +152,9 @@ fn cpu_quota(system: &System) -> Option<Quota> {
         .min_by(|one, other| one.share.total_cmp(&other.share))
 }
 
-/// In octets; the smallest one of the group and those above it.
+/// The smallest memory limit of the group and its ancestors, in octets.
 fn memory_limit(system: &System) -> Option<u64> {
-    /// What version 1 writes for "none".
+    /// Smallest value that version 1 of control groups writes for "no limit".
     const NONE: i64 = 1 << 60;
     let first = Group::of(system, "memory");
     let first = first
@@ -168,14 +173,14 @@ fn memory_limit(system: &System) -> Option<u64> {
         .map(i64::cast_unsigned)
 }
 
-/// The folder of a group of this process, and where its tree is mounted.
+/// Control group of this process and the mount point of its tree.
 struct Group {
     mount: String,
     path: String,
 }
 
 impl Group {
-    /// In the tree that a controller of version 1 has.
+    /// The group in the tree of a version 1 controller.
     fn of(system: &System, controller: &str) -> Option<Self> {
         Self::where_(
             system,
@@ -184,7 +189,7 @@ impl Group {
         )
     }
 
-    /// In the one tree of version 2.
+    /// The group in the single tree of version 2.
     fn unified(system: &System) -> Option<Self> {
         Self::where_(system, str::is_empty, |fields| fields.kind == "cgroup2")
     }
@@ -205,7 +210,7 @@ impl Group {
             .lines()
             .filter_map(Mount::parse)
             .find(|mount| is_mounted(mount))?;
-        // In a container the tree may be mounted from the own group on.
+        // In a container, the mount may start at the group itself.
         let path = path
             .strip_prefix(mount.root.trim_end_matches('/'))
             .unwrap_or("")
@@ -216,14 +221,14 @@ impl Group {
         })
     }
 
-    /// The own folder first, the mount point last.
+    /// Folders of the group and its ancestors, up to the mount point.
     fn upwards(&self) -> impl Iterator<Item = String> + '_ {
         let groups = std::iter::successors(Some(&self.path[..]), |path| Some(path.rsplit_once('/')?.0));
         groups.map(|path| format!("{}{path}", self.mount))
     }
 }
 
-/// A line of mountinfo.
+/// One line of mountinfo.
 struct Mount<'m> {
     root: &'m str,
     point: &'m str,

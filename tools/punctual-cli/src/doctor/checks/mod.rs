@@ -1,4 +1,4 @@
-//! What is looked at. Each is a function of the [`System`] alone.
+//! The checks; each is a function of the [`System`] only.
 
 mod cpus;
 mod groups;
@@ -7,7 +7,7 @@ mod permissions;
 
 use super::{finding::Finding, system::System};
 
-/// Everything, what everything else stands on first.
+/// Runs all checks, the fundamental ones first.
 pub fn examine(system: &System) -> Vec<Finding> {
     let checks: [fn(&System) -> Finding; 12] = [
         permissions::realtime_class,

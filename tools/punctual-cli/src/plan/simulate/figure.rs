@@ -1,4 +1,4 @@
-//! The dispatch graph, as [Gill 2004] figure 6 draws it: who runs where from when to when.
+//! The dispatch graph, in the form of [Gill 2004] figure 6: which thread runs where and when.
 
 use punctual_report::Figure;
 use punctual_sched::{
@@ -8,15 +8,15 @@ use punctual_sched::{
 
 use super::trace::thread_name;
 
-/// Rows that fit.
+/// Maximum of rows.
 const MOST_ROWS: usize = 28;
-/// Colours that differ.
+/// Number of distinct colours.
 const MOST_HOSTS: usize = 8;
-/// Spans that can be told apart.
+/// Maximum of distinguishable spans.
 const MOST_SPANS: usize = 1_500;
 
-/// Of the beginning, if threads ran in it: a row for each thread, or for each stream of threads where they come again, and a
-/// colour for each host.
+/// Dispatch graph of the beginning of the run: one row per thread, or per stream of recurring threads, and
+/// one colour per host. `None` if no thread ran.
 pub(super) fn dispatch_graph(model: &Model, events: &[Event], until: Time) -> Option<Figure> {
     let last = events.last()?.time;
     let runs = simulator::dispatch_graph(events, until.min(last.max(Time(1))), false);
@@ -41,14 +41,15 @@ pub(super) fn dispatch_graph(model: &Model, events: &[Event], until: Time) -> Op
         _ => ("µs", 1e3),
     };
     let caption = format!(
-        "Each row is a distributable thread{}; the colour says on which host it runs.{} After [Gill 2004] figure 6.",
-        if rows.iter().any(|row| comes_again(model, *row)) {
-            ", or the threads of a task that come one after the other"
+        "Each row is a distributable thread{}; the colour is the host on which it runs.{} After [Gill 2004] \
+         figure 6.",
+        if rows.iter().any(|row| recurs(model, *row)) {
+            ", or the consecutive threads of a task"
         } else {
             ""
         },
         if left_out {
-            " Not all of it is drawn; --trace writes all."
+            " Not all of the run is drawn; --trace writes all of it."
         } else {
             ""
         }
@@ -69,11 +70,11 @@ pub(super) fn dispatch_graph(model: &Model, events: &[Event], until: Time) -> Op
     Some(figure)
 }
 
-fn comes_again(model: &Model, thread: ThreadId) -> bool {
+fn recurs(model: &Model, thread: ThreadId) -> bool {
     !matches!(model.tasks[thread.task as usize].arrival, Arrival::Once { .. })
 }
 
-/// Threads that come one after the other share a row; so do all that others start.
+/// Consecutive threads share a row; so do all threads that are started on demand.
 fn row_of(model: &Model, thread: ThreadId) -> ThreadId {
     let on_demand = model.tasks[thread.task as usize].arrival == Arrival::OnDemand;
     let stream = if on_demand { 0 } else { thread.stream };
@@ -90,12 +91,12 @@ fn name_of(model: &Model, row: ThreadId) -> String {
     }
     let name = thread_name(model, row);
     match name.strip_suffix(".1") {
-        Some(stream) if comes_again(model, row) => stream.to_owned(),
+        Some(stream) if recurs(model, row) => stream.to_owned(),
         _ => name,
     }
 }
 
-/// Whether there is room for one more, if it is one.
+/// Adds an item that is new, if it fits; returns whether the item is in the list.
 fn fits<T: PartialEq>(list: &mut Vec<T>, item: T, most: usize) -> bool {
     if list.contains(&item) {
         return true;

@@ -1,4 +1,4 @@
-//! Events as they happen: into a file, and the first ones for the figure.
+//! Records events of a simulation: all in a file, the first ones for the figure.
 
 use std::{
     fs::File,
@@ -11,16 +11,17 @@ use serde_json::json;
 
 use crate::plan::Options;
 
+/// Observer that records events.
 pub(super) struct Watcher<'m> {
     model: &'m Model,
     file: Option<(PathBuf, BufWriter<File>)>,
     failed: Option<io::Error>,
-    /// For the figure; as many as can be told apart, and some more.
+    /// First events, for the figure.
     first: Vec<Event>,
     most: usize,
 }
 
-/// The figure shows what these say.
+/// Maximum of events kept for the figure.
 const MOST_EVENTS: usize = 20_000;
 
 impl<'m> Watcher<'m> {
@@ -42,7 +43,7 @@ impl<'m> Watcher<'m> {
         &self.first
     }
 
-    /// Whether all is in the file.
+    /// Writes the rest of the file; an error if not all events could be written.
     pub(super) fn finish(&mut self) -> Result<(), String> {
         let Some((path, file)) = &mut self.file else {
             return Ok(());
@@ -50,7 +51,7 @@ impl<'m> Watcher<'m> {
         match self.failed.take().map_or_else(|| file.flush(), Err) {
             Ok(()) => Ok(()),
             Err(error) => Err(format!(
-                "cannot write all of {}: {error}; is there room?",
+                "cannot write all of {}: {error}; is there space left?",
                 path.display()
             )),
         }
@@ -102,7 +103,7 @@ fn line(model: &Model, event: &Event) -> serde_json::Value {
     line
 }
 
-/// The task's name; with the stream and the number of the thread where there is more than one.
+/// Name of the task, with the numbers of stream and thread if there are several.
 pub(super) fn thread_name(model: &Model, thread: ThreadId) -> String {
     let task = &model.tasks[thread.task as usize];
     let mut name = task.name.clone();
