@@ -1,4 +1,4 @@
-//! `punctual doctor` on whatever machine this is.
+//! `punctual doctor` on the machine that runs the tests.
 
 use std::{
     collections::HashSet,
@@ -44,7 +44,7 @@ fn text_json_and_exit_code_agree() {
 }
 
 #[test]
-fn the_script_is_shell_and_is_only_printed() {
+fn the_script_is_valid_shell_and_only_printed() {
     let throttling = || std::fs::read_to_string("/proc/sys/kernel/sched_rt_runtime_us").ok();
     let before = throttling();
     let output = doctor(&["--fix"]);

@@ -1,4 +1,4 @@
-//! What the program says about itself.
+//! Help texts and the list of benchmarks.
 
 use std::process::Command;
 
@@ -40,7 +40,7 @@ fn help_of_each_command_has_examples_and_exit_codes() {
 }
 
 #[test]
-fn version_is_the_packages() {
+fn version_is_that_of_the_package() {
     let (code, text) = punctual(&["--version"]);
     assert_eq!(
         (code, text.trim()),
@@ -54,7 +54,7 @@ fn unknown_benchmark_is_a_wrong_command_line() {
 }
 
 #[test]
-fn what_cannot_be_is_told_before_anything_is_measured() {
+fn invalid_arguments_are_errors_before_anything_is_measured() {
     for arguments in [
         &["qualify", "--quick", "--paper-lengths"][..],
         &["qualify", "--only", "nothing"],

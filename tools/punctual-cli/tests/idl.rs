@@ -1,4 +1,4 @@
-//! `punctual idl`, as a user runs it.
+//! `punctual idl` from the command line.
 
 use std::{
     fs,
@@ -7,7 +7,7 @@ use std::{
 };
 
 #[test]
-fn right_idl_is_accepted() {
+fn correct_idl_is_accepted() {
     let folder = Folder::new("right");
     folder.write("a.idl", "interface A { long cube (in long n); };");
     let ran = folder.punctual(&["idl", "check", "a.idl"]);
@@ -48,7 +48,7 @@ fn check_accepts_what_compile_does_not_generate_yet() {
 }
 
 #[test]
-fn compile_writes_rust_for_the_runtime_that_is_asked_for() {
+fn compile_writes_rust_for_the_requested_runtime() {
     let folder = Folder::new("compile");
     folder.write("a.idl", "interface A { long cube (in long n); };");
     let ran = folder.punctual(&[

@@ -1,4 +1,4 @@
-//! `punctual plan` as its users see it: what it prints and writes, and how it ends.
+//! `punctual plan` from the command line: output, files and exit codes.
 
 mod command;
 
@@ -34,7 +34,7 @@ period = "30 ms"
 step = [{ host = "localhost", wcet = "10 ms" }]
 "#;
 
-/// The slow one has the higher priority.
+/// A slow activity with the higher priority.
 const REVERSED: &str = r#"
 hosts = ["client", "server"]
 [[pool]]
@@ -80,7 +80,7 @@ fn a_feasible_schedule_shows_its_margins() {
 }
 
 #[test]
-fn an_infeasible_one_says_who_is_late_and_ends_with_1() {
+fn an_infeasible_schedule_names_the_late_activity_and_ends_with_1() {
     let input = file("late.toml", LATE);
     let output = file("late-lanes.toml", "");
     fs::remove_file(&output).unwrap();
@@ -113,7 +113,7 @@ fn an_infeasible_one_says_who_is_late_and_ends_with_1() {
 }
 
 #[test]
-fn what_it_advises_is_written_and_feasible() {
+fn the_proposed_schedule_is_written_and_feasible() {
     let input = file("reversed.toml", REVERSED);
     let (lanes, json) = (file("reversed-lanes.toml", ""), file("reversed.json", ""));
     let run = plan(&[&input, Path::new("--lanes"), &lanes, Path::new("--json"), &json]);
@@ -155,7 +155,7 @@ fn what_it_advises_is_written_and_feasible() {
 }
 
 #[test]
-fn more_than_a_cpu_has_is_named() {
+fn an_overloaded_host_is_named() {
     let input = file("overloaded.toml", &LATE.replace("\"12 ms\"", "\"40 ms\""));
     let run = plan(&[&input]);
     assert_eq!(run.code, 1);
@@ -168,7 +168,7 @@ fn more_than_a_cpu_has_is_named() {
 }
 
 #[test]
-fn of_many_reasons_the_first_are_shown() {
+fn the_first_of_many_reasons_are_shown() {
     let activity = |number: u32| {
         format!(
             "[[activity]]\nname = \"a{number}\"\npriority = 5\nperiod = \"10 ms\"\n\
@@ -199,7 +199,7 @@ fn a_call_without_a_lane_is_named() {
 }
 
 #[test]
-fn a_file_that_is_none_ends_with_2_and_its_line() {
+fn an_invalid_file_ends_with_2_and_names_the_line() {
     let broken = file("broken.toml", &LATE.replace("\"40 ms\"", "\"40\""));
     for (input, says) in [
         (
@@ -207,7 +207,7 @@ fn a_file_that_is_none_ends_with_2_and_its_line() {
             "broken.toml:10:10: activity.period: invalid time span `40`",
         ),
         (PathBuf::from("nowhere.toml"), "cannot read nowhere.toml"),
-        (file("empty.toml", ""), "has nothing to plan"),
+        (file("empty.toml", ""), "nothing to plan"),
     ] {
         let run = plan(&[&input]);
         assert_eq!(run.code, 2, "{}", run.said);

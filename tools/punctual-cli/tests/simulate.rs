@@ -1,4 +1,4 @@
-//! `punctual plan --simulate` as its users see it.
+//! `punctual plan --simulate` from the command line.
 
 mod command;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 const FIGURE_6: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulation/figure-6.toml");
 const COMPLETE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulation/complete.toml");
 
-/// More work than there is time.
+/// More work than CPU time.
 const OVERLOAD: &str = r#"
 scheduler = "EDF"
 until = "1 s"
@@ -92,7 +92,7 @@ fn missed_deadlines_end_with_1() {
 }
 
 #[test]
-fn the_same_seed_says_the_same_and_schedulers_differ() {
+fn equal_seeds_give_equal_results_and_schedulers_differ() {
     let model = file("seeds.toml", OVERLOAD);
     let said = |arguments: &[&str]| simulate(&[&[model.as_str()], arguments].concat()).said;
     assert_eq!(said(&["--seed", "5"]), said(&["--seed", "5"]));
@@ -145,7 +145,7 @@ fn a_trace_has_every_event_as_a_line() {
 }
 
 #[test]
-fn small_letters_will_do_for_a_scheduler() {
+fn scheduler_names_may_be_in_small_letters() {
     let small = simulate(&[FIGURE_6, "--scheduler", "rms+mlf"]);
     let capital = simulate(&[FIGURE_6, "--scheduler", "RMS+MLF"]);
     assert_ne!(small.code, 2, "{}", small.complained);
@@ -153,7 +153,7 @@ fn small_letters_will_do_for_a_scheduler() {
 }
 
 #[test]
-fn what_cannot_be_is_said_with_2() {
+fn invalid_arguments_and_files_end_with_2() {
     let wrong = file("wrong.toml", &OVERLOAD.replace("\"EDF\"", "\"FIFO\""));
     let refused = simulate(&[&wrong]);
     assert_eq!(refused.code, 2);
@@ -166,9 +166,9 @@ fn what_cannot_be_is_said_with_2() {
     );
     for (arguments, expected) in [
         (&["nowhere.toml"][..], "cannot read nowhere.toml"),
-        (&[FIGURE_6, "--scheduler", "FIFO"], "there are FP, TP, MIF"),
+        (&[FIGURE_6, "--scheduler", "FIFO"], "expected one of FP, TP, MIF"),
         (&[FIGURE_6, "--until", "soon"], "invalid time span"),
-        (&[FIGURE_6, "--until", "0 s"], "say how long"),
+        (&[FIGURE_6, "--until", "0 s"], "a duration above 0"),
         (&[FIGURE_6, "--lanes", "x.toml"], "cannot be used with"),
         (&[FIGURE_6, "--trace", "/nowhere/x"], "does its folder exist?"),
         (&[FIGURE_6, "--json", "/nowhere/x"], "does its folder exist?"),
