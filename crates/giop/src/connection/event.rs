@@ -14,24 +14,8 @@ pub enum Event {
     Request(MessageHeader),
     /// A LocateRequest, not decoded yet.
     LocateRequest(MessageHeader),
-    /// A reply.
-    Reply {
-        /// Header of the message.
-        header: MessageHeader,
-        /// Request that it answers.
-        request_id: u32,
-        /// Kind of its body.
-        status: ReplyStatus,
-        /// Offset of its body in the message.
-        body: usize,
-    },
-    /// A LocateReply; [`crate::LocateReplyHeader`] decodes the rest.
-    LocateReply {
-        /// Header of the message.
-        header: MessageHeader,
-        /// Request that it answers.
-        request_id: u32,
-    },
+    /// A Reply or LocateReply.
+    Reply(ReceivedReply),
     /// The client has withdrawn this request. If only part of it had been received, that part has been
     /// discarded.
     Cancelled(u32),
@@ -42,4 +26,24 @@ pub enum Event {
     /// A message was consumed that needs no action: part of a fragmented message, or a request received after
     /// this side has sent CloseConnection, which tells the client that the request is not executed.
     Progress,
+}
+
+/// A Reply or LocateReply, as far as it is decoded.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ReceivedReply {
+    /// Header of the message, which states which of the two it is.
+    pub header: MessageHeader,
+    /// Request that it answers.
+    pub request_id: u32,
+    /// Body of a Reply; [`crate::LocateReplyHeader`] decodes that of a LocateReply.
+    pub body: Option<ReplyBody>,
+}
+
+/// Body of a Reply.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ReplyBody {
+    /// Its kind.
+    pub status: ReplyStatus,
+    /// Its offset in the message.
+    pub offset: usize,
 }

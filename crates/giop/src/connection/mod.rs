@@ -75,7 +75,7 @@ use punctual_cdr::CharSet;
 use crate::{HEADER_SIZE, MessageType, Version};
 
 pub use self::{
-    event::Event,
+    event::{Event, ReceivedReply, ReplyBody},
     limits::ConnectionLimits,
     outstanding::{OutstandingRequest, OutstandingRequests, ReplyMatch},
     receive::ReceiveHalf,

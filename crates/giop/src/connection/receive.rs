@@ -7,7 +7,8 @@ use std::time::Instant;
 use punctual_cdr::{CdrError, CharSet};
 
 use super::{
-    ConnectionLimits, Event, Refusal, Refused, Role, State, buffer::ReceiveBuffer, incomplete::Incomplete,
+    ConnectionLimits, Event, ReceivedReply, Refusal, Refused, ReplyBody, Role, State, buffer::ReceiveBuffer,
+    incomplete::Incomplete,
 };
 use crate::{
     Assembled, CODE_SETS, FragmentAssembler, Framing, LocateReplyHeader, MessageHeader, MessageType,
@@ -224,20 +225,24 @@ impl ReceiveHalf {
             }
             MessageType::LocateRequest => Event::LocateRequest(header),
             MessageType::Reply => {
-                let (reply, body) = ReplyHeader::decode(self.message(), &header).map_err(malformed)?;
-                Event::Reply {
+                let (reply, offset) = ReplyHeader::decode(self.message(), &header).map_err(malformed)?;
+                Event::Reply(ReceivedReply {
                     header,
                     request_id: reply.request_id,
-                    status: reply.status,
-                    body,
-                }
+                    body: Some(ReplyBody {
+                        status: reply.status,
+                        offset,
+                    }),
+                })
             }
-            MessageType::LocateReply => Event::LocateReply {
-                header,
-                request_id: LocateReplyHeader::decode(self.message(), &header)
-                    .map_err(malformed)?
-                    .request_id,
-            },
+            MessageType::LocateReply => {
+                let reply = LocateReplyHeader::decode(self.message(), &header).map_err(malformed)?;
+                Event::Reply(ReceivedReply {
+                    header,
+                    request_id: reply.request_id,
+                    body: None,
+                })
+            }
             MessageType::CancelRequest => {
                 let request_id = decode_cancel_request(self.message(), &header).map_err(malformed)?;
                 self.fragments.cancel(request_id);

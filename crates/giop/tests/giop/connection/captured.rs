@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Instant};
 
 use proptest::prelude::*;
 use punctual_giop::{
-    connection::{ConnectionLimits, Event, Refusal, Role},
+    connection::{ConnectionLimits, Event, ReceivedReply, Refusal, ReplyBody, Role},
     *,
 };
 use serde_json::Value;
@@ -73,18 +73,21 @@ fn decoded(message: &[u8]) -> Event {
         MessageType::Request => Event::Request(header),
         MessageType::LocateRequest => Event::LocateRequest(header),
         MessageType::Reply => {
-            let (reply, body) = ReplyHeader::decode(message, &header).unwrap();
-            Event::Reply {
+            let (reply, offset) = ReplyHeader::decode(message, &header).unwrap();
+            Event::Reply(ReceivedReply {
                 header,
                 request_id: reply.request_id,
-                status: reply.status,
-                body,
-            }
+                body: Some(ReplyBody {
+                    status: reply.status,
+                    offset,
+                }),
+            })
         }
-        MessageType::LocateReply => Event::LocateReply {
+        MessageType::LocateReply => Event::Reply(ReceivedReply {
             header,
             request_id: LocateReplyHeader::decode(message, &header).unwrap().request_id,
-        },
+            body: None,
+        }),
         MessageType::CancelRequest => Event::Cancelled(decode_cancel_request(message, &header).unwrap()),
         MessageType::CloseConnection => Event::CloseConnection,
         MessageType::MessageError => Event::MessageError,

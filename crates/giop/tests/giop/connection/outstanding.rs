@@ -135,11 +135,10 @@ proptest! {
             });
         }
         for seen in pair.client_events(back).unwrap() {
-            let (id, reply_type) = match seen.event {
-                Event::Reply { request_id, .. } => (request_id, MessageType::Reply),
-                Event::LocateReply { request_id, .. } => (request_id, MessageType::LocateReply),
-                other => panic!("{other:?}"),
+            let Event::Reply(received) = seen.event else {
+                panic!("{:?}", seen.event)
             };
+            let (id, reply_type) = (received.request_id, received.header.message_type);
             let ReplyMatch::Request(slot) = outstanding.complete(id, reply_type) else {
                 panic!("no request {id}")
             };

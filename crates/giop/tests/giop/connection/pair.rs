@@ -118,7 +118,7 @@ impl Side {
         let receive = &mut self.connection.receive;
         let header = match event {
             Event::Request(header) | Event::LocateRequest(header) => header,
-            Event::Reply { header, .. } | Event::LocateReply { header, .. } => header,
+            Event::Reply(reply) => reply.header,
             _ => {
                 let (message, fragment_starts) = (Vec::new(), Vec::new());
                 return Seen {

@@ -3,7 +3,7 @@
 use proptest::{collection::vec, prelude::*};
 use punctual_cdr::{CharSet, Endian};
 use punctual_giop::{
-    connection::{Event, Role},
+    connection::{Event, ReceivedReply, ReplyBody, Role},
     *,
 };
 
@@ -41,20 +41,23 @@ fn every_message_of_a_server_is_an_event_octet_by_octet() {
         let messages = [reply(version, endian, 1), locate_reply(version, endian, 2)];
         messages.iter().for_each(|message| pair.send_to_client(message));
         let seen = pair.client_events(1).unwrap();
-        let (_, body) = ReplyHeader::decode(&messages[0], &header(&messages[0])).unwrap();
+        let (_, offset) = ReplyHeader::decode(&messages[0], &header(&messages[0])).unwrap();
         assert_eq!(
             kinds(&seen),
             [
-                Event::Reply {
+                Event::Reply(ReceivedReply {
                     header: header(&messages[0]),
                     request_id: 1,
-                    status: ReplyStatus::UserException,
-                    body,
-                },
-                Event::LocateReply {
+                    body: Some(ReplyBody {
+                        status: ReplyStatus::UserException,
+                        offset,
+                    }),
+                }),
+                Event::Reply(ReceivedReply {
                     header: header(&messages[1]),
                     request_id: 2,
-                },
+                    body: None,
+                }),
             ]
         );
         assert_eq!((&seen[0].message, &seen[1].message), (&messages[0], &messages[1]));

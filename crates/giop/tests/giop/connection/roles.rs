@@ -103,9 +103,9 @@ fn a_bidirectional_connection_carries_requests_and_replies_both_ways() {
     pair.send_to_server(&reply(version, ENDIAN, 3));
     pair.send_to_client(&reply(version, ENDIAN, 2));
     for (seen, id) in [(pair.server_events(1), 3), (pair.client_events(1), 2)] {
-        let [Event::Reply { request_id, .. }] = kinds(&seen.unwrap())[..] else {
+        let [Event::Reply(reply)] = kinds(&seen.unwrap())[..] else {
             panic!("one reply")
         };
-        assert_eq!(request_id, id);
+        assert_eq!(reply.request_id, id);
     }
 }
