@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use punctual_giop::connection::ConnectionLimits;
 use punctual_lane::{LaneLimits, QueueLimits};
 
 use crate::OrbError;
@@ -62,6 +63,15 @@ impl Limits {
             max_shared_calls: self.max_shared_calls,
             message_completion: self.message_completion,
             connection_idle: self.connection_idle,
+        }
+    }
+
+    /// Limits of an exclusive connection to a server. The deadlines of calls limit its time.
+    pub(crate) fn of_client_connection(&self) -> ConnectionLimits {
+        ConnectionLimits {
+            max_message_size: self.max_message_size,
+            max_fragmented_messages: self.max_fragmented_messages,
+            message_completion: None,
         }
     }
 }

@@ -26,7 +26,6 @@ mod orb_core;
 mod poa;
 mod poa_defaults;
 mod profiles;
-mod receive_buffer;
 mod server;
 mod threadpool;
 

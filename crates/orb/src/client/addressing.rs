@@ -1,3 +1,5 @@
+//! The form in which requests name their object: its key, a profile, or the whole reference.
+
 use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering},
@@ -6,7 +8,7 @@ use std::sync::{
 use punctual_cdr::Ior;
 use punctual_giop::{AddressingDisposition, TargetAddress, Version};
 
-/// How requests along a route name their object: by its key, until the server asks for more.
+/// How requests along a route name their object: by its key, until the server asks for another form.
 pub(crate) struct Addressing {
     ior: Arc<Ior>,
     /// Which of its profiles was chosen.
@@ -49,7 +51,7 @@ impl Addressing {
         self.form.load(Ordering::Relaxed)
     }
 
-    /// From now on in this form; `false` where it is in it already, or a message of this version cannot be.
+    /// Changes the form; `false` if it is this form already, or messages of this version cannot have it.
     pub(crate) fn change(&self, form: AddressingDisposition, version: Version) -> bool {
         let form = form as u32;
         version >= Version::V1_2 && self.form.swap(form, Ordering::Relaxed) != form

@@ -1,6 +1,7 @@
-//! Calls whose callers do not wait: they go over shared connections, and a lane's thread that reads the reply wakes a task.
+//! Calls whose callers do not wait: they use shared connections, and the lane thread that reads the reply
+//! wakes a task.
 //!
-//! System calls: one write of the caller. The lane's thread waits and reads, and whatever waking the task costs follows.
+//! System calls: one write of the caller. The lane thread waits and reads; waking the task may cost more.
 
 mod arguments;
 mod sending;
@@ -12,33 +13,34 @@ use punctual_flight::{Event, Record, operation_id, record};
 use punctual_stub::{Call, Patience, PendingCall, Response};
 use punctual_types::{Priority, SystemException};
 
-use self::sending::{Course, Sent};
+use self::sending::{CallProgress, SentRequest};
 use super::{
-    Reference, Route,
-    attempts::{Attempt, Before},
+    attempts::{Attempt, AttemptHistory, broken},
+    call_context::CallContext,
+    call_frame::{CallFrame, with_frame},
     deadline::Deadlines,
-    intercepted::{Point, Watch, forget_exception},
-    invoke::{Terms, broken},
-    policies::Kept,
-    thread_state::{CallFrame, with_frame},
+    intercepted::{InterceptedPart, Point, forget_exception},
+    policies::HeldPolicies,
+    reference::Reference,
+    route::Route,
 };
 use crate::{
     current,
     interceptors::{CallKind, ClientEnd},
 };
 
-/// A call that is under way, and what it takes to send its request again.
+/// A call that has been sent, and what is needed to send its request again.
 struct Outstanding {
-    /// Before the reference, which closes private connections that nobody uses.
-    sent: Option<Sent>,
-    course: Course,
-    policies: Kept,
+    /// Declared before the reference, which closes unused private connections.
+    sent: Option<SentRequest>,
+    progress: CallProgress,
+    policies: HeldPolicies,
     deadlines: Deadlines,
     reference: Arc<Reference>,
 }
 
 impl Reference {
-    /// Sends a request and returns; with nothing where the call is over already.
+    /// Sends a request and returns; `None` if the call has ended already.
     pub(super) fn start_call(
         self: Arc<Self>,
         call: &mut Call<'_>,
@@ -51,22 +53,22 @@ impl Reference {
         });
         let policies = self.policies.in_force(&self.core.policies);
         let deadlines = Deadlines::start(&policies);
-        let terms = Terms {
+        let context = CallContext {
             policies: &policies,
             deadlines,
         };
-        let mut course = Course::default();
+        let mut progress = CallProgress::default();
         let sent = with_frame(self.core.limits.max_nested_calls, |frame| {
             self.with_slots(frame, |frame| {
-                self.send_until_under_way(&mut course, frame, call, terms)
+                self.send_until_under_way(&mut progress, frame, call, context)
             })
         });
         record(|| Record::new(Event::CallEnd).detail(sent.is_err().into()));
-        let policies = policies.keep();
+        let policies = policies.hold();
         Ok(sent?.map(|sent| {
             Box::new(Outstanding {
                 sent: Some(sent),
-                course,
+                progress,
                 policies,
                 deadlines,
                 reference: self,
@@ -74,41 +76,42 @@ impl Reference {
         }))
     }
 
-    /// Takes the reply, if it is there or comes in time, and sends the request again where it asks for that.
-    fn go_on(
+    /// Takes the reply, if it has arrived or arrives in time, and sends the request again if the reply asks
+    /// for that.
+    fn advance_call(
         &self,
-        (sent, course): (&mut Option<Sent>, &mut Course),
+        (sent, progress): (&mut Option<SentRequest>, &mut CallProgress),
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        terms: Terms<'_>,
+        context: CallContext<'_>,
         patience: Patience<'_>,
     ) -> Poll<Result<(), SystemException>> {
         let mut raised = false;
         loop {
-            let (Some(under_way), Some(lane)) = (&mut *sent, course.lane()) else {
+            let (Some(under_way), Some(lane)) = (&mut *sent, progress.lane()) else {
                 return Poll::Ready(Err(broken()));
             };
             let route = Arc::clone(&under_way.route);
             let attempt = if self.core.interceptors.client.is_empty() {
-                self.look(under_way, lane, frame, call, terms, patience)
+                self.poll_reply(under_way, lane, frame, call, context, patience)
             } else {
                 let request = (&*route, under_way.request_id);
-                let watch = self.watch_asynchronous(
+                let part = self.intercepted_part(
                     request,
                     call.operation,
-                    terms,
+                    context,
                     Point::Poll,
-                    course.before,
+                    progress.history,
                     &mut raised,
                 );
-                let look = |frame: &mut CallFrame, call: &mut Call<'_>| {
-                    self.look(under_way, lane, frame, call, terms, patience)
+                let poll = |frame: &mut CallFrame, call: &mut Call<'_>| {
+                    self.poll_reply(under_way, lane, frame, call, context, patience)
                 };
-                let watched = self.watch(watch, frame, call, look, |over, raised| match over {
+                let observed = self.run_intercepted(part, frame, call, poll, |over, raised| match over {
                     Some(()) => ClientEnd::Replied { raised },
                     None => ClientEnd::NotYet,
                 });
-                match watched {
+                match observed {
                     ControlFlow::Continue(attempt) => attempt,
                     ControlFlow::Break(error) => return Poll::Ready(Err(error)),
                 }
@@ -117,13 +120,13 @@ impl Reference {
                 Ok(Attempt::Done(None)) => return Poll::Pending,
                 attempt => attempt.map(|attempt| attempt.map(drop)),
             };
-            if let ControlFlow::Break(result) = self.judge(attempt, &mut course.before) {
+            if let ControlFlow::Break(result) = self.evaluate(attempt, &mut progress.history) {
                 return Poll::Ready(result);
             }
             if raised {
                 forget_exception(call);
             }
-            match self.send_until_under_way(course, frame, call, terms) {
+            match self.send_until_under_way(progress, frame, call, context) {
                 Ok(Some(again)) => *sent = Some(again),
                 Ok(None) => return Poll::Ready(Ok(())),
                 Err(error) => return Poll::Ready(Err(error)),
@@ -131,20 +134,20 @@ impl Reference {
         }
     }
 
-    fn watch_asynchronous<'w>(
+    fn intercepted_part<'w>(
         &'w self,
         (route, request_id): (&'w Route, u32),
         operation: &'w str,
-        terms: Terms<'_>,
+        context: CallContext<'_>,
         point: Point,
-        before: Before,
+        history: AttemptHistory,
         raised: &'w mut bool,
-    ) -> Watch<'w> {
-        let deadline = terms.deadlines.of(Response::WithTarget);
-        Watch {
+    ) -> InterceptedPart<'w> {
+        let deadline = context.deadlines.of(Response::WithTarget);
+        InterceptedPart {
             request: self.request(route, operation, CallKind::Asynchronous, deadline, request_id),
             point,
-            before,
+            history,
             raised,
         }
     }
@@ -154,18 +157,18 @@ impl PendingCall for Outstanding {
     fn advance(&mut self, call: &mut Call<'_>, patience: Patience<'_>) -> Poll<Result<(), SystemException>> {
         let Self {
             sent,
-            course,
+            progress,
             policies,
             deadlines,
             reference,
         } = self;
-        let terms = Terms {
-            policies: reference.policies.kept(policies),
+        let context = CallContext {
+            policies: reference.policies.held(policies),
             deadlines: *deadlines,
         };
         let step = with_frame(reference.core.limits.max_nested_calls, |frame| {
             Ok(reference.with_slots(frame, |frame| {
-                reference.go_on((sent, course), frame, call, terms, patience)
+                reference.advance_call((sent, progress), frame, call, context, patience)
             }))
         });
         step.unwrap_or_else(|error| Poll::Ready(Err(error)))

@@ -1,4 +1,5 @@
-//! Which attempts a call is made of: it follows its object, and goes over another connection where a server has closed one in order.
+//! The attempts of a call: it follows forwards, and uses another connection after a server has closed one in
+//! good order.
 
 use std::{
     ops::ControlFlow,
@@ -8,15 +9,15 @@ use std::{
 use punctual_cdr::Ior;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use super::{Reference, Route};
+use super::{reference::Reference, route::Route};
 use crate::orb_core::OrbCore;
 
-/// What one attempt to deliver a request came to.
+/// Result of one attempt to deliver a request.
 pub(super) enum Attempt<R> {
     Done(R),
     /// The object is elsewhere.
     Forward(Ior),
-    /// The request was not handled, and is safe to send again.
+    /// The request was not executed and can be sent again.
     Again(SystemException),
 }
 
@@ -30,15 +31,15 @@ impl<R> Attempt<R> {
     }
 }
 
-/// What has come of a call before this attempt.
+/// Earlier attempts of a call.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Before {
+pub(super) struct AttemptHistory {
     again: usize,
     forwards: usize,
     is_forwarded: bool,
 }
 
-impl Before {
+impl AttemptHistory {
     /// Whether another attempt follows on [`Attempt::Again`].
     pub(super) fn may_repeat(self) -> bool {
         self.again < MAX_AGAIN
@@ -49,33 +50,37 @@ impl Before {
         self.forwards < core.limits.max_forwards
     }
 
-    /// Whether another attempt follows on this error, where the reference itself leads.
+    /// Whether another attempt follows on this error, to where the reference itself leads.
     pub(super) fn may_go_home(self, core: &OrbCore, error: &SystemException) -> bool {
         self.is_forwarded && is_unreachable(error) && self.may_forward(core)
     }
 }
 
 impl Reference {
-    /// Tries, and follows forwards and orderly closes, until `attempt` is done or a limit is reached.
+    /// Makes attempts, following forwards and orderly closes, until one succeeds, fails, or a limit is
+    /// reached.
     pub(super) fn deliver<R>(
         &self,
-        mut attempt: impl FnMut(&Route, Before) -> Result<Attempt<R>, SystemException>,
+        mut attempt: impl FnMut(&Route, AttemptHistory) -> Result<Attempt<R>, SystemException>,
     ) -> Result<R, SystemException> {
-        let mut before = Before::default();
+        let mut history = AttemptHistory::default();
         loop {
-            let forwarded = self.next_attempt(&mut before)?;
-            let result = attempt(forwarded.as_ref().unwrap_or(&self.route), before);
-            if let ControlFlow::Break(result) = self.judge(result, &mut before) {
+            let forwarded = self.next_attempt(&mut history)?;
+            let result = attempt(forwarded.as_ref().unwrap_or(&self.route), history);
+            if let ControlFlow::Break(result) = self.evaluate(result, &mut history) {
                 return result;
             }
         }
     }
 
-    /// Where the next attempt leads, unless it is where the reference itself does.
+    /// Where the next attempt leads; `None`: where the reference itself leads.
     ///
     /// Fails with BAD_INV_ORDER once the ORB has been shut down.
     #[inline(always)]
-    pub(super) fn next_attempt(&self, before: &mut Before) -> Result<Option<Arc<Route>>, SystemException> {
+    pub(super) fn next_attempt(
+        &self,
+        history: &mut AttemptHistory,
+    ) -> Result<Option<Arc<Route>>, SystemException> {
         if self.core.is_shut_down() {
             let (kind, minor) = (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN);
             return Err(SystemException::new(kind, minor, Completion::No));
@@ -84,21 +89,21 @@ impl Reference {
             true => self.forwarded.load_full(),
             false => None,
         };
-        before.is_forwarded = forwarded.is_some();
+        history.is_forwarded = forwarded.is_some();
         Ok(forwarded)
     }
 
-    /// Whether an attempt was the last one of its call.
+    /// Decides whether an attempt was the last one of its call.
     #[inline(always)]
-    pub(super) fn judge<R>(
+    pub(super) fn evaluate<R>(
         &self,
         result: Result<Attempt<R>, SystemException>,
-        before: &mut Before,
+        history: &mut AttemptHistory,
     ) -> ControlFlow<Result<R, SystemException>> {
         let over = match result {
             Ok(Attempt::Done(result)) => Ok(result),
-            Ok(Attempt::Forward(ior)) if before.may_forward(&self.core) => {
-                before.forwards += 1;
+            Ok(Attempt::Forward(ior)) if history.may_forward(&self.core) => {
+                history.forwards += 1;
                 match Route::new(&Arc::new(ior), &self.core) {
                     Ok(route) => {
                         self.forwarded.store(Some(Arc::new(route)));
@@ -109,13 +114,13 @@ impl Reference {
                 }
             }
             Ok(Attempt::Forward(_)) => Err(too_many_forwards()),
-            Ok(Attempt::Again(_)) if before.may_repeat() => {
-                before.again += 1;
+            Ok(Attempt::Again(_)) if history.may_repeat() => {
+                history.again += 1;
                 return ControlFlow::Continue(());
             }
-            // The place it was forwarded to is gone: ask again where the reference itself leads.
-            Err(error) if before.may_go_home(&self.core, &error) => {
-                before.forwards += 1;
+            // The forwarded location cannot be reached: ask again where the reference itself leads.
+            Err(error) if history.may_go_home(&self.core, &error) => {
+                history.forwards += 1;
                 self.forwarded.store(None);
                 return ControlFlow::Continue(());
             }
@@ -125,7 +130,7 @@ impl Reference {
     }
 }
 
-/// How often a request is sent again after orderly closes; a server that goes on closing is as good as not there.
+/// How often a request is sent again after orderly closes; a server that always closes counts as unreachable.
 const MAX_AGAIN: usize = 3;
 
 pub(super) fn too_many_forwards() -> SystemException {
@@ -142,4 +147,22 @@ fn is_unreachable(error: &SystemException) -> bool {
                 | SystemExceptionKind::CommFailure
                 | SystemExceptionKind::ObjectNotExist
         )
+}
+
+/// The server has closed the connection in good order, without executing the request.
+pub(super) fn closed() -> SystemException {
+    SystemException::new(
+        SystemExceptionKind::Transient,
+        Minor::CONNECTION_LOST,
+        Completion::No,
+    )
+}
+
+/// The connection cannot be used, and nothing was sent.
+pub(super) fn broken() -> SystemException {
+    SystemException::new(
+        SystemExceptionKind::CommFailure,
+        Minor::CONNECTION_LOST,
+        Completion::No,
+    )
 }

@@ -1,4 +1,5 @@
-//! Binding banded connections at the server: the implicit request `_bind_priority_band`.
+//! Connections of calls whose policies have bands: the server binds each to its band by the implicit request
+//! `_bind_priority_band`.
 
 use std::ops::ControlFlow;
 
@@ -7,35 +8,55 @@ use punctual_giop::{
     encode_request,
 };
 use punctual_stub::{Call, Response};
-use punctual_types::{Completion, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Priority, SystemException, SystemExceptionKind};
 
 use super::{
-    Reference, Route,
-    attempts::Attempt,
-    connection::ClientConnection,
-    connection_cache::Band,
-    invoke::{Terms, closed},
-    thread_state::CallFrame,
+    attempts::{Attempt, closed},
+    call_context::CallContext,
+    call_frame::CallFrame,
+    connection_cache::PooledConnection,
+    connection_key::Band,
+    reference::Reference,
+    route::Route,
 };
 
-/// The connection to go on with, or what becomes of the call instead.
-type Binding<R> = ControlFlow<Attempt<R>, Box<ClientConnection>>;
+/// The connection to use, or the result of the attempt without it.
+type Binding<R> = ControlFlow<Attempt<R>, Box<PooledConnection>>;
 
 impl Reference {
-    /// Has the server bind the connection to its band, unless it has none, is bound, or the server does not know how.
-    ///
-    /// Fails as the server says, and as a call does; not completed, because no request of the caller has left.
-    pub(super) fn bind_band<R>(
+    /// An exclusive connection for a call of this priority, bound to its band if the policies require it.
+    pub(super) fn bound_connection<R>(
         &self,
-        connection: Box<ClientConnection>,
+        route: &Route,
+        priority: Priority,
+        frame: &mut CallFrame,
+        context: CallContext<'_>,
+    ) -> Result<Binding<R>, SystemException> {
+        let connection = self.connection(route, priority, context)?;
+        if context.policies.binds_bands {
+            self.bind_band(connection, route, frame, context)
+        } else {
+            Ok(ControlFlow::Continue(connection))
+        }
+    }
+
+    /// Makes the server bind the connection to its band, unless it has none, is bound, or the server does not
+    /// support this.
+    ///
+    /// Fails as the server states, and as a call does; not completed, because no request of the caller was
+    /// sent.
+    #[inline(never)]
+    fn bind_band<R>(
+        &self,
+        connection: Box<PooledConnection>,
         route: &Route,
         frame: &mut CallFrame,
-        terms: Terms<'_>,
+        context: CallContext<'_>,
     ) -> Result<Binding<R>, SystemException> {
         match connection.unbound_band().filter(|_| !route.is_of_tao) {
             None => Ok(ControlFlow::Continue(connection)),
             Some(band) => {
-                let bound = self.bind_to(band, connection, route, frame, terms);
+                let bound = self.bind_to(band, connection, route, frame, context);
                 bound.map_err(|mut error| {
                     error.completed = Completion::No;
                     error
@@ -48,53 +69,49 @@ impl Reference {
     fn bind_to<R>(
         &self,
         (min, max): Band,
-        mut connection: Box<ClientConnection>,
+        mut connection: Box<PooledConnection>,
         route: &Route,
         frame: &mut CallFrame,
-        terms: Terms<'_>,
+        context: CallContext<'_>,
     ) -> Result<Binding<R>, SystemException> {
-        let _blocked = self.enter_wait(&connection, terms)?;
+        let _blocked = self.enter_wait(&connection, context)?;
         let range = ServiceContext::PriorityRange { min, max };
-        let contexts = [range, connection.code_sets()];
-        let contexts = if connection.announces_code_sets {
-            &contexts[..]
-        } else {
-            &contexts[..1]
-        };
+        let encoding = connection.request_encoding();
+        let (both, only) = (encoding.code_sets().map(|code_sets| [range, code_sets]), [range]);
+        let contexts = both.as_ref().map_or(&only[..], |both| &both[..]);
         let request = OutgoingRequest {
-            request_id: connection.new_request_id(),
+            request_id: encoding.request_id,
             response: ResponseFlags::WithTarget,
             target: route.addressing.target(&route.object_key),
             operation: BIND_PRIORITY_BAND,
             contexts,
         };
-        let limits = (connection.char_set, self.core.limits.max_message_size);
+        let limits = (encoding.char_set, self.core.limits.max_message_size);
         let written = frame.request.begin(route.version, limits, |encoder, _| {
             encode_request(encoder, route.version, &request)
         });
         let written = written.and_then(MessageWriter::finish);
         let unsent = written.map_err(|error| error.system_exception(Completion::No));
-        if let Err(error) = unsent.and_then(|()| terms.deadlines.check_unsent()) {
+        if let Err(error) = unsent.and_then(|()| context.deadlines.check_unsent()) {
             self.keep(connection);
             return Err(error);
         }
-        if let Some(unsent) = self.send(&mut connection, frame.request.message(), terms)? {
+        if let Some(unsent) = self.send(&mut connection, frame.request.message(), context)? {
             return Ok(ControlFlow::Break(Attempt::Again(unsent)));
         }
-        connection.announces_code_sets = false;
-        let answer = self.receive(connection, MessageType::Reply, request.request_id, terms)?;
-        let Some((mut connection, arrived)) = answer else {
+        connection.request_sent();
+        let received = self.receive(connection, MessageType::Reply, request.request_id, context)?;
+        let Some((mut connection, reply)) = received else {
             return Ok(ControlFlow::Break(Attempt::Again(closed())));
         };
-        // No results, and no exceptions of its own.
+        // It has no results and declares no exceptions.
         let mut call = Call {
             operation: BIND_PRIORITY_BAND,
             response: Response::WithTarget,
             perform: &mut |_| Ok(()),
             raised: &mut |_, _| Ok(false),
         };
-        let attempt = self.decode_reply(connection.answer(&arrived), arrived.reply, route, &mut call);
-        connection.consume(&arrived.header);
+        let attempt = self.decode_reply(connection.view(&reply), reply.body, route, &mut call);
         let instead = match attempt {
             Ok(Attempt::Done(())) => {
                 connection.is_bound = true;

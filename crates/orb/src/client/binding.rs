@@ -1,21 +1,24 @@
-//! From a reference, its policies and the caller's priority to a connection.
+//! Third step of a call: from the endpoints of a route to a connection.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use punctual_types::{Priority, SystemException};
 
 use super::{
-    Reference, Route,
+    attempts::broken,
+    call_context::CallContext,
     connection::ClientConnection,
-    connection_cache::{ConnectionKey, Identity, Purpose},
+    connection_cache::PooledConnection,
+    connection_key::ConnectionKey,
     deadline::FOREVER,
-    invoke::{Terms, broken},
-    thread_state::{close_orphans, forget_connections, keep_connection, permit_connection, take_connection},
+    reference::Reference,
+    route::Route,
+    thread_connections::{forget_connections, keep_connection, permit_connection, take_connection},
 };
 use crate::current;
 
 impl Reference {
-    /// The priority that chooses the endpoint and travels along; asking for it may cost a system call.
+    /// The priority that chooses the endpoint and that the request carries. May cost a system call.
     pub(super) fn caller_priority(&self, route: &Route) -> Result<Priority, SystemException> {
         if route.propagates_priority() {
             current::call_priority(&self.core)
@@ -24,27 +27,30 @@ impl Reference {
         }
     }
 
-    /// A connection for one call of this priority.
+    /// An exclusive connection for a call of this priority.
     pub(super) fn connection(
         &self,
         route: &Route,
         priority: Priority,
-        terms: Terms<'_>,
-    ) -> Result<Box<ClientConnection>, SystemException> {
+        context: CallContext<'_>,
+    ) -> Result<Box<PooledConnection>, SystemException> {
         let take = |key: &ConnectionKey<'_>| take_connection(key, &self.core.connections);
-        self.bind(route, priority, terms, take, |key| self.open(key, route, terms))
+        self.bind(route, priority, context, take, |key| {
+            self.open(key, route, context)
+        })
     }
 
-    /// What is there already for calls of this priority, or opened at the first of its endpoints that answers.
+    /// A connection for calls of this priority: an open one, or one to the first of its endpoints that can be
+    /// reached.
     pub(super) fn bind<C>(
         &self,
         route: &Route,
         priority: Priority,
-        terms: Terms<'_>,
+        context: CallContext<'_>,
         take: impl Fn(&ConnectionKey<'_>) -> Option<C>,
         open: impl Fn(&ConnectionKey<'_>) -> Result<C, SystemException>,
     ) -> Result<C, SystemException> {
-        let policies = terms.policies;
+        let policies = context.policies;
         let owner = policies.private_connection.then_some(&self.policies.identity);
         let band = route.band(priority, policies)?;
         let mut failure = None;
@@ -53,7 +59,7 @@ impl Reference {
             owner,
             band,
         };
-        // One that could not be reached just now would be waited for again in each call.
+        // Endpoints that could not be reached a short time ago: each call would wait for them again.
         let mut avoided = 0_u64;
         for (number, endpoint) in route.endpoints(priority, band, policies)?.enumerate() {
             let key = key(endpoint);
@@ -70,7 +76,7 @@ impl Reference {
             }
         }
         if avoided != 0 {
-            // There is no other.
+            // No other endpoint could be reached.
             for (number, endpoint) in route.endpoints(priority, band, policies)?.enumerate() {
                 if number >= 64 || avoided & (1 << number) == 0 {
                     continue;
@@ -89,48 +95,34 @@ impl Reference {
         &self,
         key: &ConnectionKey<'_>,
         route: &Route,
-        terms: Terms<'_>,
-    ) -> Result<Box<ClientConnection>, SystemException> {
+        context: CallContext<'_>,
+    ) -> Result<Box<PooledConnection>, SystemException> {
         let limits = &self.core.limits;
-        let timeout = self.connect_timeout(terms);
+        let timeout = self.connect_timeout(context);
         let permit = permit_connection(&self.core.connections, key.band)?;
-        let protocols = &terms.policies.client_protocols;
-        ClientConnection::open(key, permit, route.version, protocols, limits, timeout).map(Box::new)
+        let protocols = &context.policies.client_protocols;
+        let connection = ClientConnection::open(key, route.version, protocols, limits, timeout)?;
+        Ok(PooledConnection::new(connection, permit))
     }
 
-    /// How long connecting may take.
-    pub(super) fn connect_timeout(&self, terms: Terms<'_>) -> Duration {
+    /// Timeout of connecting.
+    pub(super) fn connect_timeout(&self, context: CallContext<'_>) -> Duration {
         let limit = self.core.limits.connect_timeout;
-        let timeout = terms.policies.connection_timeout.unwrap_or(limit).min(FOREVER);
-        match terms.deadlines.request {
+        let timeout = context.policies.connection_timeout.unwrap_or(limit).min(FOREVER);
+        match context.deadlines.request {
             Some(deadline) => timeout.min(deadline.left()),
             None => timeout,
         }
     }
 
-    pub(super) fn keep(&self, connection: Box<ClientConnection>) {
+    /// Keeps a connection for the next call.
+    pub(super) fn keep(&self, connection: Box<PooledConnection>) {
         keep_connection(connection, self.core.limits.max_connections_per_thread);
     }
 
-    /// The server has closed this one, so it will have closed those to the same place that nobody uses.
+    /// The server has closed this connection, so it will have closed the unused ones to the same endpoint.
     #[cold]
     pub(super) fn forget(&self, connection: &ClientConnection) {
         forget_connections(connection.endpoint(), &self.core.connections);
-    }
-}
-
-/// Private connections close with their reference.
-impl Drop for Reference {
-    fn drop(&mut self) {
-        // Whoever else knows the identity: connections, and threads with policies of their own.
-        if Arc::weak_count(&self.policies.identity) > 0 {
-            self.policies.identity = Arc::new(Identity);
-            close_orphans(&self.core.connections);
-            if let Some(pool) = &*self.core.reply_pool.load() {
-                pool.lanes
-                    .iter()
-                    .for_each(|lane| lane.close_obsolete(Purpose::is_orphan));
-            }
-        }
     }
 }

@@ -5,7 +5,7 @@
 use punctual_stub::{PoliciesInForce, PolicyConflict};
 use punctual_types::{Completion, Minor, Priority, PriorityModel, SystemException, SystemExceptionKind};
 
-use super::{Route, connection_cache::Band};
+use super::{connection_key::Band, route::Route};
 
 const PRIORITY_MODEL: u32 = 40;
 const CLIENT_PROTOCOL: u32 = 43;

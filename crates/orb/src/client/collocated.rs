@@ -1,13 +1,14 @@
-//! Calls to objects of the same ORB: encoded and decoded like any other, but on the calling thread and without a connection.
-//!
-//! So a servant cannot tell who calls, and arguments are never shared between caller and servant.
+//! Calls to objects of the same ORB: encoded and decoded like other calls, but on the calling thread and
+//! without a connection. A servant cannot distinguish them, and caller and servant never share arguments.
 
 use punctual_cdr::{CharSet, Decode, Decoder, Encoder, Endian};
 use punctual_poa::InFlight;
 use punctual_stub::{Call, OrbContext, Outcome, Phase, Response, ReusePool, Upcall};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use super::{Route, attempts::Attempt, thread_state::CallFrame};
+use super::{
+    attempts::Attempt, call_context::CallContext, call_frame::CallFrame, reference::Reference, route::Route,
+};
 use crate::{
     current,
     interceptors::{
@@ -17,8 +18,31 @@ use crate::{
     server::{ActiveObject, Demultiplexed, Placement, run_servant},
 };
 
+impl Reference {
+    /// Calls an object of this ORB.
+    #[inline(always)]
+    pub(super) fn call_locally(
+        &self,
+        route: &Route,
+        frame: &mut CallFrame,
+        call: &mut Call<'_>,
+        context: CallContext<'_>,
+    ) -> Result<Attempt<()>, SystemException> {
+        let attempt = call_on_this_thread(&self.core, &self.orb, route, frame, call)?;
+        if call.response == Response::WithTarget {
+            context.deadlines.check_completed()?;
+        }
+        Ok(attempt)
+    }
+
+    /// Whether this ORB has the object.
+    pub(super) fn locate_locally(&self, route: &Route) -> bool {
+        matches!(self.core.demultiplex(&route.object_key), Demultiplexed::Object(_))
+    }
+}
+
 #[inline(always)]
-pub(super) fn call(
+fn call_on_this_thread(
     core: &OrbCore,
     orb: &OrbContext,
     route: &Route,
@@ -59,7 +83,7 @@ pub(super) fn call(
             ServerEnd::Raised => Ok(Outcome::UserException),
             ServerEnd::Failed(exception) => Err(exception),
             ServerEnd::Forward(ior) => return Ok(Attempt::Forward(ior)),
-            // No lane has it.
+            // No lane is involved.
             ServerEnd::Redispatched(_) => return Err(not_exist()),
         }
     };
@@ -81,7 +105,7 @@ struct Local<'c> {
 }
 
 impl<'c> Local<'c> {
-    /// Fails where the object is not there to be called, which the callers of oneway operations are told, too.
+    /// Fails if the object does not exist; callers of oneway operations learn this, too.
     #[inline(always)]
     fn serve(
         &self,
@@ -116,7 +140,7 @@ impl<'c> Local<'c> {
         Ok((object, placement))
     }
 
-    /// As [`Self::serve`], through the interceptors.
+    /// Serves the request with interceptors.
     #[inline(never)]
     fn serve_intercepted<'d>(
         &self,
@@ -183,10 +207,6 @@ impl<'c> Local<'c> {
         let mut upcall = Upcall::new(self.operation, arguments, results, 1, self.two_way, pool);
         run_servant(&*object.servant, &mut upcall).map(|()| upcall.outcome())
     }
-}
-
-pub(super) fn locate(core: &OrbCore, route: &Route) -> bool {
-    matches!(core.demultiplex(&route.object_key), Demultiplexed::Object(_))
 }
 
 #[inline(always)]

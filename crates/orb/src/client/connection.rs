@@ -1,3 +1,6 @@
+//! An exclusive connection to a server: one thread at a time uses it, for one call at a time, and blocks in
+//! its own `read`.
+
 use std::{
     io,
     sync::Arc,
@@ -7,8 +10,8 @@ use std::{
 use punctual_cdr::CharSet;
 use punctual_flight::Link;
 use punctual_giop::{
-    Assembled, FragmentAssembler, FragmentLimits, Framing, MessageHeader, MessageType, ServiceContext,
-    UTF_16, Version, char_set_id, write_close_connection,
+    Version,
+    connection::{Connection, Event, ReceivedReply, Refusal, Refused, Role},
 };
 use punctual_lane::{NetworkMark, serve_until_readable};
 use punctual_sched::NetworkPriorityMapping;
@@ -16,61 +19,51 @@ use punctual_transport::{ProtocolPolicy, Stream};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
-    Endpoint,
-    connection_cache::{Band, ConnectionKey, Permit, Purpose},
+    connection_key::{Band, ConnectionKey, Purpose},
     deadline::{Deadline, Deadlines},
-    invoke::{Answer, Arrived, Speech},
-    route::char_set_in_force,
+    endpoint::Endpoint,
+    reply_view::ReplyView,
+    request_buffer::RequestEncoding,
 };
-use crate::{Limits, WaitStrategy, orb_core::OrbCore, receive_buffer::ReceiveBuffer};
+use crate::{Limits, WaitStrategy, orb_core::OrbCore};
 
-/// A connection that one thread at a time uses for one call at a time: it blocks in its own `read`.
+/// An exclusive connection.
 pub(crate) struct ClientConnection {
     stream: Box<dyn Stream>,
+    /// Identification for the flight recorder.
     pub(super) link: Link,
     purpose: Purpose,
-    /// The server keeps it to its band.
+    /// Whether the server restricts it to its band.
     pub(super) is_bound: bool,
-    /// Of GIOP, spoken by the reference that opened it.
-    version: Version,
-    permit: Permit,
     mark: NetworkMark,
-    pub(super) char_set: CharSet,
-    /// The code sets were negotiated and the server has not been told yet.
-    pub(super) announces_code_sets: bool,
-    next_request_id: u32,
-    buffer: ReceiveBuffer,
-    fragments: FragmentAssembler,
-    /// A message put together from fragments, until it is consumed.
-    assembled: Option<Vec<u8>>,
-    max_message_size: usize,
+    protocol: Connection,
     /// As last set on the stream.
     waiting: Waiting,
-    /// When it was last seen to be open, or used by a oneway call.
+    /// When it was last known to be open, or used by a oneway call.
     seen_open: Instant,
 }
 
 /// How the stream waits.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Waiting {
-    /// In reads and writes themselves, for ever or as long as the kernel's coarse time-out.
+    /// In reads and writes themselves, for ever or with the kernel's coarse timeout.
     Blocking(Option<Duration>),
     /// On the high-resolution timer; reads and writes return at once.
     Fine,
 }
 
-/// From here on the kernel's coarse socket time-out is fine enough.
+/// From this timeout on, the kernel's coarse socket timeout is precise enough.
 const COARSE: Duration = Duration::from_millis(50);
-/// How late the kernel's coarse time-out may be.
+/// How late the kernel's coarse timeout may be.
 const TICKS: Duration = Duration::from_millis(10);
-const LOOK_AFTER: Duration = Duration::from_secs(1);
-/// How long to wait at a time where nothing limits it.
-const WHILE: Duration = Duration::from_secs(3600);
+/// A connection unused for this time may have been closed by the server: it is checked before a oneway call.
+const CHECK_AFTER: Duration = Duration::from_secs(1);
+/// Duration of one wait without a deadline.
+const WAIT_CHUNK: Duration = Duration::from_secs(3600);
 
 impl ClientConnection {
     pub(super) fn open(
         key: &ConnectionKey<'_>,
-        permit: Permit,
         version: Version,
         protocols: &ProtocolPolicy,
         limits: &Limits,
@@ -78,36 +71,25 @@ impl ClientConnection {
     ) -> Result<Self, SystemException> {
         let endpoint = key.endpoint;
         let stream = connect(endpoint, protocols, timeout)?;
-        let fragments = FragmentLimits {
-            max_message_size: limits.max_message_size,
-            max_pending: limits.max_fragmented_messages,
-        };
         Ok(Self {
             link: Link::of(stream.as_fd()),
             stream,
             purpose: Purpose::new(key),
             is_bound: false,
-            version,
-            permit,
             mark: NetworkMark::new(&endpoint.properties(protocols)),
-            char_set: char_set_in_force(endpoint.char_set),
-            announces_code_sets: endpoint.char_set.is_some(),
-            next_request_id: 0,
-            buffer: ReceiveBuffer::new(limits.max_message_size),
-            fragments: FragmentAssembler::new(fragments),
-            assembled: None,
-            max_message_size: limits.max_message_size,
+            protocol: Connection::new(Role::Client, version, limits.of_client_connection())
+                .with_char_set(endpoint.char_set_in_force(), endpoint.char_set.is_some()),
             waiting: Waiting::Blocking(None),
             seen_open: Instant::now(),
         })
     }
 
-    /// Whether calls of this kind may share it.
+    /// Whether it serves calls of this kind.
     pub(super) fn is_for(&self, key: &ConnectionKey<'_>) -> bool {
         self.purpose.is_for(key)
     }
 
-    /// Whether the same calls may share either.
+    /// Whether both serve the same calls.
     pub(super) fn is_alike(&self, other: &Self) -> bool {
         self.purpose.is_alike(&other.purpose)
     }
@@ -116,12 +98,12 @@ impl ClientConnection {
         Arc::ptr_eq(self.endpoint(), endpoint)
     }
 
-    /// Whether what it was opened for is gone: the reference that it served alone, or the ORB or lane.
+    /// Whether the only reference that it served has been dropped.
     pub(super) fn is_orphan(&self) -> bool {
-        self.permit.is_void() || self.purpose.is_orphan()
+        self.purpose.is_orphan()
     }
 
-    /// The band that it is for, while the server does not know of it and may want to.
+    /// The band of its calls, if the server does not know it yet and may support bands.
     pub(super) fn unbound_band(&self) -> Option<Band> {
         self.purpose
             .band()
@@ -132,60 +114,53 @@ impl ClientConnection {
         self.purpose.endpoint()
     }
 
-    pub(super) fn permit(&self) -> &Permit {
-        &self.permit
-    }
-
-    /// Ends it in good order, where no call uses it. Never blocks.
-    pub(super) fn close(self: Box<Self>) {
-        // Before GIOP 1.2 it is the server's to say so.
-        if self.version < Version::V1_2 || self.stream.set_nonblocking(true).is_err() {
-            return;
+    /// Closes it in good order while no call uses it. Never blocks.
+    pub(super) fn close(&mut self) {
+        if let Some(message) = self.protocol.close()
+            && self.stream.set_nonblocking(true).is_ok()
+        {
+            // A peer that has gone, or does not read, will see the end of the stream.
+            let _ = self.stream.write(&message);
         }
-        let mut message = Vec::new();
-        write_close_connection(&mut message, self.version);
-        // A peer that has gone, or does not read, will see the end of the stream.
-        let _ = self.stream.write(&message);
     }
 
-    /// Whether the peer has closed it, or broken it off, while it was unused.
+    /// Whether the peer has closed it while it was unused.
     ///
-    /// For oneway calls, which have no reply to show it and would be lost. Asks the kernel at most once a second: a peer that
-    /// closes what is idle waits longer.
+    /// For oneway calls, which have no reply and would be lost. Asks the kernel at most once a second: a peer
+    /// that closes idle connections waits longer.
     pub(super) fn is_abandoned(&mut self) -> bool {
         let now = Instant::now();
         let unused = now.duration_since(self.seen_open);
         self.seen_open = now;
-        // A peer sends nothing unasked but CloseConnection; a late reply is dropped with the connection, and would be anyway.
-        unused >= LOOK_AFTER && self.stream.wait_readable(Duration::ZERO).unwrap_or(true)
+        // The only unsolicited message of a server is CloseConnection; a late reply is dropped with the
+        // connection.
+        unused >= CHECK_AFTER && self.stream.wait_readable(Duration::ZERO).unwrap_or(true)
     }
 
-    /// Says at which priority the next request travels.
+    /// Sets the network priority of the next request.
     pub(super) fn mark(&self, mapping: &dyn NetworkPriorityMapping, priority: Option<Priority>) {
         self.mark.set(&*self.stream, mapping, priority);
     }
 
-    /// How the next request is written.
-    pub(super) fn speech(&mut self) -> Speech {
-        Speech {
-            request_id: self.new_request_id(),
-            char_set: self.char_set,
-            announces_code_sets: self.announces_code_sets,
+    /// How the next request is encoded.
+    pub(super) fn request_encoding(&mut self) -> RequestEncoding {
+        RequestEncoding {
+            request_id: self.protocol.send.new_request_id(),
+            char_set: self.char_set(),
+            announces_code_sets: self.protocol.send.announces_code_sets(),
         }
     }
 
-    /// What the first request tells of the text to come.
-    pub(super) fn code_sets(&self) -> ServiceContext<'static> {
-        code_sets(self.char_set)
+    pub(super) fn char_set(&self) -> CharSet {
+        self.protocol.receive.char_set()
     }
 
-    pub(super) fn new_request_id(&mut self) -> u32 {
-        let id = self.next_request_id;
-        self.next_request_id = id.wrapping_add(1);
-        id
+    /// Notes that a request has been sent.
+    pub(super) fn request_sent(&mut self) {
+        self.protocol.send.request_sent();
     }
 
-    /// Sets how the coming writes and reads wait. No system call where it is what it was.
+    /// Sets how the next writes and reads wait. No system call if nothing changes.
     pub(super) fn wait_until(&mut self, deadlines: &Deadlines) -> io::Result<()> {
         let waiting = match deadlines.shortest() {
             Some(shortest) if shortest < COARSE => Waiting::Fine,
@@ -208,7 +183,7 @@ impl ClientConnection {
         Ok(())
     }
 
-    /// Sends a whole message. `Completion::No` in the error where not one octet of it has left.
+    /// Sends a whole message. The error has `Completion::No` if no octet of it was sent.
     pub(super) fn send(&mut self, message: &[u8], deadline: Option<Deadline>) -> Result<(), SystemException> {
         match self.stream.write(message) {
             Ok(sent) if sent == message.len() => Ok(()),
@@ -216,7 +191,7 @@ impl ClientConnection {
         }
     }
 
-    /// There was not room for all of it, or the peer has gone.
+    /// The rest of a message for which there was not enough room, or the error.
     #[cold]
     fn send_rest(
         &mut self,
@@ -250,121 +225,95 @@ impl ClientConnection {
                         sent,
                     ));
                 }
-                // From here on by the clock: the stream's own time-out would start anew with each write.
+                // From here on by the clock: the stream's own timeout would restart with each write.
                 if self.waiting != Waiting::Fine {
                     self.stream.set_nonblocking(true).map_err(broken)?;
                     self.waiting = Waiting::Fine;
                 }
                 self.stream.wait_writable(left).map_err(broken)?;
             } else if self.waiting == Waiting::Fine {
-                self.stream.wait_writable(WHILE).map_err(broken)?;
+                self.stream.wait_writable(WAIT_CHUNK).map_err(broken)?;
             }
             written = self.stream.write(&message[sent..]);
         }
     }
 
-    /// Waits for the next message, put together if it came in fragments; then [`Self::message`] and [`Self::consume`].
+    /// Waits for the next event.
     ///
-    /// Fails with TIMEOUT, COMM_FAILURE, or MARSHAL for what is no GIOP.
+    /// Fails with TIMEOUT, with COMM_FAILURE if the connection is lost or the server sends what only clients
+    /// may send, and with MARSHAL for what is not GIOP.
     pub(super) fn receive(
         &mut self,
         deadline: Option<Deadline>,
         strategy: WaitStrategy,
-    ) -> Result<MessageHeader, SystemException> {
-        let malformed = failure(
-            SystemExceptionKind::Marshal,
-            Minor::REPLY_MALFORMED,
-            Completion::Maybe,
-        );
+    ) -> Result<Event, SystemException> {
         let mut fine = self.waiting == Waiting::Fine;
         loop {
-            match self.buffer.framing() {
-                Ok(Framing::Complete(header)) => {
-                    let message = &self.buffer.received()[..header.total_size()];
-                    match self.fragments.push(&header, message).map_err(|_| malformed)? {
-                        Assembled::Whole => return Ok(header),
-                        Assembled::Pending => self.buffer.discard(header.total_size()),
-                        Assembled::Complete(message) => {
-                            self.buffer.discard(header.total_size());
-                            let header = MessageHeader::parse(&message, self.max_message_size);
-                            self.assembled = Some(message);
-                            return header.map_err(|_| malformed);
-                        }
-                    }
-                }
-                Ok(Framing::Partial { needed }) => {
-                    let served = match strategy {
-                        WaitStrategy::Blocking => None,
-                        WaitStrategy::Serving => serve_until_readable::<OrbCore>(
-                            &*self.stream,
-                            deadline.map(|deadline| deadline.at),
-                        ),
-                    };
-                    if let Some(readable) = served {
-                        if !readable.map_err(|_| lost())? {
-                            return Err(timed_out());
-                        }
-                    } else if fine || deadline.is_some() {
-                        let left = deadline.map_or(WHILE, |deadline| deadline.left());
-                        if left.is_zero() {
-                            return Err(timed_out());
-                        }
-                        // The stream is set to the whole time-out: good for the wait that starts with it, and for no later one.
-                        fine |= deadline.is_some_and(|deadline| left + TICKS < deadline.within);
-                        if fine && !self.stream.wait_readable(left).map_err(|_| lost())? {
-                            continue;
-                        }
-                    }
-                    fine |= deadline.is_some();
-                    match self.buffer.read(&*self.stream, needed) {
-                        Ok((0, _)) => return Err(lost()),
-                        Ok(_) => {}
-                        // The stream's time-out, which may be the shorter one for the request: how much is left, says the clock.
-                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                        Err(_) => return Err(lost()),
-                    }
-                }
-                Err(_) => return Err(malformed),
+            match self.protocol.receive.poll(Instant::now) {
+                Ok(Some(event)) => return Ok(event),
+                Ok(None) => self.read(deadline, strategy, &mut fine)?,
+                Err(refused) => return Err(malformed(refused)),
             }
         }
     }
 
-    /// The answer that has arrived.
-    pub(super) fn answer<'c>(&'c self, arrived: &'c Arrived) -> Answer<'c> {
-        Answer {
-            message: self.message(&arrived.header),
-            header: &arrived.header,
-            fragment_starts: self.fragment_starts(),
-            char_set: self.char_set,
+    /// Waits for octets and reads once; may return without any. `fine`: waits on the high-resolution timer,
+    /// and not in the read.
+    fn read(
+        &mut self,
+        deadline: Option<Deadline>,
+        strategy: WaitStrategy,
+        fine: &mut bool,
+    ) -> Result<(), SystemException> {
+        let served = match strategy {
+            WaitStrategy::Blocking => None,
+            WaitStrategy::Serving => {
+                serve_until_readable::<OrbCore>(&*self.stream, deadline.map(|deadline| deadline.at))
+            }
+        };
+        if let Some(readable) = served {
+            if !readable.map_err(|_| lost())? {
+                return Err(timed_out());
+            }
+        } else if *fine || deadline.is_some() {
+            let left = deadline.map_or(WAIT_CHUNK, |deadline| deadline.left());
+            if left.is_zero() {
+                return Err(timed_out());
+            }
+            // The stream is set to the whole timeout: good for the wait that starts with it, and for no later
+            // one.
+            *fine |= deadline.is_some_and(|deadline| left + TICKS < deadline.within);
+            if *fine && !self.stream.wait_readable(left).map_err(|_| lost())? {
+                return Ok(());
+            }
+        }
+        *fine |= deadline.is_some();
+        match self.stream.read(self.protocol.receive.space()) {
+            Ok(0) => Err(lost()),
+            Ok(count) => {
+                self.protocol.receive.received(count);
+                Ok(())
+            }
+            // The stream's timeout, which may be the shorter one of the request: the clock tells how much
+            // time is left.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            Err(_) => Err(lost()),
         }
     }
 
-    /// The octets of the message whose header [`Self::receive`] returned.
-    pub(super) fn message(&self, header: &MessageHeader) -> &[u8] {
-        match &self.assembled {
-            Some(message) => message,
-            None => &self.buffer.received()[..header.total_size()],
-        }
-    }
-
-    /// Where fragments of GIOP 1.1 begin in it.
-    pub(super) fn fragment_starts(&self) -> &[usize] {
-        match &self.assembled {
-            Some(_) => self.fragments.starts(),
-            None => &[],
-        }
-    }
-
-    /// Done with that message.
-    pub(super) fn consume(&mut self, header: &MessageHeader) {
-        match self.assembled.take() {
-            Some(message) => self.fragments.recycle(message),
-            None => self.buffer.discard(header.total_size()),
+    /// The reply that [`Self::receive`] has returned; its octets remain until the next receive.
+    pub(super) fn view<'c>(&'c self, reply: &'c ReceivedReply) -> ReplyView<'c> {
+        let receive = &self.protocol.receive;
+        ReplyView {
+            message: receive.message(),
+            header: &reply.header,
+            fragment_starts: receive.fragment_starts(),
+            char_set: receive.char_set(),
         }
     }
 }
 
-/// A stream to the endpoint; fails with TIMEOUT or TRANSIENT.
+/// Opens a stream to the endpoint. Fails with TIMEOUT or TRANSIENT.
 pub(super) fn connect(
     endpoint: &Endpoint,
     protocols: &ProtocolPolicy,
@@ -380,17 +329,13 @@ pub(super) fn connect(
     })
 }
 
-/// What the first request over a connection tells of the text to come.
-pub(super) fn code_sets(char_set: CharSet) -> ServiceContext<'static> {
-    ServiceContext::CodeSets {
-        char: char_set_id(char_set),
-        wchar: UTF_16,
-    }
-}
-
-/// Whether a message ends the connection; its sender has not handled, and will not handle, what is outstanding.
-pub(super) fn is_orderly_close(header: &MessageHeader) -> bool {
-    header.message_type == MessageType::CloseConnection
+fn malformed(refused: Refused) -> SystemException {
+    let kind = match refused.reason {
+        // A server that sends what only clients may send is out of step.
+        Refusal::NotPermitted { .. } => SystemExceptionKind::CommFailure,
+        _ => SystemExceptionKind::Marshal,
+    };
+    failure(kind, Minor::REPLY_MALFORMED, Completion::Maybe)
 }
 
 fn lost() -> SystemException {

@@ -1,5 +1,8 @@
+//! Open connections that no call uses, and the limit on open connections.
+
 use std::{
     mem,
+    ops::{Deref, DerefMut},
     sync::{
         Arc, Weak,
         atomic::{AtomicUsize, Ordering},
@@ -8,80 +11,23 @@ use std::{
 
 use punctual_os::PiMutex;
 
-use super::{Endpoint, connection::ClientConnection, thread_state::close_own_orphans};
+use super::{
+    connection::ClientConnection,
+    connection_key::{Band, ConnectionKey},
+    endpoint::Endpoint,
+};
 use crate::open_by_band::OpenByBand;
 
-/// The open connections of the threads of one lane, or of all threads of an ORB that serve none.
+/// The open connections of the threads of one lane, or of all threads of an ORB that serve no lane.
 ///
-/// Threads of a lane find theirs here. Other threads keep them to themselves, without a lock on the way of a call, and leave
-/// them here when they end.
+/// Threads of a lane keep theirs here. Other threads keep their own, without a lock on the path of a call,
+/// and leave them here when they end.
 pub(crate) struct ConnectionCache {
     limit: usize,
     open: AtomicUsize,
     pub(crate) by_band: OpenByBand,
     unused: PiMutex<Unused>,
 }
-
-/// Which calls a connection is for: what they have to agree in to share one.
-///
-/// Source: the key of TAO's connection cache, the endpoint's address with the policies that forbid sharing.
-pub(crate) struct ConnectionKey<'r> {
-    pub(crate) endpoint: &'r Arc<Endpoint>,
-    /// The reference that it belongs to, where it is private.
-    pub(crate) owner: Option<&'r Arc<Identity>>,
-    pub(crate) band: Option<Band>,
-}
-
-/// What a connection was opened for, as it keeps that.
-pub(crate) struct Purpose {
-    endpoint: Arc<Endpoint>,
-    /// The reference it serves alone.
-    owner: Option<Weak<Identity>>,
-    band: Option<Band>,
-}
-
-impl Purpose {
-    pub(crate) fn new(key: &ConnectionKey<'_>) -> Self {
-        Self {
-            endpoint: Arc::clone(key.endpoint),
-            owner: key.owner.map(Arc::downgrade),
-            band: key.band,
-        }
-    }
-
-    /// Whether calls of this kind may share it.
-    pub(crate) fn is_for(&self, key: &ConnectionKey<'_>) -> bool {
-        let owner = self.owner.as_ref().map(Weak::as_ptr);
-        Arc::ptr_eq(&self.endpoint, key.endpoint)
-            && self.band == key.band
-            && owner == key.owner.map(Arc::as_ptr)
-    }
-
-    /// Whether the same calls may share either.
-    pub(super) fn is_alike(&self, other: &Self) -> bool {
-        let owner = |purpose: &Self| purpose.owner.as_ref().map(Weak::as_ptr);
-        Arc::ptr_eq(&self.endpoint, &other.endpoint) && self.band == other.band && owner(self) == owner(other)
-    }
-
-    /// Whether the reference that it served alone is gone.
-    pub(crate) fn is_orphan(&self) -> bool {
-        self.owner.as_ref().is_some_and(|owner| owner.strong_count() == 0)
-    }
-
-    pub(super) fn endpoint(&self) -> &Arc<Endpoint> {
-        &self.endpoint
-    }
-
-    pub(super) fn band(&self) -> Option<Band> {
-        self.band
-    }
-}
-
-/// What tells one reference from another.
-pub(crate) struct Identity;
-
-/// The lowest and the highest priority of a band, as references have them.
-pub(crate) type Band = (i16, i16);
 
 impl ConnectionCache {
     pub(crate) fn new(limit: usize) -> Arc<Self> {
@@ -93,7 +39,7 @@ impl ConnectionCache {
         })
     }
 
-    /// The right to have one more connection open, for this band; `None` where so many are.
+    /// The right to have one more connection open, for this band; `None` if the limit is reached.
     pub(crate) fn permit(self: &Arc<Self>, band: Option<Band>) -> Option<Permit> {
         let counted = self
             .open
@@ -106,17 +52,17 @@ impl ConnectionCache {
         })
     }
 
-    pub(super) fn take(&self, key: &ConnectionKey<'_>) -> Option<Box<ClientConnection>> {
+    pub(super) fn take(&self, key: &ConnectionKey<'_>) -> Option<Box<PooledConnection>> {
         self.unused.lock().take(key)
     }
 
     /// Keeps a connection for any thread's next call.
-    pub(super) fn keep(&self, connection: Box<ClientConnection>) {
+    pub(super) fn keep(&self, connection: Box<PooledConnection>) {
         self.unused.lock().keep(connection);
     }
 
-    /// As [`Self::keep`], from a thread that ends; closes it where many to the same place are unused already.
-    pub(super) fn leave(&self, connection: Box<ClientConnection>) {
+    /// Keeps a connection of a thread that ends; closes it if many for the same calls are unused already.
+    pub(super) fn leave(&self, connection: Box<PooledConnection>) {
         let mut unused = self.unused.lock();
         if unused.alike(&connection) < MAX_LEFT {
             unused.keep(connection);
@@ -126,20 +72,20 @@ impl ConnectionCache {
         }
     }
 
-    /// Closes the connection that was unused for longest. `false`: none is.
+    /// Closes the connection that was unused for longest. `false`: none is unused.
     pub(crate) fn close_oldest(&self) -> bool {
         let oldest = self.take_oldest();
         let found = oldest.is_some();
-        oldest.into_iter().for_each(ClientConnection::close);
+        oldest.into_iter().for_each(PooledConnection::close);
         found
     }
 
     /// The connection that was unused for longest.
-    pub(super) fn take_oldest(&self) -> Option<Box<ClientConnection>> {
+    pub(super) fn take_oldest(&self) -> Option<Box<PooledConnection>> {
         self.unused.lock().take_oldest(|_| true)
     }
 
-    /// Drops those to a server that has closed one of them in good order, so it will have closed all.
+    /// Drops the connections to a server that has closed one of them in good order: it will have closed all.
     pub(super) fn forget(&self, endpoint: &Arc<Endpoint>) {
         let forgotten = self
             .unused
@@ -148,43 +94,76 @@ impl ConnectionCache {
         drop(forgotten);
     }
 
-    /// Closes those whose reference is gone.
+    /// Closes connections whose reference has been dropped.
     pub(super) fn sweep(&self) {
-        let orphans = self.unused.lock().remove(ClientConnection::is_orphan);
+        let orphans = self.unused.lock().remove(PooledConnection::is_orphan);
         drop(orphans);
     }
 
-    /// Closes all that are unused.
+    /// Closes all unused connections.
     pub(crate) fn clear(&self) {
         let all = mem::take(&mut *self.unused.lock());
         drop(all);
     }
 }
 
-/// The thread that drops an ORB closes the connections it had for it; others do when they next connect, or end.
-impl Drop for ConnectionCache {
-    fn drop(&mut self) {
-        close_own_orphans();
+/// Unused connections for the same calls that ended threads may leave.
+const MAX_LEFT: usize = 8;
+
+/// An exclusive connection and its place among those that may be open.
+pub(super) struct PooledConnection {
+    connection: ClientConnection,
+    permit: Permit,
+}
+
+impl PooledConnection {
+    pub(super) fn new(connection: ClientConnection, permit: Permit) -> Box<Self> {
+        Box::new(Self { connection, permit })
+    }
+
+    pub(super) fn permit(&self) -> &Permit {
+        &self.permit
+    }
+
+    /// Whether what it was opened for has ended: the only reference that it served, the ORB, or the lane.
+    pub(super) fn is_orphan(&self) -> bool {
+        self.permit.is_void() || self.connection.is_orphan()
+    }
+
+    /// Closes it in good order. Never blocks.
+    pub(super) fn close(mut self: Box<Self>) {
+        self.connection.close();
     }
 }
 
-/// Unused ones to the same place that ended threads may leave.
-const MAX_LEFT: usize = 8;
+impl Deref for PooledConnection {
+    type Target = ClientConnection;
 
-/// One of the connections that a cache may have open.
+    fn deref(&self) -> &ClientConnection {
+        &self.connection
+    }
+}
+
+impl DerefMut for PooledConnection {
+    fn deref_mut(&mut self) -> &mut ClientConnection {
+        &mut self.connection
+    }
+}
+
+/// The right to have one connection open.
 pub(crate) struct Permit {
     cache: Weak<ConnectionCache>,
-    /// Where [`OpenByBand`] counts it.
+    /// Its counter in [`OpenByBand`].
     place: usize,
 }
 
 impl Permit {
-    /// The cache that counts it, unless its lane or ORB is gone.
+    /// The cache that counts it, unless its lane or ORB has ended.
     pub(super) fn cache(&self) -> Option<Arc<ConnectionCache>> {
         self.cache.upgrade()
     }
 
-    /// Whether that is gone.
+    /// Whether that cache no longer exists.
     pub(super) fn is_void(&self) -> bool {
         self.cache.strong_count() == 0
     }
@@ -209,19 +188,19 @@ impl Drop for Permit {
     clippy::vec_box,
     reason = "connections pass to calls and back every time: as pointers"
 )]
-pub(super) struct Unused(Vec<Box<ClientConnection>>);
+pub(super) struct Unused(Vec<Box<PooledConnection>>);
 
 impl Unused {
-    pub(super) fn take(&mut self, key: &ConnectionKey<'_>) -> Option<Box<ClientConnection>> {
+    pub(super) fn take(&mut self, key: &ConnectionKey<'_>) -> Option<Box<PooledConnection>> {
         let position = self.0.iter().rposition(|connection| connection.is_for(key))?;
         if position + 1 == self.0.len() {
             return self.0.pop();
         }
-        // Not `swap_remove`: the order says which one has been unused for longest.
+        // Not `swap_remove`: the order is that of their last use.
         Some(self.0.remove(position))
     }
 
-    pub(super) fn keep(&mut self, connection: Box<ClientConnection>) {
+    pub(super) fn keep(&mut self, connection: Box<PooledConnection>) {
         self.0.push(connection);
     }
 
@@ -231,29 +210,29 @@ impl Unused {
 
     pub(super) fn take_oldest(
         &mut self,
-        among: impl Fn(&ClientConnection) -> bool,
-    ) -> Option<Box<ClientConnection>> {
+        among: impl Fn(&PooledConnection) -> bool,
+    ) -> Option<Box<PooledConnection>> {
         let position = self.0.iter().position(|connection| among(connection))?;
         Some(self.0.remove(position))
     }
 
-    /// Those that are meant, to be closed by dropping them.
-    pub(super) fn remove(&mut self, is_meant: impl Fn(&ClientConnection) -> bool) -> Self {
+    /// Removes the connections that are meant; dropping the result closes them.
+    pub(super) fn remove(&mut self, is_meant: impl Fn(&PooledConnection) -> bool) -> Self {
         Self(self.0.extract_if(.., |connection| is_meant(connection)).collect())
     }
 
-    fn alike(&self, connection: &ClientConnection) -> usize {
+    fn alike(&self, connection: &PooledConnection) -> usize {
         self.0.iter().filter(|other| other.is_alike(connection)).count()
     }
 
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = Box<ClientConnection>> {
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Box<PooledConnection>> {
         self.0.drain(..)
     }
 }
 
-/// In good order: their servers learn that nothing more will come.
+/// Closes in good order: the servers learn that nothing more follows.
 impl Drop for Unused {
     fn drop(&mut self) {
-        self.0.drain(..).for_each(ClientConnection::close);
+        self.0.drain(..).for_each(PooledConnection::close);
     }
 }

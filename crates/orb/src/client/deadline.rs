@@ -1,3 +1,5 @@
+//! Deadlines of calls.
+
 use std::{
     cell::Cell,
     time::{Duration, Instant},
@@ -10,11 +12,11 @@ thread_local! {
     static LIMIT: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Lets no call that this thread begins from now on take longer than until `limit`, whatever its policies say; `None` lifts that.
-/// Returns the limit before, to be restored.
+/// Ends calls that this thread begins from now on at `limit` at the latest, whatever their policies; `None`
+/// removes the limit. Returns the previous limit, to be restored.
 ///
-/// For runtimes that end operations in time, calls and all. It belongs to the thread, and holds for all ORBs of the program. A
-/// call that it ends has TIMEOUT.
+/// For runtimes that end operations in time, including their calls. It belongs to the thread, and applies to
+/// all ORBs of the program. A call that it ends fails with TIMEOUT.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -30,19 +32,19 @@ pub fn swap_call_limit(limit: Option<Instant>) -> Option<Instant> {
     LIMIT.replace(limit)
 }
 
-/// Until when a call's request must have been sent and its reply be back.
+/// When the request of a call must have been sent, and when its reply must have arrived.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Deadlines {
-    /// RelativeRequestTimeout or what is left by [`Self::reply`], whichever ends earlier.
+    /// RelativeRequestTimeout or the time left until [`Self::reply`], whichever ends earlier.
     pub(super) request: Option<Deadline>,
     /// RelativeRoundtripTimeout.
     pub(super) reply: Option<Deadline>,
 }
 
-/// A time-out of a hundred years is none, and spares sums that no clock can say.
+/// A timeout of a hundred years counts as none: later points in time may not be representable.
 pub(super) const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// A point in time, and how long it was until then at first.
+/// A point in time, and the timeout that led to it.
 #[derive(Clone, Copy)]
 pub(super) struct Deadline {
     pub(super) at: Instant,
@@ -50,7 +52,7 @@ pub(super) struct Deadline {
 }
 
 impl Deadlines {
-    /// Counted from now. Reads the clock only where a time-out is in force.
+    /// Deadlines that count from now. Reads the clock only if a timeout is in force.
     pub(super) fn start(policies: &PoliciesInForce) -> Self {
         let (request, roundtrip) = (policies.request_timeout, policies.roundtrip_timeout);
         let limit = LIMIT.get();
@@ -83,7 +85,7 @@ impl Deadlines {
         }
     }
 
-    /// When a call ends at the latest.
+    /// The latest end of a call.
     pub(super) fn of(&self, response: Response) -> Option<Instant> {
         let deadline = match response {
             Response::None => self.request,
@@ -92,7 +94,7 @@ impl Deadlines {
         deadline.map(|deadline| deadline.at)
     }
 
-    /// Fails with TIMEOUT where nobody wants the request any more, of which nothing has been sent.
+    /// Fails with TIMEOUT if the deadline of the request, of which nothing has been sent, has passed.
     pub(super) fn check_unsent(&self) -> Result<(), SystemException> {
         match self.request {
             Some(deadline) if deadline.left().is_zero() => Err(SystemException::new(
@@ -104,13 +106,13 @@ impl Deadlines {
         }
     }
 
-    /// The shortest of them.
+    /// The shortest timeout.
     pub(super) fn shortest(&self) -> Option<Duration> {
-        // The one for the request is never longer than the one for the reply.
+        // That of the request is never longer than that of the reply.
         self.request.map(|deadline| deadline.within)
     }
 
-    /// Fails with TIMEOUT where a call that ran on this thread, and could not be ended, took longer than it should have.
+    /// Fails with TIMEOUT if a call that ran on this thread, and could not be interrupted, took too long.
     pub(super) fn check_completed(&self) -> Result<(), SystemException> {
         match self.reply {
             Some(deadline) if deadline.left().is_zero() => Err(SystemException::new(

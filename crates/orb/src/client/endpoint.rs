@@ -1,3 +1,5 @@
+//! Addresses that requests are sent to, one object per address.
+
 use std::{
     collections::HashMap,
     io,
@@ -18,15 +20,16 @@ use punctual_transport::{ProtocolPolicy, ProtocolProperties, Stream, Transport};
 pub(crate) struct Endpoint {
     transport: Arc<dyn Transport>,
     address: String,
-    /// What was negotiated for text; `None`: the reference said nothing, so nothing is announced and text is ISO-8859-1.
+    /// Negotiated code set; `None`: the reference has none, so none is announced and text is ISO-8859-1.
     pub(crate) char_set: Option<CharSet>,
-    /// Until when others are tried first, in milliseconds since [`START`]; 0: it could be reached when last tried.
+    /// Until when others are tried first, in milliseconds since [`START`]; 0: the last attempt succeeded.
     avoided_until: AtomicU64,
-    /// The server does not know how to bind connections to bands.
+    /// Whether the server does not support binding connections to bands.
     binds_no_bands: AtomicBool,
 }
 
-/// For so long others are tried before one that could not be reached: or each call would first wait for it.
+/// How long others are tried before one that could not be reached: otherwise each call would first wait for
+/// it.
 const AVOIDED_FOR: Duration = Duration::from_secs(5);
 static START: OnceLock<Instant> = OnceLock::new();
 
@@ -35,18 +38,23 @@ fn milliseconds() -> u64 {
 }
 
 impl Endpoint {
+    /// The code set of its connections.
+    pub(super) fn char_set_in_force(&self) -> CharSet {
+        self.char_set.unwrap_or(CharSet::Latin1)
+    }
+
     /// Whether it could not be reached a short time ago.
     pub(super) fn is_avoided(&self) -> bool {
         let until = self.avoided_until.load(Ordering::Relaxed);
         until != 0 && milliseconds() < until
     }
 
-    /// Whether its server may know how to bind connections to bands.
+    /// Whether its server may support binding connections to bands.
     pub(super) fn may_bind_bands(&self) -> bool {
         !self.binds_no_bands.load(Ordering::Relaxed)
     }
 
-    /// Remembers that it does not.
+    /// Notes that its server does not support binding connections to bands.
     pub(super) fn set_binds_no_bands(&self) {
         self.binds_no_bands.store(true, Ordering::Relaxed);
     }
@@ -57,14 +65,14 @@ impl Endpoint {
         properties.cloned().unwrap_or_default()
     }
 
-    /// Whether clients reach this address by it, by the same name or another one for this host itself.
+    /// Whether it is this address, by the same name or another name of this host.
     pub(crate) fn leads_to(&self, transport: &dyn Transport, address: &str) -> bool {
         self.transport.profile_tag() == transport.profile_tag()
             && (self.address == address
                 || loopback_port(&self.address).is_some_and(|port| loopback_port(address) == Some(port)))
     }
 
-    /// Connects, as the client's policy says for its protocol.
+    /// Connects with the properties that the client's policy has for its protocol.
     pub(super) fn connect(&self, policy: &ProtocolPolicy, timeout: Duration) -> io::Result<Box<dyn Stream>> {
         let connected = self
             .transport
@@ -78,13 +86,13 @@ impl Endpoint {
     }
 }
 
-/// The port of an address of this host's own network.
+/// The port of a loopback address.
 fn loopback_port(address: &str) -> Option<&str> {
     let (host, port) = address.rsplit_once(':')?;
     matches!(host, "localhost" | "127.0.0.1" | "[::1]").then_some(port)
 }
 
-/// The endpoints that the references of an ORB name, one object per address.
+/// The endpoints of an ORB's references.
 #[derive(Default)]
 pub(crate) struct Endpoints(PiMutex<HashMap<Key, Weak<Endpoint>>>);
 

@@ -1,4 +1,4 @@
-//! Calls of an ORB with interceptors: each attempt goes through them.
+//! Calls of an ORB with interceptors: each attempt passes through them.
 
 use std::{
     ops::ControlFlow,
@@ -7,29 +7,32 @@ use std::{
 };
 
 use punctual_cdr::{Decoder, Endian};
+use punctual_giop::connection::ReplyBody;
 use punctual_stub::Call;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    Reference, Route,
-    attempts::{Attempt, Before, too_many_forwards},
-    invoke::{Answer, Terms, broken},
-    thread_state::CallFrame,
+    attempts::{Attempt, AttemptHistory, broken, too_many_forwards},
+    call_context::CallContext,
+    call_frame::CallFrame,
+    reference::Reference,
+    reply_view::ReplyView,
+    route::Route,
 };
 use crate::interceptors::{
     Arguments, CallKind, ClientEnd, ClientEnding, ClientRequest, ClientRequestInfo, SeenCall,
 };
 
-/// A part of a call, as interceptors see it.
-pub(super) struct Watch<'w> {
+/// Part of a call between a starting and an ending point of interceptors.
+pub(super) struct InterceptedPart<'w> {
     pub(super) request: ClientRequest<'w>,
     pub(super) point: Point,
-    pub(super) before: Before,
-    /// Whether it came to a user exception.
+    pub(super) history: AttemptHistory,
+    /// Set if the reply is a user exception.
     pub(super) raised: &'w mut bool,
 }
 
-/// Where such a part starts.
+/// Starting point of a part.
 #[derive(Clone, Copy)]
 pub(super) enum Point {
     Send,
@@ -37,34 +40,34 @@ pub(super) enum Point {
 }
 
 impl Reference {
-    #[inline(never)]
-    pub(super) fn invoke_intercepted(
+    /// Makes a call whose attempts interceptors observe.
+    pub(super) fn call_intercepted(
         &self,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        terms: Terms<'_>,
+        context: CallContext<'_>,
+        attempt: impl Fn(&Route, &mut CallFrame, &mut Call<'_>) -> Result<Attempt<()>, SystemException>,
     ) -> Result<(), SystemException> {
         let (mut raised, mut failure) = (false, None);
         let result = self.with_slots(frame, |frame| {
-            self.deliver(|route, before| {
+            self.deliver(|route, history| {
                 if raised {
                     forget_exception(call);
                 }
-                let (kind, deadline) = (call.response.into(), terms.deadlines.of(call.response));
+                let (kind, deadline) = (call.response.into(), context.deadlines.of(call.response));
                 let request_id = self.core.interceptors.new_request_id();
-                let watch = Watch {
+                let part = InterceptedPart {
                     request: self.request(route, call.operation, kind, deadline, request_id),
                     point: Point::Send,
-                    before,
+                    history,
                     raised: &mut raised,
                 };
-                let attempt =
-                    |frame: &mut CallFrame, call: &mut Call<'_>| self.attempt(route, frame, call, terms);
-                let watched = self.watch(watch, frame, call, attempt, |(), raised| match kind {
+                let attempt = |frame: &mut CallFrame, call: &mut Call<'_>| attempt(route, frame, call);
+                let observed = self.run_intercepted(part, frame, call, attempt, |(), raised| match kind {
                     CallKind::Oneway => ClientEnd::Sent,
                     _ => ClientEnd::Replied { raised },
                 });
-                match watched {
+                match observed {
                     ControlFlow::Continue(result) => result,
                     ControlFlow::Break(error) => {
                         failure = Some(error);
@@ -76,7 +79,7 @@ impl Reference {
         failure.map_or(result, Err)
     }
 
-    /// Runs what interceptors see with the slots that the thread has now.
+    /// Runs part of a call with the slots that the thread has now.
     pub(super) fn with_slots<R>(&self, frame: &mut CallFrame, run: impl FnOnce(&mut CallFrame) -> R) -> R {
         let interceptors = &self.core.interceptors;
         if interceptors.client.is_empty() {
@@ -93,7 +96,7 @@ impl Reference {
         result
     }
 
-    /// What interceptors are told of a request.
+    /// What interceptors learn of a request.
     pub(super) fn request<'r>(
         &'r self,
         route: &'r Route,
@@ -113,20 +116,21 @@ impl Reference {
         }
     }
 
-    /// Runs a part of a call between a starting point and an ending point; `came_to` says how it ended, where it did well, and
-    /// whether with a user exception. `Break`: the call is over with this; that it is made anew, interceptors would have been told.
-    pub(super) fn watch<R>(
+    /// Runs a part of a call between a starting and an ending point; `end_of` tells how a successful part
+    /// ended. `Break`: the call has ended with this error, without a further attempt, of which interceptors
+    /// would have learnt.
+    pub(super) fn run_intercepted<R>(
         &self,
-        Watch {
+        InterceptedPart {
             request,
             point,
-            before,
+            history,
             raised,
-        }: Watch<'_>,
+        }: InterceptedPart<'_>,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
         part: impl FnOnce(&mut CallFrame, &mut Call<'_>) -> Result<Attempt<R>, SystemException>,
-        came_to: impl FnOnce(&R, bool) -> ClientEnd,
+        end_of: impl FnOnce(&R, bool) -> ClientEnd,
     ) -> ControlFlow<SystemException, Result<Attempt<R>, SystemException>> {
         let interceptors = &self.core.interceptors;
         frame.request.added.clear();
@@ -158,10 +162,12 @@ impl Reference {
             Ok(()) => {
                 let part = AssertUnwindSafe(|| note_exception(frame, call, raised, part));
                 match catch_unwind(part) {
-                    Ok(Ok(Attempt::Done(result))) => came_to(done.insert(result), *raised),
+                    Ok(Ok(Attempt::Done(result))) => end_of(done.insert(result), *raised),
                     Ok(Ok(Attempt::Forward(ior))) => ClientEnd::Forward(ior),
-                    Ok(Ok(Attempt::Again(error))) if before.may_repeat() => ClientEnd::Again(error),
-                    Ok(Err(error)) if before.may_go_home(&self.core, &error) => ClientEnd::AgainAtHome(error),
+                    Ok(Ok(Attempt::Again(error))) if history.may_repeat() => ClientEnd::Again(error),
+                    Ok(Err(error)) if history.may_go_home(&self.core, &error) => {
+                        ClientEnd::AgainAtHome(error)
+                    }
                     Ok(Ok(Attempt::Again(error)) | Err(error)) => ClientEnd::Failed(error),
                     Err(payload) => {
                         panic = Some(payload);
@@ -172,7 +178,7 @@ impl Reference {
             }
         };
         let end = match end {
-            ClientEnd::Forward(_) if !before.may_forward(&self.core) => {
+            ClientEnd::Forward(_) if !history.may_forward(&self.core) => {
                 ClientEnd::Failed(too_many_forwards())
             }
             end => end,
@@ -185,7 +191,8 @@ impl Reference {
         let added = &mut buffer.added;
         let end = interceptors.end_request(started, request, added, seen.get_or_insert_default(), end);
         if let Some(payload) = panic {
-            // User code in a stub, a servant or a transform: the caller's, whatever interceptors say.
+            // From user code in a stub, a servant or a transform: it belongs to the caller, whatever
+            // interceptors decide.
             resume_unwind(payload);
         }
         ControlFlow::Continue(match (end, done) {
@@ -194,30 +201,35 @@ impl Reference {
             (ClientEnd::Again(error), _) => Ok(Attempt::Again(error)),
             (ClientEnd::AgainAtHome(error), _) => Err(error),
             (_, Some(done)) => Ok(Attempt::Done(done)),
-            // Interceptors cannot make it well again.
+            // Interceptors cannot turn a failure into success.
             (_, None) => return ControlFlow::Break(broken()),
         })
     }
 
-    /// Keeps what interceptors may ask of a reply, where there are any.
+    /// Keeps what interceptors may ask of a reply, if there are any.
     #[inline]
-    pub(super) fn let_see(&self, seen: &mut Option<Box<SeenCall>>, answer: &Answer<'_>, body: Option<usize>) {
+    pub(super) fn show_reply(
+        &self,
+        seen: &mut Option<Box<SeenCall>>,
+        view: &ReplyView<'_>,
+        body: Option<ReplyBody>,
+    ) {
         if self.core.interceptors.client.is_empty() {
             return;
         }
         if let (Some(seen), Some(body)) = (seen, body) {
-            seen.keep_reply(answer.message, answer.header, body);
+            seen.keep_reply(view.message, view.header, body.offset);
         }
     }
 }
 
-/// Makes the caller forget a user exception of an attempt that is made anew.
+/// Makes the caller forget the user exception of an attempt that is repeated.
 pub(super) fn forget_exception(call: &mut Call<'_>) {
     // No operation declares this one.
     let _ = (call.raised)("", &mut Decoder::new(&[], Endian::NATIVE));
 }
 
-/// Runs it, and notes which user exception the reply says.
+/// Runs part of a call, and notes which user exception the reply states.
 fn note_exception<R>(
     frame: &mut CallFrame,
     call: &mut Call<'_>,

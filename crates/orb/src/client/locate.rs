@@ -1,22 +1,21 @@
+//! Where an object is: LocateRequests, which follow the path of calls.
+
 use std::ops::ControlFlow;
 
-use punctual_cdr::{Endian, Ior};
-use punctual_giop::{
-    LocateReplyHeader, LocateStatus, MessageHeader, MessageType, MessageWriter, encode_locate_request,
-};
-use punctual_types::{Completion, SystemException};
+use punctual_cdr::Ior;
+use punctual_giop::MessageType;
+use punctual_types::SystemException;
 
 use super::{
-    Reference, Route,
-    attempts::Attempt,
-    collocated,
-    invoke::{Arrived, Speech, Terms, closed, readdress},
-    request_buffer::RequestBuffer,
-    thread_state::CallFrame,
+    attempts::{Attempt, closed},
+    call_context::CallContext,
+    call_frame::CallFrame,
+    reference::Reference,
+    reply::decode_locate_reply,
+    route::Route,
 };
-use crate::ConnectionMode;
 
-/// Where an object is.
+/// Location of an object.
 pub(crate) enum Located {
     Nowhere,
     Here,
@@ -24,11 +23,18 @@ pub(crate) enum Located {
 }
 
 impl Reference {
-    /// Asks where the object is, without going on to where it is forwarded.
+    /// Asks where the object is, and follows forwards: whether it exists.
+    pub(super) fn locate_object(&self) -> Result<bool, SystemException> {
+        self.with_call_context(|context, frame| {
+            self.deliver(|route, _| self.attempt_locate(route, frame, context))
+        })
+    }
+
+    /// Asks where the object is, without following a forward.
     pub(crate) fn locate_once(&self) -> Result<Located, SystemException> {
-        self.under_terms(|terms, frame| {
+        self.with_call_context(|context, frame| {
             self.deliver(|route, _| {
-                Ok(match self.locate_anywhere(route, frame, terms)? {
+                Ok(match self.attempt_locate(route, frame, context)? {
                     Attempt::Done(true) => Attempt::Done(Located::Here),
                     Attempt::Done(false) => Attempt::Done(Located::Nowhere),
                     Attempt::Forward(ior) => Attempt::Done(Located::There(ior)),
@@ -38,97 +44,35 @@ impl Reference {
         })
     }
 
-    pub(super) fn locate_anywhere(
+    fn attempt_locate(
         &self,
         route: &Route,
         frame: &mut CallFrame,
-        terms: Terms<'_>,
+        context: CallContext<'_>,
     ) -> Result<Attempt<bool>, SystemException> {
         if route.is_local {
-            return Ok(Attempt::Done(collocated::locate(&self.core, route)));
+            return Ok(Attempt::Done(self.locate_locally(route)));
         }
-        self.locate_remotely(route, frame, terms)
-    }
-
-    fn locate_remotely(
-        &self,
-        route: &Route,
-        frame: &mut CallFrame,
-        terms: Terms<'_>,
-    ) -> Result<Attempt<bool>, SystemException> {
-        if terms.policies.connection_mode == ConnectionMode::Shared
-            && !terms.policies.binds_bands
-            && let Some(lane) = self.lane_for_reply(terms)?
-        {
-            return self.locate_over_shared(&lane, route, frame, terms);
+        if let Some(lane) = self.lane_for_shared_call(context)? {
+            return self.locate_over_shared(&lane, route, frame, context);
         }
         let priority = self.caller_priority(route)?;
-        let mut connection = self.connection(route, priority, terms)?;
-        if terms.policies.binds_bands {
-            connection = match self.bind_band(connection, route, frame, terms)? {
-                ControlFlow::Continue(connection) => connection,
-                ControlFlow::Break(instead) => return Ok(instead),
-            };
-        }
-        let _blocked = self.enter_wait(&connection, terms)?;
-        let speech = connection.speech();
-        let request_id = speech.request_id;
-        self.encode_locate(route, &mut frame.request, speech)?;
-        if let Some(unsent) = self.send(&mut connection, frame.request.message(), terms)? {
+        let mut connection = match self.bound_connection(route, priority, frame, context)? {
+            ControlFlow::Continue(connection) => connection,
+            ControlFlow::Break(instead) => return Ok(instead),
+        };
+        let _blocked = self.enter_wait(&connection, context)?;
+        let encoding = connection.request_encoding();
+        self.encode_locate_request(route, &mut frame.request, encoding)?;
+        if let Some(unsent) = self.send(&mut connection, frame.request.message(), context)? {
             return Ok(Attempt::Again(unsent));
         }
-        let answer = self.receive(connection, MessageType::LocateReply, request_id, terms)?;
-        let Some((mut connection, Arrived { header, .. })) = answer else {
+        let (wanted, request_id) = (MessageType::LocateReply, encoding.request_id);
+        let Some((connection, reply)) = self.receive(connection, wanted, request_id, context)? else {
             return Ok(Attempt::Again(closed()));
         };
-        let located = located(route, connection.message(&header), &header);
-        connection.consume(&header);
+        let located = decode_locate_reply(route, connection.view(&reply).message, &reply.header);
         self.keep(connection);
         located
     }
-
-    /// Writes the LocateRequest.
-    pub(super) fn encode_locate(
-        &self,
-        route: &Route,
-        buffer: &mut RequestBuffer,
-        speech: Speech,
-    ) -> Result<(), SystemException> {
-        let mut writer = MessageWriter::new(
-            buffer.clear().0,
-            route.version,
-            MessageType::LocateRequest,
-            Endian::NATIVE,
-            speech.char_set,
-            self.core.limits.max_message_size,
-        );
-        encode_locate_request(
-            writer.encoder(),
-            route.version,
-            speech.request_id,
-            route.addressing.target(&route.object_key),
-        )
-        .and_then(|()| writer.finish())
-        .map_err(|error| error.system_exception(Completion::No))
-    }
-}
-
-/// What a LocateReply says.
-pub(super) fn located(
-    route: &Route,
-    message: &[u8],
-    header: &MessageHeader,
-) -> Result<Attempt<bool>, SystemException> {
-    let reply = LocateReplyHeader::decode(message, header).and_then(|reply| {
-        Ok(match reply.status {
-            LocateStatus::UnknownObject => Ok(Attempt::Done(false)),
-            LocateStatus::ObjectHere => Ok(Attempt::Done(true)),
-            LocateStatus::ObjectForward | LocateStatus::ObjectForwardPerm => {
-                Ok(Attempt::Forward(reply.forward()?))
-            }
-            LocateStatus::SystemException => Err(reply.system_exception()?),
-            LocateStatus::NeedsAddressingMode => readdress(route, reply.addressing_mode()?),
-        })
-    });
-    reply.map_err(|error| error.system_exception(Completion::No))?
 }

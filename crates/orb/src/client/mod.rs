@@ -1,4 +1,8 @@
 //! The calling side: from a typed call to the octets of a request, and back.
+//!
+//! One call, step by step: `call` (policies, deadlines, attempts) → `route` (endpoints by priority) →
+//! `binding` (a connection) → `exclusive` or `shared` (send, wait) → `reply` (classify). `asynchronous`
+//! starts with `call`, too; `collocated` replaces all steps after it for objects of the same ORB.
 
 mod addressing;
 mod asynchronous;
@@ -6,26 +10,35 @@ mod attempts;
 mod band_binding;
 mod binding;
 mod binding_rules;
+mod call;
+mod call_context;
+mod call_frame;
 mod collocated;
 mod connection;
 mod connection_cache;
+mod connection_key;
 mod deadline;
 mod endpoint;
+mod exclusive;
 mod intercepted;
-mod invoke;
 mod locate;
 mod policies;
+mod reference;
+mod reply;
+mod reply_view;
+mod request;
 mod request_buffer;
 mod route;
 mod shared;
-mod thread_state;
+mod thread_connections;
 
 pub use deadline::swap_call_limit;
 
-pub(crate) use connection_cache::{ConnectionCache, Permit, Purpose};
-pub(crate) use endpoint::{Endpoint, Endpoints};
-pub(crate) use invoke::Reference;
+pub(crate) use connection_cache::{ConnectionCache, Permit};
+pub(crate) use connection_key::Purpose;
+pub(crate) use endpoint::Endpoints;
 pub(crate) use locate::Located;
 pub(crate) use policies::{OrbPolicies, ThreadScope, of_thread, set_of_thread, swap_scope};
+pub(crate) use reference::Reference;
 pub(crate) use route::Route;
-pub(crate) use thread_state::use_connections_of;
+pub(crate) use thread_connections::use_connections_of;

@@ -13,11 +13,11 @@ use arc_swap::ArcSwapOption;
 use punctual_os::PiMutex;
 use punctual_stub::{PoliciesInForce, PolicyOverrides};
 
-use super::connection_cache::Identity;
+use super::connection_key::Identity;
 
 /// The overrides of an ORB.
 pub(crate) struct OrbPolicies {
-    /// Counts the changes, so that references notice them.
+    /// Number of changes, by which references notice them.
     generation: AtomicU64,
     overrides: PiMutex<PolicyOverrides>,
 }
@@ -44,38 +44,38 @@ impl OrbPolicies {
     }
 }
 
-/// The overrides of one reference, and what they come to.
+/// The overrides of one reference, and the resulting policies.
 pub(super) struct ReferencePolicies {
     pub(super) overrides: PolicyOverrides,
-    /// For threads without overrides, as of when the reference was made.
+    /// For threads without overrides, as of the creation of the reference.
     first: Merged,
-    /// The same, after the ORB's have changed.
+    /// The same, after those of the ORB have changed.
     later: ArcSwapOption<Merged>,
-    /// Of the reference, also what its private connections are known by.
+    /// Identity of the reference, by which its private connections are known, too.
     pub(super) identity: Arc<Identity>,
 }
 
-/// All scopes in one, as of some generation of the ORB's.
+/// All scopes merged, as of one generation of the ORB's overrides.
 pub(super) struct Merged {
     generation: u64,
     policies: PoliciesInForce,
 }
 
-/// What a call is under.
+/// Policies in force for a call.
 pub(super) enum InForce<'r> {
-    /// Without a count of who uses it: the ORB's policies seldom change.
+    /// Without a reference count: the ORB's policies seldom change.
     First(&'r PoliciesInForce),
     Later(Arc<Merged>),
 }
 
-/// What a call is under that outlives its caller's interest.
-pub(super) struct Kept(Option<Arc<Merged>>);
+/// Policies in force, held by a call whose caller continues meanwhile.
+pub(super) struct HeldPolicies(Option<Arc<Merged>>);
 
 impl InForce<'_> {
-    pub(super) fn keep(self) -> Kept {
+    pub(super) fn hold(self) -> HeldPolicies {
         match self {
-            Self::First(_) => Kept(None),
-            Self::Later(merged) => Kept(Some(merged)),
+            Self::First(_) => HeldPolicies(None),
+            Self::Later(merged) => HeldPolicies(Some(merged)),
         }
     }
 }
@@ -101,7 +101,7 @@ impl ReferencePolicies {
         }
     }
 
-    /// What a call of this thread is under. Merged again only after a change.
+    /// Policies in force for a call of this thread. Merged again only after a change.
     pub(super) fn in_force(&self, orb: &OrbPolicies) -> InForce<'_> {
         let generation = orb.generation();
         let of_thread = SCOPE.with_borrow_mut(|scope| {
@@ -117,8 +117,8 @@ impl ReferencePolicies {
         self.after_change(orb, generation)
     }
 
-    /// What [`InForce::keep`] has kept of them.
-    pub(super) fn kept<'k>(&'k self, Kept(merged): &'k Kept) -> &'k PoliciesInForce {
+    /// The policies that [`InForce::hold`] has returned.
+    pub(super) fn held<'h>(&'h self, HeldPolicies(merged): &'h HeldPolicies) -> &'h PoliciesInForce {
         &merged.as_deref().unwrap_or(&self.first).policies
     }
 
@@ -136,7 +136,7 @@ impl ReferencePolicies {
 
 impl Merged {
     fn new(reference: &PolicyOverrides, orb: &OrbPolicies, thread: Option<&PolicyOverrides>) -> Self {
-        // The number first: should the ORB's change meanwhile, the next call merges again.
+        // The number first: if the ORB's overrides change meanwhile, the next call merges again.
         let generation = orb.generation();
         let mut overrides = reference.clone();
         if let Some(thread) = thread {
@@ -147,7 +147,7 @@ impl Merged {
     }
 }
 
-/// The overrides of the calling thread, and what they come to for the references it calls.
+/// The overrides of the calling thread, and the resulting policies of the references that it calls.
 pub(crate) struct ThreadScope {
     overrides: PolicyOverrides,
     merged: Vec<(Weak<Identity>, Arc<Merged>)>,
@@ -157,7 +157,8 @@ thread_local! {
     static SCOPE: RefCell<Option<Box<ThreadScope>>> = const { RefCell::new(None) };
 }
 
-/// References whose policies a thread with overrides remembers; calls through more of them merge again and again.
+/// References whose policies a thread with overrides remembers; calls through more of them merge again and
+/// again.
 const MAX_MERGED: usize = 256;
 
 impl ThreadScope {
@@ -207,7 +208,7 @@ pub(crate) fn of_thread() -> PolicyOverrides {
     })
 }
 
-/// Puts other overrides in the place of the thread's, and returns what was there: an upcall starts with none.
+/// Replaces the thread's overrides and returns the previous ones: an upcall starts with none.
 pub(crate) fn swap_scope(scope: Option<Box<ThreadScope>>) -> Option<Box<ThreadScope>> {
     SCOPE.replace(scope)
 }

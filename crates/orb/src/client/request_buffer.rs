@@ -1,12 +1,14 @@
-//! A thread's requests: the next one often begins as the last one did.
+//! The request of a call: it often begins like the previous request of the thread, and then keeps its header.
 
 use punctual_cdr::{CdrError, CharSet, Encoder, Endian};
-use punctual_giop::{MessageType, MessageWriter, ResponseFlags, Version};
+use punctual_giop::{
+    MessageType, MessageWriter, ResponseFlags, ServiceContext, UTF_16, Version, char_set_id,
+};
 use punctual_types::Priority;
 
 use crate::interceptors::AddedContexts;
 
-/// The octets of the last request, whose header the next one keeps where it would be the same.
+/// The octets of the last request; the next one keeps the header if its own would be the same.
 #[derive(Default)]
 pub(super) struct RequestBuffer {
     octets: Vec<u8>,
@@ -17,19 +19,38 @@ pub(super) struct RequestBuffer {
     pub(super) added: AddedContexts,
 }
 
+/// How a request is encoded for one connection.
+#[derive(Clone, Copy)]
+pub(super) struct RequestEncoding {
+    pub(super) request_id: u32,
+    pub(super) char_set: CharSet,
+    /// Whether the server has not been told the code sets.
+    pub(super) announces_code_sets: bool,
+}
+
+impl RequestEncoding {
+    /// The service context that announces the code sets, if the request has to carry it.
+    pub(super) fn code_sets(&self) -> Option<ServiceContext<'static>> {
+        self.announces_code_sets.then(|| ServiceContext::CodeSets {
+            char: char_set_id(self.char_set),
+            wchar: UTF_16,
+        })
+    }
+}
+
 /// A header that is still in the buffer.
 struct Head {
     end: usize,
     kind: HeaderKind,
 }
 
-/// What a header follows from, besides request id and operation.
+/// What determines a header, besides request id and operation.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) struct HeaderKind {
     /// [`Route::number`](super::Route::number), and the form in which it names the object.
     pub(super) route: (u64, u32),
     pub(super) response: ResponseFlags,
-    /// Where it travels along.
+    /// If the request carries it.
     pub(super) priority: Option<Priority>,
 }
 
@@ -39,15 +60,15 @@ impl RequestBuffer {
         &self.octets
     }
 
-    /// For a message of another kind, or of none; and what interceptors add.
+    /// The empty buffer for a message of another kind, and what interceptors add.
     pub(super) fn clear(&mut self) -> (&mut Vec<u8>, &AddedContexts) {
         self.head = None;
         self.octets.clear();
         (&mut self.octets, &self.added)
     }
 
-    /// Starts a request of GIOP 1.2 that follows from `kind` alone, without contexts of interceptors: keeps the header if it is the last one's, else lets `write`
-    /// write it.
+    /// Starts a request of GIOP 1.2 that `kind` determines, without contexts of interceptors: keeps the
+    /// header of the last request if it is the same, otherwise lets `write` write it.
     #[inline]
     pub(super) fn repeat(
         &mut self,
@@ -127,7 +148,7 @@ mod tests {
         argument: Option<i32>,
     }
 
-    /// Writes a request; what the header follows from decides what it is, as for a reference.
+    /// Writes a request whose header its kind determines, as for a reference.
     fn write(buffer: &mut RequestBuffer, id: u32, spec: Spec) -> Vec<u8> {
         let kind = HeaderKind {
             route: spec.route,
@@ -158,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_came_before_the_message_is_the_same() {
+    fn a_message_does_not_depend_on_the_previous_one() {
         let mut specs = Vec::new();
         for route in [(1, 0), (2, 0), (1, 1)] {
             for response in [ResponseFlags::WithTarget, ResponseFlags::None] {

@@ -1,3 +1,6 @@
+//! Second step of a call: what a reference states about how to reach its object, and which endpoints serve a
+//! priority.
+
 use std::{
     cmp::Reverse,
     sync::{
@@ -6,7 +9,7 @@ use std::{
     },
 };
 
-use punctual_cdr::{CharSet, Decoder, Ior};
+use punctual_cdr::{Decoder, Ior};
 use punctual_giop::{
     CodeSetComponentInfo, Component, PolicyValue, Profile, TAO_ORB_TYPE, TAO_TAG_ENDPOINTS, Version,
     decode_endpoints_with, negotiate,
@@ -15,7 +18,7 @@ use punctual_stub::PoliciesInForce;
 use punctual_transport::{Reach, Transport, host_id};
 use punctual_types::{Completion, Minor, Priority, PriorityModel, SystemException, SystemExceptionKind};
 
-use super::{Endpoint, addressing::Addressing, connection_cache::Band};
+use super::{addressing::Addressing, connection_key::Band, endpoint::Endpoint};
 use crate::{orb_core::OrbCore, profiles::TAG_HOST};
 
 /// What a reference says about how to reach its object.
@@ -52,8 +55,8 @@ struct RoutedEndpoint {
 impl Route {
     /// Reads the profiles whose protocols this ORB has.
     ///
-    /// Fails with INV_OBJREF where none of them is well formed, and with TRANSIENT where the reference names other protocols
-    /// only, or another host's sockets.
+    /// Fails with INV_OBJREF where none of them is well formed, and with TRANSIENT where the reference names
+    /// other protocols only, or another host's sockets.
     pub(crate) fn new(ior: &Arc<Ior>, core: &OrbCore) -> Result<Self, SystemException> {
         let mut problem = error(SystemExceptionKind::Transient, Minor::NO_USABLE_PROFILE);
         let mut profiles = Vec::new();
@@ -183,8 +186,8 @@ impl Route {
 
     /// The endpoints for a caller of this priority, the preferred one first.
     ///
-    /// Source: the rules that TAO's clients follow, so that the same reference leads to the same lane. `band` is what
-    /// [`Self::band`] says. Fails with INV_POLICY where the priority or the band has no endpoint.
+    /// Source: the rules that TAO's clients follow, so that the same reference leads to the same lane. `band`
+    /// is what [`Self::band`] says. Fails with INV_POLICY where the priority or the band has no endpoint.
     pub(crate) fn endpoints<'r>(
         &'r self,
         priority: Priority,
@@ -240,7 +243,8 @@ impl Route {
         !self.tags.iter().any(|tag| self.has_protocol(*tag))
     }
 
-    /// At which priority the requests of a caller travel: its own or the object's. `None`: the reference has no priority model.
+    /// At which priority the requests of a caller travel: its own or the object's. `None`: the reference has
+    /// no priority model.
     pub(crate) fn network_priority(&self, caller: Priority) -> Option<Priority> {
         Some(match self.model? {
             PriorityModel::ClientPropagated { .. } => caller,
@@ -281,9 +285,4 @@ fn iiop_address(host: &str, port: u16) -> String {
 
 fn error(kind: SystemExceptionKind, minor: Minor) -> SystemException {
     SystemException::new(kind, minor, Completion::No)
-}
-
-/// The code set in which a connection without negotiation speaks.
-pub(crate) fn char_set_in_force(negotiated: Option<CharSet>) -> CharSet {
-    negotiated.unwrap_or(CharSet::Latin1)
 }

@@ -1,9 +1,10 @@
-//! Calls over connections that several callers share: a lane's threads read the replies.
+//! Last step of a call over a connection that several callers share: encode and send the request, wait until
+//! a lane thread passes the reply, and classify it.
 
 use std::{sync::Arc, time::Instant};
 
 use punctual_flight::{Event, Record, record};
-use punctual_giop::MessageType;
+use punctual_giop::{MessageType, ReplyStatus, connection::ReplyBody};
 use punctual_lane::{
     CallEnd, CallTimeouts, NotSent, Outcome, ReceivedReply, Refused, ReplyBuffer, ReplyTable, ReplyWait,
     SharedConnectionSettings, Ticket, serve_until_ended,
@@ -12,47 +13,64 @@ use punctual_stub::{Call, Response};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind as Kind};
 
 use super::{
-    Reference, Route,
-    attempts::Attempt,
+    attempts::{Attempt, closed},
+    call_context::CallContext,
+    call_frame::CallFrame,
     connection::connect,
-    connection_cache::{ConnectionKey, Permit, Purpose},
+    connection_cache::Permit,
+    connection_key::{ConnectionKey, Purpose},
     deadline::Deadlines,
-    invoke::{Answer, Speech, Terms, closed},
-    locate::located,
-    request_buffer::RequestBuffer,
-    route::char_set_in_force,
-    thread_state::CallFrame,
+    reference::Reference,
+    reply::decode_locate_reply,
+    reply_view::ReplyView,
+    request_buffer::{RequestBuffer, RequestEncoding},
+    route::Route,
 };
 use crate::{
-    WaitStrategy, current,
+    ConnectionMode, WaitStrategy, current,
     lane::{BlockedThread, Lane, ReplyLane, SharedConnection},
     orb_core::OrbCore,
 };
 
-/// The lane that reads the reply of one call.
+/// The lane that reads the reply to one call.
 pub(super) struct ReplyReader {
     lane: Arc<Lane>,
-    /// It is the calling thread's own.
+    /// Set if it is the calling thread's own lane.
     _blocked: Option<BlockedThread>,
 }
 
-/// A request that goes over a shared connection.
+/// A request over a shared connection.
 pub(super) struct Outgoing<'o> {
     pub(super) shared: &'o SharedConnection,
     pub(super) lane: &'o Lane,
     pub(super) route: &'o Route,
     pub(super) priority: Priority,
-    pub(super) terms: Terms<'o>,
+    pub(super) context: CallContext<'o>,
 }
 
 impl Reference {
-    /// The lane that is to read the reply; `None`: the call has to be an exclusive one.
+    /// The lane that reads the reply to a call over a shared connection; `None`: the call uses an exclusive
+    /// one.
     ///
-    /// Fails with INV_POLICY where the calling thread serves no lane and there is no lane for its replies.
+    /// Fails with INV_POLICY if the calling thread serves no lane and there is no lane for its replies.
+    #[inline(always)]
+    pub(super) fn lane_for_shared_call(
+        &self,
+        context: CallContext<'_>,
+    ) -> Result<Option<ReplyReader>, SystemException> {
+        let policies = context.policies;
+        // Bands are bound over exclusive connections.
+        if policies.connection_mode == ConnectionMode::Shared && !policies.binds_bands {
+            self.lane_for_reply(context)
+        } else {
+            Ok(None)
+        }
+    }
+
     #[cold]
-    pub(super) fn lane_for_reply(&self, terms: Terms<'_>) -> Result<Option<ReplyReader>, SystemException> {
+    fn lane_for_reply(&self, context: CallContext<'_>) -> Result<Option<ReplyReader>, SystemException> {
         let priority = current::thread_priority(&self.core);
-        let serves = terms.policies.wait_strategy == WaitStrategy::Serving;
+        let serves = context.policies.wait_strategy == WaitStrategy::Serving;
         match ReplyLane::of_calling_thread(priority, serves) {
             ReplyLane::CannotRead => Ok(None),
             ReplyLane::Reads(lane, blocked) => Ok(Some(ReplyReader {
@@ -66,7 +84,7 @@ impl Reference {
         }
     }
 
-    /// For a caller that serves no lane, or one that cannot read its reply.
+    /// The lane for a caller that serves no lane, or one that cannot read the reply.
     pub(super) fn lane_of_reply_pool(&self, priority: Priority) -> Result<Arc<Lane>, SystemException> {
         let pool = self.core.reply_pool.load();
         let pool = pool.as_ref().ok_or_else(|| no_lane(Minor::NO_REPLY_THREADPOOL))?;
@@ -78,7 +96,7 @@ impl Reference {
         Ok(Arc::clone(lane))
     }
 
-    /// As a call over a connection of its own, but that others may be outstanding on it.
+    /// Makes one attempt at a call; other calls may be outstanding on the connection.
     #[inline(never)]
     pub(super) fn call_over_shared(
         &self,
@@ -86,16 +104,16 @@ impl Reference {
         route: &Route,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        terms: Terms<'_>,
+        context: CallContext<'_>,
     ) -> Result<Attempt<()>, SystemException> {
         let priority = self.caller_priority(route)?;
-        let connection = &self.shared_connection(&lane.lane, route, priority, terms)?;
+        let connection = &self.shared_connection(&lane.lane, route, priority, context)?;
         let outgoing = Outgoing {
             shared: connection,
             lane: &lane.lane,
             route,
             priority,
-            terms,
+            context,
         };
         let CallFrame {
             request,
@@ -105,19 +123,20 @@ impl Reference {
         } = frame;
         let lent = shared.get_or_insert_default();
         let wanted = (call.response == Response::WithTarget).then_some(MessageType::Reply);
-        let answer = self.exchange(&outgoing, wanted, request, lent, |buffer, speech| {
-            self.encode(route, priority, terms, buffer, call, speech)
+        let answer = self.exchange(&outgoing, wanted, request, lent, |buffer, encoding| {
+            self.encode_request(route, priority, context, buffer, call, encoding)
         })?;
         match answer {
             Attempt::Done(Some(ReceivedReply { header, reply })) => {
-                let answer = Answer {
+                let view = ReplyView {
                     message: &lent.message[..header.total_size()],
                     header: &header,
                     fragment_starts: &lent.fragment_starts,
                     char_set: connection.char_set(),
                 };
-                self.let_see(seen, &answer, reply.map(|(_, body)| body));
-                self.decode_reply(answer, reply, route, call)
+                let body = reply_body(reply);
+                self.show_reply(seen, &view, body);
+                self.decode_reply(view, body, route, call)
             }
             Attempt::Done(None) => Ok(Attempt::Done(())),
             Attempt::Again(error) => Ok(Attempt::Again(error)),
@@ -131,26 +150,26 @@ impl Reference {
         lane: &ReplyReader,
         route: &Route,
         frame: &mut CallFrame,
-        terms: Terms<'_>,
+        context: CallContext<'_>,
     ) -> Result<Attempt<bool>, SystemException> {
         let priority = self.caller_priority(route)?;
-        let connection = &self.shared_connection(&lane.lane, route, priority, terms)?;
+        let connection = &self.shared_connection(&lane.lane, route, priority, context)?;
         let outgoing = Outgoing {
             shared: connection,
             lane: &lane.lane,
             route,
             priority,
-            terms,
+            context,
         };
         let CallFrame { request, shared, .. } = frame;
         let lent = shared.get_or_insert_default();
         let wanted = Some(MessageType::LocateReply);
-        let answer = self.exchange(&outgoing, wanted, request, lent, |buffer, speech| {
-            self.encode_locate(route, buffer, speech)
+        let answer = self.exchange(&outgoing, wanted, request, lent, |buffer, encoding| {
+            self.encode_locate_request(route, buffer, encoding)
         })?;
         match answer {
             Attempt::Done(Some(ReceivedReply { header, .. })) => {
-                located(route, &lent.message[..header.total_size()], &header)
+                decode_locate_reply(route, &lent.message[..header.total_size()], &header)
             }
             Attempt::Done(None) => Ok(Attempt::Done(false)),
             Attempt::Again(error) => Ok(Attempt::Again(error)),
@@ -163,11 +182,11 @@ impl Reference {
         lane: &Lane,
         route: &Route,
         priority: Priority,
-        terms: Terms<'_>,
+        context: CallContext<'_>,
     ) -> Result<SharedConnection, SystemException> {
         let find = |key: &ConnectionKey<'_>| lane.shared_connection(|purpose| purpose.is_for(key));
-        self.bind(route, priority, terms, find, |key| {
-            self.open_shared(lane, key, terms)
+        self.bind(route, priority, context, find, |key| {
+            self.open_shared(lane, key, context)
         })
     }
 
@@ -176,7 +195,7 @@ impl Reference {
         &self,
         lane: &Lane,
         key: &ConnectionKey<'_>,
-        terms: Terms<'_>,
+        context: CallContext<'_>,
     ) -> Result<SharedConnection, SystemException> {
         let exhausted = || {
             SystemException::new(
@@ -186,14 +205,13 @@ impl Reference {
             )
         };
         let permit = permit(lane, key).ok_or_else(exhausted)?;
-        let protocols = &terms.policies.client_protocols;
-        let stream = connect(key.endpoint, protocols, self.connect_timeout(terms))?;
+        let protocols = &context.policies.client_protocols;
+        let stream = connect(key.endpoint, protocols, self.connect_timeout(context))?;
         let properties = key.endpoint.properties(protocols);
-        let char_set = key.endpoint.char_set;
         let settings = SharedConnectionSettings {
             properties: &properties,
-            char_set: char_set_in_force(char_set),
-            announces_code_sets: char_set.is_some(),
+            char_set: key.endpoint.char_set_in_force(),
+            announces_code_sets: key.endpoint.char_set.is_some(),
         };
         let matches = |purpose: &Purpose| purpose.is_for(key);
         lane.share(Purpose::new(key), matches, permit, stream, &settings)
@@ -201,14 +219,15 @@ impl Reference {
             .map_err(|_| exhausted())
     }
 
-    /// Sends a request and waits for its answer, which is in the buffer then; `None` for a request without one.
+    /// Sends a request and waits for its reply, which is in the buffer then; `None` for a request without
+    /// reply.
     fn exchange(
         &self,
         outgoing: &Outgoing<'_>,
         wanted: Option<MessageType>,
         request: &mut RequestBuffer,
         lent: &mut ReplyBuffer,
-        encode: impl FnOnce(&mut RequestBuffer, Speech) -> Result<(), SystemException>,
+        encode: impl FnOnce(&mut RequestBuffer, RequestEncoding) -> Result<(), SystemException>,
     ) -> Result<Attempt<Option<ReceivedReply>>, SystemException> {
         let ticket = match self.send_over(outgoing, wanted, request, lent, encode)? {
             Attempt::Done(Some(ticket)) => ticket,
@@ -217,12 +236,15 @@ impl Reference {
             Attempt::Forward(ior) => return Ok(Attempt::Forward(ior)),
         };
         let Outgoing {
-            shared, lane, terms, ..
+            shared,
+            lane,
+            context,
+            ..
         } = *outgoing;
         let (replies, request_id) = (&shared.replies(), ticket.request_id);
         let is_unsent = || shared.is_congested();
-        let wait = terms.wait(&is_unsent);
-        if terms.policies.wait_strategy == WaitStrategy::Serving {
+        let wait = context.wait(&is_unsent);
+        if context.policies.wait_strategy == WaitStrategy::Serving {
             serve_until_over(shared, &ticket, &wait, None);
         }
         let outcome = replies.wait(ticket, &wait, lent);
@@ -230,24 +252,24 @@ impl Reference {
         Ok(answer.map(Some))
     }
 
-    /// Sends a request; with a ticket, if it has an answer.
+    /// Sends a request; returns a ticket if it has a reply.
     pub(super) fn send_over(
         &self,
         outgoing: &Outgoing<'_>,
         wanted: Option<MessageType>,
         request: &mut RequestBuffer,
         lent: &mut ReplyBuffer,
-        encode: impl FnOnce(&mut RequestBuffer, Speech) -> Result<(), SystemException>,
+        encode: impl FnOnce(&mut RequestBuffer, RequestEncoding) -> Result<(), SystemException>,
     ) -> Result<Attempt<Option<Ticket>>, SystemException> {
         let Outgoing {
             shared,
             lane,
             route,
             priority,
-            terms,
+            context,
         } = *outgoing;
         let replies = &shared.replies();
-        terms.deadlines.check_unsent()?;
+        context.deadlines.check_unsent()?;
         let entered = match wanted {
             Some(wanted) => replies
                 .enter(wanted, lent)
@@ -266,13 +288,13 @@ impl Reference {
             }
         };
         let mut entered = Entered { replies, ticket };
-        let speech = Speech {
+        let encoding = RequestEncoding {
             request_id,
             char_set: shared.char_set(),
             announces_code_sets: shared.announces_code_sets(),
         };
         let link = shared.link();
-        let sent = encode(request, speech).map_err(Err).and_then(|()| {
+        let sent = encode(request, encoding).map_err(Err).and_then(|()| {
             record(|| Record::new(Event::Encoded).request(request_id).link(link));
             shared.set_network_priority(&*self.core.network_mapping, route.network_priority(priority));
             lane.send_request(shared, request.message(), route.version)
@@ -289,7 +311,7 @@ impl Reference {
         Ok(Attempt::Done(ticket))
     }
 
-    /// What a wait for a reply came to.
+    /// The result of a wait for a reply.
     pub(super) fn conclude(
         &self,
         lane: &Lane,
@@ -304,7 +326,7 @@ impl Reference {
                 Ok(Attempt::Done(reply))
             }
             Outcome::Ended(end) => {
-                // The lane's thread may not have come to that yet.
+                // The lane thread may not have done that yet.
                 lane.forget(shared);
                 ended(end)
             }
@@ -317,7 +339,7 @@ impl Reference {
     }
 }
 
-impl Terms<'_> {
+impl CallContext<'_> {
     pub(super) fn wait<'w>(&self, is_unsent: &'w dyn Fn() -> bool) -> ReplyWait<'w> {
         let Deadlines { request, reply } = self.deadlines;
         let [unsent, reply] = [request, reply].map(|deadline| deadline.map(|deadline| deadline.at));
@@ -328,7 +350,7 @@ impl Terms<'_> {
     }
 }
 
-/// A call whose request is being written, by user code among others: should that panic, nothing has been sent.
+/// A call whose request is being encoded, in part by user code: if that panics, nothing has been sent.
 struct Entered<'r> {
     replies: &'r ReplyTable,
     ticket: Option<Ticket>,
@@ -342,8 +364,8 @@ impl Drop for Entered<'_> {
     }
 }
 
-/// Serves the lane of the calling thread, if it serves one, until the call is over or late; what it came to, says the wait that
-/// has to follow. It fails for want of descriptors at most, and then that one is all there is.
+/// Serves the lane of the calling thread, if it serves one, until the call has ended or timed out; the wait
+/// that has to follow tells its result. Without free descriptors it does nothing, and the call only waits.
 pub(super) fn serve_until_over(
     shared: &SharedConnection,
     ticket: &Ticket,
@@ -352,7 +374,7 @@ pub(super) fn serve_until_over(
 ) {
     let (replies, CallTimeouts { reply, unsent }) = (&shared.replies(), wait.timeouts);
     let reply = reply.into_iter().chain(give_up).min();
-    // For the request as long as it may not have been sent, then for the reply.
+    // First for the request, while it may not have been sent, then for the reply.
     let unsent = unsent.filter(|_| shared.is_congested());
     let first = [unsent, reply].into_iter().flatten().min();
     if let Some(Ok(false)) = serve_until_ended::<OrbCore>(replies, ticket, first)
@@ -363,7 +385,8 @@ pub(super) fn serve_until_over(
     }
 }
 
-/// The right to open one more shared connection; an unused one is closed if there are too many. `None`: all are in use.
+/// The right to open one more shared connection; an unused one is closed if there are too many. `None`: all
+/// are in use.
 fn permit(lane: &Lane, key: &ConnectionKey<'_>) -> Option<Permit> {
     lane.close_obsolete(Purpose::is_orphan);
     loop {
@@ -373,6 +396,11 @@ fn permit(lane: &Lane, key: &ConnectionKey<'_>) -> Option<Permit> {
             return permit;
         }
     }
+}
+
+/// Body of a reply as lanes pass it.
+pub(super) fn reply_body(reply: Option<(ReplyStatus, usize)>) -> Option<ReplyBody> {
+    reply.map(|(status, offset)| ReplyBody { status, offset })
 }
 
 fn ended<R>(end: CallEnd) -> Result<Attempt<R>, SystemException> {

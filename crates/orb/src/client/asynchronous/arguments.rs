@@ -1,15 +1,17 @@
+//! Encoded arguments of an asynchronous call, kept for further attempts.
+
 use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Encoder};
 
-/// Arguments as they stood in a request, to be sent again when the caller has gone on and cannot be asked for them any more.
+/// Encoded arguments of a request, to be sent again after the caller has continued.
 pub(super) struct Arguments {
     pub(super) octets: Box<[u8]>,
     pub(super) place: Place,
 }
 
-/// What the octets of arguments follow from, besides the arguments.
+/// What determines the octets of arguments, besides their values.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) struct Place {
-    /// Where they begin, from a multiple of 8.
+    /// Offset of their first octet from a multiple of 8.
     offset: usize,
     char_set: CharSet,
 }
@@ -24,7 +26,7 @@ impl Place {
 }
 
 impl Arguments {
-    /// Fails where they would look different.
+    /// Fails if they would be encoded differently at this place.
     pub(super) fn write(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         if self.octets.is_empty() || self.place == Place::of(encoder) {
             encoder.octets(&self.octets)

@@ -11,12 +11,13 @@ use super::arguments::{Arguments, Place};
 use crate::{
     WaitStrategy,
     client::{
-        Reference, Route,
-        attempts::{Attempt, Before},
+        attempts::{Attempt, AttemptHistory},
+        call_context::CallContext,
+        call_frame::CallFrame,
         intercepted::{Point, forget_exception},
-        invoke::Terms,
+        reference::Reference,
+        route::Route,
         shared::Outgoing,
-        thread_state::CallFrame,
     },
     current,
     interceptors::ClientEnd,
@@ -24,16 +25,16 @@ use crate::{
 };
 
 /// A request that waits for its reply; dropped before that, it is abandoned.
-pub(super) struct Sent {
-    /// `None`: the reply has been taken.
+pub(super) struct SentRequest {
+    /// `None`: the reply was taken.
     pub(super) ticket: Option<Ticket>,
     pub(super) shared: SharedConnection,
     pub(super) route: Arc<Route>,
-    /// The one that interceptors know.
+    /// The id that interceptors know.
     pub(super) request_id: u32,
 }
 
-impl Drop for Sent {
+impl Drop for SentRequest {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket.take() {
             self.shared.replies().abandon(&ticket);
@@ -41,44 +42,45 @@ impl Drop for Sent {
     }
 }
 
-/// What one attempt of a call leaves to the next.
+/// State of a call between its attempts.
 #[derive(Default)]
-pub(super) struct Course {
-    pub(super) before: Before,
-    /// Of the first request that left this process.
+pub(super) struct CallProgress {
+    pub(super) history: AttemptHistory,
+    /// Origin of the first request that was sent to another process.
     origin: Option<Origin>,
-    /// Those of the first request that was sent.
+    /// Arguments of the first request that was sent.
     arguments: Option<Arguments>,
 }
 
 /// The thread that made the call.
 struct Origin {
-    /// What reads the reply.
+    /// Lane that reads the reply.
     lane: Arc<Lane>,
-    /// What requests carry, where priorities are propagated.
+    /// Priority that requests carry if priorities are propagated.
     priority: Result<Priority, SystemException>,
 }
 
-impl Course {
-    /// What reads the reply.
+impl CallProgress {
+    /// Lane that reads the reply.
     pub(super) fn lane(&self) -> Option<&Arc<Lane>> {
         self.origin.as_ref().map(|origin| &origin.lane)
     }
 }
 
 impl Reference {
-    /// `None`: the object is one of this ORB's, and the call is over.
+    /// Makes attempts until a request is sent. `None`: the object belongs to this ORB, and the call has
+    /// ended.
     pub(super) fn send_until_under_way(
         &self,
-        course: &mut Course,
+        progress: &mut CallProgress,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        terms: Terms<'_>,
-    ) -> Result<Option<Sent>, SystemException> {
+        context: CallContext<'_>,
+    ) -> Result<Option<SentRequest>, SystemException> {
         let interceptors = &self.core.interceptors;
-        let (kept, misfit) = (course.arguments.take(), Cell::new(false));
+        let (kept, misfit) = (progress.arguments.take(), Cell::new(false));
         let Call { perform, raised, .. } = call;
-        // Interceptors may ask for arguments, too, of a caller that has gone on.
+        // Interceptors may ask for arguments, too, whose caller has continued meanwhile.
         let mut perform = |phase: Phase<'_, '_>| match (phase, &kept) {
             (Phase::Arguments(encoder), Some(kept)) => kept.write(encoder).inspect_err(|_| misfit.set(true)),
             (phase, _) => perform(phase),
@@ -90,34 +92,34 @@ impl Reference {
             raised: &mut **raised,
         };
         loop {
-            let forwarded = self.next_attempt(&mut course.before)?;
+            let forwarded = self.next_attempt(&mut progress.history)?;
             let route = forwarded.as_ref().unwrap_or(&self.route);
             let mut raised = false;
             let attempt = if interceptors.client.is_empty() {
-                self.send_once(course, (route, 0), frame, (call, &misfit), terms)
+                self.send_once(progress, (route, 0), frame, (call, &misfit), context)
             } else {
                 let id = interceptors.new_request_id();
-                let watch = self.watch_asynchronous(
+                let part = self.intercepted_part(
                     (route, id),
                     call.operation,
-                    terms,
+                    context,
                     Point::Send,
-                    course.before,
+                    progress.history,
                     &mut raised,
                 );
                 let send = |frame: &mut CallFrame, call: &mut Call<'_>| {
-                    self.send_once(course, (route, id), frame, (call, &misfit), terms)
+                    self.send_once(progress, (route, id), frame, (call, &misfit), context)
                 };
-                let watched = self.watch(watch, frame, call, send, |sent, raised| match sent {
+                let observed = self.run_intercepted(part, frame, call, send, |sent, raised| match sent {
                     Some(_) => ClientEnd::Sent,
                     None => ClientEnd::Replied { raised },
                 });
-                match watched {
+                match observed {
                     ControlFlow::Continue(attempt) => attempt,
                     ControlFlow::Break(error) => return Err(error),
                 }
             };
-            if let ControlFlow::Break(result) = self.judge(attempt, &mut course.before) {
+            if let ControlFlow::Break(result) = self.evaluate(attempt, &mut progress.history) {
                 return result;
             }
             if raised {
@@ -128,12 +130,12 @@ impl Reference {
 
     fn send_once(
         &self,
-        course: &mut Course,
+        progress: &mut CallProgress,
         (route, request_id): (&Arc<Route>, u32),
         frame: &mut CallFrame,
         (call, misfit): (&mut Call<'_>, &Cell<bool>),
-        terms: Terms<'_>,
-    ) -> Result<Attempt<Option<Sent>>, SystemException> {
+        context: CallContext<'_>,
+    ) -> Result<Attempt<Option<SentRequest>>, SystemException> {
         let written = Cell::new(None);
         misfit.set(false);
         let Call { perform, raised, .. } = call;
@@ -153,19 +155,19 @@ impl Reference {
             raised: &mut **raised,
         };
         if route.is_local {
-            let attempt = self.call_locally(route, frame, call, terms);
+            let attempt = self.call_locally(route, frame, call, context);
             return attempt.map(|attempt| attempt.map(|()| None));
         }
-        let origin = match &mut course.origin {
+        let origin = match &mut progress.origin {
             Some(origin) => origin,
-            origin => origin.insert(self.origin(terms)?),
+            origin => origin.insert(self.origin(context)?),
         };
-        let sent = self.send_from(origin, route, frame, call, terms);
+        let sent = self.send_from(origin, route, frame, call, context);
         if misfit.get() {
             let minor = Minor::MOVED_WHILE_ASYNCHRONOUS;
             return Err(SystemException::new(Kind::Transient, minor, Completion::No));
         }
-        let sent = sent?.map(|(ticket, shared)| Sent {
+        let sent = sent?.map(|(ticket, shared)| SentRequest {
             ticket,
             shared,
             route: Arc::clone(route),
@@ -175,7 +177,7 @@ impl Reference {
             // Without arguments, the request has no padding for them.
             let octets = frame.request.message().get(range).unwrap_or_default();
             let octets = octets.into();
-            course.arguments = Some(Arguments { octets, place });
+            progress.arguments = Some(Arguments { octets, place });
         }
         Ok(sent.map(Some))
     }
@@ -186,7 +188,7 @@ impl Reference {
         route: &Route,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        terms: Terms<'_>,
+        context: CallContext<'_>,
     ) -> Result<Attempt<(Option<Ticket>, SharedConnection)>, SystemException> {
         let Origin { lane, priority } = origin;
         let priority = if route.propagates_priority() {
@@ -198,13 +200,13 @@ impl Reference {
             let minor = Minor::REPLY_THREADPOOL_ENDED;
             return Err(SystemException::new(Kind::CommFailure, minor, Completion::No));
         }
-        let shared = self.shared_connection(lane, route, priority, terms)?;
+        let shared = self.shared_connection(lane, route, priority, context)?;
         let outgoing = Outgoing {
             shared: &shared,
             lane,
             route,
             priority,
-            terms,
+            context,
         };
         let CallFrame {
             request,
@@ -213,22 +215,22 @@ impl Reference {
         } = frame;
         let lent = lent.get_or_insert_default();
         let wanted = Some(MessageType::Reply);
-        let sent = self.send_over(&outgoing, wanted, request, lent, |buffer, speech| {
-            self.encode(route, priority, terms, buffer, call, speech)
+        let sent = self.send_over(&outgoing, wanted, request, lent, |buffer, encoding| {
+            self.encode_request(route, priority, context, buffer, call, encoding)
         })?;
         Ok(sent.map(|ticket| (ticket, shared)))
     }
 
-    /// Fails with INV_POLICY where no lane may read the reply.
-    fn origin(&self, terms: Terms<'_>) -> Result<Origin, SystemException> {
-        if terms.policies.binds_bands {
+    /// The origin of a call. Fails with INV_POLICY if no lane may read the reply.
+    fn origin(&self, context: CallContext<'_>) -> Result<Origin, SystemException> {
+        if context.policies.binds_bands {
             let minor = Minor::BANDS_BOUND_ASYNCHRONOUSLY;
             return Err(SystemException::new(Kind::InvPolicy, minor, Completion::No));
         }
         let own = current::thread_priority(&self.core);
-        let serves = terms.policies.wait_strategy == WaitStrategy::Serving;
+        let serves = context.policies.wait_strategy == WaitStrategy::Serving;
         let lane = match ReplyLane::of_calling_thread(own, serves) {
-            // Nobody waits yet.
+            // No thread waits yet.
             ReplyLane::Reads(lane, _) => lane,
             ReplyLane::None => self.lane_of_reply_pool(own)?,
             ReplyLane::CannotRead => match (self.lane_of_reply_pool(own), Lane::of_calling_thread(own)) {

@@ -1,4 +1,4 @@
-//! What becomes of an asynchronous call whose caller comes for the reply.
+//! The wait for the reply to an asynchronous call, when its caller asks for it.
 
 use std::{sync::Arc, time::Instant};
 
@@ -6,31 +6,32 @@ use punctual_lane::{CallTimeouts, Outcome, ReceivedReply, ReplyBuffer, ReplyWait
 use punctual_stub::{Call, Patience};
 use punctual_types::{Completion, SystemException};
 
-use super::sending::Sent;
+use super::sending::SentRequest;
 use crate::{
     WaitStrategy,
     client::{
-        Reference,
-        attempts::Attempt,
-        invoke::{Answer, Terms, broken},
-        shared::serve_until_over,
-        thread_state::CallFrame,
+        attempts::{Attempt, broken},
+        call_context::CallContext,
+        call_frame::CallFrame,
+        reference::Reference,
+        reply_view::ReplyView,
+        shared::{reply_body, serve_until_over},
     },
     lane::{BlockedThread, Lane, SharedConnection},
 };
 
 impl Reference {
-    /// Takes the reply. `None`: it is not there; then the waker is known, or the time is over.
-    pub(super) fn look(
+    /// Takes the reply. `None`: it has not arrived; the waker is registered, or the time is over.
+    pub(super) fn poll_reply(
         &self,
-        sent: &mut Sent,
+        sent: &mut SentRequest,
         lane: &Arc<Lane>,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        terms: Terms<'_>,
+        context: CallContext<'_>,
         patience: Patience<'_>,
     ) -> Result<Attempt<Option<()>>, SystemException> {
-        let Sent {
+        let SentRequest {
             ticket,
             shared,
             route,
@@ -41,19 +42,20 @@ impl Reference {
             shared: lent, seen, ..
         } = frame;
         let lent = lent.get_or_insert_default();
-        let Some(outcome) = wait(lane, shared, ticket, lent, terms, patience)? else {
+        let Some(outcome) = wait(lane, shared, ticket, lent, context, patience)? else {
             return Ok(Attempt::Done(None));
         };
         match self.conclude(lane, shared, request_id, outcome)? {
             Attempt::Done(ReceivedReply { header, reply }) => {
-                let answer = Answer {
+                let view = ReplyView {
                     message: &lent.message[..header.total_size()],
                     header: &header,
                     fragment_starts: &lent.fragment_starts,
                     char_set: shared.char_set(),
                 };
-                self.let_see(seen, &answer, reply.map(|(_, body)| body));
-                let attempt = self.decode_reply(answer, reply, route, call)?;
+                let body = reply_body(reply);
+                self.show_reply(seen, &view, body);
+                let attempt = self.decode_reply(view, body, route, call)?;
                 Ok(attempt.map(Some))
             }
             Attempt::Again(error) => Ok(Attempt::Again(error)),
@@ -62,19 +64,20 @@ impl Reference {
     }
 }
 
-/// Leaves the ticket where it is unless the call is over.
+/// Waits for the end of a call; leaves the ticket in its place unless the call has ended.
 fn wait(
     lane: &Arc<Lane>,
     shared: &SharedConnection,
     place: &mut Option<Ticket>,
     lent: &mut ReplyBuffer,
-    terms: Terms<'_>,
+    context: CallContext<'_>,
     patience: Patience<'_>,
 ) -> Result<Option<Outcome>, SystemException> {
     let replies = &shared.replies();
     let is_unsent = || shared.is_congested();
-    let wait = terms.wait(&is_unsent);
-    // Before the ticket is taken out: wakers are the user's code, and should one panic, the call can still be abandoned.
+    let wait = context.wait(&is_unsent);
+    // Before the ticket is taken out: wakers are user code, and if one panics, the call can still be
+    // abandoned.
     if let (Patience::Wake(waker), Some(ticket)) = (patience, place.as_ref()) {
         replies.wake_when_ended(ticket, waker, wait.timeouts);
         watch(lane, shared, wait.timeouts);
@@ -88,15 +91,15 @@ fn wait(
         *place = Some(ticket);
         return Ok(None);
     };
-    // Of a task that has come before, and is still to be told should this be in vain.
+    // The waker of a task that waited before: it remains registered if this wait ends without a reply.
     let notification = replies.suspend_notification(&ticket);
-    let strategy = terms.policies.wait_strategy;
+    let strategy = context.policies.wait_strategy;
     let (ticket, refused) = match block(lane, shared, ticket, lent, (&wait, strategy), until) {
         Ok(outcome) => return Ok(Some(outcome)),
         Err(unfinished) => unfinished,
     };
     if let Some(timeouts) = replies.resume_notification(&ticket, notification) {
-        // They may have been looked after while nobody was to be woken.
+        // They may have been checked while no waker was registered.
         watch(lane, shared, timeouts);
     }
     *place = Some(ticket);
@@ -109,7 +112,7 @@ fn watch(lane: &Lane, shared: &SharedConnection, CallTimeouts { reply, unsent }:
     }
 }
 
-/// A call that is not over, and why it cannot be waited for, where that is so.
+/// A call that has not ended, and the reason if it cannot be waited for.
 type Unfinished = (Ticket, Option<SystemException>);
 
 fn block(
@@ -134,7 +137,7 @@ fn block(
                 return Err((ticket, Some(SystemException { completed, ..error })));
             }
         },
-        // It gives up by itself.
+        // Its time is limited.
         (WaitStrategy::Blocking, Some(_)) => None,
     };
     replies

@@ -1,0 +1,114 @@
+//! First step of a call: the policies and deadlines in force, the attempts, and for each of them the way of
+//! the request: on the calling thread, over a shared connection, or over an exclusive one.
+
+use std::{ops::ControlFlow, sync::Arc};
+
+use punctual_cdr::Ior;
+use punctual_flight::{Event, Record, operation_id, record};
+use punctual_stub::{
+    Call, OrbContext, PendingCall, PoliciesInForce, PolicyConflict, PolicyOverrides, Target,
+};
+use punctual_types::{Priority, SystemException};
+
+use super::{
+    attempts::Attempt, call_context::CallContext, call_frame::CallFrame, reference::Reference, route::Route,
+};
+
+impl Target for Reference {
+    fn ior(&self) -> &Ior {
+        &self.ior
+    }
+
+    fn orb(&self) -> &OrbContext {
+        &self.orb
+    }
+
+    fn invoke(&self, call: &mut Call<'_>) -> Result<(), SystemException> {
+        record(|| {
+            let priority = crate::current::explicit_priority().map(Priority::value);
+            Record::new(Event::CallBegin)
+                .priority(priority)
+                .detail(operation_id(call.operation))
+        });
+        let result = self.with_call_context(|context, frame| {
+            if self.core.interceptors.client.is_empty() {
+                self.deliver(|route, _| self.attempt(route, frame, call, context))
+            } else {
+                self.invoke_intercepted(frame, call, context)
+            }
+        });
+        record(|| Record::new(Event::CallEnd).detail(result.is_err().into()));
+        result
+    }
+
+    fn start(self: Arc<Self>, call: &mut Call<'_>) -> Result<Option<Box<dyn PendingCall>>, SystemException> {
+        self.start_call(call)
+    }
+
+    fn locate(&self) -> Result<bool, SystemException> {
+        self.locate_object()
+    }
+
+    fn forwarded(&self) -> Option<Ior> {
+        self.forwarded.load_full().map(|route| route.ior().clone())
+    }
+
+    fn with_policies(&self, overrides: PolicyOverrides) -> Arc<dyn Target> {
+        self.with_overrides(overrides)
+    }
+
+    fn policies_in_force(&self) -> PoliciesInForce {
+        PoliciesInForce::clone(&self.policies.in_force(&self.core.policies))
+    }
+
+    fn inconsistent_policies(&self) -> Vec<PolicyConflict> {
+        let forwarded = self.forwarded.load_full();
+        let route = forwarded.as_ref().unwrap_or(&self.route);
+        if route.is_local {
+            return Vec::new();
+        }
+        let policies = self.policies.in_force(&self.core.policies);
+        // If the thread's own priority has no CORBA priority, calls fail for another reason.
+        let priority = self.caller_priority(route).unwrap_or(Priority::MIN);
+        route.conflicts(priority, &policies)
+    }
+}
+
+impl Reference {
+    #[inline(never)]
+    fn invoke_intercepted(
+        &self,
+        frame: &mut CallFrame,
+        call: &mut Call<'_>,
+        context: CallContext<'_>,
+    ) -> Result<(), SystemException> {
+        self.call_intercepted(frame, call, context, |route, frame, call| {
+            self.attempt(route, frame, call, context)
+        })
+    }
+
+    /// Makes one attempt at a call, along this route.
+    // Compiled a second time for calls with interceptors: calls without them are as short as if there were
+    // none.
+    #[inline(always)]
+    fn attempt(
+        &self,
+        route: &Route,
+        frame: &mut CallFrame,
+        call: &mut Call<'_>,
+        context: CallContext<'_>,
+    ) -> Result<Attempt<()>, SystemException> {
+        if route.is_local {
+            return self.call_locally(route, frame, call, context);
+        }
+        if let Some(lane) = self.lane_for_shared_call(context)? {
+            return self.call_over_shared(&lane, route, frame, call, context);
+        }
+        let priority = self.caller_priority(route)?;
+        let connection = match self.bound_connection(route, priority, frame, context)? {
+            ControlFlow::Continue(connection) => connection,
+            ControlFlow::Break(instead) => return Ok(instead),
+        };
+        self.call_over_exclusive(connection, route, priority, frame, call, context)
+    }
+}

@@ -1,0 +1,171 @@
+//! Last step of a call over an exclusive connection: encode and send the request, wait for the reply in the
+//! thread's own `read`, and classify it.
+
+use punctual_flight::{Event, Record, record};
+use punctual_giop::{
+    MessageType,
+    connection::{self, ReceivedReply},
+};
+use punctual_stub::{Call, Response};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
+
+use super::{
+    attempts::{Attempt, broken, closed},
+    call_context::CallContext,
+    call_frame::CallFrame,
+    connection::ClientConnection,
+    connection_cache::PooledConnection,
+    reference::Reference,
+    route::Route,
+};
+use crate::{WaitStrategy, lane::BlockedThread};
+
+/// A connection with a reply in its buffer.
+pub(super) type Replied = (Box<PooledConnection>, ReceivedReply);
+
+impl Reference {
+    /// Makes one attempt at a call over this connection.
+    #[inline(always)]
+    pub(super) fn call_over_exclusive(
+        &self,
+        mut connection: Box<PooledConnection>,
+        route: &Route,
+        priority: Priority,
+        frame: &mut CallFrame,
+        call: &mut Call<'_>,
+        context: CallContext<'_>,
+    ) -> Result<Attempt<()>, SystemException> {
+        let is_oneway = call.response == Response::None;
+        if is_oneway && connection.is_abandoned() {
+            self.forget(&connection);
+            return Ok(Attempt::Again(closed()));
+        }
+        let _blocked = match call.response {
+            Response::WithTarget => self.enter_wait(&connection, context)?,
+            Response::None => None,
+        };
+        let encoding = connection.request_encoding();
+        let request_id = encoding.request_id;
+        let encoded = context
+            .deadlines
+            .check_unsent()
+            .and_then(|()| self.encode_request(route, priority, context, &mut frame.request, call, encoding));
+        if let Err(error) = encoded {
+            self.keep(connection);
+            return Err(error);
+        }
+        let link = connection.link;
+        record(|| Record::new(Event::Encoded).request(request_id).link(link));
+        connection.mark(&*self.core.network_mapping, route.network_priority(priority));
+        if let Some(unsent) = self.send(&mut connection, frame.request.message(), context)? {
+            return Ok(Attempt::Again(unsent));
+        }
+        record(|| Record::new(Event::Sent).request(request_id).link(link));
+        connection.request_sent();
+        if is_oneway {
+            self.keep(connection);
+            return Ok(Attempt::Done(()));
+        }
+        let Some((connection, reply)) = self.receive(connection, MessageType::Reply, request_id, context)?
+        else {
+            return Ok(Attempt::Again(closed()));
+        };
+        record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));
+        let view = connection.view(&reply);
+        self.show_reply(&mut frame.seen, &view, reply.body);
+        let attempt = self.decode_reply(view, reply.body, route, call);
+        self.keep(connection);
+        attempt
+    }
+
+    /// Before a wait for a reply over this connection: fails if the calling thread itself would have to send
+    /// the reply.
+    pub(super) fn enter_wait(
+        &self,
+        connection: &ClientConnection,
+        context: CallContext<'_>,
+    ) -> Result<Option<BlockedThread>, SystemException> {
+        match context.policies.wait_strategy {
+            WaitStrategy::Blocking => {
+                let endpoint = connection.endpoint();
+                BlockedThread::enter_call(|acceptor| {
+                    endpoint.leads_to(&*acceptor.transport, acceptor.address())
+                })
+            }
+            WaitStrategy::Serving => Ok(None),
+        }
+    }
+
+    /// Sends a message. `Some`: the server had closed the connection and no octet was sent, which says
+    /// nothing about this call.
+    pub(super) fn send(
+        &self,
+        connection: &mut ClientConnection,
+        message: &[u8],
+        context: CallContext<'_>,
+    ) -> Result<Option<SystemException>, SystemException> {
+        connection.wait_until(&context.deadlines).map_err(|_| broken())?;
+        match connection.send(message, context.deadlines.request) {
+            Ok(()) => Ok(None),
+            Err(error)
+                if error.completed == Completion::No && error.kind == SystemExceptionKind::CommFailure =>
+            {
+                self.forget(connection);
+                Ok(Some(error))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Waits for the reply to a request. `None`: the server has closed the connection in good order, without
+    /// executing the request. Without a reply, the connection is kept after a timeout, and closed otherwise.
+    pub(super) fn receive(
+        &self,
+        mut connection: Box<PooledConnection>,
+        wanted: MessageType,
+        request_id: u32,
+        context: CallContext<'_>,
+    ) -> Result<Option<Replied>, SystemException> {
+        match await_reply(&mut connection, wanted, request_id, context) {
+            Ok(Some(reply)) => Ok(Some((connection, reply))),
+            Ok(None) => {
+                self.forget(&connection);
+                Ok(None)
+            }
+            Err(error) => {
+                // A late reply is recognised by its id and dropped, so the connection remains usable.
+                if error.kind == SystemExceptionKind::Timeout {
+                    self.core.count_late_reply();
+                    self.keep(connection);
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Waits for the reply to a request; `None`: the server has closed the connection in good order.
+fn await_reply(
+    connection: &mut ClientConnection,
+    wanted: MessageType,
+    request_id: u32,
+    context: CallContext<'_>,
+) -> Result<Option<ReceivedReply>, SystemException> {
+    loop {
+        match connection.receive(context.deadlines.reply, context.policies.wait_strategy)? {
+            connection::Event::Reply(reply)
+                if reply.request_id == request_id && reply.header.message_type == wanted =>
+            {
+                return Ok(Some(reply));
+            }
+            connection::Event::CloseConnection => return Ok(None),
+            connection::Event::MessageError => {
+                let (kind, minor) = (SystemExceptionKind::CommFailure, Minor::PEER_REJECTED_MESSAGE);
+                return Err(SystemException::new(kind, minor, Completion::No));
+            }
+            // The late reply to a call that has timed out, or part of a reply. The connection refuses
+            // anything else.
+            _ => {}
+        }
+    }
+}

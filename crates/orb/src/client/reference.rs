@@ -1,0 +1,99 @@
+//! A reference bound to an ORB: what is behind every `ObjectRef`.
+
+use std::sync::{Arc, Weak, atomic::AtomicBool};
+
+use arc_swap::ArcSwapOption;
+use punctual_cdr::Ior;
+use punctual_stub::{ObjectRef, OrbContext, PolicyOverrides};
+use punctual_types::SystemException;
+
+use super::{
+    connection_key::{Identity, Purpose},
+    policies::ReferencePolicies,
+    route::Route,
+    thread_connections::close_orphans,
+};
+use crate::orb_core::{OrbCore, context_of};
+
+/// A reference bound to an ORB.
+pub(crate) struct Reference {
+    /// For interceptors, which may ask for the reference that is called.
+    own: Weak<Reference>,
+    pub(super) core: Arc<OrbCore>,
+    pub(super) orb: OrbContext,
+    pub(super) ior: Arc<Ior>,
+    /// Where the reference itself leads.
+    pub(super) route: Arc<Route>,
+    /// Where the object is according to its server; forgotten when it cannot be reached there.
+    pub(super) forwarded: ArcSwapOption<Route>,
+    /// Whether `forwarded` has ever been set: most calls read only this.
+    pub(super) was_forwarded: AtomicBool,
+    pub(super) policies: ReferencePolicies,
+}
+
+impl Reference {
+    /// Fails if the reference cannot be used: see [`Route::new`].
+    pub(crate) fn new(core: &Arc<OrbCore>, ior: Ior) -> Result<Arc<Self>, SystemException> {
+        let ior = Arc::new(ior);
+        let route = Arc::new(Route::new(&ior, core)?);
+        let overrides = PolicyOverrides::new();
+        Ok(Self::of_route(core, ior, route, None, overrides))
+    }
+
+    /// The same object under other policies.
+    pub(super) fn with_overrides(&self, overrides: PolicyOverrides) -> Arc<Self> {
+        Self::of_route(
+            &self.core,
+            Arc::clone(&self.ior),
+            Arc::clone(&self.route),
+            self.forwarded.load_full(),
+            overrides.within(&self.policies.overrides),
+        )
+    }
+
+    fn of_route(
+        core: &Arc<OrbCore>,
+        ior: Arc<Ior>,
+        route: Arc<Route>,
+        forwarded: Option<Arc<Route>>,
+        overrides: PolicyOverrides,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|own| Self {
+            own: Weak::clone(own),
+            core: Arc::clone(core),
+            orb: context_of(core),
+            ior,
+            route,
+            was_forwarded: AtomicBool::new(forwarded.is_some()),
+            forwarded: ArcSwapOption::new(forwarded),
+            policies: ReferencePolicies::new(overrides, &core.policies),
+        })
+    }
+
+    /// The reference as its user holds it.
+    pub(crate) fn to_object(&self) -> ObjectRef {
+        let own = self.own.upgrade();
+        ObjectRef::new(own.expect("the lender of a reference keeps it"))
+    }
+
+    /// Its ORB, for decoders.
+    pub(crate) fn context(&self) -> &OrbContext {
+        &self.orb
+    }
+}
+
+/// Private connections close with their reference.
+impl Drop for Reference {
+    fn drop(&mut self) {
+        // Others that know the identity: connections, and threads with their own policies.
+        if Arc::weak_count(&self.policies.identity) > 0 {
+            self.policies.identity = Arc::new(Identity);
+            close_orphans(&self.core.connections);
+            if let Some(pool) = &*self.core.reply_pool.load() {
+                pool.lanes
+                    .iter()
+                    .for_each(|lane| lane.close_obsolete(Purpose::is_orphan));
+            }
+        }
+    }
+}

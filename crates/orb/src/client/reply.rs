@@ -1,0 +1,92 @@
+//! What a reply means for its call: results, an exception, a forward, or another attempt.
+
+use punctual_cdr::{CdrError, Decode, Ior};
+use punctual_giop::{
+    AddressingDisposition, LocateReplyHeader, LocateStatus, MessageHeader, ReplyStatus,
+    connection::ReplyBody, decode_system_exception,
+};
+use punctual_stub::{Call, Phase};
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+use super::{
+    attempts::{Attempt, broken},
+    reference::Reference,
+    reply_view::ReplyView,
+    route::Route,
+};
+
+impl Reference {
+    /// Decodes a reply.
+    pub(super) fn decode_reply(
+        &self,
+        view: ReplyView<'_>,
+        body: Option<ReplyBody>,
+        route: &Route,
+        call: &mut Call<'_>,
+    ) -> Result<Attempt<()>, SystemException> {
+        let Some(ReplyBody { status, offset }) = body else {
+            return Err(broken());
+        };
+        let mut decode = || {
+            let mut decoder = view
+                .decoder(offset)
+                .with_nesting_limit(self.core.limits.max_nesting)
+                .with_context(&self.orb);
+            Ok(match status {
+                ReplyStatus::NoException => {
+                    (call.perform)(Phase::Results(&mut decoder))?;
+                    Ok(Attempt::Done(()))
+                }
+                ReplyStatus::UserException => {
+                    let id = <String>::decode(&mut decoder)?;
+                    if (call.raised)(&id, &mut decoder)? {
+                        Ok(Attempt::Done(()))
+                    } else {
+                        let (kind, minor) = (SystemExceptionKind::Unknown, Minor::EXCEPTION_UNDECLARED);
+                        Err(SystemException::new(kind, minor, Completion::Yes))
+                    }
+                }
+                ReplyStatus::SystemException => Err(decode_system_exception(&mut decoder)?),
+                ReplyStatus::LocationForward | ReplyStatus::LocationForwardPerm => {
+                    Ok(Attempt::Forward(Ior::decode(&mut decoder)?))
+                }
+                ReplyStatus::NeedsAddressingMode => {
+                    readdress(route, AddressingDisposition::decode(&mut decoder)?)
+                }
+            })
+        };
+        decode().unwrap_or_else(|error: CdrError| Err(error.system_exception(Completion::Yes)))
+    }
+}
+
+/// Decodes a LocateReply: whether the object exists at the server.
+pub(super) fn decode_locate_reply(
+    route: &Route,
+    message: &[u8],
+    header: &MessageHeader,
+) -> Result<Attempt<bool>, SystemException> {
+    let reply = LocateReplyHeader::decode(message, header).and_then(|reply| {
+        Ok(match reply.status {
+            LocateStatus::UnknownObject => Ok(Attempt::Done(false)),
+            LocateStatus::ObjectHere => Ok(Attempt::Done(true)),
+            LocateStatus::ObjectForward | LocateStatus::ObjectForwardPerm => {
+                Ok(Attempt::Forward(reply.forward()?))
+            }
+            LocateStatus::SystemException => Err(reply.system_exception()?),
+            LocateStatus::NeedsAddressingMode => readdress(route, reply.addressing_mode()?),
+        })
+    });
+    reply.map_err(|error| error.system_exception(Completion::No))?
+}
+
+/// The server asks for another form of target. Source: CORBA 3.3 part 2, 9.4.3 (NEEDS_ADDRESSING_MODE).
+///
+/// Fails with NO_IMPLEMENT if the request had that form already.
+fn readdress<R>(route: &Route, form: AddressingDisposition) -> Result<Attempt<R>, SystemException> {
+    let refused = SystemException::new(SystemExceptionKind::NoImplement, Minor::NONE, Completion::No);
+    if route.addressing.change(form, route.version) {
+        Ok(Attempt::Again(refused))
+    } else {
+        Err(refused)
+    }
+}

@@ -1,0 +1,112 @@
+//! Encoding of requests.
+
+use punctual_cdr::{Encoder, Endian};
+use punctual_giop::{
+    MessageType, MessageWriter, OutgoingRequest, ResponseFlags, ServiceContext, Version, begin_body,
+    encode_locate_request, encode_request, end_body,
+};
+use punctual_stub::{Call, Phase, Response};
+use punctual_types::{Completion, Priority, SystemException};
+
+use super::{
+    call_context::CallContext,
+    reference::Reference,
+    request_buffer::{HeaderKind, RequestBuffer, RequestEncoding},
+    route::Route,
+};
+use crate::interceptors::{AddedContexts, with_contexts};
+
+impl Reference {
+    /// Encodes the request of a call into `buffer`.
+    pub(super) fn encode_request(
+        &self,
+        route: &Route,
+        priority: Priority,
+        context: CallContext<'_>,
+        buffer: &mut RequestBuffer,
+        call: &mut Call<'_>,
+        encoding: RequestEncoding,
+    ) -> Result<(), SystemException> {
+        let RequestEncoding {
+            request_id,
+            char_set,
+            announces_code_sets,
+        } = encoding;
+        let response = match call.response {
+            Response::None => ResponseFlags::None,
+            Response::WithTarget => ResponseFlags::WithTarget,
+        };
+        let sends_deadlines = context.sends_deadlines();
+        let limits = (char_set, self.core.limits.max_message_size);
+        let operation = call.operation;
+        let header = |encoder: &mut Encoder<'_>, added: Option<&AddedContexts>| {
+            let priority = ServiceContext::Priority(priority.value());
+            let mut contexts = [priority; 3];
+            let mut count = usize::from(route.propagates_priority());
+            if let Some(code_sets) = encoding.code_sets() {
+                contexts[count] = code_sets;
+                count += 1;
+            }
+            if sends_deadlines {
+                contexts[count] = ServiceContext::InvocationPolicies(context.invocation_policies());
+                count += 1;
+            }
+            let write = |contexts: &[ServiceContext<'_>]| {
+                let request = OutgoingRequest {
+                    request_id,
+                    response,
+                    target: route.addressing.target(&route.object_key),
+                    operation,
+                    contexts,
+                };
+                encode_request(encoder, route.version, &request)
+            };
+            with_contexts(&contexts[..count], added, write)
+        };
+        let as_before = buffer.added.is_empty() && !announces_code_sets && !sends_deadlines;
+        let repeats = route.version == Version::V1_2 && as_before;
+        let writer = if repeats {
+            let kind = HeaderKind {
+                route: (route.number, route.addressing.form()),
+                response,
+                priority: route.propagates_priority().then_some(priority),
+            };
+            buffer.repeat(kind, operation, request_id, limits, |encoder| {
+                header(encoder, None)
+            })
+        } else {
+            buffer.begin(route.version, limits, |encoder, added| {
+                header(encoder, Some(added))
+            })
+        };
+        let written = writer.and_then(|mut writer| {
+            let encoder = writer.encoder();
+            let body = begin_body(encoder, route.version)?;
+            (call.perform)(Phase::Arguments(encoder))?;
+            end_body(encoder, body);
+            writer.finish()
+        });
+        written.map_err(|error| error.system_exception(Completion::No))
+    }
+
+    /// Encodes a LocateRequest into `buffer`.
+    pub(super) fn encode_locate_request(
+        &self,
+        route: &Route,
+        buffer: &mut RequestBuffer,
+        encoding: RequestEncoding,
+    ) -> Result<(), SystemException> {
+        let mut writer = MessageWriter::new(
+            buffer.clear().0,
+            route.version,
+            MessageType::LocateRequest,
+            Endian::NATIVE,
+            encoding.char_set,
+            self.core.limits.max_message_size,
+        );
+        let target = route.addressing.target(&route.object_key);
+        encode_locate_request(writer.encoder(), route.version, encoding.request_id, target)
+            .and_then(|()| writer.finish())
+            .map_err(|error| error.system_exception(Completion::No))
+    }
+}
