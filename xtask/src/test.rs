@@ -1,28 +1,34 @@
-//! `cargo xtask test`: everything that has to hold, the cheap steps first, up to the first that fails.
+//! `cargo xtask test`: all checks in steps, the cheap ones first, and all tests.
 
-use std::time::{Duration, Instant};
+use std::{
+    process::ExitCode,
+    time::{Duration, Instant},
+};
 
 use crate::{
     command::{self, cargo},
     metadata::Metadata,
-    peers, rules, workspace_tests,
+    peers, rules,
+    workspace_tests::{self, Sum},
 };
 
 /// Runs the steps of these names, or all.
-pub fn run(names: &[&str]) -> Result<(), String> {
+///
+/// The first check that fails ends the run. Tests are run to the end, and the last line counts their results.
+pub fn run(names: &[&str]) -> ExitCode {
     if let Some(unknown) = names
         .iter()
         .find(|name| STEPS.iter().all(|step| step.name != **name))
     {
-        return Err(format!(
-            "there is no step `{unknown}`; `cargo xtask help` lists them"
-        ));
+        eprintln!("error: there is no step `{unknown}`; `cargo xtask help` lists them");
+        return ExitCode::FAILURE;
     }
     let chosen: Vec<&Step> = STEPS
         .iter()
         .filter(|step| names.is_empty() || names.contains(&step.name))
         .collect();
     let mut times = Vec::new();
+    let mut sum: Option<Sum> = None;
     for (index, step) in chosen.iter().enumerate() {
         println!(
             "\n==== {}/{} {}: {}",
@@ -32,84 +38,93 @@ pub fn run(names: &[&str]) -> Result<(), String> {
             step.what
         );
         let start = Instant::now();
-        let report = (step.run)().map_err(|text| format!("step `{}` failed: {text}", step.name))?;
-        times.push((step.name, start.elapsed()));
-        println!("---- {} took {}", step.name, seconds(start.elapsed()));
-        if index + 1 == chosen.len() {
-            close(&times, report);
+        let done = match step.run {
+            Run::Check(check) => check(),
+            Run::Tests(tests) => tests().map(|results| *sum.get_or_insert_default() += results),
+        };
+        if let Err(text) = done {
+            eprintln!("\nerror: step `{}` failed: {text}", step.name);
+            return ExitCode::FAILURE;
         }
+        println!("---- {} took {}", step.name, seconds(start.elapsed()));
+        times.push(format!("{} {}", step.name, seconds(start.elapsed())));
     }
-    Ok(())
+    println!("\nSteps: {}", times.join(", "));
+    let Some(sum) = sum else {
+        println!("All checks passed.");
+        return ExitCode::SUCCESS;
+    };
+    println!("\nSkipped checks:\n{}\n{sum}", sum.reasons());
+    if sum.failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// One part of the test command.
 pub struct Step {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// What it does, in a few words.
+    /// Its purpose in a few words.
     pub what: &'static str,
-    run: fn() -> Result<Report, String>,
+    run: Run,
 }
 
-/// What a step has to say at the very end.
-type Report = Option<String>;
+/// How a step ends.
+enum Run {
+    /// With the first failure.
+    Check(fn() -> Result<(), String>),
+    /// With the results of all its tests.
+    Tests(fn() -> Result<Sum, String>),
+}
 
-/// In the order in which they run.
+/// All steps in the order of a run.
 pub const STEPS: &[Step] = &[
     Step {
         name: "peers",
-        what: "the other ORBs that interoperability is tested with",
-        run: || peers::provide().map(nothing),
+        what: "the other ORBs of the interoperability tests",
+        run: Run::Check(peers::provide),
     },
     Step {
         name: "fmt",
         what: "formatting",
-        run: || cargo(&["fmt", "--all", "--check"]).run().map(nothing),
+        run: Run::Check(|| cargo(&["fmt", "--all", "--check"]).run()),
     },
     Step {
         name: "rules",
         what: "house rules: layers, import cycles, unsafe code, licences, dependencies, style of text",
-        run: || rules::check(&Metadata::read()?).map(nothing),
+        run: Run::Check(|| rules::check(&Metadata::read()?)),
     },
     Step {
         name: "clippy",
         what: "lints",
-        run: || {
-            cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
-                .run()
-                .map(nothing)
-        },
+        run: Run::Check(|| cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]).run()),
     },
     Step {
         name: "docs",
         what: "documentation without warnings",
-        run: || {
-            cargo(&["doc", "--workspace", "--no-deps"])
-                .env("RUSTDOCFLAGS", "-D warnings")
-                .run()
-                .map(nothing)
-        },
+        run: Run::Check(|| {
+            let documentation = cargo(&["doc", "--workspace", "--no-deps"]);
+            documentation.env("RUSTDOCFLAGS", "-D warnings").run()
+        }),
     },
     Step {
         name: "wasm",
-        what: "the crates without input and output build where there is none",
-        run: || wasm().map(nothing),
+        what: "the crates without input and output build for a target without either",
+        run: Run::Check(wasm),
     },
     Step {
         name: "loom",
-        what: "the object table and the rings of shared memory in the interleavings that loom explores",
-        run: || loom().map(nothing),
+        what: "object table and rings of shared memory in the interleavings that loom explores",
+        run: Run::Tests(workspace_tests::loom),
     },
     Step {
         name: "tests",
         what: "unit, property, layer and interoperability tests, examples in the documentation",
-        run: || workspace_tests::run().map(Some),
+        run: Run::Tests(workspace_tests::workspace),
     },
 ];
-
-fn nothing((): ()) -> Report {
-    None
-}
 
 /// A target without sockets, clocks and threads.
 fn wasm() -> Result<(), String> {
@@ -130,34 +145,6 @@ fn wasm() -> Result<(), String> {
         .chain(packages)
         .collect();
     cargo(&arguments).run()
-}
-
-/// In a folder of its own: other flags would make everything else be built again.
-fn loom() -> Result<(), String> {
-    cargo(&[
-        "test",
-        "-p",
-        "punctual-poa",
-        "-p",
-        "punctual-os",
-        "--lib",
-        "--target-dir",
-        "target/loom",
-        "loom",
-    ])
-    .env("RUSTFLAGS", "--cfg loom")
-    .run()
-}
-
-fn close(times: &[(&str, Duration)], report: Report) {
-    let list: Vec<String> = times
-        .iter()
-        .map(|(name, time)| format!("{name} {}", seconds(*time)))
-        .collect();
-    println!("\nAll steps hold: {}", list.join(", "));
-    if let Some(report) = report {
-        println!("{report}");
-    }
 }
 
 fn seconds(time: Duration) -> String {

@@ -1,88 +1,218 @@
-//! `cargo test --workspace`, with a sum at the end.
+//! Runs of `cargo test`: all targets, also after a failure, with the results and skips of every test program.
 
 use std::{
+    fmt,
     io::{BufRead, BufReader},
+    ops::AddAssign,
     process::Stdio,
 };
 
-use crate::{command::cargo, peers};
+use crate::{
+    command::{Shown, cargo},
+    skips::Skips,
+};
 
-/// Runs all tests, also after one has failed, and says how many passed.
-pub fn run() -> Result<String, String> {
+/// Runs all tests of the workspace.
+pub fn workspace() -> Result<Sum, String> {
+    run(cargo(&["test", "--workspace", "--no-fail-fast"]))
+}
+
+/// Runs the tests under loom, in a folder of its own: other flags would make everything else be built again.
+pub fn loom() -> Result<Sum, String> {
+    let packages = ["-p", "punctual-poa", "-p", "punctual-os", "--lib"];
+    let folder = ["--target-dir", "target/loom"];
+    let arguments = [&["test", "--no-fail-fast"], &packages[..], &folder, &["loom"]].concat();
+    run(cargo(&arguments).env("RUSTFLAGS", "--cfg loom"))
+}
+
+/// Runs a `cargo test` to its end. Failed tests are in the sum; an error means that nothing could be run.
+fn run(command: Shown) -> Result<Sum, String> {
     let failed = |error: std::io::Error| format!("cargo test cannot be run: {error}");
-    // Where peers are to be there, a test that misses its peer fails instead of passing silently.
-    let require_peers = if peers::skipped() { "0" } else { "1" };
-    let mut child = cargo(&["test", "--workspace", "--no-fail-fast"])
-        .env("PUNCTUAL_REQUIRE_PEERS", require_peers)
+    let skips = Skips::start()?;
+    let mut child = command
+        .env("PUNCTUAL_SKIPS", &skips.folder.display().to_string())
         .show()
         .stdout(Stdio::piped())
         .spawn()
         .map_err(failed)?;
-    let mut sum = Sum::default();
-    let output = child.stdout.take().expect("it is piped");
-    for line in BufReader::new(output).split(b'\n') {
+    let mut output = Output::default();
+    for line in BufReader::new(child.stdout.take().expect("it is piped")).split(b'\n') {
         let line = line.map_err(failed)?;
         let line = String::from_utf8_lossy(&line);
         println!("{line}");
-        sum.add(&line);
+        output.add(&line);
     }
     let status = child.wait().map_err(failed)?;
-    match (status.success(), sum.failed) {
-        (true, 0) => Ok(sum.to_string()),
-        (_, 0) => Err(format!(
-            "cargo test: {status}, outside a counted test; see above\n{sum}"
-        )),
-        _ => Err(format!("see above\n{sum}")),
-    }
+    Ok(output.sum(status.success(), skips.read()?))
 }
 
-/// What test programs said of themselves.
+/// The results of test programs.
 #[derive(Debug, Default, PartialEq)]
-struct Sum {
+pub struct Sum {
     passed: usize,
-    failed: usize,
+    /// Failed tests, and programs that ended without a result.
+    pub failed: usize,
+    skips: Skips,
 }
 
 impl Sum {
-    /// Counts a line such as `test result: ok. 3 passed; 0 failed; ...`.
+    /// The reasons of all skips, with the tests below each.
+    pub fn reasons(&self) -> String {
+        self.skips.reasons()
+    }
+}
+
+impl AddAssign for Sum {
+    fn add_assign(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skips.add(other.skips);
+    }
+}
+
+impl fmt::Display for Sum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let skipped = self.skips.count();
+        write!(
+            f,
+            "{} passed, {} failed, {skipped} skipped",
+            self.passed, self.failed
+        )
+    }
+}
+
+/// Counts the results in the output of test programs.
+#[derive(Debug, Default)]
+struct Output {
+    passed: usize,
+    failed: usize,
+    /// A program has started its tests and not reported a result yet.
+    is_running: bool,
+    ignored: Vec<(String, String)>,
+}
+
+/// Tests that are no checks of their own: other tests run them in a process of their own.
+const CHILD_PROCESS: &str = "started by other tests";
+
+impl Output {
     fn add(&mut self, line: &str) {
-        let Some((_, counts)) = line
-            .strip_prefix("test result: ")
-            .and_then(|rest| rest.split_once(". "))
-        else {
-            return;
-        };
-        for count in counts.split("; ") {
-            match count.split_once(' ') {
-                Some((number, "passed")) => self.passed += number.parse().unwrap_or(0),
-                Some((number, "failed")) => self.failed += number.parse().unwrap_or(0),
-                _ => {}
+        if is_start(line) {
+            self.end_without_result();
+            self.is_running = true;
+        } else if let Some(result) = line.strip_prefix("test result: ") {
+            self.is_running = false;
+            let (_, counts) = result.split_once(". ").unwrap_or_default();
+            for count in counts.split("; ") {
+                match count.split_once(' ') {
+                    Some((number, "passed")) => self.passed += number.parse().unwrap_or(0),
+                    Some((number, "failed")) => self.failed += number.parse().unwrap_or(0),
+                    _ => {}
+                }
             }
+        } else if let Some((test, reason)) = ignored(line)
+            && reason != CHILD_PROCESS
+        {
+            self.ignored.push((test.to_owned(), reason.to_owned()));
+        }
+    }
+
+    /// A program that is killed or exits in a test has no result: this counts as one failure.
+    fn end_without_result(&mut self) {
+        self.failed += usize::from(self.is_running);
+        self.is_running = false;
+    }
+
+    fn sum(mut self, is_success: bool, mut skips: Skips) -> Sum {
+        self.end_without_result();
+        if !is_success && self.failed == 0 {
+            // It could not be built, for example.
+            self.failed = 1;
+        }
+        let passed = self.passed.saturating_sub(skips.whole_tests());
+        for (test, reason) in self.ignored {
+            skips.add_ignored(test, reason);
+        }
+        Sum {
+            passed,
+            failed: self.failed,
+            skips,
         }
     }
 }
 
-impl std::fmt::Display for Sum {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} passed, {} failed", self.passed, self.failed)
-    }
+/// `running 3 tests`.
+fn is_start(line: &str) -> bool {
+    let number = line
+        .strip_prefix("running ")
+        .and_then(|rest| rest.split_once(" test"));
+    number.is_some_and(|(number, _)| number.parse::<usize>().is_ok())
+}
+
+/// `test name ... ignored, reason`, of a test and not of an example in the documentation.
+fn ignored(line: &str) -> Option<(&str, &str)> {
+    let (test, outcome) = line.strip_prefix("test ")?.split_once(" ... ")?;
+    let reason = outcome.strip_prefix("ignored")?;
+    let is_example = test.contains("(line ");
+    (!is_example).then(|| (test, reason.trim_start_matches(", ")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn sum(lines: &[&str], is_success: bool) -> Sum {
+        let mut output = Output::default();
+        lines.iter().for_each(|line| output.add(line));
+        output.sum(is_success, Skips::default())
+    }
+
+    const GOOD: &str =
+        "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 7 filtered out; finished in 0.00s";
+    const BAD: &str =
+        "test result: FAILED. 4 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s";
+
     #[test]
-    fn results_are_summed() {
-        let mut sum = Sum::default();
-        for line in [
+    fn results_of_all_programs_are_summed() {
+        let all = [
             "running 3 tests",
-            "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 7 filtered out; finished in 0.00s",
-            "test result: FAILED. 4 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s",
+            GOOD,
+            "running 7 tests",
+            BAD,
             "9 passed, 9 failed",
-        ] {
-            sum.add(line);
-        }
-        assert_eq!(sum.to_string(), "7 passed, 2 failed");
+        ];
+        assert_eq!(sum(&all, false).to_string(), "7 passed, 2 failed, 0 skipped");
+    }
+
+    #[test]
+    fn programs_without_a_result_have_failed() {
+        let died = [
+            "running 3 tests",
+            "test a ... ok",
+            "running 3 tests",
+            GOOD,
+            "running 1 test",
+        ];
+        assert_eq!(sum(&died, false).to_string(), "3 passed, 2 failed, 0 skipped");
+        assert_eq!(sum(&[GOOD], false).to_string(), "3 passed, 1 failed, 0 skipped");
+        assert_eq!(sum(&[GOOD], true).to_string(), "3 passed, 0 failed, 0 skipped");
+    }
+
+    #[test]
+    fn ignored_tests_are_skipped_unless_others_start_them() {
+        let lines = [
+            "test a::b ... ignored, takes an hour",
+            "test a::c ... ignored, started by other tests",
+            "test crates/punctual/src/lib.rs - include_idl (line 217) ... ignored",
+        ];
+        let sum = sum(&lines, true);
+        assert_eq!(sum.to_string(), "0 passed, 0 failed, 1 skipped");
+        assert!(sum.reasons().contains("takes an hour"), "{}", sum.reasons());
+    }
+
+    #[test]
+    fn sums_of_several_runs_are_added() {
+        let mut all = sum(&[GOOD], true);
+        all += sum(&[BAD], false);
+        assert_eq!(all.to_string(), "7 passed, 2 failed, 0 skipped");
     }
 }

@@ -450,7 +450,7 @@ fn the_environment_turns_it_on_for_every_orb() {
 }
 
 #[test]
-#[ignore = "run by the test above"]
+#[ignore = "started by other tests"]
 fn child_with_two_orbs() {
     let orbs = [client(), client()];
     println!("{:?}", orbs.each_ref().map(Orb::inspected_at));

@@ -1,14 +1,15 @@
-//! What takes processes of our own: children, the watchdog, the supervisor. They are this binary again, so it has its
-//! own `main`; it understands what test runners ask for (`--list`, names as filters).
+//! Tests with child processes: children, the watchdog, the supervisor. The processes are this binary again, which
+//! therefore has its own `main`.
 
 mod child;
 mod supervisor;
 mod watchdog;
 
-use std::panic::catch_unwind;
 use std::process::ExitCode;
 
-const TESTS: &[(&str, fn())] = &[
+use punctual_fixtures::runner::Test;
+
+const TESTS: &[Test] = &[
     (
         "child::answers_until_it_is_stopped",
         child::answers_until_it_is_stopped,
@@ -71,30 +72,5 @@ fn main() -> ExitCode {
         Some("__run") => return supervisor::main(&arguments[1..]),
         _ => {}
     }
-    let flag = |name| arguments.iter().any(|argument| argument == name);
-    let filters: Vec<_> = arguments
-        .iter()
-        .filter(|argument| !argument.starts_with('-'))
-        .collect();
-    let wanted = |name: &str| {
-        let matches = |filter: &&String| {
-            if flag("--exact") {
-                *filter == name
-            } else {
-                name.contains(filter.as_str())
-            }
-        };
-        (filters.is_empty() || filters.iter().any(matches)) && !flag("--ignored")
-    };
-    let mut failed = 0;
-    for (name, test) in TESTS.iter().filter(|(name, _)| wanted(name)) {
-        if flag("--list") {
-            println!("{name}: test");
-            continue;
-        }
-        let passed = catch_unwind(test).is_ok();
-        println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
-        failed += u8::from(!passed);
-    }
-    failed.min(1).into()
+    punctual_fixtures::runner::run(TESTS)
 }

@@ -1,6 +1,5 @@
 //! `punctual qualify` from outside, with small benchmarks: runs that continue after failures, are ended by signals,
-//! and are compared with earlier ones. The tests start this binary again, which therefore has its own `main`; it
-//! handles the arguments of test runners (`--list`, names as filters).
+//! and are compared with earlier ones. The tests start this binary again, which therefore has its own `main`.
 
 mod benchmarks;
 mod comparing;
@@ -9,10 +8,9 @@ mod failing;
 mod process;
 mod signals;
 
-use std::{panic::catch_unwind, process::ExitCode};
+use std::process::ExitCode;
 
-/// Name and body.
-type Test = (&'static str, fn());
+use punctual_fixtures::runner::Test;
 
 fn main() -> ExitCode {
     punctual_harness::supervisor::main_if_asked();
@@ -22,21 +20,6 @@ fn main() -> ExitCode {
         Some(process::RUN) => return process::main(),
         _ => {}
     }
-    let flag = |name| arguments.iter().any(|argument| argument == name);
-    let filters: Vec<_> = arguments
-        .iter()
-        .filter(|argument| !argument.starts_with('-'))
-        .collect();
-    let wanted = |name: &str| {
-        let matches = |filter: &&String| {
-            if flag("--exact") {
-                *filter == name
-            } else {
-                name.contains(filter.as_str())
-            }
-        };
-        (filters.is_empty() || filters.iter().any(matches)) && !flag("--ignored")
-    };
     let tests = [
         failing::TESTS,
         signals::TESTS,
@@ -44,15 +27,5 @@ fn main() -> ExitCode {
         environments::TESTS,
     ]
     .concat();
-    let mut failed = 0;
-    for (name, test) in tests.into_iter().filter(|(name, _)| wanted(name)) {
-        if flag("--list") {
-            println!("{name}: test");
-            continue;
-        }
-        let passed = catch_unwind(test).is_ok();
-        println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
-        failed += u8::from(!passed);
-    }
-    failed.min(1).into()
+    punctual_fixtures::runner::run(&tests)
 }

@@ -382,7 +382,7 @@ fn standard_error_names_each_lane_once() {
 }
 
 #[test]
-#[ignore = "for the test above"]
+#[ignore = "started by other tests"]
 fn deadlocks_in_two_lanes() {
     for _ in 0..2 {
         let (server, _client, strange) = stranger_to_itself(WaitStrategy::Blocking, |pool| pool);
