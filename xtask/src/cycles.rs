@@ -26,7 +26,6 @@ const NOT_YET: &[(&str, usize)] = &[
     ("punctual-orb", 54),
     ("punctual-os", 2),
     ("punctual-report", 6),
-    ("punctual-rtsched", 14),
     ("punctual-scenarios", 78),
     ("punctual-stub", 7),
 ];

@@ -1,11 +1,14 @@
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use punctual_sched::dynamic::{MostImportantFirst, Scheduler, SchedulingParameters};
 
 use crate::{
-    BuildError, Mechanism, NativePriorities, Preemption, RtScheduling,
+    dispatcher::{Mechanism, NativePriorities, Preemption},
+    endsystem::{Endsystem, EndsystemSettings},
+    error::BuildError,
+    scheduling::RtScheduling,
     storage::RetentionLimits,
-    wire::{PeerLayout, Reader},
+    wire::PeerLayout,
 };
 
 /// Makes an [`RtScheduling`].
@@ -24,38 +27,23 @@ use crate::{
 /// # Ok::<(), punctual_rtsched::BuildError>(())
 /// ```
 pub struct RtSchedulingBuilder {
-    pub(crate) scheduler: Box<dyn Scheduler>,
-    pub(crate) mechanism: Mechanism,
-    pub(crate) preemption: Preemption,
-    pub(crate) native: NativePriorities,
-    pub(crate) processors: usize,
-    pub(crate) max_threads: usize,
-    pub(crate) max_segments: usize,
-    pub(crate) decisions: usize,
-    pub(crate) default_parameters: SchedulingParameters,
-    pub(crate) retention: RetentionLimits,
-    pub(crate) max_clock_skew: Duration,
-    pub(crate) peer_layout: PeerLayout,
+    scheduler: Box<dyn Scheduler>,
+    mechanism: Mechanism,
+    settings: EndsystemSettings,
+}
+
+impl RtScheduling {
+    /// Starts a builder with default settings.
+    pub fn builder() -> RtSchedulingBuilder {
+        RtSchedulingBuilder {
+            scheduler: Box::new(MostImportantFirst::new()),
+            mechanism: Mechanism::default(),
+            settings: EndsystemSettings::default(),
+        }
+    }
 }
 
 impl RtSchedulingBuilder {
-    pub(crate) fn new() -> Self {
-        Self {
-            scheduler: Box::new(MostImportantFirst::new()),
-            mechanism: Mechanism::default(),
-            preemption: Preemption::default(),
-            native: NativePriorities::default(),
-            processors: 1,
-            max_threads: 1024,
-            max_segments: 32,
-            decisions: 0,
-            default_parameters: SchedulingParameters::Importance { importance: 0 },
-            retention: RetentionLimits::default(),
-            max_clock_skew: Reader::DEFAULT_MAX_CLOCK_SKEW,
-            peer_layout: PeerLayout::OwnOnly,
-        }
-    }
-
     /// Who decides. Default: [`MostImportantFirst`].
     ///
     /// ```
@@ -95,7 +83,7 @@ impl RtSchedulingBuilder {
     /// # Ok::<(), punctual_rtsched::BuildError>(())
     /// ```
     pub fn preemption(mut self, preemption: Preemption) -> Self {
-        self.preemption = preemption;
+        self.settings.dispatcher.preemption = preemption;
         self
     }
 
@@ -111,7 +99,7 @@ impl RtSchedulingBuilder {
     /// # Ok::<(), punctual_rtsched::BuildError>(())
     /// ```
     pub fn native_priorities(mut self, native: NativePriorities) -> Self {
-        self.native = native;
+        self.settings.dispatcher.native = native;
         self
     }
 
@@ -127,7 +115,7 @@ impl RtSchedulingBuilder {
     /// # Ok::<(), punctual_rtsched::BuildError>(())
     /// ```
     pub fn processors(mut self, processors: usize) -> Self {
-        self.processors = processors;
+        self.settings.dispatcher.processors = processors;
         self
     }
 
@@ -147,7 +135,7 @@ impl RtSchedulingBuilder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn max_threads(mut self, max_threads: usize) -> Self {
-        self.max_threads = max_threads;
+        self.settings.dispatcher.max_threads = max_threads;
         self
     }
 
@@ -159,7 +147,7 @@ impl RtSchedulingBuilder {
     /// # Ok::<(), punctual_rtsched::BuildError>(())
     /// ```
     pub fn max_segments(mut self, max_segments: usize) -> Self {
-        self.max_segments = max_segments;
+        self.settings.max_segments = max_segments;
         self
     }
 
@@ -175,7 +163,7 @@ impl RtSchedulingBuilder {
     /// # Ok::<(), punctual_rtsched::BuildError>(())
     /// ```
     pub fn record_decisions(mut self, decisions: usize) -> Self {
-        self.decisions = decisions;
+        self.settings.dispatcher.decisions = decisions;
         self
     }
 
@@ -191,7 +179,7 @@ impl RtSchedulingBuilder {
     /// # Ok::<(), punctual_rtsched::BuildError>(())
     /// ```
     pub fn default_parameters(mut self, parameters: SchedulingParameters) -> Self {
-        self.default_parameters = parameters;
+        self.settings.default_parameters = parameters;
         self
     }
 
@@ -200,7 +188,7 @@ impl RtSchedulingBuilder {
     /// Nothing is destroyed by a thread of a lane while there is room: start a
     /// [`Housekeeper`](crate::storage::Housekeeper) with [`RtScheduling::retained_storage`].
     pub fn retention_limits(mut self, limits: RetentionLimits) -> Self {
-        self.retention = limits;
+        self.settings.retention = limits;
         self
     }
 
@@ -208,20 +196,20 @@ impl RtSchedulingBuilder {
     ///
     /// ```
     /// # use punctual_rtsched::RtScheduling;
-    /// use std::time::Duration;
+    /// use std::{sync::Arc, time::Duration};
     ///
     /// // The hosts' calendars are kept by PTP.
     /// let scheduling = RtScheduling::builder().max_clock_skew(Duration::from_micros(50)).build()?;
     /// # Ok::<(), punctual_rtsched::BuildError>(())
     /// ```
     pub fn max_clock_skew(mut self, skew: Duration) -> Self {
-        self.max_clock_skew = skew;
+        self.settings.max_clock_skew = skew;
         self
     }
 
     /// Which contexts of other ORBs are understood beside our own. Default: none.
     pub fn peer_layout(mut self, layout: PeerLayout) -> Self {
-        self.peer_layout = layout;
+        self.settings.peer_layout = layout;
         self
     }
 
@@ -230,6 +218,9 @@ impl RtSchedulingBuilder {
     /// # Errors
     /// [`BuildError`].
     pub fn build(self) -> Result<RtScheduling, BuildError> {
-        RtScheduling::new(self)
+        let endsystem = Endsystem::new(self.scheduler, self.mechanism, self.settings)?;
+        Ok(RtScheduling {
+            endsystem: Arc::new(endsystem),
+        })
     }
 }

@@ -5,13 +5,14 @@ use punctual_sched::dynamic::{ParameterKind, Scheduler, SchedulingParameters, Tr
 use punctual_types::DistributableThreadId;
 
 use crate::{
-    builder::RtSchedulingBuilder,
-    dispatcher::{Departure, Dispatcher, Mechanism, NativePriorities, Outcome, Settings, Timer, now},
+    dispatcher::{
+        Departure, Dispatcher, Mechanism, NativePriorities, Outcome, Preemption, Settings, Timer, now,
+    },
     error::{BuildError, SchedulingError},
     ids::Ids,
     object_resources::ObjectResources,
-    storage::{RetainedStorage, ThreadStorage},
-    wire::PeerLayout,
+    storage::{RetainedStorage, RetentionLimits, ThreadStorage},
+    wire::{PeerLayout, Reader},
 };
 
 /// What all that belongs to one endsystem share.
@@ -29,35 +30,74 @@ pub(crate) struct Endsystem {
     pub(crate) peer_layout: PeerLayout,
 }
 
-impl Endsystem {
-    pub(crate) fn new(builder: RtSchedulingBuilder) -> Result<Self, BuildError> {
-        builder.native.check().map_err(BuildError::InvalidSetting)?;
-        if builder.processors == 0 || builder.max_threads == 0 || builder.max_segments == 0 {
+/// Settings of an endsystem.
+pub(crate) struct EndsystemSettings {
+    pub(crate) dispatcher: Settings,
+    pub(crate) max_segments: usize,
+    pub(crate) default_parameters: SchedulingParameters,
+    pub(crate) retention: RetentionLimits,
+    pub(crate) max_clock_skew: Duration,
+    pub(crate) peer_layout: PeerLayout,
+}
+
+impl Default for EndsystemSettings {
+    fn default() -> Self {
+        Self {
+            dispatcher: Settings {
+                processors: 1,
+                preemption: Preemption::default(),
+                native: NativePriorities::default(),
+                max_threads: 1024,
+                decisions: 0,
+            },
+            max_segments: 32,
+            default_parameters: SchedulingParameters::Importance { importance: 0 },
+            retention: RetentionLimits::default(),
+            max_clock_skew: Reader::DEFAULT_MAX_CLOCK_SKEW,
+            peer_layout: PeerLayout::OwnOnly,
+        }
+    }
+}
+
+impl EndsystemSettings {
+    fn check(&self) -> Result<(), BuildError> {
+        let Settings {
+            processors,
+            max_threads,
+            native,
+            ..
+        } = &self.dispatcher;
+        native.check().map_err(BuildError::InvalidSetting)?;
+        if *processors == 0 || *max_threads == 0 || self.max_segments == 0 {
             let text = "processors, max_threads and max_segments must be at least 1";
             return Err(BuildError::InvalidSetting(text));
         }
-        if u32::try_from(builder.max_threads).is_err() {
+        if u32::try_from(*max_threads).is_err() {
             return Err(BuildError::InvalidSetting("max_threads must be less than 2^32"));
         }
-        let wants_timer = wants_timer(&*builder.scheduler, builder.mechanism);
-        let settings = Settings {
-            processors: builder.processors,
-            preemption: builder.preemption,
-            native: builder.native.clone(),
-            max_threads: builder.max_threads,
-            decisions: builder.decisions,
-        };
+        Ok(())
+    }
+}
+
+impl Endsystem {
+    pub(crate) fn new(
+        scheduler: Box<dyn Scheduler>,
+        mechanism: Mechanism,
+        settings: EndsystemSettings,
+    ) -> Result<Self, BuildError> {
+        settings.check()?;
+        let wants_timer = wants_timer(&*scheduler, mechanism);
         let endsystem = Self {
-            dispatcher: Arc::new(Dispatcher::new(builder.scheduler, builder.mechanism, settings)?),
+            native: settings.dispatcher.native.clone(),
+            dispatcher: Arc::new(Dispatcher::new(scheduler, mechanism, settings.dispatcher)?),
             ids: Ids::new()?,
-            max_segments: builder.max_segments,
-            native: builder.native,
-            default_parameters: builder.default_parameters,
+            max_segments: settings.max_segments,
+            default_parameters: settings.default_parameters,
             timer: PiMutex::new(None),
-            retained: Arc::new(RetainedStorage::new(builder.retention)),
+            retained: Arc::new(RetainedStorage::new(settings.retention)),
             objects: ObjectResources::default(),
-            max_clock_skew: builder.max_clock_skew,
-            peer_layout: builder.peer_layout,
+            max_clock_skew: settings.max_clock_skew,
+            peer_layout: settings.peer_layout,
         };
         endsystem.start_timer(wants_timer)?;
         Ok(endsystem)

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use punctual_sched::dynamic::{ParameterKind, Scheduler};
 
-use crate::{BuildError, Mechanism, endsystem::Endsystem};
+use crate::{dispatcher::Mechanism, endsystem::Endsystem, error::BuildError};
 
 /// `RTScheduler_Manager`: which scheduler the endsystem has, and another one while everything runs.
 ///

@@ -1,13 +1,17 @@
 use std::sync::Arc;
 
 use punctual_orb::{Orb, OrbError};
-use punctual_sched::dynamic::Time;
+use punctual_sched::dynamic::{SchedulingParameters, Time};
+use punctual_stub::ObjectRef;
 use punctual_types::DistributableThreadId;
 
 use crate::{
-    BuildError, Current, Decision, DistributableThread, RtSchedulingBuilder, SchedulerManager,
-    ThreadSnapshot, dispatcher,
+    current::Current,
+    dispatcher::{self, Decision, ThreadSnapshot},
+    distributable_thread::DistributableThread,
     endsystem::Endsystem,
+    error::SchedulingError,
+    manager::SchedulerManager,
     remote::{ThreadControl, ThreadControlSpec},
     storage::RetainedStorage,
 };
@@ -39,17 +43,6 @@ pub struct RtScheduling {
 }
 
 impl RtScheduling {
-    /// What can be set, with its defaults.
-    pub fn builder() -> RtSchedulingBuilder {
-        RtSchedulingBuilder::new()
-    }
-
-    pub(crate) fn new(builder: RtSchedulingBuilder) -> Result<Self, BuildError> {
-        Ok(Self {
-            endsystem: Arc::new(Endsystem::new(builder)?),
-        })
-    }
-
     /// `RTScheduling::Current` of the calling OS thread.
     ///
     /// ```
@@ -158,6 +151,27 @@ impl RtScheduling {
     /// ```
     pub fn open_control(&self, orb: &Orb, spec: ThreadControlSpec) -> Result<ThreadControl, OrbError> {
         ThreadControl::open(orb, self.endsystem.clone(), spec)
+    }
+
+    /// `Scheduler::set_scheduling_parameter`: from now on one distributable thread at a time is in operations of the object, and
+    /// is scheduled by at least these parameters there: those of the most eligible thread that calls it. Set again, it gets other
+    /// parameters, for threads that come from then on.
+    ///
+    /// As a [`ResourceManager`](crate::ResourceManager) that each request locks before the servant is called, and releases before
+    /// the reply is sent. A thread that is called back finds that it has it. Threads wait without a deadline, on the thread of the lane
+    /// that serves them, so the lane wants as many threads as there are callers. A request without a distributable thread has one for
+    /// as long as it lasts, with the endsystem's default parameters.
+    ///
+    /// # Errors
+    /// The parameters are for another scheduler; BAD_PARAM: the reference has no profile that is known here.
+    pub fn set_scheduling_parameter(
+        &self,
+        object: &ObjectRef,
+        parameters: SchedulingParameters,
+    ) -> Result<(), SchedulingError> {
+        self.endsystem.check(&parameters)?;
+        let dispatcher = &self.endsystem.dispatcher;
+        Ok(self.endsystem.objects.set(dispatcher, object, parameters)?)
     }
 
     /// How many distributable threads are known here.

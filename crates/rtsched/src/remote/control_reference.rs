@@ -6,7 +6,7 @@ use punctual_cdr::{
 use punctual_giop::{IiopProfile, PUNCTUAL_ORB_TYPE, Profile, TAG_INTERNET_IOP, TAG_PUNCTUAL_SHM, TAG_UIOP};
 use punctual_stub::{Interface, ObjectRef};
 
-use super::ThreadControlRef;
+use super::thread_control::ThreadControlRef;
 
 /// Our component in the profiles of all protocols: an encapsulation of the control's IOR. Not registered with the OMG.
 const TAG_THREAD_CONTROL: u32 = PUNCTUAL_ORB_TYPE + 2;
@@ -26,21 +26,40 @@ pub(super) fn component(control: &ThreadControlRef) -> TaggedComponent {
     }
 }
 
-/// See [`ThreadControlRef::of`].
-pub(super) fn of(object: &ObjectRef) -> Option<ThreadControlRef> {
-    let forwarded = object.forwarded();
-    let profiles = &forwarded.as_ref().unwrap_or(object.ior()).profiles;
-    let components = profiles.iter().filter_map(components).flatten();
-    let component = components
-        .into_iter()
-        .find(|component| component.tag == TAG_THREAD_CONTROL)?;
-    let outer = Decoder::new(&[], Endian::NATIVE);
-    let ior = Ior::decode(&mut decode_encapsulation(&outer, &component.data).ok()?).ok()?;
-    if ior.is_nil() {
-        return None;
+impl ThreadControlRef {
+    /// The control of the endsystem that an object is at, where its reference says it, or the one that it has been forwarded to.
+    /// Nothing is asked.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// use punctual_orb::Orb;
+    /// use punctual_rtsched::{RtScheduling, remote::{ThreadControlRef, ThreadControlSpec}};
+    ///
+    /// let server = Orb::builder().listen("iiop://127.0.0.1").build()?;
+    /// let before: DoublerRef = server.root_poa().activate(Doubler)?;
+    /// let control = RtScheduling::builder().build()?.open_control(&server, ThreadControlSpec::default())?;
+    /// let doubler: DoublerRef = server.root_poa().activate(Doubler)?;
+    /// assert_eq!(ThreadControlRef::of(doubler.as_object()).as_ref(), Some(control.reference()));
+    /// assert_eq!(ThreadControlRef::of(before.as_object()), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of(object: &ObjectRef) -> Option<Self> {
+        let forwarded = object.forwarded();
+        let profiles = &forwarded.as_ref().unwrap_or(object.ior()).profiles;
+        let components = profiles.iter().filter_map(components).flatten();
+        let component = components
+            .into_iter()
+            .find(|component| component.tag == TAG_THREAD_CONTROL)?;
+        let outer = Decoder::new(&[], Endian::NATIVE);
+        let ior = Ior::decode(&mut decode_encapsulation(&outer, &component.data).ok()?).ok()?;
+        if ior.is_nil() {
+            return None;
+        }
+        let target = object.orb().0.bind(ior).ok()?;
+        Some(ThreadControlRef::from_object(ObjectRef::new(target)))
     }
-    let target = object.orb().0.bind(ior).ok()?;
-    Some(ThreadControlRef::from_object(ObjectRef::new(target)))
 }
 
 /// Of profiles whose form we know.

@@ -23,8 +23,6 @@ use punctual_stub::rt::{
 use punctual_transport::Peer;
 use punctual_types::DistributableThreadId;
 
-use super::control_reference;
-
 /// A reference to the control of another endsystem: what `corbaloc:…/RTScheduling` names.
 ///
 /// ```
@@ -112,28 +110,6 @@ const FIND: &str = "find";
 const CANCEL: &str = "cancel";
 
 impl ThreadControlRef {
-    /// The control of the endsystem that an object is at, where its reference says it, or the one that it has been forwarded to.
-    /// Nothing is asked.
-    ///
-    /// ```
-    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
-    /// # use doubler::{Doubler, DoublerRef};
-    /// # use punctual_stub::Interface;
-    /// use punctual_orb::Orb;
-    /// use punctual_rtsched::{RtScheduling, remote::{ThreadControlRef, ThreadControlSpec}};
-    ///
-    /// let server = Orb::builder().listen("iiop://127.0.0.1").build()?;
-    /// let before: DoublerRef = server.root_poa().activate(Doubler)?;
-    /// let control = RtScheduling::builder().build()?.open_control(&server, ThreadControlSpec::default())?;
-    /// let doubler: DoublerRef = server.root_poa().activate(Doubler)?;
-    /// assert_eq!(ThreadControlRef::of(doubler.as_object()).as_ref(), Some(control.reference()));
-    /// assert_eq!(ThreadControlRef::of(before.as_object()), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn of(object: &ObjectRef) -> Option<Self> {
-        control_reference::of(object)
-    }
-
     /// Asks the endsystem. Returns after [`Question::within`], at the latest.
     pub(super) fn ask(&self, question: &Question) -> Result<Whereabouts, SystemException> {
         let mut answer = None;

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::{ThreadStorage, slots::Slots};
+use super::{slots::Slots, thread_storage::ThreadStorage};
 
 thread_local! {
     // Constant and without a destructor, so that reading it is one load.
@@ -48,6 +48,15 @@ pub fn detach() -> Option<ThreadStorage> {
 /// ```
 pub fn is_attached() -> bool {
     attached().is_some()
+}
+
+impl ThreadStorage {
+    /// Runs `work` on the calling thread of the system as a part of the distributable thread; restores what was attached before, on
+    /// every way out.
+    pub fn enter<R>(&self, work: impl FnOnce() -> R) -> R {
+        let _restore = scopeguard::guard(replace(Some(self.clone())), |before| drop(replace(before)));
+        work()
+    }
 }
 
 /// The reference is that of the place while it is there.

@@ -1,7 +1,7 @@
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 use thiserror::Error;
 
-use super::MAX_KEYS;
+use super::constants::MAX_KEYS;
 
 /// Why storage could not be used.
 ///

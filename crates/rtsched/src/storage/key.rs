@@ -4,10 +4,11 @@ use std::{
 };
 
 use super::{
-    StorageError,
     attachment::attached,
+    constants::UNSET,
+    error::StorageError,
     key_table::{self, KeyEntry},
-    slots::{Slots, UNSET},
+    slots::Slots,
 };
 
 /// A key to a word of each distributable thread: `pthread_key_t`, with the thread's id in place of the system's thread.

@@ -10,10 +10,10 @@ use std::{
 
 use punctual_os::{PiMutex, lock};
 
-use super::{StorageError, slots::UNSET};
-
-/// How many keys there can be at once in a process; POSIX has 1,024 in the GNU C library.
-pub const MAX_KEYS: usize = 16_384;
+use super::{
+    constants::{MAX_KEYS, UNSET},
+    error::StorageError,
+};
 
 /// What is called with a value whose thread has ended.
 pub(super) type Destructor = Arc<dyn Fn(u64) + Send + Sync>;

@@ -30,6 +30,7 @@
 //! ```
 
 mod attachment;
+mod constants;
 mod error;
 mod housekeeper;
 mod key;
@@ -41,10 +42,10 @@ mod thread_storage;
 mod word_key;
 
 pub use attachment::{attach, detach, is_attached};
+pub use constants::MAX_KEYS;
 pub use error::StorageError;
 pub use housekeeper::Housekeeper;
 pub use key::StorageKey;
-pub use key_table::MAX_KEYS;
 pub use object_key::ObjectKey;
 pub use retained::{RetainedStorage, RetentionLimits};
 pub use thread_storage::{ThreadStorage, panicked_destructors};

@@ -10,7 +10,10 @@ use std::{
 
 use punctual_os::{PiMutex, lock};
 
-use super::{MAX_KEYS, key_table::entry_of};
+use super::{
+    constants::{MAX_KEYS, UNSET},
+    key_table::entry_of,
+};
 
 /// A value for each key, in chunks that are made when a key in them is written first and stay for good.
 ///
@@ -47,9 +50,6 @@ pub(super) struct Slot {
 }
 
 type Chunk = [Slot; CHUNK];
-
-/// No key has it.
-pub(super) const UNSET: u32 = 0;
 
 /// Both are powers of two, so that masks take the place of bounds checks.
 pub(super) const CHUNK: usize = 128;

@@ -6,9 +6,9 @@ use std::{
 };
 
 use super::{
-    attachment::replace,
+    constants::UNSET,
     key_table::{KeyEntry, entry_of},
-    slots::{Pending, Slots, UNSET},
+    slots::{Pending, Slots},
 };
 
 /// The storage of one distributable thread at this host. Cloning shares it; when the last one is dropped, on that thread of the
@@ -42,13 +42,6 @@ impl ThreadStorage {
     /// Without values.
     pub fn new() -> Self {
         Self::from_slots(Slots::obtain())
-    }
-
-    /// Runs `work` on the calling thread of the system as a part of the distributable thread; restores what was attached before, on
-    /// every way out.
-    pub fn enter<R>(&self, work: impl FnOnce() -> R) -> R {
-        let _restore = scopeguard::guard(replace(Some(self.clone())), |before| drop(replace(before)));
-        work()
     }
 
     /// Whether nothing has been stored in it.

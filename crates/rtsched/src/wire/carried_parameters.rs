@@ -1,21 +1,26 @@
+//! Scheduling parameters in a context.
+
 use core::time::Duration;
 
 use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Endian};
 use punctual_sched::dynamic::{ParameterKind, SchedulingParameters, Time, Utility};
 use punctual_types::Priority;
 
-use super::{Clocks, ContextOctets, UtcTime, clocks::SentDeadline};
+use super::{
+    clocks::{Clocks, SentDeadline, UtcTime},
+    octets::ContextOctets,
+};
 
-/// Scheduling parameters as they travel: known here, or of a discipline that others have.
+/// Scheduling parameters in a context, of a known or an unknown kind.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum CarriedParameters {
-    /// Of one of our kinds.
+    /// Parameters of a known kind.
     Known(SchedulingParameters),
-    /// Of another one. They travel on as they came.
+    /// Parameters of an unknown kind, which travel on unchanged.
     Unknown(UnknownParameters),
 }
 
-/// Parameters of a kind that is not known here: nobody is scheduled by them, and they go on with the thread.
+/// Parameters of an unknown kind: no thread is scheduled by them, and they travel on with the thread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct UnknownParameters {
     kind: u16,
@@ -26,13 +31,13 @@ pub struct UnknownParameters {
 }
 
 impl UnknownParameters {
-    /// The most octets that fields of an unknown kind can have.
+    /// Maximum number of octets in the fields of an unknown kind.
     pub const MOST: usize = MOST_BLOCK - HEADER_SIZE - DEADLINE_SIZE;
 
-    /// Fields of a kind of one's own, in CDR of this byte order, aligned as from an octet whose place is a multiple of 8.
+    /// Takes fields of an own kind, in CDR of this byte order, aligned from an offset that is a multiple of 8.
     ///
-    /// `None` where the kind is zero or one of ours, or the fields are more than [`Self::MOST`] octets or no multiple of 8: fill
-    /// them up with zeroes.
+    /// `None`: the kind is zero or one of ours, or the length of the fields exceeds [`Self::MOST`] or is not a multiple of 8 (pad
+    /// with zeros).
     ///
     /// ```
     /// use punctual_cdr::Endian;
@@ -59,17 +64,17 @@ impl UnknownParameters {
         })
     }
 
-    /// The number of their kind.
+    /// Number of the kind.
     pub fn kind(&self) -> u16 {
         self.kind
     }
 
-    /// The end of the work, which can be read whatever the kind.
+    /// Deadline, which every kind may have.
     pub fn deadline(&self) -> Option<Time> {
         self.deadline
     }
 
-    /// What else they say, and in which byte order.
+    /// Remaining fields, and their byte order.
     pub fn fields(&self) -> (&[u8], Endian) {
         (&self.fields[..usize::from(self.length)], self.endian)
     }
@@ -81,18 +86,18 @@ impl From<SchedulingParameters> for CarriedParameters {
     }
 }
 
-/// Each block begins at a multiple of this and is a multiple of it long.
+/// Offsets and sizes of blocks are multiples of this.
 const ALIGNMENT: usize = 8;
-/// Byte order, flags, kind, size.
+/// Size of the header of a block: byte order, flags, kind, size.
 const HEADER_SIZE: usize = 8;
-/// The deadline and the time left.
+/// Size of the deadline and the remaining time.
 const DEADLINE_SIZE: usize = 16;
-/// No block is larger.
+/// Maximum size of a block.
 const MOST_BLOCK: usize = 128;
 const HAS_DEADLINE: u8 = 1;
 
 impl CarriedParameters {
-    /// The known ones.
+    /// Returns parameters of a known kind.
     pub fn known(&self) -> Option<&SchedulingParameters> {
         match self {
             Self::Known(parameters) => Some(parameters),
@@ -100,7 +105,7 @@ impl CarriedParameters {
         }
     }
 
-    /// The end of the work, where they say it.
+    /// Deadline, if the parameters have one.
     pub fn deadline(&self) -> Option<Time> {
         match self {
             Self::Known(parameters) => parameters.deadline(),
@@ -134,14 +139,14 @@ impl CarriedParameters {
         to.patch(start + 4, (to.position() - start) as u32);
     }
 
-    /// Reads the block at the decoder's position, which is a multiple of 8, and moves behind it.
+    /// Reads the block at the decoder's position, which is a multiple of 8.
     pub(super) fn decode(
         decoder: &mut Decoder<'_>,
         clocks: &Clocks,
         max_skew: Duration,
     ) -> Result<Self, CdrError> {
         let start = decoder.position();
-        // Where it lies is told from the start of the context, too.
+        // Errors state the offset from the start of the context.
         let in_context = |error: CdrError| CdrError {
             offset: start + error.offset,
             ..error
@@ -203,7 +208,7 @@ fn known_kind(number: u16) -> Option<ParameterKind> {
     .find(|kind| *kind as u16 == number)
 }
 
-/// Durations first, in nanoseconds; then the numbers of 32 bits, so that nothing is between them.
+/// Durations first, in nanoseconds, then the 32-bit numbers, so that no padding is necessary.
 fn encode_fields(parameters: &SchedulingParameters, to: &mut ContextOctets) {
     use SchedulingParameters as P;
     let (durations, numbers): ([Option<Duration>; 2], [Option<i32>; 2]) = match *parameters {
@@ -246,7 +251,7 @@ fn encode_fields(parameters: &SchedulingParameters, to: &mut ContextOctets) {
             ..
         } => (
             [Some(execution_time), Some(utility.decay)],
-            // The same octets.
+            // The same octets as a `u32`.
             [Some(utility.value as i32), None],
         ),
     };
@@ -259,7 +264,7 @@ fn encode_fields(parameters: &SchedulingParameters, to: &mut ContextOctets) {
     }
 }
 
-/// A deadline that is not said is none; one that the kind does not have is passed over.
+/// A missing deadline becomes [`Time::NEVER`]; a deadline that the kind does not have is ignored.
 fn decode_fields(
     kind: ParameterKind,
     deadline: Option<Time>,

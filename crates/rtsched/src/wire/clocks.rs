@@ -1,13 +1,15 @@
+//! Deadlines by the clocks of two hosts.
+
 use core::time::Duration;
 
 use punctual_sched::dynamic::Time;
 
-/// One instant by the two clocks that deadlines are converted between. Read one right after the other.
+/// One instant by the two clocks between which deadlines are converted. Read one directly after the other.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Clocks {
-    /// By the clock that this host's deadlines count by.
+    /// The monotonic clock of this host.
     pub local: Time,
-    /// By the calendar, which other hosts have as well, more or less.
+    /// The calendar, which other hosts share approximately.
     pub utc: UtcTime,
 }
 
@@ -16,10 +18,10 @@ pub struct Clocks {
 pub struct UtcTime(pub u64);
 
 impl UtcTime {
-    /// 1970.
+    /// The start of 1970.
     const UNIX_EPOCH: u64 = 0x01b2_1dd2_1381_4000;
 
-    /// From the time since the start of 1970, rounded down. More than can be said, some 58,000 years, is as good as that.
+    /// Converts the time since the start of 1970, rounded down; at most some 58,000 years.
     ///
     /// ```
     /// use punctual_rtsched::wire::UtcTime;
@@ -34,23 +36,23 @@ impl UtcTime {
     }
 }
 
-/// A deadline as it stands in a context.
+/// A deadline in a context.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct SentDeadline {
-    /// By the sender's calendar.
+    /// Deadline by the sender's calendar.
     pub(super) absolute: UtcTime,
-    /// What was left when the request was sent, in nanoseconds; below zero once the deadline had passed.
+    /// Remaining time when the request was sent, in nanoseconds; negative after the deadline.
     pub(super) left: i64,
 }
 
 impl SentDeadline {
-    /// `None` for a deadline that is none.
+    /// Converts a deadline; `None` for [`Time::NEVER`].
     pub(super) fn of(deadline: Time, clocks: &Clocks) -> Option<Self> {
         if deadline == Time::NEVER {
             return None;
         }
         let left = i128::from(deadline.0) - i128::from(clocks.local.0);
-        // Rounded down, so that nobody gains time.
+        // Rounded down, so that no host gains time.
         let absolute = i128::from(clocks.utc.0) + left.div_euclid(100);
         Some(Self {
             absolute: UtcTime(absolute.clamp(0, i128::from(u64::MAX)) as u64),
@@ -58,8 +60,8 @@ impl SentDeadline {
         })
     }
 
-    /// By the receiver's clock. What is left counts from the calendar, but is never more than when the request was sent, and less
-    /// by no more than `max_skew`, however wrong either calendar is.
+    /// Converts to the receiver's clock. The calendar determines the remaining time, which is never more than when the request was
+    /// sent, and at most `max_skew` less, however wrong either calendar is.
     pub(super) fn here(self, clocks: &Clocks, max_skew: Duration) -> Time {
         let sent = i128::from(self.left);
         let by_calendar = (i128::from(self.absolute.0) - i128::from(clocks.utc.0)) * 100;
@@ -68,13 +70,13 @@ impl SentDeadline {
     }
 }
 
-/// `left` nanoseconds after `now`, or before it.
+/// Returns the time `left` nanoseconds after `now`.
 pub(super) fn after(now: Time, left: i128) -> Time {
     Time((i128::from(now.0) + left).clamp(0, i128::from(Time::NEVER.0 - 1)) as u64)
 }
 
-/// A deadline of Kokyu: units of 100 ns since 1970. Its schedulers send one that means nothing where they have none, so what is
-/// more than a day away is none.
+/// Converts a deadline of Kokyu: units of 100 ns since 1970. Its schedulers send a meaningless one for threads without a deadline, so
+/// anything more than a day away is ignored.
 pub(super) fn kokyu_deadline(units_since_1970: u64, clocks: &Clocks) -> Time {
     const A_DAY: i128 = 24 * 3600 * 1_000_000_000;
     let absolute = i128::from(units_since_1970) + i128::from(UtcTime::UNIX_EPOCH);

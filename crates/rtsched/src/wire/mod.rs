@@ -1,7 +1,7 @@
-//! How a distributable thread travels: the octets of service context 30 of a request.
+//! The wire format of distributable threads: service context 30 of a request.
 //!
-//! Functions of octets and of what the clocks say; nothing here reads a clock, allocates, or keeps anything. The format, and what
-//! becomes of contexts that cannot be read, stand in `docs/scheduling-context.md`.
+//! Pure functions of octets and clock readings, without allocation. `docs/scheduling-context.md` specifies the format, and the
+//! treatment of contexts that cannot be read.
 //!
 //! ```
 //! use punctual_cdr::Endian;
@@ -26,10 +26,13 @@ mod carried_parameters;
 mod clocks;
 mod context;
 mod octets;
+mod peer_context;
 mod peer_layout;
+mod reader;
 
 pub use carried_parameters::{CarriedParameters, UnknownParameters};
 pub use clocks::{Clocks, UtcTime};
-pub use context::{Reader, Reading, SchedulingContext};
+pub use context::SchedulingContext;
 pub use octets::ContextOctets;
 pub use peer_layout::PeerLayout;
+pub use reader::{Reader, Reading};

@@ -1,3 +1,5 @@
+//! Octets of a context under construction.
+
 use core::ops::Deref;
 
 use punctual_cdr::Endian;
@@ -11,7 +13,7 @@ pub struct ContextOctets {
 }
 
 impl ContextOctets {
-    /// No context of ours is longer: a header of 24 octets and two blocks of 128.
+    /// Maximum length of our contexts: a header of 24 octets and two blocks of 128.
     pub const MOST: usize = 24 + 2 * 128;
 
     pub(super) fn new(endian: Endian) -> Self {
@@ -22,17 +24,17 @@ impl ContextOctets {
         }
     }
 
-    /// Numbers that are written from now on have this order.
+    /// Sets the byte order of subsequent numbers.
     pub(super) fn set_endian(&mut self, endian: Endian) {
         self.endian = endian;
     }
 
-    /// Zeroes up to the next multiple of `alignment`, a power of two, from the first octet.
+    /// Adds zeros up to the next multiple of `alignment`.
     pub(super) fn align(&mut self, alignment: usize) {
         self.length = self.length.next_multiple_of(alignment);
     }
 
-    /// What is written is of bounded size: more than there is room for is a fault of this module, and left out.
+    /// Adds octets. Contexts are of bounded size: more octets than fit are an error of this module, and ignored.
     pub(super) fn octets(&mut self, octets: &[u8]) {
         let end = self.length + octets.len();
         debug_assert!(end <= Self::MOST, "contexts are bounded");
@@ -42,7 +44,7 @@ impl ContextOctets {
         }
     }
 
-    /// A number of 2, 4 or 8 octets, the most significant first, aligned to their count.
+    /// Adds an aligned number of 2, 4 or 8 octets.
     pub(super) fn number<const SIZE: usize>(&mut self, mut most_significant_first: [u8; SIZE]) {
         self.align(SIZE);
         if self.endian == Endian::Little {
@@ -60,7 +62,7 @@ impl ContextOctets {
         self.octets[at..at + 4].copy_from_slice(&octets);
     }
 
-    /// How many there are so far.
+    /// Number of octets so far.
     pub(super) fn position(&self) -> usize {
         self.length
     }
