@@ -1,3 +1,5 @@
+//! Builder of the scheduling of an endsystem.
+
 use std::{sync::Arc, time::Duration};
 
 use punctual_sched::dynamic::{MostImportantFirst, Scheduler, SchedulingParameters};
@@ -11,7 +13,7 @@ use crate::{
     wire::PeerLayout,
 };
 
-/// Makes an [`RtScheduling`].
+/// Builds an [`RtScheduling`].
 ///
 /// ```
 /// use punctual_rtsched::{Mechanism, RtScheduling};
@@ -44,7 +46,7 @@ impl RtScheduling {
 }
 
 impl RtSchedulingBuilder {
-    /// Who decides. Default: [`MostImportantFirst`].
+    /// Sets the scheduler. Default: [`MostImportantFirst`].
     ///
     /// ```
     /// # use punctual_rtsched::RtScheduling;
@@ -59,7 +61,7 @@ impl RtSchedulingBuilder {
         self
     }
 
-    /// How decisions are carried out. Default: [`Mechanism::ReadyQueue`].
+    /// Sets how decisions are carried out. Default: [`Mechanism::ReadyQueue`].
     ///
     /// ```
     /// # use punctual_rtsched::RtScheduling;
@@ -73,7 +75,7 @@ impl RtSchedulingBuilder {
         self
     }
 
-    /// What becomes of a running thread that others pass. Default: [`Preemption::Native`].
+    /// Sets what happens to a running thread that others pass. Default: [`Preemption::Native`].
     ///
     /// ```
     /// # use punctual_rtsched::RtScheduling;
@@ -87,7 +89,7 @@ impl RtSchedulingBuilder {
         self
     }
 
-    /// Which native priorities threads get. Default: those of [`NativePriorities`].
+    /// Sets the native priorities of threads. Default: those of [`NativePriorities`].
     ///
     /// ```
     /// # use punctual_rtsched::RtScheduling;
@@ -103,11 +105,11 @@ impl RtSchedulingBuilder {
         self
     }
 
-    /// How many threads run at a time. Default 1, at least 1.
+    /// Sets the number of threads that run at a time. Default 1, at least 1.
     ///
-    /// It is the application that keeps the threads to these processors: pin the process, or the lanes and the threads that begin
-    /// segments, to as many CPUs. With fewer CPUs than processors the kernel chooses among those that were let run; with more, CPUs
-    /// stay free, and a thread that was passed over may go on there.
+    /// The application confines the threads to these processors: pin the process, or the lanes and the
+    /// threads that begin segments, to as many CPUs. With fewer CPUs than processors, the kernel chooses
+    /// among the chosen threads; with more, CPUs are idle, and a thread that was passed may continue there.
     ///
     /// ```
     /// # use punctual_rtsched::RtScheduling;
@@ -119,8 +121,8 @@ impl RtSchedulingBuilder {
         self
     }
 
-    /// How many distributable threads may be here at a time; memory for them is taken at the start. Default 1024. Over it a begin, a
-    /// spawn or a request fails with IMP_LIMIT.
+    /// Sets the maximum number of distributable threads at this host; their memory is allocated at the start.
+    /// Default 1024. Above it, a begin, a spawn or a request fails with IMP_LIMIT.
     ///
     /// ```
     /// use punctual_rtsched::RtScheduling;
@@ -139,7 +141,8 @@ impl RtSchedulingBuilder {
         self
     }
 
-    /// How deep the segments of a thread may be nested at this host. Default 32. Over it a begin fails with IMP_LIMIT.
+    /// Sets the maximum nesting depth of a thread's segments at this host. Default 32. Above it, a begin
+    /// fails with IMP_LIMIT.
     ///
     /// ```
     /// # use punctual_rtsched::RtScheduling;
@@ -151,10 +154,11 @@ impl RtSchedulingBuilder {
         self
     }
 
-    /// Keeps so many decisions, for tests and measurements; see [`RtScheduling::decisions`]. Default 0.
+    /// Sets the number of recorded decisions, for tests and measurements; see [`RtScheduling::decisions`].
+    /// Default 0.
     ///
-    /// With mechanisms that leave the choice to the kernel, these are the decisions that the scheduler would take; they cost a
-    /// choice at each scheduling point.
+    /// With mechanisms that leave the choice to the kernel, these are the decisions that the scheduler would
+    /// take; they cost a choice at each scheduling point.
     ///
     /// ```
     /// # use punctual_rtsched::RtScheduling;
@@ -167,8 +171,8 @@ impl RtSchedulingBuilder {
         self
     }
 
-    /// What threads are scheduled by that bring no parameters, or none that are known here. Default: importance 0; translated to
-    /// the scheduler's kind.
+    /// Sets the parameters of threads that arrive without parameters, or with unknown ones. Default:
+    /// importance 0; translated to the scheduler's kind.
     ///
     /// ```
     /// # use punctual_rtsched::RtScheduling;
@@ -183,22 +187,23 @@ impl RtSchedulingBuilder {
         self
     }
 
-    /// For how long, and of how many, what threads of other hosts have stored here is kept after they have left.
+    /// Sets limits on the storage that is retained for threads of other hosts after they have left.
     ///
-    /// Nothing is destroyed by a thread of a lane while there is room: start a
-    /// [`Housekeeper`](crate::storage::Housekeeper) with [`RtScheduling::retained_storage`].
+    /// Up to these limits, lanes destroy nothing. Start a [`Housekeeper`](crate::storage::Housekeeper) with
+    /// [`RtScheduling::retained_storage`] to destroy it.
     pub fn retention_limits(mut self, limits: RetentionLimits) -> Self {
         self.settings.retention = limits;
         self
     }
 
-    /// How far the calendars of hosts may be apart: no deadline comes nearer by more than this because they are. Default 10 ms.
+    /// Sets the maximum difference between the calendars of hosts: it moves no deadline forward by more than
+    /// this. Default 10 ms.
     ///
     /// ```
     /// # use punctual_rtsched::RtScheduling;
     /// use std::{sync::Arc, time::Duration};
     ///
-    /// // The hosts' calendars are kept by PTP.
+    /// // PTP synchronises the calendars of the hosts.
     /// let scheduling = RtScheduling::builder().max_clock_skew(Duration::from_micros(50)).build()?;
     /// # Ok::<(), punctual_rtsched::BuildError>(())
     /// ```
@@ -207,13 +212,14 @@ impl RtSchedulingBuilder {
         self
     }
 
-    /// Which contexts of other ORBs are understood beside our own. Default: none.
+    /// Sets which contexts of other ORBs are understood besides our own. Default: none.
     pub fn peer_layout(mut self, layout: PeerLayout) -> Self {
         self.settings.peer_layout = layout;
         self
     }
 
-    /// Takes the memory, tries the mechanism, and starts the thread `rt-dispatch` where the scheduler's decisions change with time.
+    /// Allocates the memory, tries the mechanism, and starts the thread `rt-dispatch` if the scheduler's
+    /// decisions change with time.
     ///
     /// # Errors
     /// [`BuildError`].

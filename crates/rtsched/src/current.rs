@@ -1,3 +1,5 @@
+//! `RTScheduling::Current`.
+
 use std::{sync::Arc, time::Duration};
 
 use punctual_sched::dynamic::{SchedulingParameters, Time};
@@ -14,12 +16,13 @@ use crate::{
     spawn::{self, SpawnSpec},
 };
 
-/// `RTScheduling::Current`: the distributable thread that the calling OS thread carries.
+/// `RTScheduling::Current`: the distributable thread that the calling OS thread executes.
 ///
-/// Each operation but the first `begin` needs one: without, it is BAD_INV_ORDER with minor code NO_DISTRIBUTABLE_THREAD. Each is a
-/// scheduling point where it says so: it may wait for the thread's turn, and fails with THREAD_CANCELLED once the thread was cancelled.
-/// A cancelled thread has no open segments any more, but those that scopes end; what the OS thread does from there on belongs to
-/// nobody.
+/// Each operation except the first `begin` requires a distributable thread; without one, it fails with
+/// BAD_INV_ORDER and minor code NO_DISTRIBUTABLE_THREAD. Operations that are scheduling points may wait for
+/// the thread's turn, and fail with THREAD_CANCELLED after the thread was cancelled. A cancelled thread has
+/// no open segments except scoped ones; what the OS thread does afterwards belongs to no distributable
+/// thread.
 ///
 /// ```
 /// use punctual_rtsched::RtScheduling;
@@ -30,7 +33,7 @@ use crate::{
 /// let current = scheduling.current();
 /// assert_eq!(current.id().unwrap_err().minor, Minor::NO_DISTRIBUTABLE_THREAD);
 ///
-/// // As in the IDL. `segment` cannot be left open by mistake.
+/// // As in the IDL. A segment of `segment` cannot be left open by mistake.
 /// let parameters = SchedulingParameters::Importance { importance: 5 };
 /// current.begin_scheduling_segment("track", parameters, None)?;
 /// current.begin_scheduling_segment("correlate", parameters, None)?;
@@ -50,10 +53,11 @@ impl<'s> Current<'s> {
         Self { endsystem }
     }
 
-    /// Runs `work` in a scheduling segment: a new distributable thread where there is none, else nested in the open segment.
+    /// Runs `work` in a scheduling segment: nested in the open segment, or of a new distributable thread
+    /// where there is none.
     ///
-    /// The segment ends with `work`, however that ends. Beginning and ending are scheduling points; where ending fails although
-    /// `work` did not, that is the result.
+    /// The segment ends with `work`, however that ends. Beginning and ending are scheduling points; if `work`
+    /// succeeds and ending fails, that failure is the result.
     ///
     /// ```
     /// use punctual_rtsched::{RtScheduling, SchedulingError};
@@ -66,15 +70,17 @@ impl<'s> Current<'s> {
     /// );
     /// let current = scheduling.current();
     /// let names = current.segment("track", outer, |_| {
-    ///     current.segment("correlate", inner, |_| Ok::<_, SchedulingError>(current.current_scheduling_segment_names()?))
+    ///     current.segment("correlate", inner, |_| {
+    ///         Ok::<_, SchedulingError>(current.current_scheduling_segment_names()?)
+    ///     })
     /// })?;
     /// assert_eq!(names, ["correlate", "track"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// Those of `work`; UNSUPPORTED_SCHEDULING_DISCIPLINE; THREAD_CANCELLED; IMP_LIMIT; NO_RESOURCES where the kernel does not admit a
-    /// deadline.
+    /// Those of `work`; UNSUPPORTED_SCHEDULING_DISCIPLINE; THREAD_CANCELLED; IMP_LIMIT; NO_RESOURCES if the
+    /// kernel does not admit a deadline.
     pub fn segment<R, E: From<SchedulingError>>(
         &self,
         name: &str,
@@ -84,8 +90,8 @@ impl<'s> Current<'s> {
         segment::run(self.endsystem, name, parameters, None, work)
     }
 
-    /// As [`Self::segment`], with the parameters of threads that are spawned in it, also implicitly by oneways and asynchronous
-    /// calls.
+    /// As [`Self::segment`], with parameters for threads that are spawned in it, implicitly by oneway and
+    /// asynchronous calls as well.
     ///
     /// ```
     /// use punctual_rtsched::{RtScheduling, SchedulingError};
@@ -116,8 +122,8 @@ impl<'s> Current<'s> {
         segment::run(self.endsystem, name, parameters, Some(implicit), work)
     }
 
-    /// `begin_scheduling_segment`: a new distributable thread where there is none, else a nested segment. `implicit`: what threads
-    /// get that are spawned in it; `None`: those of the segment itself.
+    /// `begin_scheduling_segment`: begins a nested segment, or a new distributable thread where there is
+    /// none. `implicit`: parameters of threads spawned in it; `None`: those of the segment.
     ///
     /// ```
     /// # use punctual_rtsched::{RtScheduling, SchedulingError};
@@ -131,7 +137,7 @@ impl<'s> Current<'s> {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::segment`]. Nothing has changed then.
+    /// As [`Self::segment`]; nothing has changed then.
     pub fn begin_scheduling_segment(
         &self,
         name: &str,
@@ -149,8 +155,8 @@ impl<'s> Current<'s> {
         Ok(())
     }
 
-    /// `update_scheduling_segment`: other parameters for the innermost segment, which has that name. A scheduling point. `implicit`:
-    /// `None` leaves them.
+    /// `update_scheduling_segment`: updates the parameters of the innermost segment, which must have that
+    /// name. A scheduling point. `implicit`: `None` leaves them.
     ///
     /// ```
     /// use punctual_rtsched::RtScheduling;
@@ -168,8 +174,8 @@ impl<'s> Current<'s> {
     /// ```
     ///
     /// # Errors
-    /// BAD_PARAM with SEGMENT_NAME_WRONG and UNSUPPORTED_SCHEDULING_DISCIPLINE, which change nothing; THREAD_CANCELLED; TIMEOUT in an
-    /// operation whose deadline has passed.
+    /// BAD_PARAM with SEGMENT_NAME_WRONG and UNSUPPORTED_SCHEDULING_DISCIPLINE, which change nothing;
+    /// THREAD_CANCELLED; TIMEOUT in an operation whose deadline has passed.
     pub fn update_scheduling_segment(
         &self,
         name: &str,
@@ -179,8 +185,9 @@ impl<'s> Current<'s> {
         activations::update(self.endsystem, name, parameters, implicit)
     }
 
-    /// `end_scheduling_segment`: of the innermost one, which has that name. The outermost ends the thread. A scheduling point; the
-    /// segment has ended also where that fails with THREAD_CANCELLED or TIMEOUT.
+    /// `end_scheduling_segment`: ends the innermost segment, which must have that name. The end of the
+    /// outermost one ends the thread. A scheduling point; if it fails with THREAD_CANCELLED or TIMEOUT, the
+    /// segment has ended as well.
     ///
     /// ```
     /// use punctual_rtsched::RtScheduling;
@@ -197,15 +204,16 @@ impl<'s> Current<'s> {
     /// ```
     ///
     /// # Errors
-    /// BAD_PARAM with SEGMENT_NAME_WRONG, or BAD_INV_ORDER with SEGMENT_IS_SCOPED: it is still open. Else as above.
+    /// BAD_PARAM with SEGMENT_NAME_WRONG, or BAD_INV_ORDER with SEGMENT_IS_SCOPED: the segment is still open.
+    /// Otherwise as above.
     pub fn end_scheduling_segment(&self, name: &str) -> Result<(), SystemException> {
         activations::end(self.endsystem, name)
     }
 
-    /// `spawn`: a new distributable thread on an OS thread of its own, which has the name and runs `action` in a segment of that name.
-    /// Returns without waiting for it. A scheduling point.
+    /// `spawn`: starts a distributable thread on a new OS thread of the same name, which runs `action` in a
+    /// segment of that name. Returns immediately. A scheduling point.
     ///
-    /// `parameters`: `None` is the implicit parameters of the open segment, and where it has none its own.
+    /// `parameters`: `None` selects the implicit parameters of the open segment, or its own if it has none.
     ///
     /// ```
     /// use punctual_os::Gate;
@@ -226,8 +234,9 @@ impl<'s> Current<'s> {
     /// ```
     ///
     /// # Errors
-    /// BAD_INV_ORDER without a distributable thread; UNSUPPORTED_SCHEDULING_DISCIPLINE; THREAD_CANCELLED; IMP_LIMIT; NO_RESOURCES
-    /// with SPAWN_FAILED where the system makes no OS thread; DATA_CONVERSION where the base priority maps to no native one.
+    /// BAD_INV_ORDER without a distributable thread; UNSUPPORTED_SCHEDULING_DISCIPLINE; THREAD_CANCELLED;
+    /// IMP_LIMIT; NO_RESOURCES with SPAWN_FAILED if the system creates no OS thread; DATA_CONVERSION if the
+    /// base priority maps to no native one.
     pub fn spawn(
         &self,
         name: &str,
@@ -239,7 +248,7 @@ impl<'s> Current<'s> {
         spawn::spawn(self.endsystem, name, parameters, implicit, spec, action)
     }
 
-    /// `id`.
+    /// `id`: id of the current thread.
     ///
     /// ```
     /// # use punctual_rtsched::{RtScheduling, SchedulingError};
@@ -258,14 +267,15 @@ impl<'s> Current<'s> {
         Ok(activations::current_thread(self.endsystem)?.id)
     }
 
-    /// The thread itself, to be cancelled from elsewhere.
+    /// Returns the thread itself, to be cancelled from elsewhere.
     ///
     /// ```
     /// use punctual_rtsched::{RtScheduling, SchedulingError};
     /// use punctual_sched::dynamic::SchedulingParameters;
     ///
     /// let scheduling = RtScheduling::builder().build()?;
-    /// let cancelled = scheduling.current().segment("track", SchedulingParameters::Importance { importance: 1 }, |segment| {
+    /// let importance = SchedulingParameters::Importance { importance: 1 };
+    /// let cancelled = scheduling.current().segment("track", importance, |segment| {
     ///     scheduling.current().distributable_thread()?.cancel()?;
     ///     // From here on each scheduling point says so.
     ///     segment.update(SchedulingParameters::Importance { importance: 2 })
@@ -280,7 +290,7 @@ impl<'s> Current<'s> {
         Ok(DistributableThread::new(self.endsystem, self.id()?))
     }
 
-    /// `lookup`: the thread with that id, where it is known at this endsystem.
+    /// `lookup`: returns the thread with that id, if it is known at this endsystem.
     ///
     /// ```
     /// # use punctual_rtsched::{RtScheduling, SchedulingError};
@@ -300,7 +310,7 @@ impl<'s> Current<'s> {
         Some(DistributableThread::new(self.endsystem, id))
     }
 
-    /// `scheduling_parameter`: those of the innermost segment.
+    /// `scheduling_parameter`: parameters of the innermost segment.
     ///
     /// ```
     /// # use punctual_rtsched::{RtScheduling, SchedulingError};
@@ -308,7 +318,9 @@ impl<'s> Current<'s> {
     /// # let scheduling = RtScheduling::builder().build()?;
     /// # let current = scheduling.current();
     /// # let parameters = SchedulingParameters::Importance { importance: 1 };
-    /// let own = current.segment("track", parameters, |_| Ok::<_, SchedulingError>(current.scheduling_parameter()?))?;
+    /// let own = current.segment("track", parameters, |_| {
+    ///     Ok::<_, SchedulingError>(current.scheduling_parameter()?)
+    /// })?;
     /// assert_eq!(own, parameters);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -319,7 +331,8 @@ impl<'s> Current<'s> {
         Ok(activations::current_thread(self.endsystem)?.parameters)
     }
 
-    /// `implicit_scheduling_parameter`: what threads get that are spawned in the innermost segment, where that was said.
+    /// `implicit_scheduling_parameter`: parameters of threads that are spawned in the innermost segment, if
+    /// they were set.
     ///
     /// ```
     /// # use punctual_rtsched::{RtScheduling, SchedulingError};
@@ -340,8 +353,8 @@ impl<'s> Current<'s> {
         Ok(activations::current_thread(self.endsystem)?.implicit)
     }
 
-    /// `current_scheduling_segment_names`: those at this host since the thread last came here, the innermost first. The one that a
-    /// request began has the operation's name.
+    /// `current_scheduling_segment_names`: names of the segments at this host since the thread last arrived,
+    /// the innermost first. The segment of a request has the name of its operation.
     ///
     /// ```
     /// # use punctual_rtsched::{RtScheduling, SchedulingError};
@@ -362,7 +375,8 @@ impl<'s> Current<'s> {
         activations::names(self.endsystem)
     }
 
-    /// A scheduling point and nothing else: lets more eligible threads go first, sees cancellation.
+    /// A scheduling point without any other effect: more eligible threads go first, and a cancellation is
+    /// reported.
     ///
     /// ```
     /// # use punctual_rtsched::{RtScheduling, SchedulingError};
@@ -381,12 +395,14 @@ impl<'s> Current<'s> {
     /// ```
     ///
     /// # Errors
-    /// BAD_INV_ORDER without a distributable thread; THREAD_CANCELLED; TIMEOUT in an operation whose deadline has passed.
+    /// BAD_INV_ORDER without a distributable thread; THREAD_CANCELLED; TIMEOUT in an operation whose deadline
+    /// has passed.
     pub fn scheduling_point(&self) -> Result<(), SystemException> {
         activations::pass(self.endsystem)
     }
 
-    /// Sleeps until then, out of the ready queue, so that others run; ends early by cancellation and by an operation's deadline.
+    /// Sleeps until `time`, outside of the ready queue, so that others run. A cancellation or the deadline of
+    /// an operation ends the sleep early.
     ///
     /// ```
     /// use punctual_rtsched::{RtScheduling, SchedulingError};
@@ -410,10 +426,12 @@ impl<'s> Current<'s> {
         activations::wait_until(self.endsystem, time)
     }
 
-    /// Runs an operation that may take `limit`: where it takes longer it is cancelled at its next scheduling point, call or wait, and
-    /// the thread goes on. Then `retry` says whether it is tried again; each attempt has the whole limit.
+    /// Runs an operation with a deadline, `timeout` from now: a late operation is cancelled at its next
+    /// scheduling point, call or wait, and the thread continues. `retry` then determines whether it is tried
+    /// again; each attempt has the whole timeout.
     ///
-    /// Calls inside end with TIMEOUT at the limit. `attempt` counts from 1. An operation within another one ends with that at the latest.
+    /// Calls inside end with TIMEOUT at the deadline. `attempt` counts from 1. A nested operation ends with
+    /// the outer one at the latest.
     ///
     /// ```
     /// use std::time::Duration;
@@ -437,17 +455,17 @@ impl<'s> Current<'s> {
     /// ```
     ///
     /// # Errors
-    /// Those of the last attempt; TIMEOUT with OPERATION_CANCELLED where it ended after the limit.
+    /// Those of the last attempt; TIMEOUT with OPERATION_CANCELLED if it ended after the deadline.
     pub fn operation<R, E: From<SchedulingError> + Failure>(
         &self,
-        limit: Duration,
+        timeout: Duration,
         retry: RetryPolicy,
         work: impl FnMut(u32) -> Result<R, E>,
     ) -> Result<R, E> {
-        operation::run(self.endsystem, limit, retry, work)
+        operation::run(self.endsystem, timeout, retry, work)
     }
 
-    /// Now, by the clock that deadlines are points of.
+    /// Reads the clock of deadlines.
     ///
     /// ```
     /// # use punctual_rtsched::{RtScheduling, SchedulingError};

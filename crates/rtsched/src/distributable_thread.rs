@@ -1,3 +1,5 @@
+//! `RTScheduling::DistributableThread`.
+
 use std::{fmt, sync::Arc, time::Duration};
 
 use punctual_types::{DistributableThreadId, SystemException};
@@ -8,7 +10,7 @@ use crate::{
     remote::{Whereabouts, search},
 };
 
-/// `RTScheduling::DistributableThread`: a thread that is, or was, at this endsystem.
+/// `RTScheduling::DistributableThread`: a thread that is known at this endsystem, or was.
 ///
 /// ```
 /// use punctual_rtsched::RtScheduling;
@@ -29,7 +31,7 @@ pub struct DistributableThread {
     id: DistributableThreadId,
 }
 
-/// `DistributableThread::DT_State`.
+/// `DistributableThread::DT_State`: state of a distributable thread.
 ///
 /// ```
 /// use punctual_rtsched::DistributableThreadState;
@@ -37,9 +39,9 @@ pub struct DistributableThread {
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum DistributableThreadState {
-    /// It has not ended, and nobody has cancelled it.
+    /// Neither ended nor cancelled.
     Active,
-    /// It was cancelled, and has not seen the end of that yet.
+    /// Cancelled; its end has not been reached yet.
     Cancelled,
 }
 
@@ -51,32 +53,35 @@ impl DistributableThread {
         }
     }
 
-    /// Its id, the same on every host.
+    /// Id of the thread, the same on every host.
     pub fn id(&self) -> DistributableThreadId {
         self.id
     }
 
-    /// Cancels it: at its next scheduling point, and at once where it waits for its turn, sleeps, or waits for a lock of ours, it is
-    /// told THREAD_CANCELLED and scheduled no more. Its segments end, its locks are released and its storage is cleared, in the
-    /// reverse order. Cancelling twice is cancelling once.
+    /// Cancels the thread: THREAD_CANCELLED is reported at its next scheduling point, and immediately where
+    /// it waits for its turn, sleeps, or waits for a resource. It is not scheduled any more. Its segments
+    /// end, its resources are released and its storage is cleared, in reverse order. Cancelling twice has no
+    /// further effect.
     ///
-    /// A thread that is in a two-way call goes on at the other host, which is not told: whatever ends the call tells it, the reply, an
-    /// exception, or a time-out, and the call then fails with THREAD_CANCELLED. So does one that waits for an asynchronous reply.
-    /// Without a time-out that may be never. [`Self::cancel_everywhere`] goes after the head instead: it is told where it is, and the
-    /// reply comes sooner.
+    /// A thread that is in a two-way call continues at the other host, which is not notified. When the call
+    /// ends, by a reply, an exception or a timeout, it fails with THREAD_CANCELLED; without a timeout that
+    /// may take for ever. The same holds for a thread that waits for an asynchronous reply.
+    /// [`Self::cancel_everywhere`] cancels the thread at its head instead, so that the reply arrives sooner.
     ///
     /// # Errors
-    /// OBJECT_NOT_EXIST with DISTRIBUTABLE_THREAD_UNKNOWN: it has ended, or has left this endsystem for good (the IDL's
-    /// OBJECT_NOT_FOUND).
+    /// OBJECT_NOT_EXIST with DISTRIBUTABLE_THREAD_UNKNOWN: it has ended, or has left this endsystem for good
+    /// (the IDL's OBJECT_NOT_FOUND).
     pub fn cancel(&self) -> Result<(), SystemException> {
         self.endsystem.dispatcher.cancel(self.id)
     }
 
-    /// Cancels it here, as [`Self::cancel`], and at each host that its calls have taken it to, up to its head, which need not come
-    /// back first. Asks those hosts, and returns after `within`, at the latest; the calling thread waits meanwhile.
+    /// Cancels the thread here, as [`Self::cancel`], and at each host that its calls have reached, up to its
+    /// head, which need not return first. Asks those hosts, and returns after `timeout` at the latest; the
+    /// calling thread waits meanwhile.
     ///
-    /// Where the result is not [`Place::AtHead`](crate::remote::Place::AtHead), the head has not been reached: it sees the
-    /// cancellation when it comes to one of the hosts that were. See [`remote`](crate::remote).
+    /// If the result is not [`Place::AtHead`](crate::remote::Place::AtHead), the head has not been reached:
+    /// the cancellation is reported when it arrives at one of the hosts that have been. See
+    /// [`remote`](crate::remote).
     ///
     /// # Errors
     /// As [`Self::cancel`].
@@ -94,19 +99,19 @@ impl DistributableThread {
     /// assert_eq!((found.place, found.hosts, found.cancelled), (Place::AtHead, 0, true));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn cancel_everywhere(&self, within: Duration) -> Result<Whereabouts, SystemException> {
-        search(&*self.endsystem, self.id, true, within)
+    pub fn cancel_everywhere(&self, timeout: Duration) -> Result<Whereabouts, SystemException> {
+        search(&*self.endsystem, self.id, true, timeout)
     }
 
-    /// Where its head is, however many hosts away. Returns after `within`, at the latest.
+    /// Locates its head, at any number of hosts. Returns after `timeout` at the latest.
     ///
     /// # Errors
     /// As [`Self::cancel`].
-    pub fn whereabouts(&self, within: Duration) -> Result<Whereabouts, SystemException> {
-        search(&*self.endsystem, self.id, false, within)
+    pub fn whereabouts(&self, timeout: Duration) -> Result<Whereabouts, SystemException> {
+        search(&*self.endsystem, self.id, false, timeout)
     }
 
-    /// `state`.
+    /// `state`: state of the thread.
     ///
     /// # Errors
     /// As [`Self::cancel`].

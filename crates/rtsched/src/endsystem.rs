@@ -1,3 +1,5 @@
+//! State of one endsystem.
+
 use std::{sync::Arc, time::Duration};
 
 use punctual_os::{PiMutex, Scheduling};
@@ -15,11 +17,11 @@ use crate::{
     wire::{PeerLayout, Reader},
 };
 
-/// What all that belongs to one endsystem share.
+/// State that everything of one endsystem shares.
 pub(crate) struct Endsystem {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) ids: Ids,
-    /// The most segments of a visit that are open at a time.
+    /// Maximum number of open segments of an activation.
     pub(crate) max_segments: usize,
     native: NativePriorities,
     default_parameters: SchedulingParameters,
@@ -103,7 +105,7 @@ impl Endsystem {
         Ok(endsystem)
     }
 
-    /// Another scheduler, for all threads from now on.
+    /// Installs another scheduler for all threads.
     pub(crate) fn install(
         &self,
         scheduler: Box<dyn Scheduler>,
@@ -113,12 +115,12 @@ impl Endsystem {
         self.dispatcher.install(scheduler, mechanism)
     }
 
-    /// Which parameters the application gives.
+    /// Kind of parameters that the application has to give.
     pub(crate) fn kind(&self) -> ParameterKind {
         self.dispatcher.inspect(|state| state.kind())
     }
 
-    /// Whether the application may give these.
+    /// Checks the kind of parameters given by the application.
     pub(crate) fn check(&self, parameters: &SchedulingParameters) -> Result<(), SchedulingError> {
         let (given, wanted) = (parameters.kind(), self.kind());
         if given == wanted {
@@ -127,7 +129,7 @@ impl Endsystem {
         Err(SchedulingError::UnsupportedSchedulingDiscipline { given, wanted })
     }
 
-    /// For threads that nobody gave any.
+    /// Parameters of threads without any.
     pub(crate) fn default_parameters(&self) -> SchedulingParameters {
         let defaults = TranslationDefaults {
             now: now(),
@@ -136,8 +138,8 @@ impl Endsystem {
         self.default_parameters.translated(self.kind(), &defaults)
     }
 
-    /// What becomes of the storage of a thread that has no visit here any more: given back where the thread has ended
-    /// and its destructors may run.
+    /// Disposes of the storage of a thread without an activation at this host. Returns it where the thread
+    /// has ended and its destructors may run.
     pub(crate) fn keep_storage(
         &self,
         id: DistributableThreadId,

@@ -1,7 +1,9 @@
+//! Errors, and the exceptions that report them.
+
 use punctual_sched::dynamic::ParameterKind;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-/// Why a scheduling point did not let the thread pass.
+/// Error of a scheduling point.
 ///
 /// ```
 /// use punctual_rtsched::{RtScheduling, SchedulingError};
@@ -19,23 +21,26 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum SchedulingError {
-    /// `RTScheduling::Current::UNSUPPORTED_SCHEDULING_DISCIPLINE`: the parameters are for another scheduler. Nothing has changed.
+    /// `RTScheduling::Current::UNSUPPORTED_SCHEDULING_DISCIPLINE`: the parameters are for another scheduler;
+    /// nothing has changed.
     #[error(
-        "the scheduler of this endsystem schedules by {wanted:?} parameters, and {given:?} were given; use its own, or install another scheduler"
+        "the scheduler of this endsystem takes {wanted:?} parameters, not {given:?}; \
+         use its kind, or install another scheduler"
     )]
     UnsupportedSchedulingDiscipline {
-        /// What was given.
+        /// Kind of the parameters given.
         given: ParameterKind,
-        /// What the scheduler takes.
+        /// Kind that the scheduler takes.
         wanted: ParameterKind,
     },
-    /// A system exception: THREAD_CANCELLED, BAD_INV_ORDER without a distributable thread, TIMEOUT of an operation.
+    /// A system exception: THREAD_CANCELLED, BAD_INV_ORDER without a distributable thread, TIMEOUT of an
+    /// operation.
     #[error(transparent)]
     System(#[from] SystemException),
 }
 
 impl SchedulingError {
-    /// Whether the whole distributable thread was cancelled.
+    /// Whether the distributable thread was cancelled.
     ///
     /// ```
     /// use punctual_rtsched::SchedulingError;
@@ -49,8 +54,8 @@ impl SchedulingError {
     }
 }
 
-/// UNSUPPORTED_SCHEDULING_DISCIPLINE, which is a user exception in the IDL, becomes INV_POLICY: for servants whose operations do not
-/// declare it.
+/// UNSUPPORTED_SCHEDULING_DISCIPLINE, a user exception in the IDL, becomes INV_POLICY for servants whose
+/// operations do not declare it.
 impl From<SchedulingError> for SystemException {
     fn from(error: SchedulingError) -> Self {
         match error {
@@ -64,60 +69,60 @@ impl From<SchedulingError> for SystemException {
     }
 }
 
-/// Why there is no such scheduling.
+/// Error of building an [`RtScheduling`](crate::RtScheduling) or installing a scheduler.
 ///
 /// ```
 /// use punctual_rtsched::{BuildError, Mechanism, RtScheduling};
 ///
-/// // The kernel's SCHED_DEADLINE needs deadlines, and the default scheduler has none.
+/// // The kernel's SCHED_DEADLINE requires deadlines, which the default scheduler does not have.
 /// let refused = RtScheduling::builder().mechanism(Mechanism::KernelDeadline).build();
 /// assert!(matches!(refused, Err(BuildError::MechanismUnsuitable { .. })));
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The mechanism cannot do what the scheduler decides.
-    #[error("{mechanism} cannot carry out what the scheduler `{scheduler}` decides: {reason}")]
+    /// The mechanism cannot carry out the scheduler's decisions.
+    #[error("{mechanism} cannot carry out the decisions of the scheduler `{scheduler}`: {reason}")]
     MechanismUnsuitable {
-        /// Which mechanism.
+        /// Name of the mechanism.
         mechanism: &'static str,
-        /// The scheduler's name.
+        /// Name of the scheduler.
         scheduler: String,
-        /// Why, and what to use instead.
+        /// Reason, and an alternative.
         reason: &'static str,
     },
-    /// The kernel refuses SCHED_DEADLINE here.
+    /// The kernel refuses SCHED_DEADLINE.
     #[error(
-        "the kernel refuses SCHED_DEADLINE: {0}. It wants CAP_SYS_NICE, and threads that may run on all CPUs of their root domain: \
-         to keep them to some CPUs, start the process in an exclusive cpuset (cpuset.cpus.partition = root); \
+        "the kernel refuses SCHED_DEADLINE: {0}. It requires CAP_SYS_NICE, and threads that may run \
+         on all CPUs of their root domain: to keep them to some CPUs, start the process in an exclusive cpuset (cpuset.cpus.partition = root); \
          or dispatch EDF through Mechanism::ReadyQueue, which runs on pinned threads"
     )]
     KernelDeadlineRefused(#[source] std::io::Error),
-    /// A setting is out of its range.
+    /// A setting is out of range.
     #[error("{0}")]
     InvalidSetting(&'static str),
-    /// The system refused something at the start: random numbers, or the dispatcher's thread.
+    /// The system refused random numbers or the dispatcher's thread.
     #[error("scheduling could not be started: {0}")]
     System(#[from] std::io::Error),
 }
 
-/// Why a wait of ours ended without what it waited for.
+/// Why a wait of the dispatcher was interrupted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Interrupted {
-    /// The distributable thread was cancelled, or has gone on elsewhere.
+    /// The distributable thread was cancelled, or its head has moved to another activation.
     Cancelled,
-    /// The limit of an operation has passed.
+    /// The deadline of an operation has passed.
     DeadlinePassed,
-    /// The mechanism cannot take it.
+    /// The mechanism refuses the parameters.
     Refused(SystemException),
 }
 
 impl Interrupted {
-    /// As the application sees it at a scheduling point of its own: it may have done part of its work.
+    /// Exception at a scheduling point of the application, which may have completed part of its work.
     pub(crate) fn exception(self) -> SystemException {
         self.exception_when(Completion::Maybe)
     }
 
-    /// As the application sees it of a call that has got so far.
+    /// Exception of a call with this completion status.
     pub(crate) fn exception_when(self, completed: Completion) -> SystemException {
         let (kind, minor) = match self {
             Self::Cancelled => (

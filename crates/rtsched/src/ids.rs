@@ -1,15 +1,15 @@
-//! Ids of distributable threads: unique everywhere, and not to be guessed, without a system call for each.
+//! Ids of distributable threads: globally unique and unpredictable, without a system call for each.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use punctual_types::DistributableThreadId;
 
-/// Makes ids: a counter beside 64 random bits of this endsystem, through a permutation of 128-bit words (Speck128/128) under a random
-/// key.
+/// Creates ids: a counter and 64 random bits of this endsystem, encrypted by a permutation of 128-bit words
+/// (Speck128/128) under a random key.
 ///
-/// A permutation gives no id twice here; two endsystems give the same one with the probability of two random 128-bit numbers. Who
-/// has seen ids learns neither the key nor the next one as long as the cipher holds. One atomic addition and 32 rounds of three
-/// operations; no lock.
+/// The permutation creates no id twice; ids of two endsystems collide with the probability of two random
+/// 128-bit numbers. Ids reveal neither the key nor the next id as long as the cipher is secure. The cost is
+/// one atomic addition and 32 rounds of three operations, without a lock.
 pub(crate) struct Ids {
     round_keys: [u64; ROUNDS],
     random: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Ids {
 const ROUNDS: usize = 32;
 
 impl Ids {
-    /// With randomness of the kernel's.
+    /// Takes randomness from the kernel.
     pub(crate) fn new() -> std::io::Result<Self> {
         let mut octets = [0; 24];
         punctual_os::random::fill(&mut octets)?;
@@ -31,7 +31,7 @@ impl Ids {
         })
     }
 
-    /// An id that nobody has.
+    /// Creates an id.
     pub(crate) fn next(&self) -> DistributableThreadId {
         let count = self.next.fetch_add(1, Ordering::Relaxed);
         let [high, low] = encrypt(&self.round_keys, [self.random, count]);
@@ -39,7 +39,8 @@ impl Ids {
     }
 }
 
-/// The key schedule of Speck128/128 (Beaulieu et al., The Simon and Speck families of lightweight block ciphers, section 4).
+/// The key schedule of Speck128/128 (Beaulieu et al., The Simon and Speck families of lightweight block
+/// ciphers, section 4).
 fn round_keys([mut other, mut key]: [u64; 2]) -> [u64; ROUNDS] {
     std::array::from_fn(|round| {
         let round_key = key;

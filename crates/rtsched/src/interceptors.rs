@@ -1,14 +1,16 @@
-//! How distributable threads move: scheduling points 4 to 7 of \[S4\] figure 4, as portable interceptors.
+//! Movement of distributable threads: scheduling points 4 to 7 of \[Gill 2004\] figure 4, as portable
+//! interceptors.
 //!
 //! | Call | At the caller | At the servant's host |
 //! |---|---|---|
-//! | two-way | the head leaves with the request and returns with whatever ends it | it visits, from before the object is looked for to the reply |
-//! | oneway, asynchronous | goes on; a new thread is sent, with a new id and the implicit parameters | that thread begins and ends there |
-//! | two-way, same ORB | nothing moves; a scheduling point before and after | the servant runs as a part of the caller's thread |
-//! | coming for an asynchronous reply | lets others run until it has looked, or has waited | |
+//! | two-way | the head leaves with the request and returns with its reply or failure | an activation, from before the object is located to the reply |
+//! | oneway, asynchronous | continues; sends a new thread with a new id and the implicit parameters | that thread begins and ends there |
+//! | two-way, same ORB | the head stays; a scheduling point before and after | the servant runs as a part of the caller's thread |
+//! | polling for an asynchronous reply | others run during the poll | |
 //! | oneway, asynchronous, same ORB | waits while the new thread has its OS thread | as above |
 //!
-//! A request without a context runs outside of all distributable threads, also on an OS thread that waits for the reply to one.
+//! A request without a context runs outside of all distributable threads, even on an OS thread that waits for
+//! the reply to one.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -31,16 +33,16 @@ use crate::{
     wire::{CarriedParameters, Clocks, Reader, Reading, SchedulingContext, UtcTime},
 };
 
-/// The service context that distributable threads travel in: `IOP::SchedulingInfo`.
+/// Service context of distributable threads: `IOP::SchedulingInfo`.
 const CONTEXT: u32 = 30;
 
-/// The name that both interceptors are registered by.
+/// Name of both interceptors.
 const NAME: &str = "RTScheduling";
 
-/// Registers what moves distributable threads.
+/// Registers the interceptors.
 ///
 /// # Panics
-/// Where the ORB has an `RtScheduling` already.
+/// The ORB has an `RtScheduling` already.
 impl OrbInitializer for RtScheduling {
     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
         let mover = Arc::new(Mover(Arc::clone(&self.endsystem)));
@@ -116,7 +118,7 @@ impl ClientRequestInterceptor for Mover {
         };
         match info.kind() {
             CallKind::TwoWay => match activations::end_call(&self.0, cancelled) {
-                // The call's own exception says more than that the operation's time is up as well.
+                // The call's own exception is more specific than the passed deadline.
                 Ok(()) | Err(Interrupted::DeadlinePassed) => Ok(()),
                 Err(interrupted) => Err(interrupted.exception_when(completed).into()),
             },
@@ -154,7 +156,7 @@ impl ServerRequestInterceptor for Mover {
         let resource = self.0.objects.find(info.object_key());
         let arrival = match context {
             Some(context) => Some(self.arrival(&context, info)),
-            // It wants somebody to own the resource.
+            // The resource needs an owner.
             None if resource.is_some() && (is_separate || activations::current_thread(&self.0).is_err()) => {
                 Some(self.begun_by(info))
             }
@@ -188,7 +190,7 @@ impl Mover {
         activations::end_call(&self.0, false).map_err(|interrupted| interrupted.exception_when(completed))
     }
 
-    /// A scheduling point of the caller, which has not been away.
+    /// A scheduling point of the caller, whose head has not been away.
     fn pass(&self, completed: Completion) -> Result<(), SystemException> {
         activations::pass_if_any(&self.0).map_err(|exception| SystemException {
             completed,
@@ -196,7 +198,7 @@ impl Mover {
         })
     }
 
-    /// The thread that a call without a waiting caller spawns.
+    /// Returns the thread that a call without a waiting caller spawns.
     fn spawned_by(&self, caller: CurrentThread) -> CurrentThread {
         let parameters = caller.implicit.unwrap_or(caller.parameters);
         let opaque = if caller.implicit.is_some() || caller.opaque.implicit.is_some() {
@@ -235,7 +237,7 @@ impl Mover {
         }
     }
 
-    /// A thread that begins with a request, and ends with it.
+    /// Returns a thread that begins and ends with the request.
     fn begun_by<'a>(&self, info: &'a ServerRequestInfo<'_>) -> Arrival<'a> {
         Arrival {
             id: self.0.ids.next(),
@@ -276,7 +278,7 @@ impl Mover {
     }
 }
 
-/// Whether it is the caller itself that serves it, as a part of its thread: the call brings no other one.
+/// Whether the caller itself serves the request as a part of its thread.
 fn is_callers_own(info: &ServerRequestInfo<'_>) -> bool {
     info.is_collocated()
         && info.kind() == CallKind::TwoWay
@@ -302,7 +304,7 @@ fn clocks() -> Clocks {
     }
 }
 
-/// The call that it ends has not been sent, or not run.
+/// Exception of a call that has not been sent, or not executed.
 fn unsent(exception: SystemException) -> SystemException {
     SystemException {
         completed: Completion::No,
@@ -310,7 +312,7 @@ fn unsent(exception: SystemException) -> SystemException {
     }
 }
 
-/// The parameters with this deadline, where they have one.
+/// Sets the deadline of parameters that have one.
 fn due(mut parameters: SchedulingParameters, end: Option<Time>) -> SchedulingParameters {
     use SchedulingParameters::{Deadline, Laxity, RateOrLaxity, Urgency, Utility};
     if let (
@@ -327,7 +329,7 @@ fn due(mut parameters: SchedulingParameters, end: Option<Time>) -> SchedulingPar
     parameters
 }
 
-/// The same number for the same peer, for ids that are unique at one host only.
+/// Returns a number that identifies the peer, for ids that are unique at one host only.
 fn number(peer: Peer) -> u64 {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();

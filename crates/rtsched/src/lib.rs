@@ -1,44 +1,53 @@
-//! Real-time CORBA 1.2: distributable threads, scheduling segments, and the schedulers of an endsystem, over the ORB's portable
-//! interceptors.
+//! Real-time CORBA 1.2: distributable threads, scheduling segments, and the scheduler of an endsystem, over
+//! the ORB's portable interceptors.
 //!
-//! A distributable thread is one locus of execution that moves from host to host with its calls. Source: RT-CORBA 1.2,
-//! module RTScheduling; \[S4\].
+//! A distributable thread is one locus of execution that crosses hosts with its calls. Its *head* is where it
+//! executes at present. A *scheduling segment* is a part of it that executes under one set of scheduling
+//! parameters. A *scheduling point* is a place where the dispatcher may change which distributable threads
+//! run. Source: RT-CORBA 1.2, module RTScheduling; \[Gill 2004\].
 //!
-//! | Question | Place |
+//! | Task | Place |
 //! |---|---|
-//! | Put it into an ORB, and what can be set | [`RtScheduling`], [`RtSchedulingBuilder`] |
+//! | Add scheduling to an ORB; settings | [`RtScheduling`], [`RtSchedulingBuilder`] |
 //! | Begin, update and end segments; spawn; cancel | [`Current`], [`Segment`], [`DistributableThread`] |
-//! | Operations with a deadline of their own | [`Current::operation`], [`RetryPolicy`] |
-//! | Change the scheduler while everything runs | [`SchedulerManager`] |
-//! | Which threads run, and how others are kept from it | `dispatcher/`: [`Mechanism`], [`Preemption`] |
-//! | One distributable thread at a time | [`ResourceManager`] |
-//! | Values bound to the distributable thread | [`storage`] |
-//! | Over the wire | `interceptors.rs`, [`wire`], [`remote`] |
+//! | Operations with a deadline | [`Current::operation`], [`RetryPolicy`] |
+//! | Change the scheduler at run time | [`SchedulerManager`] |
+//! | Decide which threads run, and enforce it | `dispatcher/`: [`Mechanism`], [`Preemption`] |
+//! | Activations and segments of an OS thread | `activations/` |
+//! | Mutual exclusion of distributable threads | [`ResourceManager`] |
+//! | Values bound to a distributable thread | [`storage`] |
+//! | Transmission between hosts | `interceptors.rs`, [`wire`], [`remote`] |
 //!
-//! # How it is kept
+//! # Data
 //!
-//! Three things, each with one owner:
-//! - The **entry** of a distributable thread (`dispatcher/entry.rs`) is what an endsystem knows of it: one for each id, in a slab
-//!   under the dispatcher's lock, from its first visit to the end of its last. A slot is used again only after that.
-//! - A **visit** (`here/`) is one stay of the thread on one OS thread, from the outermost segment or the request that brought it
-//!   to the end of that. It lies in the OS thread's own store, and nobody else looks at it. A thread that calls out and comes back
-//!   in a nested upcall has two visits here, and its head is on one of them at most.
-//! - The **segments** of a visit lie beside it, the innermost last.
+//! Three kinds of records, each with one owner:
+//! - The **entry** of a distributable thread (`dispatcher/entry.rs`) holds what an endsystem knows of the
+//!   thread: its head, its storage, its calls. It exists under the dispatcher's lock from the first
+//!   activation at this host to the end of the last one; then its slot is reused.
+//! - An **activation** (`activations/`) is the part of the thread that one OS thread executes, from the
+//!   outermost segment, or the request that brought the thread, to its end. It belongs to the OS thread. A
+//!   thread that calls another host and returns in a nested upcall has two activations here, and at most one
+//!   of them has its head.
+//! - The **segments** of an activation are on a stack of its OS thread.
 //!
 //! # Invariants
 //!
-//! - An entry's head is at one visit, or not here. Only the visit that has the head may tell the scheduler anything; one that has
-//!   lost it (its caller has timed out and gone on) finds itself cancelled.
-//! - A thread is known to the [`Scheduler`](punctual_sched::dynamic::Scheduler) exactly while its head is here and ready: not
-//!   while it is calling out, sleeps, or waits for a lock of ours.
-//! - With [`Mechanism::ReadyQueue`] as many threads as there are processors have been let run, and no others leave a scheduling
-//!   point. Who is let run is decided, and what follows from it is noted, under one lock; nobody is woken by anything else, and
-//!   whoever is woken looks again under that lock, so no wake-up is lost and none too many does harm.
-//! - No lock of this crate is held over code of the application's. The scheduler's is called under the dispatcher's lock: it must
-//!   not block. One that panics or names threads that are not ready is replaced by first come, first served.
-//! - Whatever ends a visit (return, `?`, a panic, a cancellation, the end of its OS thread) ends its segments, innermost first,
-//!   gives the OS thread its own priority back, and makes the visit before it the current one.
-//! - After warm-up nothing here allocates: entries, segments and their names are used again.
+//! - The head of an entry is at one activation, or away (one enum, `Head`). Only the
+//!   activation that has the head reports to the scheduler; one that has lost it, because its caller has
+//!   timed out and continued, is cancelled.
+//! - The [`Scheduler`](punctual_sched::dynamic::Scheduler) knows a thread exactly while its head is here and
+//!   ready: not during a call to another host, a sleep, or a wait for a resource.
+//! - With [`Mechanism::ReadyQueue`], at most as many threads are chosen as there are processors, and only
+//!   chosen threads leave a scheduling point. The choice and its consequences are recorded under one lock.
+//!   Only such a decision wakes a thread, and a woken thread reads its state under that lock: no wake-up is
+//!   lost, and a spurious one is harmless.
+//! - This crate holds no lock while code of the application runs. The exception is the scheduler, which is
+//!   called under the dispatcher's lock and must not block. A scheduler that panics or names threads that are
+//!   not ready is replaced by first come, first served.
+//! - Whatever ends an activation (return, `?`, a panic, a cancellation, the end of its OS thread) ends its
+//!   segments, innermost first, restores the scheduling of the OS thread, and makes the activation below it
+//!   the current one.
+//! - No allocation after warm-up: entries, segments and their names are reused.
 #![warn(missing_docs)]
 
 mod activations;

@@ -1,10 +1,12 @@
+//! `RTScheduler_Manager`.
+
 use std::sync::Arc;
 
 use punctual_sched::dynamic::{ParameterKind, Scheduler};
 
 use crate::{dispatcher::Mechanism, endsystem::Endsystem, error::BuildError};
 
-/// `RTScheduler_Manager`: which scheduler the endsystem has, and another one while everything runs.
+/// `RTScheduler_Manager`: the scheduler of the endsystem, and its replacement at run time.
 ///
 /// ```
 /// use punctual_rtsched::{Mechanism, RtScheduling};
@@ -14,7 +16,8 @@ use crate::{dispatcher::Mechanism, endsystem::Endsystem, error::BuildError};
 /// let manager = scheduling.manager();
 /// assert_eq!(manager.scheduler_name(), "MIF");
 /// manager.install(EarliestDeadlineFirst::new(), Mechanism::ReadyQueue)?;
-/// assert_eq!((manager.scheduler_name().as_str(), manager.parameter_kind()), ("EDF", ParameterKind::Deadline));
+/// assert_eq!(manager.scheduler_name(), "EDF");
+/// assert_eq!(manager.parameter_kind(), ParameterKind::Deadline);
 /// # Ok::<(), punctual_rtsched::BuildError>(())
 /// ```
 pub struct SchedulerManager<'s> {
@@ -26,13 +29,15 @@ impl<'s> SchedulerManager<'s> {
         Self { endsystem }
     }
 
-    /// Installs another scheduler. Threads that are here move to it at once, with their parameters translated to its kind
-    /// ([`translation`](punctual_sched::dynamic::translation)); their own are kept. Segments that begin from now on take its kind.
+    /// Installs another scheduler. Threads at this endsystem are transferred at once, with their parameters
+    /// translated to its kind ([`translation`](punctual_sched::dynamic::translation)); their original
+    /// parameters are kept. New segments take its kind.
     ///
-    /// Takes memory and, where its decisions change with time, starts the thread `rt-dispatch`: not for a real-time thread.
+    /// Allocates memory and, if the decisions of the scheduler change with time, starts the thread
+    /// `rt-dispatch`. Do not call this on a real-time thread.
     ///
     /// # Errors
-    /// [`BuildError`]: the mechanism cannot do what it decides. Nothing has changed then.
+    /// [`BuildError`]: the mechanism cannot carry out its decisions; nothing has changed.
     pub fn install(
         &self,
         scheduler: impl Scheduler + 'static,
@@ -41,27 +46,28 @@ impl<'s> SchedulerManager<'s> {
         self.endsystem.install(Box::new(scheduler), mechanism)
     }
 
-    /// `scheduling_discipline_name`: that of the one installed, also where it has failed; [`Self::scheduler_failures`] says so.
+    /// `scheduling_discipline_name`: name of the installed scheduler, even after it has failed; see
+    /// [`Self::scheduler_failures`].
     pub fn scheduler_name(&self) -> String {
         self.endsystem
             .dispatcher
             .inspect(|state| state.scheduler_name().to_owned())
     }
 
-    /// How many decisions, of all schedulers so far, were panics or made no sense. Threads run first come, first served instead: after a
-    /// panic until another scheduler is installed, else until the next decision that makes sense.
+    /// Number of panics and invalid decisions of all schedulers so far. Threads then run first come, first
+    /// served: after a panic until another scheduler is installed, otherwise until the next valid decision.
     pub fn scheduler_failures(&self) -> u64 {
         self.endsystem
             .dispatcher
             .inspect(|state| state.scheduler_failures())
     }
 
-    /// How decisions are carried out.
+    /// Mechanism that carries out the decisions.
     pub fn mechanism(&self) -> Mechanism {
         self.endsystem.dispatcher.inspect(|state| state.mechanism())
     }
 
-    /// Which parameters segments take.
+    /// Kind of parameters that segments take.
     pub fn parameter_kind(&self) -> ParameterKind {
         self.endsystem.kind()
     }

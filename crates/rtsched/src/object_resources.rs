@@ -1,4 +1,4 @@
-//! Objects whose operations use a resource of their own: `RTScheduling::Scheduler::set_scheduling_parameter`.
+//! Objects that are resources: `RTScheduling::Scheduler::set_scheduling_parameter`.
 
 use std::{
     collections::HashMap,
@@ -14,16 +14,16 @@ use punctual_types::{Minor, SystemException};
 
 use crate::{dispatcher::Dispatcher, error::bad_param};
 
-/// Which objects of this endsystem are resources.
+/// The objects of this endsystem that are resources.
 #[derive(Default)]
 pub(crate) struct ObjectResources {
-    /// Without one, requests do not look.
+    /// Number of keys; at zero, requests skip the table.
     number: AtomicUsize,
     by_key: PiMutex<HashMap<Vec<u8>, ResourceId>>,
 }
 
 impl ObjectResources {
-    /// The resource that a request for the object uses.
+    /// Returns the resource of the object that a request is for.
     pub(crate) fn find(&self, object_key: Option<&[u8]>) -> Option<ResourceId> {
         if self.number.load(Ordering::Acquire) == 0 {
             return None;
@@ -31,7 +31,8 @@ impl ObjectResources {
         self.by_key.lock().get(object_key?).copied()
     }
 
-    /// Makes the object a resource with these parameters as its ceiling; BAD_PARAM if its reference has no known profile.
+    /// Makes the object a resource with these parameters as its ceiling; BAD_PARAM if its reference has no
+    /// known profile.
     pub(crate) fn set(
         &self,
         dispatcher: &Dispatcher,

@@ -1,3 +1,5 @@
+//! Operations with a deadline, and their retries.
+
 use std::{sync::Arc, time::Duration};
 
 use punctual_types::{Completion, SystemException, SystemExceptionKind};
@@ -8,10 +10,11 @@ use crate::{
     error::{Interrupted, SchedulingError},
 };
 
-/// Whether an operation that failed is tried again.
+/// Whether a failed operation is tried again.
 ///
-/// Only while an enclosing operation's deadline and the segment's own allow, never after THREAD_CANCELLED, and unless it is idempotent
-/// only where it is certain that it has not run: a system exception with COMPLETED_NO.
+/// A retry requires that neither the deadline of an enclosing operation nor that of the segment has passed,
+/// and never follows THREAD_CANCELLED. Unless the operation is idempotent, it also requires certainty that
+/// the operation has not run: a system exception with COMPLETED_NO.
 ///
 /// ```
 /// use punctual_rtsched::RetryPolicy;
@@ -26,12 +29,12 @@ pub struct RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// One attempt.
+    /// A single attempt.
     pub const fn never() -> Self {
         Self::attempts(1)
     }
 
-    /// So many attempts in all, at least one.
+    /// At most `attempts` attempts, at least one.
     pub const fn attempts(attempts: u32) -> Self {
         Self {
             attempts,
@@ -39,20 +42,20 @@ impl RetryPolicy {
         }
     }
 
-    /// The operation may run more than once: it is also tried again where it may have run.
+    /// Declares that the operation may run more than once: it is also tried again if it may have run.
     pub const fn idempotent(mut self) -> Self {
         self.idempotent = true;
         self
     }
 }
 
-/// What an operation fails with: whether a system exception is behind it.
+/// Error of an operation, with the system exception behind it, if any.
 ///
 /// ```
 /// use punctual_rtsched::{Failure, SchedulingError};
 /// use punctual_types::{Completion, SystemException, SystemExceptionKind};
 ///
-/// /// An error of one's own is passed on, and tried again where it says so.
+/// /// The application's own errors are passed on, and retried according to their system exception.
 /// enum TrackError {
 ///     NoSuchTrack,
 ///     Scheduling(SchedulingError),
@@ -72,7 +75,8 @@ impl RetryPolicy {
 /// assert_eq!(TrackError::NoSuchTrack.system_exception(), None);
 /// ```
 pub trait Failure {
-    /// The system exception; `None`: it is the operation's own result, and not tried again.
+    /// Returns the system exception; `None`: the error is a result of the operation, which is not tried
+    /// again.
     fn system_exception(&self) -> Option<SystemException>;
 }
 
@@ -106,7 +110,7 @@ pub(crate) fn run<R, E: From<SchedulingError> + Failure>(
             let _bounded = activations::set_deadline(deadline);
             work(attempt)
         };
-        // It waits for its turn here where it was not ready any more; without the limit that has passed.
+        // Waits for the thread's turn without the deadline that has passed.
         activations::pass(endsystem).map_err(SchedulingError::System)?;
         let late = dispatcher::now() >= deadline;
         let error = match result {
@@ -133,7 +137,7 @@ impl RetryPolicy {
     }
 }
 
-/// Whether what is around the operation is not late itself.
+/// Whether the deadlines around the operation have not passed.
 fn has_time(endsystem: &Arc<Endsystem>) -> bool {
     let now = dispatcher::now();
     let segment = activations::current_thread(endsystem)

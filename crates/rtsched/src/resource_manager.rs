@@ -1,3 +1,5 @@
+//! `RTScheduling::ResourceManager`: mutual exclusion of distributable threads.
+
 use std::{fmt, marker::PhantomData, sync::Arc, time::Duration};
 
 use punctual_sched::dynamic::{SchedulingParameters, Time, resource::ResourceId};
@@ -11,15 +13,17 @@ use crate::{
     scheduling::RtScheduling,
 };
 
-/// A resource that one distributable thread uses at a time: `RTScheduling::ResourceManager`, which is an `RTCORBA::Mutex`.
+/// A resource that one distributable thread uses at a time: `RTScheduling::ResourceManager`, which is an
+/// `RTCORBA::Mutex`.
 ///
-/// It belongs to the distributable thread, whatever thread of the system runs it: a thread that has it and comes back in a call
-/// back has it still, and takes it once more. Waiters get it in the order of the scheduler. Whoever has it is scheduled by the
-/// parameters of its most eligible waiter where those are more eligible than its own; with a ceiling, by at least that from the
-/// start. That holds along chains of owners that wait themselves.
+/// The distributable thread owns it, on any OS thread: an owner that returns in a callback still owns it, and
+/// acquires it once more. Waiters acquire it in the order of the scheduler. An owner is scheduled by the
+/// parameters of its most eligible waiter if those are more eligible than its own; with a ceiling, by at
+/// least the ceiling from the start. This extends along chains of owners that wait themselves.
 ///
-/// It is of this host, and stays the thread's while the thread calls other hosts. When the thread's last visit here ends, what it
-/// has not released is released, the last first. Cloning shares it.
+/// It is local to this host, and the thread keeps it while it calls other hosts. When the last activation of
+/// the thread here ends, resources that it still owns are released, the last acquisition first. Clones share
+/// the resource.
 ///
 /// ```
 /// use punctual_rtsched::RtScheduling;
@@ -48,8 +52,8 @@ struct Resource {
 }
 
 impl RtScheduling {
-    /// `Scheduler::create_resource_manager`. With `ceiling` whoever has the resource is scheduled by at least these parameters: those
-    /// of the most eligible thread that uses it. Without, it inherits.
+    /// `Scheduler::create_resource_manager`: creates a resource. With a ceiling, owners are scheduled by at
+    /// least these parameters: those of the most eligible thread that uses it. Without, owners inherit.
     ///
     /// # Errors
     /// The ceiling is for another scheduler.
@@ -85,17 +89,17 @@ impl RtScheduling {
 }
 
 impl ResourceManager {
-    /// As it was given; for people.
+    /// Name of the resource, for display.
     pub fn name(&self) -> &str {
         &self.resource.name
     }
 
-    /// Waits until the current distributable thread has the resource, or its operation's limit has passed; dropping the guard
-    /// releases it, and is a scheduling point.
+    /// Waits until the current distributable thread owns the resource, or the deadline of its operation has
+    /// passed. Dropping the guard releases the resource, and is a scheduling point.
     ///
     /// # Errors
-    /// BAD_INV_ORDER: no distributable thread runs here, or the owner waits for what this thread has, so that both would wait for
-    /// ever. THREAD_CANCELLED, also while it waits. TIMEOUT: the limit of the operation has passed.
+    /// BAD_INV_ORDER: no distributable thread runs here, or the owner waits for a resource of this thread
+    /// (deadlock). THREAD_CANCELLED, also during the wait. TIMEOUT: the deadline of the operation has passed.
     ///
     /// ```
     /// use punctual_rtsched::RtScheduling;
@@ -110,8 +114,9 @@ impl ResourceManager {
         Ok(guard.expect("without a time-out it waits until it has it"))
     }
 
-    /// As [`lock`](Self::lock), for `max_wait` at most, with zero not at all; `None` where another thread has it to the end. The
-    /// CORBA operation counts in units of 100 ns; this one to the nanosecond, on the monotonic clock.
+    /// As [`lock`](Self::lock), but waits for at most `max_wait`, and not at all if that is zero; `None` if
+    /// another thread still owns the resource. The CORBA operation counts units of 100 ns; this one has a
+    /// resolution of one nanosecond, on the monotonic clock.
     ///
     /// # Errors
     /// As those of [`lock`](Self::lock).
@@ -135,7 +140,7 @@ impl ResourceManager {
         self.acquire(now() + max_wait)
     }
 
-    /// Which distributable thread has it.
+    /// The distributable thread that owns the resource.
     ///
     /// ```
     /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
@@ -176,13 +181,14 @@ impl Drop for Resource {
     }
 }
 
-/// The right to what a [`ResourceManager`] stands for; releases it when dropped. It stays on the thread of the system that locked.
+/// Ownership of a [`ResourceManager`]'s resource; releases it when dropped. It stays on the OS thread that
+/// locked.
 ///
 /// ```
 /// use punctual_rtsched::{ResourceGuard, ResourceManager, RtScheduling};
 /// use punctual_types::SystemException;
 ///
-/// /// Whoever calls it has the map.
+/// /// The caller owns the map.
 /// fn draw(_map: &ResourceGuard<'_>) {}
 ///
 /// fn redraw(map: &ResourceManager) -> Result<(), SystemException> {

@@ -1,3 +1,5 @@
+//! The handle of an endsystem.
+
 use std::sync::Arc;
 
 use punctual_orb::{Orb, OrbError};
@@ -16,10 +18,10 @@ use crate::{
     storage::RetainedStorage,
 };
 
-/// Real-time CORBA 1.2 at one endsystem: its scheduler, and the distributable threads that are here. Cheap to clone; clones are the
-/// same endsystem.
+/// Real-time CORBA 1.2 at one endsystem: its scheduler, and the distributable threads that are here. Clones
+/// are cheap and share the endsystem.
 ///
-/// One for a process, and in each of its ORBs: two would each let as many threads run as there are processors.
+/// A process has one, in all of its ORBs; two would each run as many threads as there are processors.
 ///
 /// ```
 /// use punctual_rtsched::{Mechanism, RtScheduling, SchedulingError};
@@ -54,21 +56,20 @@ impl RtScheduling {
         Current::new(&self.endsystem)
     }
 
-    /// `RTScheduler_Manager`: looks at the scheduler, and installs another one.
+    /// `RTScheduler_Manager`: inspects and replaces the scheduler.
     pub fn manager(&self) -> SchedulerManager<'_> {
         SchedulerManager::new(&self.endsystem)
     }
 
-    /// The local objects that `ORB::resolve_initial_references` knows by these names: `RTScheduler`, `RTScheduler_Current`,
-    /// `RTScheduler_Manager` (\[S4\]) or `RTSchedulerManager` (TAO). `None` for others.
+    /// Resolves the local objects of `ORB::resolve_initial_references`: `RTScheduler`, `RTScheduler_Current`,
+    /// `RTScheduler_Manager` (\[Gill 2004\]) or `RTSchedulerManager` (TAO). `None` for other names.
     ///
     /// ```
     /// use punctual_rtsched::{InitialReference, RtScheduling};
     ///
     /// let scheduling = RtScheduling::builder().build()?;
-    /// let Some(InitialReference::Scheduler(name)) = scheduling.resolve_initial_reference("RTScheduler") else {
-    ///     panic!("it is there");
-    /// };
+    /// let found = scheduling.resolve_initial_reference("RTScheduler");
+    /// let Some(InitialReference::Scheduler(name)) = found else { panic!("RTScheduler is known") };
     /// assert_eq!(name, "MIF");
     /// # Ok::<(), punctual_rtsched::BuildError>(())
     /// ```
@@ -81,7 +82,8 @@ impl RtScheduling {
         }
     }
 
-    /// The thread with this id, where it is known at this endsystem: it began here and has not ended, or visits.
+    /// Returns the thread with this id, if it is known at this endsystem: it began here and has not ended, or
+    /// has an activation here.
     ///
     /// ```
     /// use punctual_rtsched::{DistributableThreadState, RtScheduling};
@@ -101,7 +103,7 @@ impl RtScheduling {
         Some(DistributableThread::new(&self.endsystem, id))
     }
 
-    /// The distributable threads that are known here, in no order: to look at, not to schedule by. Allocates.
+    /// The distributable threads that are known here, unordered, for inspection only. Allocates.
     ///
     /// ```
     /// use punctual_rtsched::{RtScheduling, ThreadStatus};
@@ -119,13 +121,14 @@ impl RtScheduling {
         self.endsystem.dispatcher.inspect(|state| state.snapshot())
     }
 
-    /// Lets other hosts look for the distributable threads that are here, and cancel them: see [`remote`](crate::remote). It is for
-    /// the threads of all ORBs of this endsystem, and is reached through this one.
+    /// Lets other hosts locate and cancel the distributable threads of this endsystem: see
+    /// [`remote`](crate::remote). The control covers the threads of all ORBs of this endsystem, and is
+    /// reached through this ORB.
     ///
-    /// To be opened before the ORB makes the references that other hosts call: only those lead to it.
+    /// Open it before the ORB creates the references that other hosts call: only those contain its reference.
     ///
     /// # Errors
-    /// As making a thread pool and publishing an object; an ORB has one control.
+    /// As for creating a thread pool and publishing an object; an ORB has one control.
     ///
     /// ```
     /// use std::time::Duration;
@@ -141,7 +144,7 @@ impl RtScheduling {
     /// let current = scheduling.current();
     /// current.begin_scheduling_segment("track", SchedulingParameters::Importance { importance: 1 }, None)?;
     ///
-    /// // At another host, which got the id and the reference somehow:
+    /// // At another host, which has received the id and the reference:
     /// let (id, reference) = (current.id()?, control.reference().as_object().to_ior());
     /// let other = Orb::builder().build()?;
     /// let control: ThreadControlRef = other.resolve(&reference)?;
@@ -153,17 +156,18 @@ impl RtScheduling {
         ThreadControl::open(orb, self.endsystem.clone(), spec)
     }
 
-    /// `Scheduler::set_scheduling_parameter`: from now on one distributable thread at a time is in operations of the object, and
-    /// is scheduled by at least these parameters there: those of the most eligible thread that calls it. Set again, it gets other
-    /// parameters, for threads that come from then on.
+    /// `Scheduler::set_scheduling_parameter`: lets one distributable thread at a time execute operations of
+    /// the object, scheduled there by at least these parameters: those of the most eligible thread that calls
+    /// it. A second call sets other parameters for later threads.
     ///
-    /// As a [`ResourceManager`](crate::ResourceManager) that each request locks before the servant is called, and releases before
-    /// the reply is sent. A thread that is called back finds that it has it. Threads wait without a deadline, on the thread of the lane
-    /// that serves them, so the lane wants as many threads as there are callers. A request without a distributable thread has one for
-    /// as long as it lasts, with the endsystem's default parameters.
+    /// The object behaves as a [`ResourceManager`](crate::ResourceManager) that each request locks before the
+    /// servant is called, and releases before the reply is sent; the owner may call back. Threads wait
+    /// without a deadline, on the lane thread that serves them, so the lane needs as many threads as there
+    /// are callers. A request without a distributable thread gets one until it ends, with the endsystem's
+    /// default parameters.
     ///
     /// # Errors
-    /// The parameters are for another scheduler; BAD_PARAM: the reference has no profile that is known here.
+    /// The parameters are for another scheduler; BAD_PARAM: the reference has no known profile.
     pub fn set_scheduling_parameter(
         &self,
         object: &ObjectRef,
@@ -174,7 +178,7 @@ impl RtScheduling {
         Ok(self.endsystem.objects.set(dispatcher, object, parameters)?)
     }
 
-    /// How many distributable threads are known here.
+    /// Number of distributable threads that are known here.
     ///
     /// ```
     /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
@@ -185,7 +189,7 @@ impl RtScheduling {
         self.endsystem.dispatcher.inspect(|state| state.thread_count())
     }
 
-    /// What threads of other hosts have stored here and may come back for.
+    /// Storage of threads of other hosts that have left and may return.
     ///
     /// ```
     /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
@@ -196,7 +200,7 @@ impl RtScheduling {
         &self.endsystem.retained
     }
 
-    /// Now, by the clock that deadlines are points of: CLOCK_MONOTONIC.
+    /// Reads the clock of deadlines: CLOCK_MONOTONIC.
     ///
     /// ```
     /// use std::time::Duration;
@@ -210,14 +214,16 @@ impl RtScheduling {
         dispatcher::now()
     }
 
-    /// The newest decisions, the oldest first, as many as [`RtSchedulingBuilder::record_decisions`] keeps.
+    /// The newest decisions, the oldest first;
+    /// [`RtSchedulingBuilder::record_decisions`](crate::RtSchedulingBuilder::record_decisions) sets their
+    /// number.
     pub fn decisions(&self) -> Vec<Decision> {
         self.endsystem
             .dispatcher
             .inspect(|state| state.decisions().to_vec())
     }
 
-    /// Forgets the decisions up to here.
+    /// Removes all recorded decisions.
     ///
     /// ```
     /// let scheduling = punctual_rtsched::RtScheduling::builder().record_decisions(10).build()?;
@@ -232,7 +238,7 @@ impl RtScheduling {
     }
 }
 
-/// What [`RtScheduling::resolve_initial_reference`] finds.
+/// Result of [`RtScheduling::resolve_initial_reference`].
 ///
 /// ```
 /// use punctual_rtsched::{InitialReference, RtScheduling};
@@ -243,10 +249,10 @@ impl RtScheduling {
 /// # Ok::<(), punctual_rtsched::BuildError>(())
 /// ```
 pub enum InitialReference<'s> {
-    /// The scheduler that is installed, by its name: it belongs to the endsystem.
+    /// Name of the installed scheduler; the scheduler itself belongs to the endsystem.
     Scheduler(String),
-    /// Of the calling OS thread.
+    /// The current thread of the calling OS thread.
     Current(Current<'s>),
-    /// Installs schedulers.
+    /// The scheduler manager.
     Manager(SchedulerManager<'s>),
 }

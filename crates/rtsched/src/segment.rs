@@ -1,3 +1,5 @@
+//! Scheduling segments that end with their scopes.
+
 use std::{marker::PhantomData, sync::Arc};
 
 use punctual_sched::dynamic::SchedulingParameters;
@@ -9,8 +11,8 @@ use crate::{
     error::SchedulingError,
 };
 
-/// A scheduling segment that ends with its scope; from [`Current::segment`](crate::Current::segment). It stays on the thread of the
-/// system that began it.
+/// A scheduling segment that ends with its scope; from [`Current::segment`](crate::Current::segment). It
+/// stays on the OS thread that began it.
 ///
 /// ```
 /// use punctual_rtsched::{RtScheduling, Segment, SchedulingError};
@@ -31,15 +33,17 @@ pub struct Segment<'s> {
 }
 
 impl Segment<'_> {
-    /// Its name.
+    /// Name of the segment.
     pub fn name(&self) -> &str {
         self.name
     }
 
-    /// Gives it other parameters: `update_scheduling_segment`. For the innermost segment. A scheduling point.
+    /// Updates the parameters of the segment, which must be the innermost one: `update_scheduling_segment`. A
+    /// scheduling point.
     ///
     /// # Errors
-    /// As [`Current::update_scheduling_segment`](crate::Current::update_scheduling_segment): BAD_PARAM inside a nested segment.
+    /// As [`Current::update_scheduling_segment`](crate::Current::update_scheduling_segment): BAD_PARAM inside
+    /// a nested segment.
     pub fn update(&self, parameters: SchedulingParameters) -> Result<(), SchedulingError> {
         activations::update(self.endsystem, self.name, parameters, None)
     }

@@ -1,3 +1,5 @@
+//! Spawning distributable threads.
+
 use std::sync::Arc;
 
 use punctual_os::{Scheduling, ThreadSpec};
@@ -19,15 +21,16 @@ use crate::{
 /// use punctual_rtsched::SpawnSpec;
 /// use punctual_types::Priority;
 ///
-/// let spec = SpawnSpec { stack_bytes: 256 * 1024, base_priority: Some(Priority::new(1000)?), ..SpawnSpec::default() };
+/// let base_priority = Some(Priority::new(1000)?);
+/// let spec = SpawnSpec { stack_bytes: 256 * 1024, base_priority, ..SpawnSpec::default() };
 /// # Ok::<(), punctual_types::OutOfRange>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct SpawnSpec {
-    /// The size of its stack in bytes. Default 2 MiB.
+    /// Size of its stack in bytes. Default 2 MiB.
     pub stack_bytes: usize,
-    /// What it runs at while the mechanism lets it, mapped linearly over SCHED_FIFO. `None`, the default: the ordinary class. Where
-    /// the process has no right to it, the ordinary class as well.
+    /// Base priority, mapped linearly to SCHED_FIFO, for mechanisms that do not set one. `None`, the default,
+    /// selects the ordinary class, which also applies if the process may not use SCHED_FIFO.
     pub base_priority: Option<Priority>,
     /// Whether its stack is made resident before it starts. Default false.
     pub prefault: bool,
@@ -62,7 +65,7 @@ pub(crate) fn spawn(
     let id = endsystem.ids.next();
     let slot = endsystem.dispatcher.register(id, name)?;
     activations::record_spawned(id);
-    // Removes the thread again where its OS thread never runs.
+    // Removes the thread again if its OS thread never runs.
     let registration = scopeguard::guard((Arc::clone(endsystem), slot), |(endsystem, slot)| {
         endsystem.dispatcher.end(slot, 0);
     });
@@ -80,7 +83,7 @@ pub(crate) fn spawn(
                 opaque: OpaqueParameters::default(),
                 scoped: true,
             };
-            // On failure the thread was cancelled before it began, which nobody waits for.
+            // On failure, the thread was cancelled before it began; no caller waits for it.
             if let Ok(handle) = activations::begin_thread(&endsystem, id, slot, &segment) {
                 let _open = close_on_unwind(&endsystem, handle);
                 action();

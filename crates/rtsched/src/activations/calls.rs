@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{endsystem::Endsystem, error::Interrupted};
 
-/// Begins a two-way call; `sent`: the result of [`send`]. [`end_call`] ends it. In between, interceptors may make other calls.
+/// Begins a two-way call; `sent`: the result of [`send`]. [`end_call`] ends it. In between, interceptors may
+/// make other calls.
 pub(crate) fn begin_call(sent: Option<&CurrentThread>) {
     with(|context| {
         let caller = sent.and_then(|_| context.frames.last());
@@ -22,7 +23,8 @@ pub(crate) fn begin_call(sent: Option<&CurrentThread>) {
     });
 }
 
-/// Ends the innermost two-way call, and returns the head if the call took one. `cancelled`: the reply reports a cancellation.
+/// Ends the innermost two-way call, and returns the head if the call took one. `cancelled`: the reply reports
+/// a cancellation.
 pub(crate) fn end_call(endsystem: &Arc<Endsystem>, cancelled: bool) -> Result<(), Interrupted> {
     match with(|context| context.calls.pop()).flatten() {
         Some(activation) => receive(endsystem, activation, cancelled),
@@ -30,7 +32,8 @@ pub(crate) fn end_call(endsystem: &Arc<Endsystem>, cancelled: bool) -> Result<()
     }
 }
 
-/// Suspends the current thread, if any, before it polls for the reply to an asynchronous call, until it [`pass`](super::pass)es.
+/// Suspends the current thread, if any, before it polls for the reply to an asynchronous call, until it
+/// [`pass`](super::pass)es.
 pub(crate) fn poll(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
     let point = with(|context| {
         if context.current(endsystem).is_none() {
@@ -53,8 +56,8 @@ pub(crate) fn poll(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
     })
 }
 
-/// Sends the head of the current thread, if any, to `target`. Returns what the other host has to know: the work that remains, not what
-/// the segment began with.
+/// Sends the head of the current thread, if any, to `target`. Returns what the other host has to know: the
+/// work that remains, not what the segment began with.
 pub(crate) fn send(
     endsystem: &Arc<Endsystem>,
     target: ObjectRef,

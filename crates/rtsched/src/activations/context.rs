@@ -1,4 +1,5 @@
-//! The state of one OS thread: its activations, their segments, the requests that it serves, and the calls that it is in.
+//! The state of one OS thread: its activations, their segments, the requests that it serves, and the calls
+//! that it is in.
 
 use std::{
     cell::RefCell,
@@ -30,8 +31,8 @@ thread_local! {
 
 static ACTIVATIONS: AtomicU64 = AtomicU64::new(1);
 
-/// Accesses the context of the calling OS thread. It is never borrowed while the dispatcher makes the thread wait, or while code of
-/// the application runs.
+/// Accesses the context of the calling OS thread. It is never borrowed while the dispatcher makes the thread
+/// wait, or while code of the application runs.
 pub(super) fn with<R>(access: impl FnOnce(&mut Context) -> R) -> R {
     CONTEXT.with_borrow_mut(access)
 }
@@ -46,7 +47,8 @@ pub(super) struct Context {
     pub(super) deadlines: Vec<Time>,
     /// Requests that the OS thread serves, the innermost last.
     pub(super) requests: Vec<Request>,
-    /// Two-way calls that the OS thread is in, the innermost last; with the activation whose head each has taken.
+    /// Two-way calls that the OS thread is in, the innermost last; with the activation whose head each has
+    /// taken.
     pub(super) calls: Vec<Option<u64>>,
 }
 
@@ -71,8 +73,8 @@ pub(super) struct Frame {
     storage_before: Option<ThreadStorage>,
 }
 
-/// An activation of a distributable thread: the part that one OS thread runs, from the outermost segment, or the request that brought
-/// the thread, to its end.
+/// An activation of a distributable thread: the part that one OS thread runs, from the outermost segment, or
+/// the request that brought the thread, to its end.
 pub(super) struct Activation {
     pub(super) endsystem: Arc<Endsystem>,
     pub(super) slot: Slot,
@@ -92,7 +94,8 @@ pub(super) enum ActivationState {
     Paused,
     /// It has the head, which is not ready: it polls for the reply to an asynchronous call, or waits for it.
     Polling,
-    /// A call has taken the head away. `left_at`: processor time of the OS thread then, where a segment counts it.
+    /// A call has taken the head away. `left_at`: processor time of the OS thread then, where a segment
+    /// counts it.
     Calling { locus: Locus, left_at: Option<Duration> },
     /// It has seen its cancellation; it is not scheduled any more.
     Cancelled,
@@ -220,7 +223,8 @@ impl Context {
         number
     }
 
-    /// Remembers the state before a request. If it is `separate`, the deadlines of operations around it do not apply to it.
+    /// Remembers the state before a request. If it is `separate`, the deadlines of operations around it do
+    /// not apply to it.
     pub(super) fn push_request(&mut self, separate: bool) {
         let call_deadline = swap_call_limit(None);
         self.requests.push(Request {
@@ -271,7 +275,8 @@ impl Innermost<'_> {
         left_at
     }
 
-    /// Returns the head from the call. What the OS thread has done since then was not the work of these segments.
+    /// Returns the head from the call. What the OS thread has done since then was not the work of these
+    /// segments.
     pub(super) fn take_up(&mut self) -> Option<Locus> {
         let (mut locus, left_at) = self.activation.state.take_call()?;
         if let Some(left_at) = left_at {
@@ -317,7 +322,8 @@ impl Activation {
 }
 
 impl Frame {
-    /// Ends the frame. Where the thread ends, destructors of its stored values run here, with nothing borrowed or locked.
+    /// Ends the frame. Where the thread ends, destructors of its stored values run here, with nothing
+    /// borrowed or locked.
     fn end(self) {
         if let Some(activation) = self.activation {
             let endsystem = &activation.endsystem;

@@ -68,7 +68,8 @@ pub(crate) fn scheduling_point(
     })
 }
 
-/// Carries out an interruption at a scheduling point for the innermost activation; returns the exception that reports it.
+/// Carries out an interruption at a scheduling point for the innermost activation; returns the exception that
+/// reports it.
 pub(crate) fn interrupted_at_point(interrupted: Interrupted) -> SystemException {
     if interrupted == Interrupted::Cancelled {
         with(|context| {

@@ -32,8 +32,8 @@ pub(crate) struct Arrival<'a> {
     pub(crate) spawned: bool,
 }
 
-/// Begins a request on this OS thread; [`end_request`] ends it. If it is `separate`, it is not the current thread's own, and hides the
-/// activations of the OS thread.
+/// Begins a request on this OS thread; [`end_request`] ends it. If it is `separate`, it is not the current
+/// thread's own, and hides the activations of the OS thread.
 ///
 /// A thread that arrives with it is in a segment with the name of the operation.
 pub(crate) fn begin_request(
@@ -80,7 +80,8 @@ pub(crate) fn begin_request(
     })
 }
 
-/// Acquires the resource of the object that the innermost request is for, until the request ends. On failure, ends the request.
+/// Acquires the resource of the object that the innermost request is for, until the request ends. On failure,
+/// ends the request.
 pub(crate) fn use_resource(endsystem: &Arc<Endsystem>, resource: ResourceId) -> Result<(), SystemException> {
     let acquired = scheduling_point(endsystem).and_then(|(point, id)| {
         match endsystem.dispatcher.acquire(resource, point, Time::NEVER) {
@@ -104,8 +105,8 @@ pub(crate) fn use_resource(endsystem: &Arc<Endsystem>, resource: ResourceId) -> 
     }
 }
 
-/// Ends the innermost request, and everything that began in it; what was before it continues. Fails with THREAD_CANCELLED where the
-/// thread that arrived with the request has been cancelled.
+/// Ends the innermost request, and everything that began in it; what was before it continues. Fails with
+/// THREAD_CANCELLED where the thread that arrived with the request has been cancelled.
 pub(crate) fn end_request(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
     let Some(request) = with(|context| context.requests.pop()) else {
         return Ok(());

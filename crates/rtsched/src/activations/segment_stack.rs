@@ -7,7 +7,8 @@ use punctual_sched::dynamic::SchedulingParameters;
 
 use crate::wire::UnknownParameters;
 
-/// Segments of all activations on an OS thread. Only the first `depth` are open; the others keep the memory of their names.
+/// Segments of all activations on an OS thread. Only the first `depth` are open; the others keep the memory
+/// of their names.
 pub(super) struct SegmentStack {
     segments: Vec<OpenSegment>,
     depth: usize,

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::{error::Interrupted, storage::ThreadStorage};
 
-/// Entry of a distributable thread in the thread table, from its first activation at this host to the end of its last one.
+/// Entry of a distributable thread in the thread table, from its first activation at this host to the end of
+/// its last one.
 pub(crate) struct Entry {
     pub(crate) id: DistributableThreadId,
     pub(crate) name: ThreadName,
@@ -77,7 +78,8 @@ impl Entry {
         }
     }
 
-    /// Sets the parameters and the beginning of the segment, where that activation has the head; returns those before.
+    /// Sets the parameters and the beginning of the segment, where that activation has the head; returns
+    /// those before.
     pub(crate) fn replace_segment(&mut self, activation: u64, segment: Segment) -> Option<Segment> {
         let locus = self.locus_of(activation)?;
         let before = (locus.own, locus.began_at);

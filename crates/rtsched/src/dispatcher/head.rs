@@ -10,17 +10,17 @@ use super::os_thread::OsThread;
 /// State of the head of a distributable thread.
 ///
 /// ```text
-///            arrive            admit                 choose
-///   Away ────────────► Idle ──────────► Ready ──────────────────► Running
-///     ▲                │  ▲               │  ▲                      │  │
-///     └────────────────┘  │               │  └──────── preempt ─────┘  │
-///           leave         │          park ▼                            │
-///                         │             Parked ──── choose ──► Running │
-///                         └────────────── suspend ─────────────────────┘
+///           arrive          admit              choose
+///   Away ──────────► Idle ─────────► Ready ───────────────► Running
+///     ▲              │  ▲            │  ▲                    │  │
+///     └──── leave ───┘  │       park │  └───── preempt ──────┘  │
+///                       │            ▼                          │
+///                       │          Parked ──── choose ──► Running
+///                       └──────────── suspend (any ready state) ┘
 /// ```
 ///
-/// `Ready`, `Parked` and `Running` are states of [`Mechanism::ReadyQueue`](super::Mechanism::ReadyQueue). With the other mechanisms
-/// the kernel chooses, and a head that is ready is `Native`.
+/// `Ready`, `Parked` and `Running` are states of [`Mechanism::ReadyQueue`](super::Mechanism::ReadyQueue).
+/// With the other mechanisms the kernel chooses, and a head that is ready is `Native`.
 pub(crate) enum Head {
     /// At another host, or nowhere: not begun yet, or ended.
     Away,
@@ -28,7 +28,8 @@ pub(crate) enum Head {
     Idle(Locus),
     /// Ready and not chosen; its OS thread has not stopped: it runs until its next scheduling point.
     Ready(Locus),
-    /// Ready and not chosen; its OS thread waits at its gate. With the processor time that the segment had received by then.
+    /// Ready and not chosen; its OS thread waits at its gate. With the processor time that the segment had
+    /// received by then.
     Parked(Locus, Duration),
     /// Ready and chosen.
     Running(Locus),
@@ -93,7 +94,8 @@ impl Head {
         matches!(self, Self::Ready(_) | Self::Parked(..))
     }
 
-    /// Processor time that the present segment has received. One system call where the segment counts it and is not parked.
+    /// Processor time that the present segment has received. One system call where the segment counts it and
+    /// is not parked.
     pub(crate) fn received(&self) -> Duration {
         match self {
             Self::Away => Duration::ZERO,

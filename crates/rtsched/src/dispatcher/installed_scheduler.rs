@@ -16,7 +16,8 @@ use crate::notice;
 
 /// The scheduler in force: code of the application under the dispatcher's lock.
 ///
-/// A panic or an invalid decision is counted and reported once, and threads run in the order in which they became ready.
+/// A panic or an invalid decision is counted and reported once, and threads run in the order in which they
+/// became ready.
 pub(super) struct InstalledScheduler {
     scheduler: Checked<Box<dyn Scheduler>>,
     kind: ParameterKind,

@@ -15,26 +15,33 @@ use punctual_types::NativePriority;
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Mechanism {
-    /// Each thread runs at a native priority that follows the order of eligibilities, and the kernel chooses: one system call for
-    /// each change. Only for schedulers whose eligibility does not change with time (FP, TP, RMS, MIF). TP of \[Gill 2004\].
+    /// Each thread runs at a native priority that follows the order of eligibilities, and the kernel chooses:
+    /// one system call for each change. Only for schedulers whose eligibility does not change with time (FP,
+    /// TP, RMS, MIF). TP of \[Gill 2004\].
     ///
-    /// [`NativePriorities::levels`] bounds the number of levels; where more are needed at a time, neighbours share one and run in
-    /// order of arrival. Without the right to real-time scheduling, the kernel's normal scheduling applies; this is reported once.
+    /// [`NativePriorities::levels`] bounds the number of levels; where more are needed at a time, neighbours
+    /// share one and run in order of arrival. Without the right to real-time scheduling, the kernel's normal
+    /// scheduling applies; this is reported once.
     OsPriorities,
-    /// As many threads run as there are processors; each of the others waits for its turn. For all schedulers. MIF and MUF of
-    /// \[Gill 2004\]. [`Preemption`] selects what happens to a running thread that others pass.
+    /// As many threads run as there are processors; each of the others waits for its turn. For all
+    /// schedulers. MIF and MUF of \[Gill 2004\]. [`Preemption`] selects what happens to a running thread that
+    /// others pass.
     ///
     /// Others run while a thread calls another host, waits for the reply to an asynchronous call, sleeps by
-    /// [`Current::sleep_until`](crate::Current::sleep_until), or waits for a [`ResourceManager`](crate::ResourceManager). A thread that
-    /// waits by other means keeps its processor; so does one whose executor sleeps.
+    /// [`Current::sleep_until`](crate::Current::sleep_until), or waits for a
+    /// [`ResourceManager`](crate::ResourceManager). A thread that waits by other means keeps its processor;
+    /// so does one whose executor sleeps.
     #[default]
     ReadyQueue,
-    /// The kernel's SCHED_DEADLINE, with a reservation from the segment's parameters: `execution_time` in each `period`. Only for
-    /// EDF. The kernel admits or refuses each segment: NO_RESOURCES with minor code DEADLINE_NOT_ADMITTED.
+    /// The kernel's SCHED_DEADLINE, with a reservation from the segment's parameters: `execution_time` in
+    /// each `period`. Only for EDF. The kernel admits or refuses each segment: NO_RESOURCES with minor code
+    /// DEADLINE_NOT_ADMITTED.
     ///
-    /// The kernel refuses threads that are pinned to fewer than all CPUs of their root domain. Building or installing tries it and
-    /// fails with [`BuildError::KernelDeadlineRefused`](crate::BuildError::KernelDeadlineRefused), which states the remedies. It never
-    /// falls back silently, because a deadline that the kernel has not admitted is not guaranteed.
+    /// The kernel refuses threads that are pinned to fewer than all CPUs of their root domain. Building or
+    /// installing tries it and fails with
+    /// [`BuildError::KernelDeadlineRefused`](crate::BuildError::KernelDeadlineRefused), which states the
+    /// remedies. It never falls back silently, because a deadline that the kernel has not admitted is not
+    /// guaranteed.
     KernelDeadline,
 }
 
@@ -66,15 +73,18 @@ impl fmt::Display for Mechanism {
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Preemption {
-    /// It is moved to the inactive native priority, so that it takes no processor from a chosen thread, and waits at its next
-    /// scheduling point. Without the right to real-time scheduling this is `Cooperative`, which is reported once.
+    /// It is moved to the inactive native priority, so that it takes no processor from a chosen thread, and
+    /// waits at its next scheduling point. Without the right to real-time scheduling this is `Cooperative`,
+    /// which is reported once.
     #[default]
     Native,
-    /// It keeps its processor until its next scheduling point, as in the dispatching by condition variables of \[Gill 2004\] and Kokyu.
+    /// It keeps its processor until its next scheduling point, as in the dispatching by condition variables
+    /// of \[Gill 2004\] and Kokyu.
     Cooperative,
 }
 
-/// Native priorities (SCHED_FIFO, 1 to 99) that the mechanisms give to OS threads that run distributable threads.
+/// Native priorities (SCHED_FIFO, 1 to 99) that the mechanisms give to OS threads that run distributable
+/// threads.
 ///
 /// ```
 /// use punctual_rtsched::{NativePriorities, RtScheduling};
@@ -86,12 +96,12 @@ pub enum Preemption {
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NativePriorities {
-    /// The thread `rt-dispatch`, which carries out decisions that are due with time; it exists for schedulers without a fixed
-    /// eligibility. Default 90. Above `blocked`.
+    /// The thread `rt-dispatch`, which carries out decisions that are due with time; it exists for schedulers
+    /// without a fixed eligibility. Default 90. Above `blocked`.
     pub executive: NativePriority,
-    /// Threads that were chosen by [`Mechanism::ReadyQueue`] and then left the queue, by a call or to sleep: their wait ends at a
-    /// scheduling point, which must not wait for a processor. Default 80. Above `active`, as lanes should be whose requests bring
-    /// distributable threads.
+    /// Threads that were chosen by [`Mechanism::ReadyQueue`] and then left the queue, by a call or to sleep:
+    /// their wait ends at a scheduling point, which must not wait for a processor. Default 80. Above
+    /// `active`, as lanes should be whose requests bring distributable threads.
     pub blocked: NativePriority,
     /// Threads chosen by [`Mechanism::ReadyQueue`]. Default 70. Above `inactive`.
     pub active: NativePriority,

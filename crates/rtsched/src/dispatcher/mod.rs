@@ -1,7 +1,7 @@
 //! The dispatcher of an endsystem: which distributable threads run, and what their OS threads do.
 //!
-//! The functions here are the scheduling points. Each locks the [`State`], reports what has happened, carries out what the scheduler
-//! decides, and lets the calling OS thread continue or wait for its turn.
+//! The functions here are the scheduling points. Each locks the [`State`], reports what has happened, carries
+//! out what the scheduler decides, and lets the calling OS thread continue or wait for its turn.
 
 mod clock;
 mod decisions;
@@ -78,8 +78,8 @@ impl Dispatcher {
         self.state.lock().threads.register(id, name, Origin::Here)
     }
 
-    /// Registers an activation of a thread that arrived with a request of this peer. A thread that is known here must have left by a
-    /// call, and must not have been spawned by the request.
+    /// Registers an activation of a thread that arrived with a request of this peer. A thread that is known
+    /// here must have left by a call, and must not have been spawned by the request.
     pub(crate) fn register_arrival(
         &self,
         id: DistributableThreadId,
@@ -121,7 +121,8 @@ impl Dispatcher {
         drop(before);
     }
 
-    /// Places the head at an activation: the thread begins, arrives with a request, or returns from a call. Waits for its turn.
+    /// Places the head at an activation: the thread begins, arrives with a request, or returns from a call.
+    /// Waits for its turn.
     ///
     /// Another activation that still has the head loses it: its caller does not wait for it any more.
     pub(crate) fn arrive(&self, point: SchedulingPoint, locus: Locus) -> Result<(), Interrupted> {
@@ -166,7 +167,8 @@ impl Dispatcher {
         }
     }
 
-    /// A scheduling point without any other event; it ends a [`wait`](Self::wait). Waits for the turn of the thread.
+    /// A scheduling point without any other event; it ends a [`wait`](Self::wait). Waits for the turn of the
+    /// thread.
     pub(crate) fn pass(&self, point: SchedulingPoint) -> Result<(), Interrupted> {
         let mut state = self.state.lock();
         let now = now();
@@ -174,8 +176,8 @@ impl Dispatcher {
         self.proceed(state, point, wakes, now)
     }
 
-    /// Takes the head away by a call; [`come_back`](Self::come_back) returns it. A thread that others passed while it ran waits for its
-    /// turn first.
+    /// Takes the head away by a call; [`come_back`](Self::come_back) returns it. A thread that others passed
+    /// while it ran waits for its turn first.
     pub(crate) fn leave(&self, point: SchedulingPoint, target: ObjectRef) -> Result<Locus, Interrupted> {
         let mut state = self.state.lock();
         if state.threads[point.slot].head.is_passed() {
@@ -204,7 +206,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Ends an activation and restores the scheduling of its OS thread. After the last activation, returns what remains of the thread.
+    /// Ends an activation and restores the scheduling of its OS thread. After the last activation, returns
+    /// what remains of the thread.
     pub(crate) fn end(&self, slot: Slot, activation: u64) -> Option<Departure> {
         let mut state = self.state.lock();
         let now = now();
@@ -298,8 +301,8 @@ impl Dispatcher {
         }
     }
 
-    /// Carries out an interruption: a cancelled activation is not scheduled any more, and one whose operation is late continues to end
-    /// that operation, its turn or not.
+    /// Carries out an interruption: a cancelled activation is not scheduled any more, and one whose operation
+    /// is late continues to end that operation, its turn or not.
     fn interrupt(
         &self,
         mut state: PiMutexGuard<'_, State>,

@@ -67,9 +67,9 @@ impl NativeControl {
 
     /// As [`set_priority`](Self::set_priority), where the OS thread may be the caller.
     ///
-    /// A caller that lowers itself does so after it has released the lock. Otherwise threads that go first would wait for that; and
-    /// an owner that lowers itself loses the priority inherited from present waiters (observed with Linux 6.18), so that they would
-    /// wait for all threads in between.
+    /// A caller that lowers itself does so after it has released the lock. Otherwise threads that go first
+    /// would wait for that; and an owner that lowers itself loses the priority inherited from present waiters
+    /// (observed with Linux 6.18), so that they would wait for all threads in between.
     pub(super) fn move_to(&mut self, thread: &mut OsThread, priority: NativePriority, is_caller: bool) {
         if is_caller
             && !self.denied

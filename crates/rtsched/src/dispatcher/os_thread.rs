@@ -87,8 +87,8 @@ impl OsThread {
         }
     }
 
-    /// Decides on a lower priority for the calling OS thread, which applies it after the dispatcher's lock has been released.
-    /// `None`: the priority is not lower than its present one.
+    /// Decides on a lower priority for the calling OS thread, which applies it after the dispatcher's lock
+    /// has been released. `None`: the priority is not lower than its present one.
     pub(super) fn demote_later(&mut self, priority: NativePriority) -> Option<PendingDemotion> {
         let own = self.own();
         let is_lower = match self.native {
@@ -108,8 +108,8 @@ impl OsThread {
         })
     }
 
-    /// Reserves processor time in the kernel according to the parameters. Late work gets the shortest deadline that the kernel
-    /// accepts, because being late is no reason to refuse what remains.
+    /// Reserves processor time in the kernel according to the parameters. Late work gets the shortest
+    /// deadline that the kernel accepts, because being late is no reason to refuse what remains.
     pub(super) fn reserve(
         &mut self,
         parameters: &SchedulingParameters,
@@ -166,8 +166,9 @@ impl PendingDemotion {
     /// In place of a priority: a reservation, which must stay.
     const RESERVATION: i16 = -1;
 
-    /// Applies the priority that was decided last: others may have decided on another one since then, under the lock, and system
-    /// calls are not ordered. A reservation made in between is lost until the next segment.
+    /// Applies the priority that was decided last: others may have decided on another one since then, under
+    /// the lock, and system calls are not ordered. A reservation made in between is lost until the next
+    /// segment.
     pub(super) fn apply(self) {
         let mut wanted = self.wanted.load(Ordering::Relaxed);
         loop {

@@ -6,9 +6,10 @@ use punctual_types::NativePriority;
 
 /// Native priorities for eligibilities: [`Mechanism::OsPriorities`](super::Mechanism::OsPriorities).
 ///
-/// A new eligibility gets the middle of the gap between its neighbours, so that the others keep their priorities. Without a gap, all
-/// are spread anew. With more eligibilities than priorities, a new one shares the level of the next lower one until it changes. A
-/// decision takes O(log n) comparisons in at most 99 levels, and no allocation.
+/// A new eligibility gets the middle of the gap between its neighbours, so that the others keep their
+/// priorities. Without a gap, all are spread anew. With more eligibilities than priorities, a new one shares
+/// the level of the next lower one until it changes. A decision takes O(log n) comparisons in at most 99
+/// levels, and no allocation.
 pub(super) struct PriorityLevels {
     range: RangeInclusive<i16>,
     /// Sorted by eligibility; priorities rise strictly.

@@ -105,8 +105,8 @@ fn protocol(ceiling: Option<SchedulingParameters>, scheduler: &InstalledSchedule
     }
 }
 
-/// A scheduler whose comparisons do not panic, because a panic would leave a decision about resources incomplete. After a panic, claims
-/// are equal: first come, first served.
+/// A scheduler whose comparisons do not panic, because a panic would leave a decision about resources
+/// incomplete. After a panic, claims are equal: first come, first served.
 struct Contained<'s>(&'s mut dyn Scheduler);
 
 impl Scheduler for Contained<'_> {

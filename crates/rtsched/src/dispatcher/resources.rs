@@ -1,7 +1,7 @@
 //! Acquiring and releasing resources of distributable threads.
 //!
-//! A thread that waits for a resource is not ready: others run meanwhile. It waits at its own gate, as for its turn, and is woken
-//! by the release, by its cancellation, or by its deadline.
+//! A thread that waits for a resource is not ready: others run meanwhile. It waits at its own gate, as for
+//! its turn, and is woken by the release, by its cancellation, or by its deadline.
 
 use std::sync::Arc;
 
@@ -48,8 +48,8 @@ impl Dispatcher {
         Some(state.threads[owner].id)
     }
 
-    /// Acquires the resource for the thread at a scheduling point, by `until` at the latest; returns whether the thread has it. The
-    /// owner acquires it once more.
+    /// Acquires the resource for the thread at a scheduling point, by `until` at the latest; returns whether
+    /// the thread has it. The owner acquires it once more.
     pub(crate) fn acquire(
         &self,
         resource: ResourceId,
@@ -100,7 +100,8 @@ impl Dispatcher {
             let mut state = self.state.lock();
             let (now, mut wakes) = (now(), WakeList::default());
             let Some(locus) = state.threads[slot].locus_of(point.activation) else {
-                // Another activation has the head, and what was handed to it: the thread may wait there for something else.
+                // Another activation has the head, and what was handed to it: the thread may wait there for
+                // something else.
                 return Err(self.interrupt(state, point, Interrupted::Cancelled, wakes, now));
             };
             if locus.handed.take().is_some() {
@@ -126,8 +127,9 @@ impl Dispatcher {
         }
     }
 
-    /// Releases the resource once; after the last acquisition, the first waiter owns it. A scheduling point: the thread loses what it
-    /// inherited. With an id, nothing happens where the slot belongs to another thread by now.
+    /// Releases the resource once; after the last acquisition, the first waiter owns it. A scheduling point:
+    /// the thread loses what it inherited. With an id, nothing happens where the slot belongs to another
+    /// thread by now.
     pub(crate) fn release(
         &self,
         resource: ResourceId,
@@ -197,7 +199,8 @@ mod tests {
         }
     }
 
-    /// An activation that its caller has abandoned waits for a resource that the caller then waits for itself.
+    /// An activation that its caller has abandoned waits for a resource that the caller then waits for
+    /// itself.
     #[test]
     fn an_abandoned_activation_does_not_end_the_wait_of_the_next_one() {
         let settings = Settings {

@@ -35,7 +35,8 @@ pub(crate) struct Departure {
 pub(crate) enum Outcome {
     /// It has ended, on an OS thread of the application.
     Ended,
-    /// It has ended, on an OS thread that serves others, too: it came with a oneway request, or was cancelled.
+    /// It has ended, on an OS thread that serves others, too: it came with a oneway request, or was
+    /// cancelled.
     EndedOnLane,
     /// It is at another host.
     MayReturn,

@@ -63,8 +63,9 @@ impl Dispatcher {
             let due = state.scheduler.reconsider_at.unwrap_or(Time::NEVER);
             if due <= now {
                 let wakes = state.reschedule(None, now);
-                // The chosen thread must get processor time in between, however long a decision takes. Otherwise a decision that
-                // waits for processor time of that thread is due again and again, and this thread takes the whole processor.
+                // The chosen thread must get processor time in between, however long a decision takes.
+                // Otherwise a decision that waits for processor time of that thread is due again and again,
+                // and this thread takes the whole processor.
                 let earliest = self::now() + LEAST_INTERVAL;
                 let again = &mut state.scheduler.reconsider_at;
                 *again = again.map(|again| again.max(earliest));

@@ -1,15 +1,18 @@
+//! Which peers may locate and cancel distributable threads.
+
 use punctual_orb::Peers;
 use punctual_transport::Peer;
 
-/// Which peers an endsystem's control lets look for distributable threads, and cancel them.
+/// Policy of an endsystem's control: the peers that may locate and cancel its distributable threads.
 ///
-/// What a peer is comes from its connection, as for accepted priorities. Others are refused with NO_PERMISSION.
+/// The connection determines the peer, as for accepted priorities. Other peers are refused with
+/// NO_PERMISSION.
 ///
 /// ```
 /// use punctual_orb::Peers;
 /// use punctual_rtsched::remote::CancellationPolicy;
 ///
-/// // As by default, and the machine room besides.
+/// // The default, and the machine room.
 /// let policy = CancellationPolicy::default().allow(Peers::network("192.168.7.0".parse()?, 24));
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
@@ -19,8 +22,8 @@ pub struct CancellationPolicy {
     callers: bool,
 }
 
-/// Processes of the same host may, and the hosts whose calls have brought the thread here: who calls an operation may take the call
-/// back. Whoever has its id may ask them.
+/// Permits processes of the same host, and the hosts whose calls brought the thread here, because a caller
+/// may withdraw its call. Any process that has the id can ask those hosts.
 impl Default for CancellationPolicy {
     fn default() -> Self {
         Self {
@@ -31,7 +34,7 @@ impl Default for CancellationPolicy {
 }
 
 impl CancellationPolicy {
-    /// Nobody may.
+    /// Permits no peer.
     pub fn nobody() -> Self {
         Self {
             allowed: Vec::new(),
@@ -39,19 +42,19 @@ impl CancellationPolicy {
         }
     }
 
-    /// These may as well, for all threads.
+    /// Permits these peers as well, for all threads.
     pub fn allow(mut self, peers: Peers) -> Self {
         self.allowed.push(peers);
         self
     }
 
-    /// Whether the hosts may whose calls have brought a thread here, for that thread. Default: yes.
+    /// Sets whether hosts whose calls brought a thread here are permitted, for that thread. Default: yes.
     pub fn callers(mut self, allowed: bool) -> Self {
         self.callers = allowed;
         self
     }
 
-    /// `called` says whether a call from there has brought the thread here.
+    /// Checks a peer. `called`: whether a call of that peer brought the thread here.
     pub(super) fn allows(&self, peer: Peer, called: impl FnOnce() -> bool) -> bool {
         self.allowed.iter().any(|peers| peers.include(peer)) || self.callers && called()
     }

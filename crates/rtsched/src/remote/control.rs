@@ -1,3 +1,5 @@
+//! The control of an endsystem: the object that other hosts query.
+
 use std::{sync::Arc, time::Duration};
 
 use punctual_orb::{LaneSpec, Orb, OrbError, PriorityModel};
@@ -6,11 +8,11 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 
 use super::{
     CancellationPolicy, LocalThreads, ThreadControlRef, Whereabouts, control_reference,
-    search::{MOST_HOSTS, follow},
-    thread_control::{Answers, Question},
+    search::{MAX_HOSTS, follow},
+    thread_control::{Control, Query},
 };
 
-/// How an endsystem answers others that look for its distributable threads or cancel them.
+/// Configuration of an endsystem's control.
 ///
 /// ```
 /// use std::time::Duration;
@@ -21,52 +23,52 @@ use super::{
 ///
 /// let spec = ThreadControlSpec::default()
 ///     .lane(LaneSpec::new(Priority::new(30_000)?).threads(4))
-///     .longest(Duration::from_millis(200))
+///     .max_query_time(Duration::from_millis(200))
 ///     .policy(CancellationPolicy::default().allow(Peers::network("10.1.0.0".parse()?, 16)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct ThreadControlSpec {
     lane: LaneSpec,
-    longest: Duration,
+    max_query_time: Duration,
     policy: CancellationPolicy,
 }
 
-/// Its lane's priority unless it says another one: above all others, because a cancellation that waits for the work that it is to
-/// end is none.
+/// Two threads at the highest priority, because a cancellation must not wait for the work that it is to end.
 impl Default for ThreadControlSpec {
     fn default() -> Self {
         Self {
             lane: LaneSpec::new(Priority::MAX).threads(2),
-            longest: Duration::from_secs(1),
+            max_query_time: Duration::from_secs(1),
             policy: CancellationPolicy::default(),
         }
     }
 }
 
 impl ThreadControlSpec {
-    /// The lane that answers: its threads, and nobody else's. Default: two threads at the highest priority.
+    /// Sets the lane of the control, whose threads serve nothing else. Default: two threads at the highest
+    /// priority.
     ///
-    /// A thread that asks on is busy until the answer comes; the others answer meanwhile.
+    /// A thread that queries another host is busy until the reply arrives; the others continue to serve.
     pub fn lane(mut self, lane: LaneSpec) -> Self {
         self.lane = lane;
         self
     }
 
-    /// How long an answer may take, whatever who asks allows. Default 1 s.
-    pub fn longest(mut self, longest: Duration) -> Self {
-        self.longest = longest;
+    /// Sets the maximum duration of a query, whatever timeout the peer allows. Default 1 s.
+    pub fn max_query_time(mut self, max_query_time: Duration) -> Self {
+        self.max_query_time = max_query_time;
         self
     }
 
-    /// Who is answered. Default: [`CancellationPolicy::default`].
+    /// Sets which peers are permitted. Default: [`CancellationPolicy::default`].
     pub fn policy(mut self, policy: CancellationPolicy) -> Self {
         self.policy = policy;
         self
     }
 }
 
-/// The control of an endsystem at one of its ORBs. It answers until the ORB is shut down.
+/// The control of an endsystem at one of its ORBs. It serves until the ORB is shut down.
 ///
 /// ```
 /// use punctual_orb::Orb;
@@ -85,11 +87,11 @@ pub struct ThreadControl {
     url: String,
 }
 
-/// The key that the control is published under, and the name of its adapter.
+/// Key of the control, and name of its adapter.
 const NAME: &str = "RTScheduling";
 
 impl ThreadControl {
-    /// Starts answering, and tells all references so that the ORB makes from now on.
+    /// Activates the control, and adds its reference to all references that the ORB creates from now on.
     pub(crate) fn open(
         orb: &Orb,
         threads: Arc<dyn LocalThreads>,
@@ -103,7 +105,7 @@ impl ThreadControl {
             .build()?;
         let reference: ThreadControlRef = adapter.activate(Servant {
             threads,
-            longest: spec.longest,
+            max_query_time: spec.max_query_time,
             policy: spec.policy,
         })?;
         orb.add_ior_component(control_reference::component(&reference));
@@ -111,12 +113,13 @@ impl ThreadControl {
         Ok(Self { reference, url })
     }
 
-    /// For others: [`RemoteThread::find`](super::RemoteThread::find). As text: `reference().as_object().to_ior()`.
+    /// Reference for other hosts: [`RemoteThread::find`](super::RemoteThread::find). As text:
+    /// `reference().as_object().to_ior()`.
     pub fn reference(&self) -> &ThreadControlRef {
         &self.reference
     }
 
-    /// `corbaloc:iiop:1.2@HOST:PORT/RTScheduling`. Who resolves it asks the ORB's default lane, so some thread has to be in
+    /// `corbaloc:iiop:1.2@HOST:PORT/RTScheduling`. The ORB's default lane resolves it, so a thread must be in
     /// [`Orb::run`].
     pub fn url(&self) -> &str {
         &self.url
@@ -125,25 +128,25 @@ impl ThreadControl {
 
 struct Servant {
     threads: Arc<dyn LocalThreads>,
-    longest: Duration,
+    max_query_time: Duration,
     policy: CancellationPolicy,
 }
 
-impl Answers for Servant {
-    /// Whether a thread is known here is told to those only who may ask for it.
-    fn answer(&self, asker: Option<Peer>, question: &Question) -> Result<Whereabouts, SystemException> {
-        if let Some(peer) = asker
+impl Control for Servant {
+    /// Only permitted peers learn whether a thread is known here.
+    fn query(&self, peer: Option<Peer>, query: &Query) -> Result<Whereabouts, SystemException> {
+        if let Some(peer) = peer
             && !self
                 .policy
-                .allows(peer, || self.threads.was_called_by(question.id, peer))
+                .allows(peer, || self.threads.was_called_by(query.id, peer))
         {
             let (kind, minor) = (SystemExceptionKind::NoPermission, Minor::CONTROL_REFUSED);
             return Err(SystemException::new(kind, minor, Completion::No));
         }
-        let bounded = Question {
-            hosts: question.hosts.min(MOST_HOSTS),
-            within: question.within.min(self.longest),
-            ..*question
+        let bounded = Query {
+            hosts: query.hosts.min(MAX_HOSTS),
+            timeout: query.timeout.min(self.max_query_time),
+            ..*query
         };
         follow(&*self.threads, &bounded)
     }

@@ -8,10 +8,11 @@ use punctual_stub::{Interface, ObjectRef};
 
 use super::thread_control::ThreadControlRef;
 
-/// Our component in the profiles of all protocols: an encapsulation of the control's IOR. Not registered with the OMG.
+/// Our component in profiles of all protocols: an encapsulation of the control's IOR. Not registered with the
+/// OMG.
 const TAG_THREAD_CONTROL: u32 = PUNCTUAL_ORB_TYPE + 2;
 
-/// The component for references to objects of the endsystem that has this control.
+/// Returns the component for references to objects of the endsystem with this control.
 pub(super) fn component(control: &ThreadControlRef) -> TaggedComponent {
     let mut data = Vec::new();
     let mut encoder = Encoder::new(&mut data, Endian::NATIVE);
@@ -27,8 +28,8 @@ pub(super) fn component(control: &ThreadControlRef) -> TaggedComponent {
 }
 
 impl ThreadControlRef {
-    /// The control of the endsystem that an object is at, where its reference says it, or the one that it has been forwarded to.
-    /// Nothing is asked.
+    /// Returns the control of the endsystem of an object, if its reference, or the one that it was forwarded
+    /// to, contains it. Makes no call.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -62,7 +63,7 @@ impl ThreadControlRef {
     }
 }
 
-/// Of profiles whose form we know.
+/// Decodes the components of known profiles.
 fn components(profile: &TaggedProfile) -> Option<Vec<TaggedComponent>> {
     match profile.tag {
         TAG_INTERNET_IOP => IiopProfile::decode(profile)

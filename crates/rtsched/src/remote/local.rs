@@ -1,3 +1,5 @@
+//! Queries of the dispatcher by the control.
+
 use punctual_transport::Peer;
 use punctual_types::DistributableThreadId;
 
@@ -5,7 +7,7 @@ use super::{Local, LocalThreads};
 use crate::endsystem::Endsystem;
 
 impl LocalThreads for Endsystem {
-    fn look(&self, id: DistributableThreadId) -> Option<Local> {
+    fn find(&self, id: DistributableThreadId) -> Option<Local> {
         self.dispatcher.inspect_thread(id, |entry| Local {
             cancelled: entry.cancelled,
             calls: entry.called_object().cloned(),
@@ -21,6 +23,6 @@ impl LocalThreads for Endsystem {
 
     fn cancel(&self, id: DistributableThreadId) -> Option<Local> {
         self.dispatcher.cancel(id).ok()?;
-        self.look(id)
+        self.find(id)
     }
 }

@@ -1,26 +1,25 @@
+//! Searches along the calls of a distributable thread.
+
 use std::time::{Duration, Instant};
 
 use punctual_os::clock;
 use punctual_types::{DistributableThreadId, Minor, SystemException};
 
-use super::{LocalThreads, Place, ThreadControlRef, Whereabouts, thread_control::Question};
+use super::{LocalThreads, Place, ThreadControlRef, Whereabouts, thread_control::Query};
 use crate::error::unknown_thread;
 
-/// How many hosts a search goes on to.
-pub(super) const MOST_HOSTS: u8 = 16;
+/// Maximum number of further hosts in a search.
+pub(super) const MAX_HOSTS: u8 = 16;
 
-/// Follows the thread from this endsystem, once.
+/// Follows the calls of the thread from this endsystem once.
 ///
-/// Fails with OBJECT_NOT_EXIST where it is not known here; nothing else fails.
-pub(super) fn follow(
-    threads: &dyn LocalThreads,
-    question: &Question,
-) -> Result<Whereabouts, SystemException> {
-    let until = in_time(question.within);
-    let here = if question.cancels {
-        threads.cancel(question.id)
+/// Fails only with OBJECT_NOT_EXIST, if the thread is unknown here.
+pub(super) fn follow(threads: &dyn LocalThreads, query: &Query) -> Result<Whereabouts, SystemException> {
+    let deadline = after(query.timeout);
+    let here = if query.cancels {
+        threads.cancel(query.id)
     } else {
-        threads.look(question.id)
+        threads.find(query.id)
     };
     let here = here.ok_or_else(unknown_thread)?;
     let known = |place| Whereabouts {
@@ -31,55 +30,55 @@ pub(super) fn follow(
     let Some(next) = here.calls else {
         return Ok(known(Place::AtHead));
     };
-    let (Some(control), Some(hosts)) = (ThreadControlRef::of(&next), question.hosts.checked_sub(1)) else {
+    let (Some(control), Some(hosts)) = (ThreadControlRef::of(&next), query.hosts.checked_sub(1)) else {
         return Ok(known(Place::OutOfReach));
     };
-    let within = until.saturating_duration_since(Instant::now());
-    if within.is_zero() {
+    let timeout = deadline.saturating_duration_since(Instant::now());
+    if timeout.is_zero() {
         return Ok(known(Place::OutOfReach));
     }
     Ok(
-        match control.ask(&Question {
+        match control.query(&Query {
             hosts,
-            within,
-            ..*question
+            timeout,
+            ..*query
         }) {
             Ok(further) => Whereabouts {
                 hosts: further.hosts.saturating_add(1),
                 ..further
             },
-            // Its request is not there yet, or it has returned meanwhile.
+            // The request has not arrived yet, or has returned meanwhile.
             Err(exception) if exception.minor == Minor::DISTRIBUTABLE_THREAD_UNKNOWN => known(Place::Moving),
             Err(_) => known(Place::OutOfReach),
         },
     )
 }
 
-/// Follows the thread by `step` until it does not move any more, or the time is up.
-pub(super) fn pursue(
-    within: Duration,
+/// Repeats `step` until the thread does not move any more, or the timeout has expired.
+pub(super) fn repeat_while_moving(
+    timeout: Duration,
     mut step: impl FnMut(Duration) -> Result<Whereabouts, SystemException>,
 ) -> Result<Whereabouts, SystemException> {
     const FIRST_PAUSE: Duration = Duration::from_millis(1);
     const LONGEST_PAUSE: Duration = Duration::from_millis(20);
-    let until = in_time(within);
+    let deadline = after(timeout);
     let mut pause = FIRST_PAUSE;
     let mut moving = None;
     loop {
-        let step = step(until.saturating_duration_since(Instant::now()));
-        let is_answered = match &step {
+        let step = step(deadline.saturating_duration_since(Instant::now()));
+        let is_conclusive = match &step {
             Ok(found) => found.place != Place::OutOfReach,
             Err(exception) => exception.minor == Minor::DISTRIBUTABLE_THREAD_UNKNOWN,
         };
         if let Some(before) = moving
-            && !is_answered
-            && Instant::now() >= until
+            && !is_conclusive
+            && Instant::now() >= deadline
         {
-            // There was no time for an answer; the one before still says that it is within reach.
+            // No time was left for a reply; the previous one still shows that the thread is within reach.
             return Ok(before);
         }
         let found = step?;
-        if found.place != Place::Moving || Instant::now() + pause >= until {
+        if found.place != Place::Moving || Instant::now() + pause >= deadline {
             return Ok(found);
         }
         moving = Some(found);
@@ -88,28 +87,28 @@ pub(super) fn pursue(
     }
 }
 
-/// Looks a thread up that is known here, or cancels it: [`follow`], and again while it moves.
+/// Locates a thread that is known here, or cancels it: repeats [`follow`] while the thread moves.
 pub(crate) fn search(
     threads: &dyn LocalThreads,
     id: DistributableThreadId,
     cancels: bool,
-    within: Duration,
+    timeout: Duration,
 ) -> Result<Whereabouts, SystemException> {
-    pursue(within, |within| {
-        let hosts = MOST_HOSTS;
+    repeat_while_moving(timeout, |timeout| {
+        let hosts = MAX_HOSTS;
         follow(
             threads,
-            &Question {
+            &Query {
                 id,
                 cancels,
                 hosts,
-                within,
+                timeout,
             },
         )
     })
 }
 
-/// A distributable thread that need not have been at this host: found through the control of one where it is known.
+/// A distributable thread of any host, found through the control of a host where it is known.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -120,14 +119,14 @@ pub(crate) fn search(
 /// use punctual_stub::Interface;
 /// use punctual_types::{DistributableThreadId, SystemException};
 ///
-/// /// Ends a thread that is believed to be at the host of an object, or behind it.
+/// /// Cancels a thread that is expected at the host of an object, or behind it.
 /// fn stop(id: DistributableThreadId, somewhere: &DoublerRef) -> Result<bool, SystemException> {
 ///     let Some(control) = ThreadControlRef::of(somewhere.as_object()) else {
 ///         return Ok(false);
 ///     };
-///     let patience = Duration::from_millis(200);
-///     let thread = RemoteThread::find(id, &[control], patience)?;
-///     Ok(thread.cancel(patience)?.place == Place::AtHead)
+///     let timeout = Duration::from_millis(200);
+///     let thread = RemoteThread::find(id, &[control], timeout)?;
+///     Ok(thread.cancel(timeout)?.place == Place::AtHead)
 /// }
 /// ```
 #[derive(Clone, Debug)]
@@ -137,24 +136,25 @@ pub struct RemoteThread {
 }
 
 impl RemoteThread {
-    /// Asks these controls one after the other for a thread of this id; the first that knows it is kept. `within` is for all.
+    /// Queries these controls one after the other for a thread of this id, and keeps the first that knows it.
+    /// `timeout` is for all.
     ///
     /// # Errors
-    /// OBJECT_NOT_EXIST where none of them knows it: it has ended, or was never there. Where one could not be asked, what came of
-    /// that: NO_PERMISSION, TRANSIENT, TIMEOUT.
+    /// OBJECT_NOT_EXIST if none of them knows the thread: it has ended, or never was there. If a query
+    /// failed, its exception: NO_PERMISSION, TRANSIENT, TIMEOUT.
     pub fn find(
         id: DistributableThreadId,
         controls: &[ThreadControlRef],
-        within: Duration,
+        timeout: Duration,
     ) -> Result<Self, SystemException> {
-        let until = in_time(within);
+        let deadline = after(timeout);
         let mut failure = unknown_thread();
         for control in controls {
             let thread = Self {
                 id,
                 control: control.clone(),
             };
-            match thread.ask(false, until.saturating_duration_since(Instant::now())) {
+            match thread.query(false, deadline.saturating_duration_since(Instant::now())) {
                 Ok(_) => return Ok(thread),
                 Err(exception) if exception.minor == Minor::DISTRIBUTABLE_THREAD_UNKNOWN => {}
                 Err(exception) => failure = exception,
@@ -163,40 +163,40 @@ impl RemoteThread {
         Err(failure)
     }
 
-    /// Its id.
+    /// Id of the thread.
     pub fn id(&self) -> DistributableThreadId {
         self.id
     }
 
-    /// Where it is now. Returns after `within`, at the latest.
+    /// Locates the thread. Returns after `timeout` at the latest.
     ///
     /// # Errors
-    /// As [`Self::find`], for the control that knew it.
-    pub fn whereabouts(&self, within: Duration) -> Result<Whereabouts, SystemException> {
-        pursue(within, |within| self.ask(false, within))
+    /// As [`Self::find`], for that control.
+    pub fn whereabouts(&self, timeout: Duration) -> Result<Whereabouts, SystemException> {
+        repeat_while_moving(timeout, |timeout| self.query(false, timeout))
     }
 
-    /// Cancels it. Hosts that the search reaches mark it; where that is not [`Place::AtHead`], it runs on until it comes to one of
-    /// them. Returns after `within`, at the latest.
+    /// Cancels the thread. Hosts that the search reaches mark it; if the result is not [`Place::AtHead`], the
+    /// thread continues until it arrives at one of them. Returns after `timeout` at the latest.
     ///
     /// # Errors
-    /// As [`Self::find`], for the control that knew it.
-    pub fn cancel(&self, within: Duration) -> Result<Whereabouts, SystemException> {
-        pursue(within, |within| self.ask(true, within))
+    /// As [`Self::find`], for that control.
+    pub fn cancel(&self, timeout: Duration) -> Result<Whereabouts, SystemException> {
+        repeat_while_moving(timeout, |timeout| self.query(true, timeout))
     }
 
-    fn ask(&self, cancels: bool, within: Duration) -> Result<Whereabouts, SystemException> {
-        self.control.ask(&Question {
+    fn query(&self, cancels: bool, timeout: Duration) -> Result<Whereabouts, SystemException> {
+        self.control.query(&Query {
             id: self.id,
             cancels,
-            hosts: MOST_HOSTS,
-            within,
+            hosts: MAX_HOSTS,
+            timeout,
         })
     }
 }
 
-/// After so much time; a hundred years are as good as for ever.
-fn in_time(within: Duration) -> Instant {
+/// Returns the point in time after a duration; at most a hundred years.
+fn after(timeout: Duration) -> Instant {
     const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
-    Instant::now() + within.min(FOR_EVER)
+    Instant::now() + timeout.min(FOR_EVER)
 }

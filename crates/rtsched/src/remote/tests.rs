@@ -17,7 +17,7 @@ use punctual_types::{Completion, DistributableThreadId, Minor, SystemException, 
 use super::{
     CancellationPolicy, Local, LocalThreads, Place, RemoteThread, ThreadControl, ThreadControlRef,
     ThreadControlSpec, Whereabouts,
-    search::{pursue, search},
+    search::{repeat_while_moving, search},
 };
 
 const ID: DistributableThreadId = DistributableThreadId(77);
@@ -32,7 +32,7 @@ struct Table {
 }
 
 impl LocalThreads for Table {
-    fn look(&self, id: DistributableThreadId) -> Option<Local> {
+    fn find(&self, id: DistributableThreadId) -> Option<Local> {
         *self.looked.lock() += 1;
         let threads = self.threads.lock();
         let (cancelled, calls) = threads.get(&id)?.clone();
@@ -47,7 +47,7 @@ impl LocalThreads for Table {
         if let Some(thread) = self.threads.lock().get_mut(&id) {
             thread.0 = true;
         }
-        self.look(id)
+        self.find(id)
     }
 }
 
@@ -205,10 +205,10 @@ fn searches_that_go_round_end() {
     let began = Instant::now();
     let Whereabouts { place, hosts, .. } = search(&*first.table, ID, true, short).unwrap();
     assert_eq!(place, Place::OutOfReach);
-    assert!(hosts <= super::search::MOST_HOSTS);
+    assert!(hosts <= super::search::MAX_HOSTS);
     assert!(began.elapsed() < WITHIN);
     let looked = *first.table.looked.lock() + *second.table.looked.lock();
-    assert!(looked <= u32::from(super::search::MOST_HOSTS) + 1, "{looked}");
+    assert!(looked <= u32::from(super::search::MAX_HOSTS) + 1, "{looked}");
 }
 
 #[test]
@@ -233,24 +233,24 @@ fn a_thread_on_its_way_is_asked_for_again() {
 }
 
 #[test]
-fn a_question_that_the_time_ran_out_for_says_less_than_the_answer_before() {
+fn a_query_that_the_time_ran_out_for_says_less_than_the_answer_before() {
     let silent = SystemException::new(SystemExceptionKind::Timeout, Minor::NONE, Completion::Maybe);
     let out_of_reach = found(Place::OutOfReach, 1, false);
     for without_answer in [out_of_reach, Err(silent)] {
         let moving = found(Place::Moving, 2, true);
         let mut answers = [moving, without_answer].into_iter();
-        let asked = pursue(Duration::from_millis(50), |within| {
+        let asked = repeat_while_moving(Duration::from_millis(50), |timeout| {
             let answer = answers.next().unwrap();
             if answer == without_answer {
-                std::thread::sleep(within);
+                std::thread::sleep(timeout);
             }
             answer
         });
         assert_eq!(asked, moving);
-        let only = pursue(Duration::ZERO, |_| without_answer);
+        let only = repeat_while_moving(Duration::ZERO, |_| without_answer);
         assert_eq!(only, without_answer, "there was no answer before");
         let mut answers = [moving, without_answer].into_iter();
-        let lost = pursue(WITHIN, |_| answers.next().unwrap());
+        let lost = repeat_while_moving(WITHIN, |_| answers.next().unwrap());
         assert_eq!(lost, without_answer, "there was time");
     }
 }
@@ -315,12 +315,12 @@ fn an_object_that_is_elsewhere_by_now_is_followed_there() {
 }
 
 #[test]
-fn only_whom_the_policy_allows_is_answered() {
+fn only_whom_the_policy_allows_is_conclusive() {
     let refusing = |policy| Host::with(ThreadControlSpec::default().policy(policy));
-    let asker = Host::new();
+    let peer = Host::new();
     let ask = |host: &Host| {
         host.has(None);
-        RemoteThread::find(ID, &[asker.control_of(host)], WITHIN).map(|_| ())
+        RemoteThread::find(ID, &[peer.control_of(host)], WITHIN).map(|_| ())
     };
     let refused = ask(&refusing(CancellationPolicy::nobody())).unwrap_err();
     assert_eq!(
@@ -336,7 +336,7 @@ fn only_whom_the_policy_allows_is_answered() {
 
     // Nothing is told of threads that are not known, either, and nothing is marked.
     let silent = refusing(CancellationPolicy::nobody());
-    let unknown = RemoteThread::find(ID, &[asker.control_of(&silent)], WITHIN).unwrap_err();
+    let unknown = RemoteThread::find(ID, &[peer.control_of(&silent)], WITHIN).unwrap_err();
     assert_eq!(unknown.kind, SystemExceptionKind::NoPermission);
     assert_eq!(*silent.table.looked.lock(), 0);
 
@@ -363,11 +363,11 @@ fn policies_tell_peers_apart() {
 
 #[test]
 fn whatever_a_control_is_asked_it_answers_or_refuses() {
-    let spec = ThreadControlSpec::default().longest(Duration::MAX);
-    let (host, next, asker) = (Host::with(spec), Host::new(), Host::new());
+    let spec = ThreadControlSpec::default().max_query_time(Duration::MAX);
+    let (host, next, peer) = (Host::with(spec), Host::new(), Host::new());
     host.has(Some(&next));
     next.has(None);
-    let control = asker.control_of(&host);
+    let control = peer.control_of(&host);
     let object = control.as_object();
     let ask = |operation: &str, arguments: &[u8]| {
         let mut answered = false;

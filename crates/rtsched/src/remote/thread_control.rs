@@ -1,4 +1,4 @@
-//! The interface by which endsystems ask each other for distributable threads. By hand what is generated from
+//! The interface of an endsystem's control. Hand-written equivalent of the code generated from
 //!
 //! ```idl
 //! module PunctualScheduling {
@@ -7,7 +7,7 @@
 //!     struct Whereabouts { Place place; octet hosts; boolean cancelled; };
 //!
 //!     interface ThreadControl {
-//!         // `hosts` is how many more may be asked on the way, `nanoseconds` how much time there is for all.
+//!         // `hosts`: how many further hosts may be queried; `nanoseconds`: remaining time for all.
 //!         Whereabouts find  (in ThreadId id, in octet hosts, in unsigned long long nanoseconds);
 //!         Whereabouts cancel(in ThreadId id, in octet hosts, in unsigned long long nanoseconds);
 //!     };
@@ -23,7 +23,7 @@ use punctual_stub::rt::{
 use punctual_transport::Peer;
 use punctual_types::DistributableThreadId;
 
-/// A reference to the control of another endsystem: what `corbaloc:…/RTScheduling` names.
+/// Reference to the control of another endsystem: the target of `corbaloc:…/RTScheduling`.
 ///
 /// ```
 /// use punctual_orb::Orb;
@@ -38,7 +38,8 @@ use punctual_types::DistributableThreadId;
 ///     scope.spawn(|| server.run());
 ///     let control = client.resolve::<ThreadControlRef>(control.url());
 ///     server.shutdown();
-///     control.map(|control| RemoteThread::find(DistributableThreadId(7), &[control], Duration::from_secs(1)))
+///     let id = DistributableThreadId(7);
+///     control.map(|control| RemoteThread::find(id, &[control], Duration::from_secs(1)))
 /// });
 /// assert!(found?.is_err(), "there is no such thread");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -46,7 +47,7 @@ use punctual_types::DistributableThreadId;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadControlRef(ObjectRef);
 
-/// Where a distributable thread was found.
+/// Location of a distributable thread.
 ///
 /// ```
 /// use std::time::Duration;
@@ -64,11 +65,11 @@ pub struct ThreadControlRef(ObjectRef);
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Whereabouts {
-    /// How far the search got.
+    /// Result of the search.
     pub place: Place,
-    /// How many hosts further: 0 is the one that was asked.
+    /// Number of further hosts: 0 is the one that was queried first.
     pub hosts: u8,
-    /// Whether the last host that the search got to knows it as cancelled.
+    /// Whether the thread is cancelled at the last host that the search reached.
     pub cancelled: bool,
 }
 
@@ -88,44 +89,44 @@ pub struct Whereabouts {
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Place {
-    /// To the host where its head is.
+    /// The search reached the host where its head is.
     AtHead,
-    /// Not further: a call has been sent, and the host it went to does not know the thread, not yet or no longer. Ask again.
+    /// A call has been sent, and the called host does not know the thread, not yet or no longer. Query again.
     Moving,
-    /// Not further: the host that it called offers no control, does not answer, refuses, or too many hosts are on the way.
+    /// The called host offers no control, does not respond, or refuses; or too many hosts are on the way.
     OutOfReach,
 }
 
-/// What is asked for, and how far.
+/// A query to a control.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Question {
+pub(super) struct Query {
     pub(super) id: DistributableThreadId,
-    /// Whether the thread is cancelled on the way.
+    /// Whether hosts on the way cancel the thread.
     pub(super) cancels: bool,
     pub(super) hosts: u8,
-    pub(super) within: Duration,
+    pub(super) timeout: Duration,
 }
 
 const FIND: &str = "find";
 const CANCEL: &str = "cancel";
 
 impl ThreadControlRef {
-    /// Asks the endsystem. Returns after [`Question::within`], at the latest.
-    pub(super) fn ask(&self, question: &Question) -> Result<Whereabouts, SystemException> {
-        let mut answer = None;
-        let operation = if question.cancels { CANCEL } else { FIND };
-        let bounded = self.0.with_timeout(question.within);
+    /// Queries the endsystem. Returns after [`Query::timeout`] at the latest.
+    pub(super) fn query(&self, query: &Query) -> Result<Whereabouts, SystemException> {
+        let mut result = None;
+        let operation = if query.cancels { CANCEL } else { FIND };
+        let bounded = self.0.with_timeout(query.timeout);
         bounded.call::<SystemException>(operation, |phase| match phase {
             Phase::Arguments(encoder) => {
-                let nanoseconds = u64::try_from(question.within.as_nanos()).unwrap_or(u64::MAX);
-                (question.id.to_octets(), question.hosts, nanoseconds).encode(encoder)
+                let nanoseconds = u64::try_from(query.timeout.as_nanos()).unwrap_or(u64::MAX);
+                (query.id.to_octets(), query.hosts, nanoseconds).encode(encoder)
             }
             Phase::Results(decoder) => {
-                answer = Some(Whereabouts::decode(decoder)?);
+                result = Some(Whereabouts::decode(decoder)?);
                 Ok(())
             }
         })?;
-        Ok(answer.expect("a reply has results"))
+        Ok(result.expect("a reply has results"))
     }
 }
 
@@ -142,13 +143,13 @@ impl Interface for ThreadControlRef {
     }
 }
 
-/// Whoever answers for an endsystem.
-pub(super) trait Answers: Send + Sync {
-    /// `asker`: who asks; `None`: this ORB.
-    fn answer(&self, asker: Option<Peer>, question: &Question) -> Result<Whereabouts, SystemException>;
+/// Servant of the control.
+pub(super) trait Control: Send + Sync {
+    /// Carries out a query. `peer`: `None` for a caller in this ORB.
+    fn query(&self, peer: Option<Peer>, query: &Query) -> Result<Whereabouts, SystemException>;
 }
 
-impl<S: Answers> Skeleton<S> for ThreadControlRef {
+impl<S: Control> Skeleton<S> for ThreadControlRef {
     fn dispatch(servant: &S, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
         let cancels = match upcall.operation() {
             FIND => false,
@@ -156,14 +157,14 @@ impl<S: Answers> Skeleton<S> for ThreadControlRef {
             _ => return Err(upcall.unknown_operation()),
         };
         let id: [u8; DistributableThreadId::SIZE] = upcall.argument()?;
-        let question = Question {
+        let query = Query {
             id: DistributableThreadId::from_octets(id),
             cancels,
             hosts: upcall.argument()?,
-            within: Duration::from_nanos(upcall.argument()?),
+            timeout: Duration::from_nanos(upcall.argument()?),
         };
-        let answer = servant.answer(upcall.peer(), &question)?;
-        upcall.reply(|reply| answer.encode(reply))
+        let found = servant.query(upcall.peer(), &query)?;
+        upcall.reply(|reply| found.encode(reply))
     }
 }
 

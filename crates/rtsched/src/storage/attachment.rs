@@ -1,4 +1,4 @@
-//! Which storage the calling thread of the system uses.
+//! Storage attached to the calling OS thread.
 
 use std::cell::Cell;
 
@@ -9,11 +9,11 @@ thread_local! {
     static ATTACHED: Cell<Option<&'static Slots>> = const { Cell::new(None) };
 }
 
-/// From here on the calling thread of the system runs the distributable thread with this storage. Gives back that of the one that
-/// it ran before, which [`detach`] does not restore.
+/// Attaches storage: from now on, the calling OS thread runs the distributable thread with this storage.
+/// Returns the storage attached before, which [`detach`] does not restore.
 ///
-/// For runtimes, at the points where a distributable thread comes and goes; `RtScheduling` does it for its threads. A thread of the
-/// system that ends with storage attached leaks it.
+/// For runtimes, at the points where a distributable thread arrives and leaves; `RtScheduling` does it for
+/// its threads. An OS thread that ends with storage attached leaks it.
 ///
 /// ```
 /// use punctual_rtsched::storage::{ThreadStorage, attach, detach, is_attached};
@@ -26,7 +26,8 @@ pub fn attach(storage: ThreadStorage) -> Option<ThreadStorage> {
     replace(Some(storage))
 }
 
-/// From here on the calling thread of the system runs no distributable thread. Gives back the storage of the one it ran.
+/// Detaches the storage: from now on, the calling OS thread runs no distributable thread. Returns the
+/// storage.
 ///
 /// ```
 /// use punctual_rtsched::storage::{detach, is_attached};
@@ -38,7 +39,7 @@ pub fn detach() -> Option<ThreadStorage> {
     replace(None)
 }
 
-/// Whether the calling thread of the system runs a distributable thread.
+/// Whether the calling OS thread runs a distributable thread.
 ///
 /// ```
 /// use punctual_rtsched::storage::{ThreadStorage, is_attached};
@@ -51,15 +52,15 @@ pub fn is_attached() -> bool {
 }
 
 impl ThreadStorage {
-    /// Runs `work` on the calling thread of the system as a part of the distributable thread; restores what was attached before, on
-    /// every way out.
+    /// Runs `work` on the calling OS thread as a part of the distributable thread; restores the storage
+    /// attached before on every way out.
     pub fn enter<R>(&self, work: impl FnOnce() -> R) -> R {
         let _restore = scopeguard::guard(replace(Some(self.clone())), |before| drop(replace(before)));
         work()
     }
 }
 
-/// The reference is that of the place while it is there.
+/// The attached reference counts as one `ThreadStorage`.
 pub(super) fn replace(storage: Option<ThreadStorage>) -> Option<ThreadStorage> {
     let slots = storage.map(ThreadStorage::into_slots);
     ATTACHED.replace(slots).map(ThreadStorage::from_slots)

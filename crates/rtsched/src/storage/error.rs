@@ -1,9 +1,11 @@
+//! Errors of storage.
+
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 use thiserror::Error;
 
 use super::constants::MAX_KEYS;
 
-/// Why storage could not be used.
+/// Error of storage.
 ///
 /// ```
 /// use punctual_rtsched::storage::{StorageError, StorageKey};
@@ -17,17 +19,17 @@ use super::constants::MAX_KEYS;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 pub enum StorageError {
-    /// The calling thread runs no distributable thread.
+    /// The calling OS thread runs no distributable thread.
     #[error(
-        "no distributable thread runs here, so there is no storage; begin a scheduling segment first, or spawn a distributable thread"
+        "no distributable thread runs here; begin a scheduling segment or spawn a distributable thread first"
     )]
     NoDistributableThread,
     /// The key has been deleted.
-    #[error("the key has been deleted; make a new one with `new`")]
+    #[error("the storage key has been deleted; create a new one with `new`")]
     StaleKey,
-    /// [`MAX_KEYS`] keys are there already.
+    /// [`MAX_KEYS`] keys exist already.
     #[error(
-        "all {MAX_KEYS} keys are in use; delete those that are not needed any more, or keep several values under one key"
+        "all {MAX_KEYS} storage keys are in use; delete unused keys, or keep several values under one key"
     )]
     TooManyKeys,
 }

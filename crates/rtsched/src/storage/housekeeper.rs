@@ -1,3 +1,5 @@
+//! Destruction of forgotten storage on a separate OS thread.
+
 use std::{io, sync::Arc};
 
 use punctual_os::{Thread, ThreadSpec};
@@ -5,8 +7,8 @@ use punctual_sched::dynamic::Time;
 
 use super::RetainedStorage;
 
-/// A thread of the system that calls the destructors of visitors that have been forgotten, so that no lane has to. Give it a low
-/// priority. Ends when dropped.
+/// An OS thread that calls the destructors of forgotten storage, so that no lane has to. Give it a low
+/// priority. Dropping this ends it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -16,45 +18,46 @@ use super::RetainedStorage;
 /// let scheduling = RtScheduling::builder().build()?;
 /// let clock = scheduling.clone();
 /// let spec = ThreadSpec::new(Housekeeper::NAME);
-/// let housekeeper = Housekeeper::start(Arc::clone(scheduling.retained_storage()), spec, move || clock.now())?;
+/// let retained = Arc::clone(scheduling.retained_storage());
+/// let housekeeper = Housekeeper::start(retained, spec, move || clock.now())?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Housekeeper {
-    visitors: Arc<RetainedStorage>,
+    retained: Arc<RetainedStorage>,
     thread: Option<Thread<()>>,
 }
 
 impl Housekeeper {
-    /// The name that its thread has where nothing else is asked for.
+    /// Recommended name of its thread.
     pub const NAME: &'static str = "dt-housekeeper";
 
-    /// Starts it. `now` reads the clock that [`RetainedStorage::leaves`] is told the time of.
+    /// Starts the thread. `now` reads the clock of [`RetainedStorage::retain`].
     ///
     /// # Errors
     /// The thread could not be started.
     pub fn start(
-        visitors: Arc<RetainedStorage>,
+        retained: Arc<RetainedStorage>,
         spec: ThreadSpec,
         now: impl Fn() -> Time + Send + 'static,
     ) -> io::Result<Self> {
-        let kept = Arc::clone(&visitors);
+        let storage = Arc::clone(&retained);
         let thread = spec.spawn(move || {
-            while kept.wait(&now) {
-                kept.destroy_forgotten(now());
+            while storage.wait(&now) {
+                storage.destroy_forgotten(now());
             }
         })?;
         Ok(Self {
-            visitors,
+            retained,
             thread: Some(thread),
         })
     }
 }
 
-/// Waits for the destructor that is running, if any.
+/// Waits for a destructor that is running.
 impl Drop for Housekeeper {
     fn drop(&mut self) {
-        self.visitors.stop();
+        self.retained.stop();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

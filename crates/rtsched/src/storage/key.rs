@@ -1,3 +1,5 @@
+//! Keys to words.
+
 use std::{
     fmt,
     sync::{Arc, atomic::Ordering},
@@ -11,10 +13,11 @@ use super::{
     slots::Slots,
 };
 
-/// A key to a word of each distributable thread: `pthread_key_t`, with the thread's id in place of the system's thread.
+/// A key to a word of each distributable thread: as `pthread_key_t`, by distributable thread in place of OS
+/// thread.
 ///
-/// Small and copied freely. The word means what its owner says: a number, or an index into a table of its own. [`WordKey`] and
-/// [`ObjectKey`](super::ObjectKey) stand on it.
+/// Small and `Copy`. The owner defines the meaning of the word: a number, or an index into a table.
+/// [`WordKey`] and [`ObjectKey`](super::ObjectKey) are built on it.
 ///
 /// [`WordKey`]: super::WordKey
 ///
@@ -39,9 +42,9 @@ pub struct StorageKey {
 }
 
 impl StorageKey {
-    /// A key under which no thread has a value.
+    /// Creates a key under which no thread has a value.
     ///
-    /// Takes as long for the ten-thousandth key as for the first. Every 64th allocates.
+    /// Takes the same time for the ten-thousandth key as for the first. Every 64th key allocates.
     ///
     /// # Errors
     /// [`StorageError::TooManyKeys`].
@@ -51,9 +54,10 @@ impl StorageKey {
 
     /// As [`new`](Self::new); `destructor` is called with the word of each thread that ends with one.
     ///
-    /// Destructors of one thread are called for the key that was made last first, with the thread's storage in place. Values that
-    /// they set are destroyed in turn, [`ThreadStorage::DESTRUCTOR_PASSES`](super::ThreadStorage::DESTRUCTOR_PASSES) times at most.
-    /// A panic ends that destructor only.
+    /// The destructors of a thread are called in reverse order of the creation of their keys, with the
+    /// thread's storage attached. Values that they set are destroyed in turn, in at most
+    /// [`ThreadStorage::DESTRUCTOR_PASSES`](super::ThreadStorage::DESTRUCTOR_PASSES) passes. A panic ends
+    /// only that destructor.
     ///
     /// # Errors
     /// [`StorageError::TooManyKeys`].
@@ -70,7 +74,7 @@ impl StorageKey {
         })
     }
 
-    /// The word of the distributable thread that runs here; `None` where it has none.
+    /// Returns the word of the current distributable thread, if it has one.
     ///
     /// # Errors
     /// [`StorageError::NoDistributableThread`], [`StorageError::StaleKey`].
@@ -87,9 +91,9 @@ impl StorageKey {
         Ok(word)
     }
 
-    /// Gives the distributable thread that runs here a word, in place of the one it had, for which no destructor is called.
+    /// Sets the word of the current distributable thread. No destructor is called for the previous word.
     ///
-    /// Allocates where the storage has never had a word for one of the 128 keys around this one.
+    /// Allocates if the storage never had a word for one of the 128 keys around this one.
     ///
     /// # Errors
     /// [`StorageError::NoDistributableThread`], [`StorageError::StaleKey`].
@@ -117,7 +121,7 @@ impl StorageKey {
         slot.generation.store(self.generation, Ordering::Release);
     }
 
-    /// Takes the word away from the distributable thread that runs here, and gives it to the caller; no destructor is called.
+    /// Removes the word of the current distributable thread, and returns it. No destructor is called.
     ///
     /// # Errors
     /// [`StorageError::NoDistributableThread`], [`StorageError::StaleKey`].
@@ -133,7 +137,8 @@ impl StorageKey {
         Ok(taken.then_some(word))
     }
 
-    /// Deletes the key for all threads; copies of it are stale. No destructor is called for the words that threads have.
+    /// Deletes the key for all threads; copies of it become stale. No destructor is called for words of
+    /// threads.
     ///
     /// # Errors
     /// [`StorageError::StaleKey`]: it has been deleted before.

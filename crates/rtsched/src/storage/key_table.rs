@@ -15,21 +15,21 @@ use super::{
     error::StorageError,
 };
 
-/// What is called with a value whose thread has ended.
+/// Destructor of the values of a key.
 pub(super) type Destructor = Arc<dyn Fn(u64) + Send + Sync>;
 
-/// What there is to know about a key; used again when that one has been deleted.
+/// Data of a key; reused after the key has been deleted.
 pub(super) struct KeyEntry {
-    /// Odd while there is a key.
+    /// Odd while the key exists.
     pub(super) generation: AtomicU32,
-    /// The number of keys that were made before it.
+    /// Number of keys created before it.
     pub(super) serial: AtomicU64,
     destructor: PiMutex<Option<Destructor>>,
-    /// Of the entries without a key; one more than its index, 0 at the end.
+    /// Index of the next free entry plus one, in free entries; 0 at the end.
     next_free: AtomicU32,
 }
 
-/// What it protects is never left half done.
+/// Its fields are consistent at every point where code can panic.
 impl RefUnwindSafe for KeyEntry {}
 
 impl KeyEntry {
@@ -51,7 +51,7 @@ impl KeyEntry {
     }
 }
 
-/// Makes a key: its index, its entry, and its generation.
+/// Creates a key: its index, its entry, and its generation.
 pub(super) fn create(destructor: Option<Destructor>) -> Result<(u16, &'static KeyEntry, u32), StorageError> {
     let mut state = TABLE.state.lock();
     let index = match state.first_free {
@@ -75,7 +75,7 @@ pub(super) fn create(destructor: Option<Destructor>) -> Result<(u16, &'static Ke
     Ok((index as u16, entry, generation))
 }
 
-/// Deletes a key, and gives what it would have called. Values stored under it are nobody's from then on.
+/// Deletes a key, and returns its destructor. Values stored under it become unreachable.
 pub(super) fn delete(
     index: u16,
     entry: &KeyEntry,
@@ -87,7 +87,7 @@ pub(super) fn delete(
     }
     entry.generation.store(generation + 1, Ordering::Release);
     let destructor = entry.destructor.lock().take();
-    // An entry that has had all generations is not used again.
+    // An entry whose generations are exhausted is not reused.
     if generation < LAST_GENERATION {
         entry.next_free.store(state.first_free, Ordering::Relaxed);
         state.first_free = u32::from(index) + 1;
@@ -95,7 +95,7 @@ pub(super) fn delete(
     Ok(destructor)
 }
 
-/// The entry that a value was written under, if it has that key still.
+/// Returns the entry under which a value was written, if its key still exists.
 pub(super) fn entry_of(index: u16, generation: u32) -> Option<&'static KeyEntry> {
     let entry = TABLE.entry(usize::from(index));
     (entry.generation.load(Ordering::Acquire) == generation).then_some(entry)
@@ -103,15 +103,14 @@ pub(super) fn entry_of(index: u16, generation: u32) -> Option<&'static KeyEntry>
 
 const LAST_GENERATION: u32 = u32::MAX - 2;
 
-/// Entries come in chunks that are made when they are needed and never move, so that no creation has to wait for all others to be
-/// copied.
+/// Entries are in chunks that are created on demand and never move, so that creating a key copies no others.
 struct KeyTable {
     chunks: [OnceLock<&'static Chunk>; CHUNKS],
     state: PiMutex<State>,
 }
 
 struct State {
-    /// Entries before it have had a key.
+    /// Number of entries that have had a key.
     fresh: usize,
     first_free: u32,
     made: u64,

@@ -1,20 +1,21 @@
-//! Storage of distributable threads: what thread-specific storage is to threads of the system.
+//! Storage of distributable threads, as thread-specific storage is for OS threads.
 //!
-//! A value is bound to the distributable thread that stores it, at this host. Wherever the thread returns to the host, it finds
-//! the value: after a call that another thread of the system serves for it, in a call back, in a later visit. Source: \[S4\]
-//! section 2.4, figure 5.
+//! A value is bound to the distributable thread that stores it, at this host. Whenever the thread is at this
+//! host, it finds the value: after a call that another OS thread serves for it, in a callback, and when it
+//! returns later. Source: \[Gill 2004\] section 2.4, figure 5.
 //!
-//! | What is stored | Key | Cost |
+//! | Value | Key | Cost |
 //! |---|---|---|
 //! | a word, as `void *` of POSIX threads | [`StorageKey`] | that of `pthread_getspecific` |
 //! | a number, a priority, a flag | [`WordKey`] | the same |
 //! | anything else | [`ObjectKey`] | a lock and a reference count |
 //!
-//! Keys belong to the process, as those of POSIX do; [`MAX_KEYS`] may be there at once. Making one, reading and writing take as
-//! long with ten thousand keys as with one. What a thread stores is dropped when the thread ends at the host where it began; what
-//! a visitor stores is kept for its next visit, within limits ([`RetainedStorage`]).
+//! Keys belong to the process, as in POSIX; at most [`MAX_KEYS`] exist at a time. Creation, reads and writes
+//! take the same time with ten thousand keys as with one. Values are dropped when the thread ends at the host
+//! where it began; at other hosts, they are retained within limits until the thread returns
+//! ([`RetainedStorage`]).
 //!
-//! Values are of this host: they do not travel with the thread.
+//! Values are local to this host: they do not travel with the thread.
 //!
 //! ```
 //! use punctual_rtsched::storage::{ThreadStorage, WordKey};
@@ -22,7 +23,7 @@
 //! let hops = WordKey::<u32>::new()?;
 //! let storage = ThreadStorage::new();
 //! storage.enter(|| hops.set(1))?;
-//! // Another thread of the system runs the same distributable thread later.
+//! // Another OS thread runs the same distributable thread later.
 //! let other = storage.clone();
 //! let found = std::thread::spawn(move || other.enter(|| hops.get())).join().unwrap()?;
 //! assert_eq!(found, Some(1));

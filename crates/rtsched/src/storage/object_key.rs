@@ -1,14 +1,18 @@
+//! Keys to objects.
+
 use std::{fmt, mem, sync::Arc};
 
 use punctual_os::PiMutex;
 
 use super::{StorageError, StorageKey};
 
-/// A key to an object of each distributable thread: for what does not fit into a [`WordKey`](super::WordKey).
+/// A key to an object of each distributable thread, for values that do not fit into a
+/// [`WordKey`](super::WordKey).
 ///
-/// Objects are shared, because a caller whose call has timed out and the upcall that this has left behind may both be at work for
-/// one distributable thread: what changes inside wants an atomic or a lock. Reading and writing lock a mutex that inherits priority,
-/// for a few instructions; writing allocates for the object. Cloning the key shares it.
+/// Objects are shared, because a caller whose call has timed out and the upcall that it has abandoned may run
+/// concurrently for one distributable thread: mutable state requires an atomic or a lock. Reads and writes
+/// lock a mutex that inherits priority, for a few instructions; writes allocate the object. Clones share the
+/// key.
 ///
 /// ```
 /// use punctual_rtsched::storage::{ObjectKey, StorageError, ThreadStorage};
@@ -22,7 +26,7 @@ use super::{StorageError, StorageKey};
 /// # Ok::<(), StorageError>(())
 /// ```
 pub struct ObjectKey<T> {
-    /// Its word is a place in the table.
+    /// Its word is an index into the table.
     key: StorageKey,
     table: Arc<PiMutex<Table<T>>>,
 }
@@ -34,9 +38,10 @@ struct Table<T> {
 }
 
 impl<T: Send + Sync + 'static> ObjectKey<T> {
-    /// A key under which no thread has an object, with room for those of so many threads. With more the table grows.
+    /// Creates a key under which no thread has an object, with memory for `room` threads; the table grows
+    /// above that.
     ///
-    /// The objects of a thread that ends are dropped, the one under the key that was made last first.
+    /// When a thread ends, its objects are dropped in reverse order of the creation of their keys.
     ///
     /// # Errors
     /// [`StorageError::TooManyKeys`].
@@ -53,7 +58,7 @@ impl<T: Send + Sync + 'static> ObjectKey<T> {
         Ok(Self { key, table })
     }
 
-    /// The object of the distributable thread that runs here; `None` where it has none.
+    /// Returns the object of the current distributable thread, if it has one.
     ///
     /// # Errors
     /// [`StorageError::NoDistributableThread`], [`StorageError::StaleKey`].
@@ -64,7 +69,7 @@ impl<T: Send + Sync + 'static> ObjectKey<T> {
         Ok(self.table.lock().places.get(word as usize).cloned().flatten())
     }
 
-    /// The object of the distributable thread that runs here; where it has none, what `first` makes.
+    /// Returns the object of the current distributable thread; without one, stores the result of `first`.
     ///
     /// # Errors
     /// [`StorageError::NoDistributableThread`], [`StorageError::StaleKey`].
@@ -77,12 +82,12 @@ impl<T: Send + Sync + 'static> ObjectKey<T> {
         Ok(object)
     }
 
-    /// Gives the distributable thread that runs here an object, in place of the one it had, which is dropped.
+    /// Sets the object of the current distributable thread; the previous one is dropped.
     ///
     /// # Errors
     /// [`StorageError::NoDistributableThread`], [`StorageError::StaleKey`].
     pub fn set(&self, object: T) -> Result<(), StorageError> {
-        // Before it is made into something that has to be dropped.
+        // Checked before the object is put into the table.
         self.key.get()?;
         self.put(Arc::new(object))
     }
@@ -100,7 +105,7 @@ impl<T: Send + Sync + 'static> ObjectKey<T> {
         Ok(())
     }
 
-    /// Takes the object away from the distributable thread that runs here, and gives it to the caller.
+    /// Removes the object of the current distributable thread, and returns it.
     ///
     /// # Errors
     /// [`StorageError::NoDistributableThread`], [`StorageError::StaleKey`].
@@ -111,7 +116,7 @@ impl<T: Send + Sync + 'static> ObjectKey<T> {
         Ok(self.table.lock().remove(word as usize))
     }
 
-    /// Deletes the key for all threads, and drops the objects that they have; clones of it are stale.
+    /// Deletes the key for all threads, and drops their objects; clones of the key become stale.
     ///
     /// # Errors
     /// [`StorageError::StaleKey`]: it has been deleted before.
@@ -136,7 +141,7 @@ impl<T> Table<T> {
             return place;
         }
         self.places.push(Some(object));
-        // As much room, so that removing allocates nothing.
+        // The same capacity, so that removing does not allocate.
         self.free.reserve(self.places.len());
         self.places.len() - 1
     }

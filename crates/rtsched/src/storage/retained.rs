@@ -23,7 +23,8 @@ use super::ThreadStorage;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RetentionLimits {
-    /// Maximum number of threads; 256 by default. Above it, the storage of the thread that left first is forgotten.
+    /// Maximum number of threads; 256 by default. Above it, the storage of the thread that left first is
+    /// forgotten.
     pub max_threads: usize,
     /// Maximum time since the thread left; 60 s by default.
     pub max_age: Duration,
@@ -31,11 +32,12 @@ pub struct RetentionLimits {
 
 /// The storage of distributable threads that are at other hosts and may return.
 ///
-/// A host is not notified when a thread that began elsewhere ends, so it retains for a while what the thread stored. Forgotten storage
-/// is not destroyed at once: threads arrive and leave on lanes, and destructors are code of the application. It waits for
-/// [`destroy_forgotten`](Self::destroy_forgotten), which a [`Housekeeper`](super::Housekeeper) or the application calls. Without such
-/// a call, at most [`max_threads`](RetentionLimits::max_threads) wait; above that number, each lane that forgets one destroys one,
-/// which is counted.
+/// A host is not notified when a thread that began elsewhere ends, so it retains for a while what the thread
+/// stored. Forgotten storage is not destroyed at once: threads arrive and leave on lanes, and destructors are
+/// code of the application. It waits for [`destroy_forgotten`](Self::destroy_forgotten), which a
+/// [`Housekeeper`](super::Housekeeper) or the application calls. Without such a call, at most
+/// [`max_threads`](RetentionLimits::max_threads) wait; above that number, each lane that forgets one destroys
+/// one, which is counted.
 ///
 /// Storage without values is not retained, so threads that store nothing cost nothing.
 ///
@@ -62,7 +64,8 @@ pub struct RetainedStorage {
     changed: PiCondvar,
 }
 
-/// Retained storage in the order of departures, as a doubly linked list in places that are allocated at the start.
+/// Retained storage in the order of departures, as a doubly linked list in places that are allocated at the
+/// start.
 #[derive(Debug)]
 struct State {
     /// Index in `places`.
@@ -141,8 +144,8 @@ impl RetainedStorage {
         }
     }
 
-    /// Retains the storage of a thread that leaves. Does not allocate, and calls no destructor unless too much forgotten storage
-    /// waits.
+    /// Retains the storage of a thread that leaves. Does not allocate, and calls no destructor unless too
+    /// much forgotten storage waits.
     pub fn retain(&self, id: DistributableThreadId, storage: ThreadStorage, now: Time) {
         if storage.is_empty() {
             return;
@@ -173,7 +176,8 @@ impl RetainedStorage {
         drop(excess);
     }
 
-    /// Returns the storage of a thread that comes back; `None` where it stored nothing, or its storage has been forgotten.
+    /// Returns the storage of a thread that comes back; `None` where it stored nothing, or its storage has
+    /// been forgotten.
     pub fn restore(&self, id: DistributableThreadId, now: Time) -> Option<ThreadStorage> {
         let mut state = self.state.lock();
         state.forget_aged(now, self.limits.max_age);
@@ -203,8 +207,8 @@ impl RetainedStorage {
         drop(excess);
     }
 
-    /// Calls the destructors of forgotten storage on the calling OS thread; returns the number of distributable threads that it
-    /// belonged to.
+    /// Calls the destructors of forgotten storage on the calling OS thread; returns the number of
+    /// distributable threads that it belonged to.
     pub fn destroy_forgotten(&self, now: Time) -> usize {
         self.state.lock().forget_aged(now, self.limits.max_age);
         let mut destroyed = 0;

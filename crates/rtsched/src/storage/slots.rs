@@ -1,4 +1,4 @@
-//! Where the values of one distributable thread are.
+//! Slots for the values of one distributable thread.
 
 use std::{
     panic::RefUnwindSafe,
@@ -15,22 +15,23 @@ use super::{
     key_table::entry_of,
 };
 
-/// A value for each key, in chunks that are made when a key in them is written first and stay for good.
+/// A slot for each key, in chunks that are allocated on the first write and never freed.
 ///
-/// All of it is atomic: a caller whose call has timed out and the upcall that this has left behind may both be at work for one
-/// distributable thread. None of it is ever freed, only used again, so that threads can refer to it without counting.
+/// All fields are atomic: a caller whose call has timed out and the upcall that it has abandoned may run
+/// concurrently for one distributable thread. Memory is reused and never freed, so that threads can refer to
+/// it without a reference count.
 #[derive(Debug)]
 pub(super) struct Slots {
     chunks: [OnceLock<Box<Chunk>>; CHUNKS],
-    /// Whether anything has been written since it was cleared.
+    /// Whether a slot has been written since the last `clear`.
     pub(super) used: AtomicBool,
-    /// How many [`super::ThreadStorage`]s there are of it.
+    /// Number of [`super::ThreadStorage`] values that refer to this.
     pub(super) references: AtomicU32,
-    /// Memory for those that destroy.
+    /// Buffer for destruction.
     pub(super) scratch: PiMutex<Vec<Pending>>,
 }
 
-/// A value that is to be destroyed, and its turn.
+/// A value to destroy, and its place in the order.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) serial: u64,
@@ -38,25 +39,25 @@ pub(super) struct Pending {
     pub(super) generation: u32,
 }
 
-/// What it protects is never left half done.
+/// Its fields are consistent at every point where code can panic.
 impl RefUnwindSafe for Slots {}
 
-/// In one cache line with its neighbours: whose value it is, and the value.
+/// A value and the generation of its key, next to each other in one cache line.
 #[derive(Debug, Default)]
 pub(super) struct Slot {
-    /// Of the key that the word was written under; [`UNSET`] where there is none.
+    /// Generation of the key under which the word was written; [`UNSET`] without a word.
     pub(super) generation: AtomicU32,
     pub(super) word: AtomicU64,
 }
 
 type Chunk = [Slot; CHUNK];
 
-/// Both are powers of two, so that masks take the place of bounds checks.
+/// Powers of two, so that masks replace bounds checks.
 pub(super) const CHUNK: usize = 128;
 pub(super) const CHUNKS: usize = MAX_KEYS / CHUNK;
 
 impl Slots {
-    /// Unused ones, with one reference: those that were used longest before where there are any, which allocates nothing.
+    /// Returns unused slots with one reference; allocates only if none have been put back.
     pub(super) fn obtain() -> &'static Self {
         let slots = UNUSED
             .lock()
@@ -66,7 +67,7 @@ impl Slots {
         slots
     }
 
-    /// For another distributable thread.
+    /// Makes the slots available to another distributable thread.
     pub(super) fn put_back(&'static self) {
         self.clear();
         UNUSED.lock().push(self);
@@ -81,7 +82,7 @@ impl Slots {
         }
     }
 
-    /// `None` where nothing near it has ever been written.
+    /// Returns the slot of a key; `None`: its chunk has never been written.
     #[inline]
     pub(super) fn slot(&self, index: u16) -> Option<&Slot> {
         let index = usize::from(index);
@@ -89,7 +90,7 @@ impl Slots {
         Some(&chunk[index % CHUNK])
     }
 
-    /// Allocates where nothing near it has ever been written.
+    /// Returns the slot of a key; allocates its chunk if necessary.
     pub(super) fn slot_to_write(&self, index: u16) -> &Slot {
         let index = usize::from(index);
         let chunk = self.chunks[(index / CHUNK) % CHUNKS].get_or_init(|| {
@@ -105,7 +106,7 @@ impl Slots {
         &chunk[index % CHUNK]
     }
 
-    /// All that have a value, with their indices.
+    /// Slots with a value, with their indices.
     pub(super) fn written(&self) -> impl Iterator<Item = (u16, &Slot)> {
         let chunks = self.chunks.iter().enumerate();
         let slots = chunks.filter_map(|(number, chunk)| Some((number * CHUNK, chunk.get()?)));
@@ -125,7 +126,7 @@ impl Slots {
 }
 
 impl Pending {
-    /// `None` where the key has no destructor, or is not there any more.
+    /// `None`: the key has no destructor, or has been deleted.
     pub(super) fn of(index: u16, generation: u32) -> Option<Self> {
         let entry = entry_of(index, generation)?;
         entry.has_destructor().then(|| Self {

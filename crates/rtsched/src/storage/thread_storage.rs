@@ -1,3 +1,5 @@
+//! The storage of one distributable thread.
+
 use std::{
     cmp::Reverse,
     mem::{self, ManuallyDrop},
@@ -11,12 +13,12 @@ use super::{
     slots::{Pending, Slots},
 };
 
-/// The storage of one distributable thread at this host. Cloning shares it; when the last one is dropped, on that thread of the
-/// system, the destructors of its values are called.
+/// The storage of one distributable thread at this host. Clones share it; dropping the last one calls the
+/// destructors of its values on the current OS thread.
 ///
-/// The runtime makes one for each distributable thread, attaches it wherever the thread runs, and hands that of a visitor that
-/// leaves to [`RetainedStorage`](super::RetainedStorage). Memory is used again and never given back to the system: making, cloning and
-/// dropping allocate nothing as long as no more are there than before.
+/// The runtime creates one for each distributable thread, attaches it wherever the thread runs, and hands it
+/// to [`RetainedStorage`](super::RetainedStorage) when a thread of another host leaves. Memory is reused and
+/// never freed: creating, cloning and dropping do not allocate unless more exist than ever before.
 ///
 /// ```
 /// use punctual_rtsched::storage::{StorageError, ThreadStorage, WordKey};
@@ -35,11 +37,11 @@ pub struct ThreadStorage {
 }
 
 impl ThreadStorage {
-    /// How many times the destructors of a thread are called for values that destructors have set meanwhile: what POSIX calls
-    /// PTHREAD_DESTRUCTOR_ITERATIONS. Values that are left then are forgotten.
+    /// Maximum number of passes over values that destructors have set meanwhile:
+    /// PTHREAD_DESTRUCTOR_ITERATIONS of POSIX. Remaining values are forgotten.
     pub const DESTRUCTOR_PASSES: usize = 4;
 
-    /// Without values.
+    /// Creates empty storage.
     pub fn new() -> Self {
         Self::from_slots(Slots::obtain())
     }
@@ -85,7 +87,7 @@ impl Drop for ThreadStorage {
             return;
         }
         if !self.is_empty() {
-            // A reference again for as long as destructors run, who may do with the attached storage what they like.
+            // One reference again while destructors run, which may attach and clone the storage.
             references.store(1, Ordering::Relaxed);
             self.clear();
             if references.fetch_sub(1, Ordering::AcqRel) != 1 {
@@ -96,7 +98,7 @@ impl Drop for ThreadStorage {
     }
 }
 
-/// How many destructors have panicked in this process.
+/// Number of destructors that have panicked in this process.
 ///
 /// ```
 /// assert_eq!(punctual_rtsched::storage::panicked_destructors(), 0);
@@ -107,7 +109,7 @@ pub fn panicked_destructors() -> u64 {
 
 static PANICKED: AtomicU64 = AtomicU64::new(0);
 
-/// In passes, until nothing is left for a destructor. Everything is unset then.
+/// Destroys values in passes until none with a destructor remains, and unsets all slots.
 fn destroy(slots: &Slots) {
     let mut pending = mem::take(&mut *slots.scratch.lock());
     for _ in 0..ThreadStorage::DESTRUCTOR_PASSES {
@@ -130,7 +132,8 @@ fn destroy(slots: &Slots) {
     *slots.scratch.lock() = pending;
 }
 
-/// Its value is there until its turn has come: a destructor finds what is under the keys that are older than its own.
+/// Destroys one value. Until then it stays readable: a destructor finds the values of keys that are older
+/// than its own.
 fn destroy_one(slots: &Slots, index: u16, generation: u32) {
     let Some(slot) = slots.slot(index) else { return };
     let Some(destructor) = entry_of(index, generation).and_then(KeyEntry::destructor) else {

@@ -1,10 +1,12 @@
+//! Keys to `Copy` values of one type.
+
 use std::marker::PhantomData;
 
 use punctual_types::Priority;
 
 use super::{StorageError, StorageKey};
 
-/// What fits into a word and is copied.
+/// A `Copy` type that fits into a word.
 ///
 /// ```
 /// use punctual_rtsched::storage::{StorageError, ThreadStorage, Word, WordKey};
@@ -30,14 +32,14 @@ use super::{StorageError, StorageKey};
 /// # Ok::<(), StorageError>(())
 /// ```
 pub trait Word: Copy {
-    /// As it is stored.
+    /// Converts to the stored word.
     fn to_word(self) -> u64;
 
-    /// From what [`to_word`](Self::to_word) gave.
+    /// Converts from the result of [`to_word`](Self::to_word).
     fn from_word(word: u64) -> Self;
 }
 
-/// A [`StorageKey`] whose word is a value of one type; reading and writing it cost the same.
+/// A [`StorageKey`] with values of one type, at the same cost.
 ///
 /// ```
 /// use std::sync::LazyLock;
@@ -82,7 +84,7 @@ impl<T: Word> WordKey<T> {
         }
     }
 
-    /// The value of the distributable thread that runs here; `None` where it has none.
+    /// Returns the value of the current distributable thread, if it has one.
     ///
     /// # Errors
     /// [`StorageError::NoDistributableThread`], [`StorageError::StaleKey`].

@@ -34,17 +34,19 @@ impl UnknownParameters {
     /// Maximum number of octets in the fields of an unknown kind.
     pub const MOST: usize = MOST_BLOCK - HEADER_SIZE - DEADLINE_SIZE;
 
-    /// Takes fields of an own kind, in CDR of this byte order, aligned from an offset that is a multiple of 8.
+    /// Takes fields of an own kind, in CDR of this byte order, aligned from an offset that is a multiple of
+    /// 8.
     ///
-    /// `None`: the kind is zero or one of ours, or the length of the fields exceeds [`Self::MOST`] or is not a multiple of 8 (pad
-    /// with zeros).
+    /// `None`: the kind is zero or one of ours, or the length of the fields exceeds [`Self::MOST`] or is not
+    /// a multiple of 8 (pad with zeros).
     ///
     /// ```
     /// use punctual_cdr::Endian;
     /// use punctual_rtsched::wire::UnknownParameters;
     /// use punctual_sched::dynamic::Time;
     ///
-    /// let energy = UnknownParameters::new(0x8001, Some(Time(5)), Endian::Big, &[0, 0, 0, 9, 0, 0, 0, 0]).unwrap();
+    /// let fields = [0, 0, 0, 9, 0, 0, 0, 0];
+    /// let energy = UnknownParameters::new(0x8001, Some(Time(5)), Endian::Big, &fields).unwrap();
     /// assert_eq!((energy.kind(), energy.deadline()), (0x8001, Some(Time(5))));
     /// assert!(UnknownParameters::new(2, None, Endian::Big, &[]).is_none(), "2 is importance");
     /// ```

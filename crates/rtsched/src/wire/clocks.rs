@@ -13,7 +13,8 @@ pub struct Clocks {
     pub utc: UtcTime,
 }
 
-/// A point in time of the calendar: units of 100 ns since the 15th of October 1582 (UTC). Source: `TimeBase::TimeT`.
+/// A point in time of the calendar: units of 100 ns since the 15th of October 1582 (UTC). Source:
+/// `TimeBase::TimeT`.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct UtcTime(pub u64);
 
@@ -27,7 +28,8 @@ impl UtcTime {
     /// use punctual_rtsched::wire::UtcTime;
     /// use std::time::SystemTime;
     ///
-    /// let now = UtcTime::from_unix(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
+    /// let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    /// let now = UtcTime::from_unix(since_1970.unwrap_or_default());
     /// assert!(now > UtcTime(0x01ed_0000_0000_0000), "it is later than 2022");
     /// ```
     pub fn from_unix(since_1970: Duration) -> Self {
@@ -60,8 +62,8 @@ impl SentDeadline {
         })
     }
 
-    /// Converts to the receiver's clock. The calendar determines the remaining time, which is never more than when the request was
-    /// sent, and at most `max_skew` less, however wrong either calendar is.
+    /// Converts to the receiver's clock. The calendar determines the remaining time, which is never more than
+    /// when the request was sent, and at most `max_skew` less, however wrong either calendar is.
     pub(super) fn here(self, clocks: &Clocks, max_skew: Duration) -> Time {
         let sent = i128::from(self.left);
         let by_calendar = (i128::from(self.absolute.0) - i128::from(clocks.utc.0)) * 100;
@@ -75,8 +77,8 @@ pub(super) fn after(now: Time, left: i128) -> Time {
     Time((i128::from(now.0) + left).clamp(0, i128::from(Time::NEVER.0 - 1)) as u64)
 }
 
-/// Converts a deadline of Kokyu: units of 100 ns since 1970. Its schedulers send a meaningless one for threads without a deadline, so
-/// anything more than a day away is ignored.
+/// Converts a deadline of Kokyu: units of 100 ns since 1970. Its schedulers send a meaningless one for
+/// threads without a deadline, so anything more than a day away is ignored.
 pub(super) fn kokyu_deadline(units_since_1970: u64, clocks: &Clocks) -> Time {
     const A_DAY: i128 = 24 * 3600 * 1_000_000_000;
     let absolute = i128::from(units_since_1970) + i128::from(UtcTime::UNIX_EPOCH);

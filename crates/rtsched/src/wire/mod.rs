@@ -1,7 +1,7 @@
 //! The wire format of distributable threads: service context 30 of a request.
 //!
-//! Pure functions of octets and clock readings, without allocation. `docs/scheduling-context.md` specifies the format, and the
-//! treatment of contexts that cannot be read.
+//! Pure functions of octets and clock readings, without allocation. `docs/scheduling-context.md` specifies
+//! the format, and the treatment of contexts that cannot be read.
 //!
 //! ```
 //! use punctual_cdr::Endian;

@@ -34,7 +34,8 @@ impl ContextOctets {
         self.length = self.length.next_multiple_of(alignment);
     }
 
-    /// Adds octets. Contexts are of bounded size: more octets than fit are an error of this module, and ignored.
+    /// Adds octets. Contexts are of bounded size: more octets than fit are an error of this module, and
+    /// ignored.
     pub(super) fn octets(&mut self, octets: &[u8]) {
         let end = self.length + octets.len();
         debug_assert!(end <= Self::MOST, "contexts are bounded");

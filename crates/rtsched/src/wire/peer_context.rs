@@ -57,10 +57,12 @@ impl Reader {
         Ok(Some(context))
     }
 
-    /// Context of a thread whose id is a counter at the peer. Our ids are random, so a collision is practically impossible.
+    /// Context of a thread whose id is a counter at the peer. Our ids are random, so a collision is
+    /// practically impossible.
     fn context(&self, counter: u64, parameters: Option<SchedulingParameters>) -> SchedulingContext {
         SchedulingContext {
-            // The number of the peer in front, inverted so that the first octet is not zero for small numbers.
+            // The number of the peer in front, inverted so that the first octet is not zero for small
+            // numbers.
             id: DistributableThreadId((u128::from(!self.peer) << 64) | u128::from(counter)),
             parameters: parameters.map(CarriedParameters::Known),
             implicit: None,
@@ -99,8 +101,8 @@ struct KokyuService<'a> {
 const TK_STRUCT: u32 = 15;
 const KOKYU_ID: &[u8] = b"IDL:omg.org/Kokyu/Svc_Ctxt_DSRT_QoS:1.0\0";
 
-/// Returns a decoder at the value of the Any in the encapsulation, if the value has that type. Only the kind and the repository id of
-/// the TypeCode are checked.
+/// Returns a decoder at the value of the Any in the encapsulation, if the value has that type. Only the kind
+/// and the repository id of the TypeCode are checked.
 fn skip_kokyu_type_code(data: &[u8]) -> Option<Decoder<'_>> {
     let outer = Decoder::new(&[], Endian::NATIVE);
     let mut decoder = decode_encapsulation(&outer, data).ok()?;

@@ -46,7 +46,8 @@ impl Reader {
     /// Default maximum difference between calendars: 10 ms.
     pub const DEFAULT_MAX_CLOCK_SKEW: Duration = Duration::from_millis(10);
 
-    /// Creates a reader for messages in this machine's byte order, with the default skew and peer number zero.
+    /// Creates a reader for messages in this machine's byte order, with the default skew and peer number
+    /// zero.
     pub fn new(clocks: Clocks, layout: PeerLayout) -> Self {
         Self {
             clocks,
@@ -82,7 +83,8 @@ impl Reader {
     }
 }
 
-/// Result of reading a service context 30. Without a context of ours, the request is served outside of all distributable threads.
+/// Result of reading a service context 30. Without a context of ours, the request is served outside of all
+/// distributable threads.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "on the stack, and mostly the large one")]
 pub enum Reading {

@@ -91,8 +91,8 @@ impl State {
         self.threads[point.slot].locus_at(point, now).err()
     }
 
-    /// Places the head at an activation of this host. Another activation that has the head loses it: its caller does not wait for it
-    /// any more.
+    /// Places the head at an activation of this host. Another activation that has the head loses it: its
+    /// caller does not wait for it any more.
     pub(super) fn place_head(&mut self, slot: Slot, locus: Locus, now: Time) -> WakeList {
         let mut wakes = WakeList::default();
         if let Some(other) = self.threads[slot].head.locus() {
@@ -120,7 +120,8 @@ impl State {
         let parameters = self.scheduler.translate(locus.parameters(), now);
         let thread = &mut locus.os_thread;
         match self.native.mechanism {
-            // A thread that was away or asleep keeps its reservation, unless its OS thread has served another one meanwhile.
+            // A thread that was away or asleep keeps its reservation, unless its OS thread has served another
+            // one meanwhile.
             Mechanism::KernelDeadline if !thread.has_reservation() => {
                 thread.reserve(&parameters, now).map_err(Interrupted::Refused)?;
             }
@@ -140,7 +141,8 @@ impl State {
         Ok(self.reschedule(Some(slot), now))
     }
 
-    /// Makes the head at a scheduling point ready. Returns the gate where it has to wait for its turn; `None`: it continues.
+    /// Makes the head at a scheduling point ready. Returns the gate where it has to wait for its turn;
+    /// `None`: it continues.
     pub(super) fn take_turn(
         &mut self,
         point: SchedulingPoint,
@@ -199,8 +201,8 @@ impl State {
         self.reschedule(None, now)
     }
 
-    /// Lets a thread continue that has to end an operation whose deadline has passed. Where it is not its turn, it does not run above
-    /// those whose turn it is.
+    /// Lets a thread continue that has to end an operation whose deadline has passed. Where it is not its
+    /// turn, it does not run above those whose turn it is.
     pub(super) fn continue_late(&mut self, slot: Slot, now: Time) -> WakeList {
         // A refusal of the kernel is reported at the next scheduling point.
         let wakes = self.admit(slot, now).unwrap_or_default();
@@ -255,8 +257,8 @@ impl State {
         wakes
     }
 
-    /// Reschedules at a scheduling point without any other event: a thread that others pass, and that could not be preempted, stops
-    /// here.
+    /// Reschedules at a scheduling point without any other event: a thread that others pass, and that could
+    /// not be preempted, stops here.
     pub(super) fn yield_to_others(&mut self, point: SchedulingPoint, now: Time) -> WakeList {
         let entry = &mut self.threads[point.slot];
         if entry.locus_of(point.activation).is_some() && entry.head.is_ready() && !self.native.preempts() {

@@ -34,8 +34,8 @@ impl State {
         })
     }
 
-    /// Releases a resource. The next owner is ready before the previous one loses what it inherited, so that no thread in between gets
-    /// its turn.
+    /// Releases a resource. The next owner is ready before the previous one loses what it inherited, so that
+    /// no thread in between gets its turn.
     pub(in crate::dispatcher) fn release_resource(
         &mut self,
         resource: ResourceId,
