@@ -66,7 +66,7 @@ fn contradictions_are_named() {
                     .allow_borrowing(true)
             },
             "`allow_borrowing`",
-            "5 lanes at most",
+            "permits 5",
         ),
     ];
     for (change, setting, rule) in cases {

@@ -378,7 +378,7 @@ fn standard_error_names_each_lane_once() {
     for lane in ["`p1-0`", "`p2-0`"] {
         assert_eq!(said.matches(lane).count(), 1, "{lane}: {said}");
     }
-    assert_eq!(said.matches("give the lane another thread").count(), 2, "{said}");
+    assert_eq!(said.matches("Give the lane another thread").count(), 2, "{said}");
 }
 
 #[test]
