@@ -34,54 +34,19 @@
 mod queues;
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
-use punctual_os::{Interest, PiMutex, Poller, Scheduling, Trigger, scheduling};
+use punctual_os::{Interest, PiMutex, Scheduling, Trigger, scheduling};
 
 use crate::{
-    Lane, LaneError, RequestHandler,
-    lane::FIRST_ABOVE,
-    request_queue::RequestQueue,
+    Lane, LaneError, ServingSlot,
+    lane::{Above, Below, Borrowing, FIRST_ABOVE, Registration},
     serving_thread,
-    worker::{Worker, WorkerBuffers},
+    worker::Worker,
+    worker_buffers::WorkerBuffers,
 };
-
-/// Relations of a lane to the lanes that it lends threads to and borrows threads from.
-pub(crate) struct Borrowing<H: RequestHandler> {
-    /// Lanes above, the lowest first, that threads are lent to.
-    above: Vec<Above<H>>,
-    /// Lanes below, the lowest first, whose threads serve this lane.
-    below: Below<H>,
-    /// Buffers of helpers: they stay with the lane whose requests they are for.
-    buffers: PiMutex<Vec<WorkerBuffers<H>>>,
-}
-
-/// Lane that threads are lent to.
-struct Above<H: RequestHandler> {
-    lane: Arc<Lane<H>>,
-    /// Index of this lane in [`Borrowing::below`] of that lane.
-    index: usize,
-}
-
-/// Where threads of lower lanes wait.
-enum Below<H: RequestHandler> {
-    /// In these pollers, in which this lane's poller is registered.
-    Pollers(Vec<Registration>),
-    /// At these queues: the lanes buffer.
-    Queues(Vec<Arc<RequestQueue<H>>>),
-}
-
-/// Registration of a lane's poller in a lower lane's poller.
-struct Registration {
-    poller: Arc<Poller>,
-    token: u64,
-    armed: AtomicBool,
-}
 
 /// More would exceed the kernel's limit for nested pollers, EP_MAX_NESTS.
 const MAX_LANES: usize = 5;
@@ -90,7 +55,7 @@ const MAX_LANES: usize = 5;
 ///
 /// # Errors
 /// [`LaneError::TooManyBorrowingLanes`] if the lanes do not buffer and there are more than 5; [`LaneError::Os`].
-pub fn allow_borrowing<H: RequestHandler>(lanes: &[Arc<Lane<H>>], handler: &Arc<H>) -> Result<(), LaneError> {
+pub fn allow_borrowing<H: ServingSlot>(lanes: &[Arc<Lane<H>>], handler: &Arc<H>) -> Result<(), LaneError> {
     let buffered = lanes.iter().any(|lane| lane.mode.is_buffered());
     if !buffered && lanes.len() > MAX_LANES {
         return Err(LaneError::TooManyBorrowingLanes {
@@ -122,10 +87,7 @@ pub fn allow_borrowing<H: RequestHandler>(lanes: &[Arc<Lane<H>>], handler: &Arc<
 }
 
 /// Registers a lane's poller in those of the lanes below it, armed.
-fn register<H: RequestHandler>(
-    lane: &Lane<H>,
-    lower: &[Arc<Lane<H>>],
-) -> Result<Vec<Registration>, LaneError> {
+fn register<H: ServingSlot>(lane: &Lane<H>, lower: &[Arc<Lane<H>>]) -> Result<Vec<Registration>, LaneError> {
     let own = lower.len();
     let registrations = lower.iter().enumerate().map(|(number, below)| {
         let registration = Registration {
@@ -142,44 +104,7 @@ fn register<H: RequestHandler>(
     registrations.collect()
 }
 
-impl<H: RequestHandler> Borrowing<H> {
-    /// Whether threads of other lanes may serve the lane.
-    pub(crate) fn has_helpers(&self) -> bool {
-        match &self.below {
-            Below::Pollers(pollers) => !pollers.is_empty(),
-            Below::Queues(queues) => !queues.is_empty(),
-        }
-    }
-
-    fn set_disarmed(&self, index: usize) {
-        if let Below::Pollers(pollers) = &self.below {
-            pollers[index].armed.store(false, Ordering::SeqCst);
-        }
-    }
-
-    fn take_buffers(&self, handler: &Arc<H>) -> WorkerBuffers<H> {
-        // None are left if dynamic threads of lower lanes help; new ones stay here afterwards.
-        let buffers = self.buffers.lock().pop();
-        buffers.unwrap_or_else(|| WorkerBuffers::new(handler))
-    }
-}
-
-impl Registration {
-    /// Has it report what is, or will be, ready in `poller`.
-    fn arm(&self, poller: &Poller) {
-        if !self.armed.swap(true, Ordering::SeqCst) {
-            // It fails only if kernel memory is exhausted; then the next thread that leaves none waiting tries again.
-            let again = self
-                .poller
-                .modify(poller, self.token, Interest::READ, Trigger::OneShot);
-            if again.is_err() {
-                self.armed.store(false, Ordering::SeqCst);
-            }
-        }
-    }
-}
-
-impl<H: RequestHandler> Lane<H> {
+impl<H: ServingSlot> Lane<H> {
     /// Notifies the lower lanes of what is, or will be, ready for this lane, if it borrows; called when it is exhausted.
     pub(crate) fn call_for_help(&self) {
         match self.borrowing.get().map(|borrowing| &borrowing.below) {
@@ -248,9 +173,9 @@ impl<H: RequestHandler> Lane<H> {
 }
 
 /// Makes the calling thread one of the lane's until the result is dropped.
-fn join<H: RequestHandler>(lane: &Lane<H>) -> impl Drop + use<'_, H> {
-    struct Leave<'l, H: RequestHandler>(&'l Lane<H>);
-    impl<H: RequestHandler> Drop for Leave<'_, H> {
+fn join<H: ServingSlot>(lane: &Lane<H>) -> impl Drop + use<'_, H> {
+    struct Leave<'l, H: ServingSlot>(&'l Lane<H>);
+    impl<H: ServingSlot> Drop for Leave<'_, H> {
         fn drop(&mut self) {
             if self.0.threads.occupancy.leave_busy() {
                 self.0.close_all();

@@ -16,7 +16,7 @@ use punctual_giop::{MessageHeader, RequestHeader};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    Lane, MessageError, QueueLimits, RequestHandler,
+    Lane, MessageError, QueueLimits, ServingSlot,
     connection::Connection,
     dispatch::Arrival,
     request_queue::{NoRoom, QueuedRequest, Taken},
@@ -25,35 +25,31 @@ use crate::{
 };
 
 /// Reads what arrives at a lane, on its I/O thread, until the lane is stopped.
-pub(crate) fn read_until_stopped<H: RequestHandler>(lane: &Arc<Lane<H>>, handler: &Arc<H>) {
+pub(crate) fn read_until_stopped<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &Arc<H>) {
     // It serves nothing: if only this thread is not in an upcall, no thread is left to serve.
     lane.threads.occupancy.begin();
     worker::work_until_stopped(lane, handler);
 }
 
 /// Serves what a lane has queued, on one of its own threads, until the lane is stopped.
-pub(crate) fn work_until_stopped<H: RequestHandler>(lane: &Arc<Lane<H>>, handler: &Arc<H>) {
+pub(crate) fn work_until_stopped<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &Arc<H>) {
     work(lane, handler, None);
 }
 
 /// Serves what a lane has queued until the lane is stopped, or the thread's lifetime is over.
-pub(crate) fn work<H: RequestHandler>(
-    lane: &Arc<Lane<H>>,
-    handler: &Arc<H>,
-    lifetime: Option<ThreadLifetime>,
-) {
+pub(crate) fn work<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &Arc<H>, lifetime: Option<ThreadLifetime>) {
     let ended = as_thread_of(lane, handler, |worker| worker.run_at_queue(lifetime));
     if ended == Ended::Stopped {
         lane.leave();
     }
 }
 
-impl<H: RequestHandler> Worker<'_, H> {
+impl<H: ServingSlot> Worker<'_, H> {
     fn run_at_queue(mut self, mut lifetime: Option<ThreadLifetime>) -> Ended {
         loop {
             let mut timeout = None;
             if let Some(lifetime) = &mut lifetime {
-                if lifetime.has_ended(&self.lane.threads) {
+                if self.lane.threads.retire(lifetime) {
                     return Ended::Retired;
                 }
                 timeout = lifetime.remaining();
@@ -145,12 +141,15 @@ impl<H: RequestHandler> Worker<'_, H> {
         let usable = !hopeless && self.answer(&connection, &header, arrival);
         let last = connection.state.end_request();
         if !usable || last {
-            origin.as_ref().unwrap_or(self.lane).close(&connection);
+            origin
+                .as_ref()
+                .unwrap_or(&self.lane.connections)
+                .close(&connection);
         }
     }
 }
 
-impl<H: RequestHandler> Lane<H> {
+impl<H: ServingSlot> Lane<H> {
     /// Takes back a request that waits in the queue. `false`: it is not there.
     pub(crate) fn cancel(&self, connection: &Arc<Connection<H>>, request_id: u32) -> bool {
         self.mode.is_buffered() && self.queue.cancel(connection, request_id)

@@ -10,17 +10,14 @@ use std::{
 };
 
 use punctual_flight::Link;
-use punctual_giop::Version;
+use punctual_giop::{Version, connection as giop};
 use punctual_os::{Interest, PiMutex, PiMutexGuard, Poller, Trigger};
 use punctual_transport::{ProtocolProperties, Stream};
 
 pub(crate) use crate::outbound::{Broken, refuse};
 use crate::{
-    LaneLimits, NetworkMark, RequestHandler,
-    connection_state::ConnectionState,
-    inbound::Inbound,
-    outbound::{Outbound, error_message},
-    shared_connection::ClientRole,
+    LaneLimits, NetworkMark, RequestHandler, client_role::ClientRole, connection_state::ConnectionState,
+    inbound::Inbound, outbound::Outbound,
 };
 
 /// Connection of a lane. Several threads may serve its requests; one at a time reads.
@@ -49,6 +46,13 @@ pub(crate) enum Role<H: RequestHandler> {
 }
 
 impl<H: RequestHandler> Role<H> {
+    fn protocol(&self) -> giop::Role {
+        match self {
+            Self::Server(_) => giop::Role::Server,
+            Self::Client(_) => giop::Role::Client,
+        }
+    }
+
     /// Notes that the connection is in the lane's table.
     pub(crate) fn connected(&self) {
         if let Self::Server(peer) = self {
@@ -83,14 +87,14 @@ impl<H: RequestHandler> Connection<H> {
         Self {
             token,
             link: Link::of(stream.as_fd()),
+            inbound: PiMutex::new(Inbound::new(role.protocol(), limits)),
+            outbound: PiMutex::new(Outbound::new(role.protocol())),
             role,
             state: ConnectionState::default(),
             poller: Arc::clone(poller),
             stream,
             mark: NetworkMark::new(properties),
-            inbound: PiMutex::new(Inbound::new(limits)),
             missed: AtomicU8::new(0),
-            outbound: PiMutex::new(Outbound::new()),
         }
     }
 
@@ -225,7 +229,7 @@ impl<H: RequestHandler> Connection<H> {
         !inbound.used
             && !self.state.is_in_service()
             && !self.state.is_congested()
-            && inbound.is_empty()
+            && inbound.protocol.is_idle()
             && !matches!(self.stream.wait_readable(Duration::ZERO), Ok(true))
             && match &self.role {
                 Role::Server(_) => true,
@@ -234,35 +238,40 @@ impl<H: RequestHandler> Connection<H> {
     }
 
     /// Progress of an incomplete message, and of messages that wait to be accepted by the peer.
-    pub(crate) fn progress(&self, late_before: Instant) -> Progress {
+    pub(crate) fn progress(&self, now: Instant, completion: Duration) -> Progress {
         if !self.is_server() && self.state.is_congested() {
             let outbound = self.outbound.lock();
             return match outbound.stalled() {
-                Some(since) if since < late_before => Progress::Late(outbound.version()),
+                Some(since) if now.saturating_duration_since(since) > completion => {
+                    Progress::Late(outbound.protocol.version())
+                }
                 _ => Progress::Incomplete,
             };
         }
         // A thread that reads from it now may begin a message.
-        let Some(inbound) = self.inbound.try_lock() else {
+        let Some(mut inbound) = self.inbound.try_lock() else {
             return Progress::Incomplete;
         };
-        match inbound.begun() {
-            None => Progress::None,
-            Some(begun) if begun < late_before => Progress::Late(inbound.peer_version()),
-            Some(_) => Progress::Incomplete,
+        match inbound.protocol.handle_timeout(now) {
+            Err(refused) => Progress::Late(refused.version),
+            Ok(()) if inbound.protocol.poll_timeout().is_some() => Progress::Incomplete,
+            Ok(()) => Progress::None,
         }
     }
 
     /// Sends MessageError in the version of the message that is not GIOP, or not acceptable.
     pub(crate) fn send_error(&self, version: Version) {
-        let _ = self.send(&error_message(version), version);
+        let mut outbound = self.outbound.lock();
+        if let Some(message) = outbound.protocol.message_error(version) {
+            let _ = self.send_locked(&mut outbound, &message, version);
+        }
     }
 
     /// Sends CloseConnection: nothing that is outstanding will be handled.
     pub(crate) fn send_close(&self) {
         let mut outbound = self.outbound.lock();
-        if let Some(message) = outbound.close_message(self.is_server()) {
-            let version = outbound.version();
+        if let Some(message) = outbound.protocol.close() {
+            let version = outbound.protocol.version();
             let _ = self.send_locked(&mut outbound, &message, version);
         }
     }

@@ -1,34 +1,15 @@
 //! Detection of threads that would wait for their own lane.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::{Arc, atomic::Ordering};
 
-use punctual_os::Notice;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use crate::{Acceptor, Lane, RequestHandler, ServingThread};
-
-/// Threads of a lane that wait for the lane itself.
-pub(crate) struct SelfWaits {
-    waiting: AtomicUsize,
-    notice: Notice,
-}
+use crate::{Acceptor, Lane, ServingSlot, ServingThread};
 
 /// Thread that waits for the lane that it serves, or for a reply that another thread of the lane reads, until this is dropped.
-pub struct BlockedThread<H: RequestHandler>(Arc<Lane<H>>);
+pub struct BlockedThread<H: ServingSlot>(Arc<Lane<H>>);
 
-impl SelfWaits {
-    pub(crate) fn new(lane: &str) -> Self {
-        Self {
-            waiting: AtomicUsize::new(0),
-            notice: deadlock_notice(lane),
-        }
-    }
-}
-
-impl<H: RequestHandler> BlockedThread<H> {
+impl<H: ServingSlot> BlockedThread<H> {
     /// Announces a call for whose reply the calling thread blocks, to an endpoint that `leads_to` recognises.
     ///
     /// # Errors
@@ -74,13 +55,13 @@ impl<H: RequestHandler> BlockedThread<H> {
     }
 }
 
-impl<H: RequestHandler> Drop for BlockedThread<H> {
+impl<H: ServingSlot> Drop for BlockedThread<H> {
     fn drop(&mut self) {
         self.0.self_waits.waiting.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-impl<H: RequestHandler> Lane<H> {
+impl<H: ServingSlot> Lane<H> {
     fn refuse_deadlock(&self) -> SystemException {
         self.counters.deadlocks.add_one();
         self.self_waits.notice.send();
@@ -90,12 +71,4 @@ impl<H: RequestHandler> Lane<H> {
             Completion::No,
         )
     }
-}
-
-fn deadlock_notice(lane: &str) -> Notice {
-    Notice::formatted(format!(
-        "punctual: a servant on lane `{lane}` called an object of the same lane, which has no other thread to serve the \
-         call or to read its reply; the call failed with BAD_INV_ORDER. Give the lane another thread, or call with \
-         `WaitStrategy::Serving`.\n"
-    ))
 }

@@ -1,14 +1,19 @@
 //! Handling a message: the request handler answers, and the reply is sent.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use punctual_cdr::CharSet;
 use punctual_flight::{self as flight, Record, record};
-use punctual_giop::{MessageHeader, MessageType};
+use punctual_giop::{
+    INVOCATION_POLICIES, MessageHeader, MessageType, RequestHeader, decode_invocation_policies,
+};
 use punctual_types::Priority;
 
 use crate::{
-    Disposition, Lane, MessageError, RequestHandler, RequestMessage,
+    Disposition, Lane, LaneContext, MessageError, RequestMessage, ServingSlot,
     connection::{Connection, Role},
     mode::Mode,
     worker::Worker,
@@ -25,8 +30,8 @@ pub(crate) struct Arrival {
     pub(crate) char_set: CharSet,
 }
 
-impl<H: RequestHandler> Worker<'_, H> {
-    /// Handles the message in the buffers. `false`: the connection is of no further use.
+impl<H: ServingSlot> Worker<'_, H> {
+    /// Handles the Request or LocateRequest in the buffers. `false`: the connection is of no further use.
     pub(crate) fn handle(
         &mut self,
         connection: &Arc<Connection<H>>,
@@ -52,10 +57,7 @@ impl<H: RequestHandler> Worker<'_, H> {
                 self.count_loan();
                 self.answer(connection, header, arrival)
             }
-            MessageType::LocateRequest => self.answer_locate(connection, header, arrival),
-            MessageType::CloseConnection | MessageType::MessageError => false,
-            // A client may send nothing else.
-            _ => self.reject(connection, header.version),
+            _ => self.answer_locate(connection, header, arrival),
         }
     }
 
@@ -65,6 +67,40 @@ impl<H: RequestHandler> Worker<'_, H> {
             self.lane.counters.borrowed.add_one();
             self.home.counters.lent.add_one();
         }
+    }
+
+    /// Serves the request in the buffers and records its service time if that is configured; otherwise that costs one predictable
+    /// branch. `false`: the connection is of no further use.
+    pub(crate) fn answer(
+        &mut self,
+        connection: &Arc<Connection<H>>,
+        header: &MessageHeader,
+        arrival: Arrival,
+    ) -> bool {
+        if self.lane.counters.service_times.is_none() {
+            return self.answer_request(connection, header, arrival);
+        }
+        self.answer_timed(connection, header, arrival)
+    }
+
+    #[inline(never)]
+    fn answer_timed(
+        &mut self,
+        connection: &Arc<Connection<H>>,
+        header: &MessageHeader,
+        arrival: Arrival,
+    ) -> bool {
+        let began = arrival.read_at.unwrap_or_else(Instant::now);
+        let wanted_for = wanted_for(&self.buffers.message, header);
+        let usable = self.answer_request(connection, header, arrival);
+        let took = began.elapsed();
+        if let Some(times) = &self.lane.counters.service_times {
+            times.record(took);
+        }
+        if wanted_for.is_some_and(|wanted_for| took > wanted_for) {
+            self.lane.counters.late.add_one();
+        }
+        usable
     }
 
     /// Serves the request in the buffers and sends the reply. `false`: the connection is of no further use.
@@ -117,7 +153,7 @@ impl<H: RequestHandler> Worker<'_, H> {
         header: &MessageHeader,
         arrival: Arrival,
         call: impl FnOnce(
-            &Lane<H>,
+            &LaneContext<H::LaneData>,
             &H,
             &RequestMessage<'_, H>,
             &mut H::Buffers,
@@ -162,10 +198,17 @@ impl<H: RequestHandler> Worker<'_, H> {
     }
 }
 
+/// Relative timeout that the client states in the request.
+fn wanted_for(message: &[u8], header: &MessageHeader) -> Option<Duration> {
+    let (request, _) = RequestHeader::decode(message.get(..header.total_size())?, header).ok()?;
+    let policies = request.contexts.find(INVOCATION_POLICIES)?;
+    decode_invocation_policies(policies).ok()?.wanted_for()
+}
+
 /// Counts a thread of the lane as busy until the result is dropped; gets another thread if none is left waiting.
-fn busy<'l, H: RequestHandler>(lane: &'l Arc<Lane<H>>, handler: &Arc<H>) -> impl Drop + use<'l, H> {
-    struct Busy<'l, H: RequestHandler>(&'l Lane<H>);
-    impl<H: RequestHandler> Drop for Busy<'_, H> {
+fn busy<'l, H: ServingSlot>(lane: &'l Arc<Lane<H>>, handler: &Arc<H>) -> impl Drop + use<'l, H> {
+    struct Busy<'l, H: ServingSlot>(&'l Lane<H>);
+    impl<H: ServingSlot> Drop for Busy<'_, H> {
         fn drop(&mut self) {
             self.0.threads.occupancy.end();
         }

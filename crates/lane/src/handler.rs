@@ -1,6 +1,6 @@
 //! Interface between a lane and the layer above it.
 
-use std::{cell::RefCell, sync::Arc, thread::LocalKey, time::Instant};
+use std::{sync::Arc, time::Instant};
 
 use punctual_cdr::CharSet;
 use punctual_flight::Link;
@@ -9,7 +9,7 @@ use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::Peer;
 use punctual_types::{Priority, SystemException};
 
-use crate::{Lane, QueueLimits, ServingThread};
+use crate::{LaneContext, QueueLimits};
 
 /// Layer that answers the requests of lanes.
 ///
@@ -38,7 +38,7 @@ pub trait RequestHandler: Send + Sync + Sized + 'static {
     /// [`MessageError`] if the header of the request is malformed.
     fn handle_request(
         &self,
-        lane: &Lane<Self>,
+        lane: &LaneContext<Self::LaneData>,
         request: &RequestMessage<'_, Self>,
         buffers: &mut Self::Buffers,
         reply: &mut Vec<u8>,
@@ -50,7 +50,7 @@ pub trait RequestHandler: Send + Sync + Sized + 'static {
     /// [`MessageError`] if the header of the request is malformed.
     fn handle_locate(
         &self,
-        lane: &Lane<Self>,
+        lane: &LaneContext<Self::LaneData>,
         request: &RequestMessage<'_, Self>,
         reply: &mut Vec<u8>,
     ) -> Result<(), MessageError>;
@@ -61,7 +61,7 @@ pub trait RequestHandler: Send + Sync + Sized + 'static {
     /// [`MessageError`] if the header of the request is malformed.
     fn refuse_request(
         &self,
-        lane: &Lane<Self>,
+        lane: &LaneContext<Self::LaneData>,
         request: &RequestMessage<'_, Self>,
         exception: &SystemException,
         reply: &mut Vec<u8>,
@@ -81,9 +81,6 @@ pub trait RequestHandler: Send + Sync + Sized + 'static {
 
     /// Releases what belongs to a lane whose last thread has ended.
     fn lane_ended(lane: &Self::LaneData);
-
-    /// Slot of the calling thread for the lane that it serves.
-    fn serving_thread() -> &'static LocalKey<RefCell<Option<ServingThread<Self>>>>;
 }
 
 /// Request or LocateRequest that a lane has received.

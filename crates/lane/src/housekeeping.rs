@@ -37,42 +37,31 @@ impl<H: RequestHandler> Lane<H> {
         }
         *checked = Instant::now();
         loop {
-            let found = {
-                let connections = self.connections.slots.lock();
-                let unused = connections.iter().find(|(_, connection)| connection.is_unused());
-                unused.map(|(_, connection)| connection.clone())
-            };
+            let found = self
+                .connections
+                .find(|connection| connection.is_unused().then(|| connection.clone()));
             let Some(connection) = found else { break };
             self.counters.idle_connections.add_one();
             connection.send_close();
             self.close(&connection);
         }
-        self.connections
-            .slots
-            .lock()
-            .iter()
-            .for_each(|(_, connection)| connection.clear_used());
+        self.connections.for_each(|connection| connection.clear_used());
     }
 
     /// Closes connections whose peers do not complete a message in time.
     pub(crate) fn close_incomplete(&self) {
-        let Some(late_before) = Instant::now().checked_sub(self.limits().message_completion) else {
-            return;
-        };
+        let (now, completion) = (Instant::now(), self.limits().message_completion);
         // Before the check: a thread that begins a message from now on sets it again.
         self.pending_work
             .incomplete_messages
             .store(false, Ordering::SeqCst);
         let late = || {
-            let connections = self.connections.slots.lock();
-            connections
-                .iter()
-                .find_map(|(_, connection)| match connection.progress(late_before) {
+            self.connections
+                .find(|connection| match connection.progress(now, completion) {
                     Progress::None => None,
                     Progress::Incomplete => {
-                        self.pending_work
-                            .incomplete_messages
-                            .store(true, Ordering::SeqCst);
+                        let incomplete = &self.pending_work.incomplete_messages;
+                        incomplete.store(true, Ordering::SeqCst);
                         None
                     }
                     Progress::Late(version) => Some((connection.clone(), version)),

@@ -1,34 +1,33 @@
 //! The lane: its parts, and how it is opened and stopped.
 
+mod borrowing;
+
 use std::{
     collections::VecDeque,
+    ops::Deref,
     sync::{
         Arc, OnceLock, Weak,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Instant,
 };
 
-use punctual_flight::{Event, Record, record};
-use punctual_os::{Doorbell, Interest, PiMutex, Poller, Scheduling, Trigger};
+use punctual_os::{Doorbell, Interest, PiMutex, Poller, Trigger};
 use punctual_transport::Stream;
 use punctual_types::Priority;
-use slab::Slab;
 
+pub(crate) use self::borrowing::{Above, Below, Borrowing, Registration};
 use crate::{
-    Acceptor, LaneEndpoint, LaneError, LaneLimits, LaneMode, LaneStatistics, QueueLimits, RequestHandler,
-    ServiceTimes, ThreadsConfig,
-    borrowing::Borrowing,
-    call_timeouts::CallTimeoutTimer,
-    connection::{self, Connection, Readiness, Role},
-    deadlock::SelfWaits,
+    Acceptor, LaneConfig, LaneContext, LaneEndpoint, LaneError, LaneMode, LaneStatistics, QueueLimits,
+    RequestHandler,
+    call_timer::CallTimer,
+    connection::{Connection, Readiness},
+    connection_table::ConnectionTable,
     mode::Mode,
-    reply_table::CallEnd,
     request_queue::{QueuedRequest, RequestQueue},
-    shared_connection::SharedConnections,
-    statistics::Counters,
+    self_waits::SelfWaits,
     threads::LaneThreads,
-    worker::WorkerBuffers,
+    worker_buffers::WorkerBuffers,
 };
 
 /// Acceptors, a poller, the connections and the threads of one lane.
@@ -36,9 +35,7 @@ use crate::{
 /// Its threads are leader and followers: of those that wait, the kernel wakes one for one event, and while that thread reads and
 /// serves, the next one is the leader. No thread passes a token on, which would cost each request another wake-up.
 pub struct Lane<H: RequestHandler> {
-    config: LaneConfig,
-    /// Data of the handler for this lane.
-    pub data: H::LaneData,
+    context: LaneContext<H::LaneData>,
     pub(crate) mode: Mode<H>,
     pub(crate) threads: LaneThreads,
     /// One for each endpoint; all have the token [`ACCEPTOR`].
@@ -50,46 +47,14 @@ pub struct Lane<H: RequestHandler> {
     siblings: OnceLock<Box<[Weak<Self>]>>,
     doorbell: Doorbell,
     stopping: AtomicBool,
-    pub(crate) connections: ConnectionTable<H>,
+    pub(crate) connections: Arc<ConnectionTable<H>>,
     /// Connections with a message that another thread of the lane should read.
     handed_over: PiMutex<VecDeque<(Arc<Connection<H>>, Readiness)>>,
     /// Requests that wait for a thread; without capacity unless the lane buffers or other lanes redispatch to it.
     pub(crate) queue: Arc<RequestQueue<H>>,
     pub(crate) self_waits: SelfWaits,
     pub(crate) pending_work: PendingWork,
-    pub(crate) counters: Counters,
-    /// Connections to servers that callers share.
-    pub(crate) shared: SharedConnections<H>,
-    pub(crate) call_timeouts: CallTimeoutTimer,
-}
-
-/// Settings of a lane.
-pub struct LaneConfig {
-    /// Name of the lane, which begins the names of its threads.
-    pub name: String,
-    /// Number of the thread pool; 0 is the ORB's default pool.
-    pub pool: u32,
-    /// CORBA priority of the lane. `None`: the one lane of a pool without lanes.
-    pub priority: Option<Priority>,
-    /// CORBA priority at which its threads wait and read.
-    pub waits_at: Priority,
-    /// Scheduling and number of its threads.
-    pub threads: ThreadsConfig,
-    /// How its threads wait.
-    pub mode: LaneMode,
-    /// Limits.
-    pub limits: LaneLimits,
-    /// Whether service times are recorded.
-    pub records_service_times: bool,
-}
-
-/// Connections of a lane.
-pub(crate) struct ConnectionTable<H: RequestHandler> {
-    pub(crate) slots: PiMutex<Slab<Arc<Connection<H>>>>,
-    /// Number of connections, for statistics without the lock.
-    pub(crate) open: AtomicUsize,
-    /// Number of those that this side opened.
-    pub(crate) opened: AtomicUsize,
+    pub(crate) call_timeouts: CallTimer,
 }
 
 /// Work that is due although no descriptor is ready.
@@ -119,27 +84,22 @@ impl<H: RequestHandler> Lane<H> {
         let poller = Arc::new(Poller::new()?);
         let doorbell = Doorbell::new()?;
         poller.add(&doorbell, DOORBELL, Interest::READ, Trigger::Level)?;
-        let call_timeouts = CallTimeoutTimer::new()?;
+        let call_timeouts = CallTimer::new()?;
         poller.add(call_timeouts.timer(), CALL_TIMEOUT, Interest::READ, Trigger::Edge)?;
         let queue = RequestQueue::new()?;
         if let LaneMode::Buffered(limits) = config.mode {
             queue.provide(limits);
         }
         Ok(Self {
-            data,
             mode: Mode::new(config.mode, config.threads.threads),
             threads: LaneThreads::new(config.threads.clone()),
             acceptors: OnceLock::new(),
-            poller,
             borrowing: OnceLock::new(),
             siblings: OnceLock::new(),
             doorbell,
             stopping: AtomicBool::new(false),
-            connections: ConnectionTable {
-                slots: PiMutex::new(Slab::with_capacity(16)),
-                open: AtomicUsize::new(0),
-                opened: AtomicUsize::new(0),
-            },
+            connections: Arc::new(ConnectionTable::new(&poller)),
+            poller,
             handed_over: PiMutex::new(VecDeque::with_capacity(16)),
             queue: Arc::new(queue),
             self_waits: SelfWaits::new(&config.name),
@@ -148,41 +108,9 @@ impl<H: RequestHandler> Lane<H> {
                 idle_checked: PiMutex::new(Instant::now()),
                 accept_again: AtomicBool::new(false),
             },
-            counters: Counters::new(config.records_service_times),
-            shared: SharedConnections::default(),
             call_timeouts,
-            config,
+            context: LaneContext::new(config, data),
         })
-    }
-
-    /// Name of the lane.
-    pub fn name(&self) -> &str {
-        &self.config.name
-    }
-
-    /// Number of the thread pool.
-    pub fn pool(&self) -> u32 {
-        self.config.pool
-    }
-
-    /// CORBA priority of the lane. `None`: the one lane of a pool without lanes.
-    #[inline]
-    pub fn priority(&self) -> Option<Priority> {
-        self.config.priority
-    }
-
-    /// CORBA priority at which its threads wait and read.
-    pub fn waits_at(&self) -> Priority {
-        self.config.waits_at
-    }
-
-    /// Scheduling of its threads, which they return to after an upcall at another priority. `None`: the user's own threads.
-    pub fn scheduling(&self) -> Option<Scheduling> {
-        self.threads.scheduling()
-    }
-
-    pub(crate) fn limits(&self) -> &LaneLimits {
-        &self.config.limits
     }
 
     /// Makes the lanes of a pool known to each other. Before their threads start.
@@ -236,8 +164,9 @@ impl<H: RequestHandler> Lane<H> {
         let _ = self.doorbell.ring();
         self.queue.close();
         self.end_shared_calls();
-        if let Mode::Blocking(blocking) = &self.mode {
-            blocking.stop(self);
+        if let Mode::Blocking(threads) = &self.mode {
+            threads.stop();
+            self.connections.end_dedicated();
         }
         if self.threads.occupancy.threads() == 0 {
             self.close_all();
@@ -246,9 +175,8 @@ impl<H: RequestHandler> Lane<H> {
 
     /// Waits for its threads to end. Must not be called by one of them.
     pub fn join(&self) {
-        if let Mode::Blocking(blocking) = &self.mode {
-            blocking.end_writes(self);
-        }
+        self.connections
+            .end_dedicated_writes(self.limits().message_completion);
         self.threads.join_all();
     }
 
@@ -271,17 +199,6 @@ impl<H: RequestHandler> Lane<H> {
         self.borrowing.get().is_some_and(Borrowing::has_helpers)
     }
 
-    /// Gets another thread; called by a thread that leaves none waiting.
-    pub(crate) fn reinforce(self: &Arc<Self>, handler: &Arc<H>) {
-        if self.threads.may_grow() {
-            self.grow(handler);
-            if !self.threads.occupancy.is_exhausted() {
-                return;
-            }
-        }
-        self.call_for_help();
-    }
-
     /// Number of its threads that only read.
     pub(crate) fn io_threads(&self) -> usize {
         usize::from(self.mode.is_buffered())
@@ -292,32 +209,11 @@ impl<H: RequestHandler> Lane<H> {
         !self.has_helpers() && threads >= self.threads.most_threads() - self.io_threads()
     }
 
-    /// Counts a request whose priority belongs to another lane.
-    pub fn count_misdirected(&self) {
-        self.counters.misdirected.add_one();
-    }
-
-    /// Counts a request refused for its priority.
-    pub fn count_refused_priority(&self) {
-        self.counters.refused_priorities.add_one();
-    }
-
-    /// Counts a request dropped because its deadline has passed.
-    pub fn count_expired(&self) {
-        self.counters.expired.add_one();
-    }
-
-    /// Histogram of service times, if they are recorded.
-    pub fn service_times(&self) -> Option<&ServiceTimes> {
-        self.counters.service_times.as_ref()
-    }
-
     /// Counters of the lane and its present state.
     pub fn statistics(&self) -> LaneStatistics {
-        let shared_connections = self.connections.opened.load(Ordering::Relaxed);
-        let open = self.connections.open.load(Ordering::Relaxed);
+        let (connections, shared_connections) = self.connections.counts();
         LaneStatistics {
-            connections: open.saturating_sub(shared_connections),
+            connections,
             shared_connections,
             threads: self.threads.occupancy.threads(),
             busy: self.threads.occupancy.busy().saturating_sub(self.io_threads()),
@@ -344,64 +240,21 @@ impl<H: RequestHandler> Lane<H> {
     }
 
     fn admit(&self, stream: Box<dyn Stream>, acceptor: &Acceptor) {
-        let mut connections = self.connections.slots.lock();
-        let opened = self.connections.opened.load(Ordering::Relaxed);
-        if connections.len() >= self.limits().max_connections + opened {
-            drop(connections);
-            self.counters.refused_connections.add_one();
-            return connection::refuse(&*stream);
-        }
-        let entry = connections.vacant_entry();
-        let token = entry.key() as u64;
-        let peer = H::accepted(&self.data, stream.peer(), acceptor.highest_priority);
-        let connection = Connection::new(
-            token,
-            stream,
-            Role::Server(peer),
-            &acceptor.properties,
-            &self.poller,
-            self.limits(),
-        );
-        let connection = Arc::new(connection);
-        let given = match &self.mode {
-            Mode::Blocking(blocking) => blocking.give(&connection),
+        let peer = H::accepted(&self.context.data, stream.peer(), acceptor.highest_priority);
+        let assign = |connection: &Arc<Connection<H>>| match &self.mode {
+            Mode::Blocking(threads) => threads.give(connection),
             Mode::Polled | Mode::Buffered(_) => false,
         };
-        let register = |stream| self.poller.add(stream, token, Interest::READ, Trigger::Edge);
-        if given || register(connection.stream()).is_ok() {
-            record(|| Record::new(Event::Accepted).link(connection.link).detail(token));
-            connection.role.connected();
-            entry.insert(connection);
-            self.connections.open.store(connections.len(), Ordering::Relaxed);
+        let admitted = self
+            .connections
+            .admit(stream, peer, &acceptor.properties, self.limits(), assign);
+        if !admitted {
+            self.counters.refused_connections.add_one();
         }
-    }
-
-    pub(crate) fn connection(&self, token: u64) -> Option<Arc<Connection<H>>> {
-        let index = usize::try_from(token).ok()?;
-        self.connections.slots.lock().get(index).cloned()
     }
 
     pub(crate) fn close(&self, connection: &Arc<Connection<H>>) {
-        let removed = {
-            let mut connections = self.connections.slots.lock();
-            let index = connection.token as usize;
-            // Another thread may have been faster, and the slot may belong to another connection by now.
-            let own = connections
-                .get(index)
-                .is_some_and(|found| Arc::ptr_eq(found, connection));
-            let removed = own.then(|| connections.remove(index));
-            self.connections.open.store(connections.len(), Ordering::Relaxed);
-            removed
-        };
-        if removed.is_some() {
-            connection.state.close();
-            record(|| {
-                Record::new(Event::Closed)
-                    .link(connection.link)
-                    .detail(connection.token)
-            });
-            self.release(connection);
-        }
+        self.connections.close(connection);
     }
 
     /// Accepts no further connection, tells the peers that nothing outstanding will be handled, and closes.
@@ -409,33 +262,8 @@ impl<H: RequestHandler> Lane<H> {
         self.acceptors()
             .iter()
             .for_each(|acceptor| acceptor.listener.shutdown());
-        let connections: Vec<_> = {
-            let mut connections = self.connections.slots.lock();
-            self.connections.open.store(0, Ordering::Relaxed);
-            connections.drain().collect()
-        };
-        for connection in connections {
-            let is_idle = match &connection.role {
-                Role::Server(_) => true,
-                // A server is told only if nothing is outstanding with it.
-                Role::Client(opened) => opened.replies.end(CallEnd::Stopped),
-            };
-            if is_idle {
-                connection.send_close();
-            }
-            self.release(&connection);
-        }
+        self.connections.close_all();
         self.queue.clear();
-    }
-
-    /// Releases what belongs to a connection that is no longer in the table.
-    fn release(&self, connection: &Arc<Connection<H>>) {
-        let _ = self.poller.remove(connection.stream());
-        connection.stream().shutdown();
-        match &connection.role {
-            Role::Server(peer) => H::disconnected(peer),
-            Role::Client(opened) => self.end_opened(connection, opened),
-        }
     }
 
     /// Gives a connection with something to read to another thread of the lane.
@@ -474,5 +302,13 @@ impl<H: RequestHandler> Lane<H> {
     /// Wakes a thread of the lane that waits in the poller.
     pub(crate) fn ring(&self) {
         let _ = self.doorbell.ring();
+    }
+}
+
+impl<H: RequestHandler> Deref for Lane<H> {
+    type Target = LaneContext<H::LaneData>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.context
     }
 }

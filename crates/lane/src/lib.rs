@@ -9,11 +9,16 @@
 
 mod acceptor;
 mod blocking;
+mod blocking_threads;
 mod borrowing;
 mod buffering;
 mod call_timeouts;
+mod call_timer;
+mod client_role;
 mod connection;
 mod connection_state;
+mod connection_table;
+mod context;
 mod deadlock;
 mod dispatch;
 mod error;
@@ -28,38 +33,41 @@ mod nested_wait;
 mod network_mark;
 mod occupancy;
 mod outbound;
-mod receive_buffer;
 mod redispatch;
 mod reply_lane;
 mod reply_table;
 mod request_queue;
+mod self_waits;
 mod serve;
 mod service_times;
 mod serving_thread;
 mod shared_connection;
+mod sharing;
+mod start;
 mod statistics;
 mod thread_lifetime;
 mod threads;
 mod worker;
+mod worker_buffers;
 
 pub use self::{
     acceptor::{Acceptor, LaneEndpoint},
     borrowing::allow_borrowing,
+    context::{LaneConfig, LaneContext},
     deadlock::BlockedThread,
     error::LaneError,
     handler::{Disposition, MessageError, Redispatch, RequestHandler, RequestMessage},
-    lane::{Lane, LaneConfig},
+    lane::Lane,
     limits::{LaneLimits, QueueLimits},
     mode::LaneMode,
     nested_wait::{serve_until_ended, serve_until_readable},
     network_mark::NetworkMark,
     reply_lane::ReplyLane,
-    reply_table::{
-        CallEnd, CallTimeouts, Outcome, ReceivedReply, Refused, ReplyBuffer, ReplyTable, ReplyWait, Ticket,
-    },
+    reply_table::{CallEnd, CallTimeouts, Outcome, Refused, ReplyBuffer, ReplyTable, ReplyWait, Ticket},
     service_times::ServiceTimes,
-    serving_thread::ServingThread,
-    shared_connection::{NotSent, SharedConnection, SharedConnectionSettings},
+    serving_thread::{ServingSlot, ServingThread},
+    shared_connection::SharedConnection,
+    sharing::{NotSent, SharedConnectionSettings},
     statistics::{LaneStatistics, QueueStatistics},
     thread_lifetime::ThreadLife,
     threads::ThreadsConfig,

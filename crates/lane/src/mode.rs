@@ -1,6 +1,6 @@
 //! How the threads of a lane wait for requests.
 
-use crate::{QueueLimits, RequestHandler, blocking::BlockingThreads};
+use crate::{QueueLimits, RequestHandler, blocking_threads::BlockingThreads};
 
 /// Configured way of waiting, without the state that it needs at run time.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -25,14 +25,13 @@ use punctual_os::{Doorbell, Interest, Poller, Scheduling, Trigger, scheduling, w
 use punctual_transport::Stream;
 
 use crate::{
-    Lane, ReplyTable, RequestHandler, ServingThread, Ticket,
-    worker::{Worker, WorkerBuffers},
+    Lane, ReplyTable, ServingSlot, ServingThread, Ticket, worker::Worker, worker_buffers::WorkerBuffers,
 };
 
 /// Serves the lane of the calling thread until `stream` is readable. `false`: the deadline passed.
 ///
 /// `None` if the thread serves no lane: it must wait in another way.
-pub fn serve_until_readable<H: RequestHandler>(
+pub fn serve_until_readable<H: ServingSlot>(
     stream: &dyn Stream,
     deadline: Option<Instant>,
 ) -> Option<io::Result<bool>> {
@@ -42,7 +41,7 @@ pub fn serve_until_readable<H: RequestHandler>(
 /// Serves the lane of the calling thread until a call over a shared connection has ended. `false`: the deadline passed.
 ///
 /// `None` if the thread serves no lane: it must wait in another way.
-pub fn serve_until_ended<H: RequestHandler>(
+pub fn serve_until_ended<H: ServingSlot>(
     replies: &ReplyTable,
     ticket: &Ticket,
     deadline: Option<Instant>,
@@ -50,7 +49,7 @@ pub fn serve_until_ended<H: RequestHandler>(
     serve_meanwhile(|worker: &mut Worker<'_, H>| worker.serve_until_ended(replies, ticket, deadline))
 }
 
-fn serve_meanwhile<H: RequestHandler, R>(wait: impl FnOnce(&mut Worker<'_, H>) -> R) -> Option<R> {
+fn serve_meanwhile<H: ServingSlot, R>(wait: impl FnOnce(&mut Worker<'_, H>) -> R) -> Option<R> {
     let (lane, home, handler, buffers, unserved) = ServingThread::<H>::current(|serving| {
         let (lane, home) = (Arc::clone(&serving.lane), Arc::clone(&serving.home));
         let handler = Arc::clone(&serving.handler);
@@ -121,7 +120,7 @@ impl Awaited<'_> {
     }
 }
 
-impl<H: RequestHandler> Worker<'_, H> {
+impl<H: ServingSlot> Worker<'_, H> {
     fn serve_until_readable(&mut self, stream: &dyn Stream, deadline: Option<Instant>) -> io::Result<bool> {
         let poller = match self.buffers.reply_poller.take() {
             Some(poller) => poller,
@@ -212,9 +211,9 @@ impl<H: RequestHandler> Worker<'_, H> {
 }
 
 /// Announcement to a queue that a thread waits for more than the queue.
-struct NestedAtQueue<'l, H: RequestHandler>(&'l Lane<H>);
+struct NestedAtQueue<'l, H: ServingSlot>(&'l Lane<H>);
 
-impl<'l, H: RequestHandler> NestedAtQueue<'l, H> {
+impl<'l, H: ServingSlot> NestedAtQueue<'l, H> {
     fn enter(lane: &'l Lane<H>) -> Self {
         lane.queue.enter_nested();
         // What a lane above asked before rang for no thread.
@@ -225,7 +224,7 @@ impl<'l, H: RequestHandler> NestedAtQueue<'l, H> {
     }
 }
 
-impl<H: RequestHandler> Drop for NestedAtQueue<'_, H> {
+impl<H: ServingSlot> Drop for NestedAtQueue<'_, H> {
     fn drop(&mut self) {
         self.0.queue.leave_nested();
         if self.0.is_asked_for_help() {
@@ -235,9 +234,9 @@ impl<H: RequestHandler> Drop for NestedAtQueue<'_, H> {
 }
 
 /// Availability of a thread that waits and serves: its lane can count on it.
-struct Available<'l, H: RequestHandler>(Option<(&'l Arc<Lane<H>>, &'l Arc<H>)>);
+struct Available<'l, H: ServingSlot>(Option<(&'l Arc<Lane<H>>, &'l Arc<H>)>);
 
-impl<'l, H: RequestHandler> Available<'l, H> {
+impl<'l, H: ServingSlot> Available<'l, H> {
     fn enter(lane: &Arc<Lane<H>>, home: &'l Arc<Lane<H>>, handler: &'l Arc<H>) -> Self {
         // A lent thread serves the lane that it is lent to, and is missing in its own.
         let own = Arc::ptr_eq(lane, home);
@@ -248,7 +247,7 @@ impl<'l, H: RequestHandler> Available<'l, H> {
     }
 }
 
-impl<H: RequestHandler> Drop for Available<'_, H> {
+impl<H: ServingSlot> Drop for Available<'_, H> {
     fn drop(&mut self) {
         if let Some((lane, handler)) = self.0
             && lane.threads.occupancy.begin()
@@ -262,7 +261,7 @@ impl<H: RequestHandler> Drop for Available<'_, H> {
 struct WaitingPriority(Option<Scheduling>);
 
 impl WaitingPriority {
-    fn enter<H: RequestHandler>(lane: &Lane<H>) -> Self {
+    fn enter<H: ServingSlot>(lane: &Lane<H>) -> Self {
         let own = lane.scheduling().filter(|own| own.is_realtime());
         let Some(own) = own.filter(|_| lane.priority().is_none()) else {
             return Self(None);

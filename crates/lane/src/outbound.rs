@@ -2,7 +2,10 @@
 
 use std::{io, time::Instant};
 
-use punctual_giop::{Version, write_close_connection, write_message_error};
+use punctual_giop::{
+    Version,
+    connection::{Role, SendHalf},
+};
 use punctual_transport::Stream;
 
 /// Send side of a connection, under its lock.
@@ -11,10 +14,7 @@ pub(crate) struct Outbound {
     waiting: Vec<u8>,
     /// Since when the peer has accepted none of them.
     stalled: Option<Instant>,
-    /// Highest version that the peer has used, for messages that no request asked for.
-    version: Version,
-    /// CloseConnection has been sent.
-    closing: bool,
+    pub(crate) protocol: SendHalf,
 }
 
 /// Result of [`Outbound::write`] if the connection is broken.
@@ -24,21 +24,16 @@ pub(crate) struct Broken {
 }
 
 impl Outbound {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(role: Role) -> Self {
         Self {
             waiting: Vec::new(),
             stalled: None,
-            version: Version::V1_0,
-            closing: false,
+            protocol: SendHalf::new(role, Version::V1_0),
         }
     }
 
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()
-    }
-
-    pub(crate) fn version(&self) -> Version {
-        self.version
     }
 
     pub(crate) fn stalled(&self) -> Option<Instant> {
@@ -59,7 +54,7 @@ impl Outbound {
         version: Version,
         mut await_room: impl FnMut() -> bool,
     ) -> Result<bool, Broken> {
-        self.version = self.version.max(version);
+        self.protocol.use_version(version);
         let was_empty = self.waiting.is_empty();
         let mut sent = 0;
         while was_empty && sent < message.len() {
@@ -94,30 +89,12 @@ impl Outbound {
         }
         Ok(done)
     }
-
-    /// CloseConnection, unless it has been sent or may not be sent: before GIOP 1.2 only servers send it.
-    pub(crate) fn close_message(&mut self, is_server: bool) -> Option<Vec<u8>> {
-        if std::mem::replace(&mut self.closing, true) {
-            return None;
-        }
-        (is_server || self.version >= Version::V1_2)
-            .then(|| short_message(write_close_connection, self.version))
-    }
-}
-
-/// MessageError in this version.
-pub(crate) fn error_message(version: Version) -> Vec<u8> {
-    short_message(write_message_error, version)
 }
 
 /// Closes a connection in good order whose peer's messages have not been handled.
 pub(crate) fn refuse(stream: &dyn Stream) {
-    let _ = stream.write(&short_message(write_close_connection, Version::V1_0));
+    if let Some(message) = SendHalf::new(Role::Server, Version::V1_0).close() {
+        let _ = stream.write(&message);
+    }
     stream.shutdown();
-}
-
-fn short_message(write: fn(&mut Vec<u8>, Version), version: Version) -> Vec<u8> {
-    let mut message = Vec::with_capacity(punctual_giop::HEADER_SIZE);
-    write(&mut message, version);
-    message
 }

@@ -11,11 +11,11 @@ use std::{sync::Arc, time::Instant};
 use punctual_giop::{MessageHeader, RequestHeader};
 
 use crate::{
-    Redispatch, RequestHandler, connection::Connection, dispatch::Arrival, request_queue::QueuedRequest,
+    Redispatch, ServingSlot, connection::Connection, dispatch::Arrival, request_queue::QueuedRequest,
     worker::Worker,
 };
 
-impl<H: RequestHandler> Worker<'_, H> {
+impl<H: ServingSlot> Worker<'_, H> {
     /// Passes the request in the buffers to another lane, or serves it here. `false`: the connection is of no further use.
     pub(crate) fn redispatch(
         &mut self,
@@ -32,7 +32,7 @@ impl<H: RequestHandler> Worker<'_, H> {
         let read_at = Instant::now();
         let queued = QueuedRequest {
             connection: Arc::clone(connection),
-            origin: Some(Arc::clone(self.lane)),
+            origin: Some(Arc::clone(&self.lane.connections)),
             header: *header,
             request_id: request.request_id,
             read_at,

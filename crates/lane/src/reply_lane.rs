@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use punctual_types::Priority;
 
-use crate::{BlockedThread, Lane, RequestHandler, ServingThread};
+use crate::{BlockedThread, Lane, ServingSlot, ServingThread};
 
 /// Lane of the calling thread, as reader of a reply.
-pub enum ReplyLane<H: RequestHandler> {
+pub enum ReplyLane<H: ServingSlot> {
     /// The thread serves no lane.
     None,
     /// A thread of the lane reads, as long as the wait is announced.
@@ -16,7 +16,7 @@ pub enum ReplyLane<H: RequestHandler> {
     CannotRead,
 }
 
-impl<H: RequestHandler> ReplyLane<H> {
+impl<H: ServingSlot> ReplyLane<H> {
     /// Lane that reads a reply for the calling thread, which has this priority and serves its lane while it waits, or not.
     ///
     /// As with [`BlockedThread::enter_call`], one thread of the lane must be left that waits for none of the others if those that
@@ -44,7 +44,7 @@ impl<H: RequestHandler> ReplyLane<H> {
     }
 }
 
-impl<H: RequestHandler> Lane<H> {
+impl<H: ServingSlot> Lane<H> {
     /// Lane that the calling thread belongs to, if it reads replies at this priority: for a reply that the thread does not wait
     /// for, or not inside this upcall.
     pub fn of_calling_thread(priority: Priority) -> Option<Arc<Self>> {

@@ -11,7 +11,10 @@ use std::{
     time::Instant,
 };
 
-use punctual_giop::{MessageHeader, MessageType, ReplyStatus};
+use punctual_giop::{
+    MessageType,
+    connection::{OutstandingRequests, ReceivedReply, ReplyMatch},
+};
 use punctual_os::{Doorbell, PiCondvar, PiMutex, condvar::TimedOut};
 
 /// Calls that are outstanding on one connection, within a limit.
@@ -19,24 +22,17 @@ pub struct ReplyTable {
     table: PiMutex<Table>,
     /// One for each slot, so that only the caller concerned is woken.
     arrived: Box<[PiCondvar]>,
-    /// Number of bits of a request id that are the slot's number.
-    bits: u32,
 }
 
 struct Table {
+    requests: OutstandingRequests,
     slots: Box<[Slot]>,
-    /// Free slots; the one that was used last is taken first, because its caller's memory is warm.
-    free: Vec<u32>,
-    /// Number of calls that have timed out and whose replies may still arrive.
-    abandoned: u32,
     /// Reason why there will be no further replies.
     ended: Option<CallEnd>,
 }
 
+#[derive(Default)]
 struct Slot {
-    /// Rest of the request id; differs for each use.
-    sequence: u32,
-    wanted: MessageType,
     state: State,
     /// Buffer lent by the caller.
     message: Vec<u8>,
@@ -69,8 +65,9 @@ pub struct CallTimeouts {
     pub unsent: Option<Instant>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 enum State {
+    #[default]
     Free,
     Waiting,
     Arrived(ReceivedReply),
@@ -79,15 +76,6 @@ enum State {
     TimedOut {
         unsent: bool,
     },
-}
-
-/// Reply in the caller's buffer.
-#[derive(Clone, Copy)]
-pub struct ReceivedReply {
-    /// Header of the message.
-    pub header: MessageHeader,
-    /// Status and offset of the body, if the message is a Reply.
-    pub reply: Option<(ReplyStatus, usize)>,
 }
 
 /// Reason why no reply arrives.
@@ -150,42 +138,21 @@ pub enum Outcome {
     UnsentInTime,
 }
 
-/// Result of the delivery of a message.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Delivery {
-    ToCaller,
-    /// Its caller no longer waits.
-    Late,
-    /// No caller has ever waited for it.
-    Unsolicited,
-}
-
-/// More would leave too few bits for the rest of a request id.
-const MOST_CALLS: usize = 1 << 16;
-/// What a lane's thread gives its connection in exchange for a reply has this size, and so no need to grow.
+/// Size of the memory that a lane's thread gives its connection in exchange for a reply: it has no need to grow.
 const FIRST_SIZE: usize = 8 << 10;
 
 impl ReplyTable {
     /// Table for this many calls at a time, at least 1 and at most 65,536.
     pub(crate) fn new(max_calls: usize) -> Self {
-        let calls = max_calls.clamp(1, MOST_CALLS);
-        let slot = || Slot {
-            sequence: 0,
-            wanted: MessageType::Reply,
-            state: State::Free,
-            message: Vec::new(),
-            fragment_starts: Vec::new(),
-            notification: Notification::Condvar,
-        };
+        let requests = OutstandingRequests::new(max_calls);
+        let calls = requests.capacity();
         Self {
             table: PiMutex::new(Table {
-                slots: (0..calls).map(|_| slot()).collect(),
-                free: (0..calls as u32).rev().collect(),
-                abandoned: 0,
+                requests,
+                slots: (0..calls).map(|_| Slot::default()).collect(),
                 ended: None,
             }),
             arrived: (0..calls).map(|_| PiCondvar::new()).collect(),
-            bits: calls.next_power_of_two().ilog2(),
         }
     }
 
@@ -199,15 +166,14 @@ impl ReplyTable {
             lent.message.resize(FIRST_SIZE, 0);
         }
         let mut table = self.table.lock();
-        let number = table.take()?;
-        let request_id = table.next_id(number, self.bits);
-        let slot = &mut table.slots[number as usize];
-        slot.wanted = wanted;
+        table.check_open()?;
+        let request = table.requests.begin(wanted).ok_or(Refused::Full)?;
+        let slot = &mut table.slots[request.slot];
         slot.state = State::Waiting;
         slot.exchange(&mut lent.message, &mut lent.fragment_starts);
         Ok(Ticket {
-            slot: number as usize,
-            request_id,
+            slot: request.slot,
+            request_id: request.request_id,
         })
     }
 
@@ -217,9 +183,8 @@ impl ReplyTable {
     /// [`Refused`].
     pub fn id_without_reply(&self) -> Result<u32, Refused> {
         let mut table = self.table.lock();
-        let number = table.take()?;
-        table.free.push(number);
-        Ok(table.next_id(number, self.bits))
+        table.check_open()?;
+        table.requests.id_without_reply().ok_or(Refused::Full)
     }
 
     /// Removes a call of which nothing has been sent.
@@ -232,7 +197,7 @@ impl ReplyTable {
     pub fn abandon(&self, ticket: &Ticket) {
         let mut table = self.table.lock();
         if !table.slots[ticket.slot].has_ended() {
-            table.abandoned = table.abandoned.saturating_add(1);
+            table.requests.abandon(ticket.slot);
         }
         let notification = table.free(ticket.slot);
         drop(table);
@@ -294,7 +259,7 @@ impl ReplyTable {
             }
         };
         if given_up {
-            table.abandoned = table.abandoned.saturating_add(1);
+            table.requests.abandon(ticket.slot);
         }
         let notification = table.release(ticket.slot, lent);
         drop(table);
@@ -373,7 +338,7 @@ impl ReplyTable {
                 unsent: unsent.is_some(),
             };
             let notification = mem::take(&mut slot.notification);
-            table.abandoned = table.abandoned.saturating_add(1);
+            table.requests.abandon(number);
             drop(table);
             self.wake(number, notification);
             table = self.table.lock();
@@ -389,20 +354,17 @@ impl ReplyTable {
     /// Passes a reply to its caller, in exchange for the memory that the caller has lent; calls `before` the caller is woken.
     pub(crate) fn deliver(
         &self,
-        request_id: u32,
         reply: ReceivedReply,
         message: &mut Vec<u8>,
         fragment_starts: &mut Vec<usize>,
         before: impl FnOnce(),
-    ) -> Delivery {
-        let number = (request_id & ((1 << self.bits) - 1)) as usize;
+    ) -> ReplyMatch {
         let mut table = self.table.lock();
-        let slot = table.slots.get_mut(number).filter(|slot| {
-            slot.sequence == request_id >> self.bits
-                && slot.wanted == reply.header.message_type
-                && matches!(slot.state, State::Waiting)
-        });
-        if let Some(slot) = slot {
+        let matched = table
+            .requests
+            .complete(reply.request_id, reply.header.message_type);
+        if let ReplyMatch::Request(number) = matched {
+            let slot = &mut table.slots[number];
             slot.exchange(message, fragment_starts);
             slot.state = State::Arrived(reply);
             let notification = mem::take(&mut slot.notification);
@@ -410,14 +372,8 @@ impl ReplyTable {
             drop(table);
             // After unlocking: the caller needs the lock next.
             self.wake(number, notification);
-            return Delivery::ToCaller;
         }
-        // There cannot be more late replies than abandoned calls; a peer that sends more invents them.
-        if table.abandoned > 0 {
-            table.abandoned -= 1;
-            return Delivery::Late;
-        }
-        Delivery::Unsolicited
+        matched
     }
 
     /// Ends all calls whose replies have not arrived, and admits no other one. `true`: there was none, and it had not ended before.
@@ -427,12 +383,14 @@ impl ReplyTable {
             return false;
         }
         table.ended = Some(end);
-        if table.is_idle() {
+        if table.requests.is_idle() {
             return true;
         }
-        for slot in &mut table.slots {
+        let Table { requests, slots, .. } = &mut *table;
+        for (number, slot) in slots.iter_mut().enumerate() {
             if matches!(slot.state, State::Waiting) {
                 slot.state = State::Ended(end);
+                requests.end(number);
             }
         }
         drop(table);
@@ -457,7 +415,7 @@ impl ReplyTable {
     /// Admits no other call if there is none now. `false`: there is one, or the table had ended before.
     pub(crate) fn end_if_idle(&self) -> bool {
         let mut table = self.table.lock();
-        let idle = table.ended.is_none() && table.is_idle();
+        let idle = table.ended.is_none() && table.requests.is_idle();
         if idle {
             table.ended = Some(CallEnd::InOrder);
         }
@@ -466,10 +424,10 @@ impl ReplyTable {
 }
 
 impl Table {
-    fn take(&mut self) -> Result<u32, Refused> {
+    fn check_open(&self) -> Result<(), Refused> {
         match self.ended {
             Some(_) => Err(Refused::Ended),
-            None => self.free.pop().ok_or(Refused::Full),
+            None => Ok(()),
         }
     }
 
@@ -479,12 +437,6 @@ impl Table {
         if !matches!(notification, Notification::Condvar) {
             *before = mem::take(notification);
         }
-    }
-
-    fn next_id(&mut self, number: u32, bits: u32) -> u32 {
-        let sequence = &mut self.slots[number as usize].sequence;
-        *sequence = sequence.wrapping_add(1) & (u32::MAX >> bits);
-        *sequence << bits | number
     }
 
     /// Releases a slot and returns the lent memory. The result must be dropped after the table is unlocked.
@@ -499,12 +451,9 @@ impl Table {
     fn free(&mut self, number: usize) -> Notification {
         let slot = &mut self.slots[number];
         slot.state = State::Free;
-        self.free.push(number as u32);
-        mem::take(&mut slot.notification)
-    }
-
-    fn is_idle(&self) -> bool {
-        self.free.len() == self.slots.len()
+        let notification = mem::take(&mut slot.notification);
+        self.requests.release(number);
+        notification
     }
 }
 

@@ -16,10 +16,11 @@ use punctual_giop::MessageHeader;
 use punctual_os::{Doorbell, PiCondvar, PiMutex, condvar::TimedOut};
 
 use crate::{
-    Lane, QueueLimits, QueueStatistics, RequestHandler,
+    QueueLimits, QueueStatistics, RequestHandler,
     connection::Connection,
+    connection_table::ConnectionTable,
     message_store::{self, MessageStore, StoredMessage},
-    worker::WorkerBuffers,
+    worker_buffers::WorkerBuffers,
 };
 
 /// Requests that wait for a thread of a lane, in the order of their arrival: those that the lane's own I/O thread has
@@ -66,8 +67,8 @@ struct QueueCounters {
 /// Request of the queue, without its message.
 pub(crate) struct QueuedRequest<H: RequestHandler> {
     pub(crate) connection: Arc<Connection<H>>,
-    /// Lane that the connection belongs to, if it is another one.
-    pub(crate) origin: Option<Arc<Lane<H>>>,
+    /// Connections of the lane that the connection belongs to, if it is another one.
+    pub(crate) origin: Option<Arc<ConnectionTable<H>>>,
     pub(crate) header: MessageHeader,
     pub(crate) request_id: u32,
     /// When it was read.

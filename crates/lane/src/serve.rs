@@ -5,16 +5,18 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use punctual_cdr::CharSet;
-use punctual_giop::{MessageHeader, Version};
+use punctual_giop::{
+    MessageHeader, Version,
+    connection::{Event, ReceivedReply},
+};
 use punctual_os::PiMutexGuard;
 
 use crate::{
-    MessageError, RequestHandler,
+    CallEnd, ServingSlot,
+    client_role::ClientRole,
     connection::{Connection, Readiness, Role},
-    inbound::{Inbound, Next},
+    inbound::{Inbound, Received},
     serving_thread,
-    shared_connection::ClientRole,
     worker::Worker,
 };
 
@@ -30,7 +32,7 @@ enum AfterServing {
     Close,
 }
 
-impl<H: RequestHandler> Worker<'_, H> {
+impl<H: ServingSlot> Worker<'_, H> {
     /// Serves what a connection has, until there is nothing more, another thread has taken over, or others have waited long
     /// enough.
     pub(crate) fn serve(&mut self, connection: &Arc<Connection<H>>, mut readiness: Readiness) {
@@ -66,34 +68,18 @@ impl<H: RequestHandler> Worker<'_, H> {
         if readiness.readable {
             inbound.drained = false;
         }
-        let buffers = &mut self.buffers;
-        let next = inbound.next(
-            connection.stream(),
-            &mut buffers.message,
-            &mut buffers.fragment_starts,
-        );
-        if inbound.begun().is_some() {
+        let received = inbound.receive(connection.stream());
+        if inbound.protocol.incomplete_since().is_some() {
             let pending = &self.lane.pending_work;
             pending.incomplete_messages.store(true, Ordering::SeqCst);
         }
-        match next {
-            Next::Message(header) => match &connection.role {
-                Role::Server(_) => self.serve_request(connection, inbound, &header, readiness),
-                Role::Client(client) => self.take_reply(connection, client, inbound, &header, readiness),
-            },
-            Next::Cancelled(request_id) => {
-                drop(inbound);
-                if self.lane.cancel(connection, request_id) && connection.state.end_request() {
-                    return Flow::Break(AfterServing::Close);
-                }
-                connection.add_missed(readiness);
-                Flow::Continue(())
-            }
-            Next::Nothing => {
+        match received {
+            Received::Event(event) => self.serve_event(connection, inbound, event, readiness),
+            Received::Nothing => {
                 drop(inbound);
                 self.after_last_message(connection, readiness)
             }
-            Next::Closed => {
+            Received::EndOfStream => {
                 // Replies that other threads are working at are still to be sent; then the last of them closes.
                 let idle = connection.state.peer_closed();
                 drop(inbound);
@@ -103,10 +89,50 @@ impl<H: RequestHandler> Worker<'_, H> {
                     AfterServing::Keep
                 })
             }
-            Next::Unacceptable => {
-                let version = inbound.peer_version();
+            Received::Refused(refused) => {
                 drop(inbound);
-                self.reject(connection, version);
+                self.reject(connection, refused.version);
+                Flow::Break(AfterServing::Close)
+            }
+        }
+    }
+
+    fn serve_event(
+        &mut self,
+        connection: &Arc<Connection<H>>,
+        inbound: PiMutexGuard<'_, Inbound>,
+        event: Event,
+        readiness: &mut Readiness,
+    ) -> Flow {
+        match (event, &connection.role) {
+            (Event::Request(header) | Event::LocateRequest(header), _) => {
+                self.serve_request(connection, inbound, &header, readiness)
+            }
+            (Event::Reply(reply), Role::Client(client)) => {
+                self.take_reply(connection, client, inbound, reply, readiness)
+            }
+            // The state machine refuses replies to servers.
+            (Event::Reply(_), Role::Server(_)) => Flow::Break(AfterServing::Close),
+            (Event::Cancelled(request_id), _) => {
+                drop(inbound);
+                if self.lane.cancel(connection, request_id) && connection.state.end_request() {
+                    return Flow::Break(AfterServing::Close);
+                }
+                connection.add_missed(readiness);
+                Flow::Continue(())
+            }
+            (Event::Progress, _) => {
+                drop(inbound);
+                connection.add_missed(readiness);
+                Flow::Continue(())
+            }
+            (Event::CloseConnection | Event::MessageError, role) => {
+                if let Role::Client(client) = role {
+                    client.replies.end(match event {
+                        Event::MessageError => CallEnd::Rejected,
+                        _ => CallEnd::InOrder,
+                    });
+                }
                 Flow::Break(AfterServing::Close)
             }
         }
@@ -119,9 +145,13 @@ impl<H: RequestHandler> Worker<'_, H> {
         header: &MessageHeader,
         readiness: &mut Readiness,
     ) -> Flow {
-        let more = readiness.peer_closed || inbound.has_more();
-        let char_set = inbound.negotiate(&self.buffers.message, header);
+        let char_set = inbound.protocol.char_set();
         inbound.used = true;
+        let buffers = &mut self.buffers;
+        inbound
+            .protocol
+            .take(&mut buffers.message, &mut buffers.fragment_starts);
+        let more = readiness.peer_closed || inbound.has_more();
         connection.state.begin_request();
         drop(inbound);
         let others = self.lane.is_shared();
@@ -135,7 +165,7 @@ impl<H: RequestHandler> Worker<'_, H> {
         let usable = {
             // If its upcall waits for a reply, the thread serves the rest meanwhile.
             let _unserved = (more && !others).then(|| serving_thread::set_unserved(connection, rest));
-            self.handle_or_reject(connection, header, char_set)
+            self.handle(connection, header, char_set)
         };
         let last = connection.state.end_request();
         if !usable || last {
@@ -152,11 +182,15 @@ impl<H: RequestHandler> Worker<'_, H> {
         connection: &Arc<Connection<H>>,
         client: &ClientRole<H>,
         mut inbound: PiMutexGuard<'_, Inbound>,
-        header: &MessageHeader,
+        reply: ReceivedReply,
         readiness: &mut Readiness,
     ) -> Flow {
         // While it is claimed: the end of the stream must not overtake a reply.
-        let usable = self.deliver_reply(connection, client, header);
+        let buffers = &mut self.buffers;
+        inbound
+            .protocol
+            .take(&mut buffers.message, &mut buffers.fragment_starts);
+        let usable = self.deliver_reply(connection, client, reply);
         let more = readiness.peer_closed || inbound.has_more();
         inbound.used |= usable;
         drop(inbound);
@@ -191,19 +225,6 @@ impl<H: RequestHandler> Worker<'_, H> {
         })
     }
 
-    /// Handles the message in the buffers unless its code sets are malformed. `false`: the connection is of no further use.
-    pub(crate) fn handle_or_reject(
-        &mut self,
-        connection: &Arc<Connection<H>>,
-        header: &MessageHeader,
-        char_set: Result<CharSet, MessageError>,
-    ) -> bool {
-        match char_set {
-            Ok(char_set) => self.handle(connection, header, char_set),
-            Err(MessageError) => self.reject(connection, header.version),
-        }
-    }
-
     /// Sends MessageError; the connection is of no further use then, hence `false`.
     pub(crate) fn reject(&self, connection: &Connection<H>, version: Version) -> bool {
         self.lane.counters.protocol_errors.add_one();
@@ -212,7 +233,7 @@ impl<H: RequestHandler> Worker<'_, H> {
     }
 }
 
-fn continue_if_ready<H: RequestHandler>(
+fn continue_if_ready<H: ServingSlot>(
     connection: &Connection<H>,
     more: bool,
     readiness: &mut Readiness,

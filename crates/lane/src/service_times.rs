@@ -1,16 +1,9 @@
 //! Service times of a lane's requests, as a histogram of relaxed atomics; recorded only if the lane is configured so.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::{Duration, Instant},
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
 };
-
-use punctual_giop::{INVOCATION_POLICIES, MessageHeader, RequestHeader, decode_invocation_policies};
-
-use crate::{RequestHandler, connection::Connection, dispatch::Arrival, worker::Worker};
 
 /// Times from reading a request until its reply was written, or until it was redispatched to another lane.
 ///
@@ -22,51 +15,8 @@ pub struct ServiceTimes {
     longest: AtomicU64,
 }
 
-impl<H: RequestHandler> Worker<'_, H> {
-    /// Serves the request in the buffers and records its service time if that is configured; otherwise that costs one predictable
-    /// branch. `false`: the connection is of no further use.
-    pub(crate) fn answer(
-        &mut self,
-        connection: &Arc<Connection<H>>,
-        header: &MessageHeader,
-        arrival: Arrival,
-    ) -> bool {
-        if self.lane.counters.service_times.is_none() {
-            return self.answer_request(connection, header, arrival);
-        }
-        self.answer_timed(connection, header, arrival)
-    }
-
-    #[inline(never)]
-    fn answer_timed(
-        &mut self,
-        connection: &Arc<Connection<H>>,
-        header: &MessageHeader,
-        arrival: Arrival,
-    ) -> bool {
-        let began = arrival.read_at.unwrap_or_else(Instant::now);
-        let wanted_for = wanted_for(&self.buffers.message, header);
-        let usable = self.answer_request(connection, header, arrival);
-        let took = began.elapsed();
-        if let Some(times) = &self.lane.counters.service_times {
-            times.record(took);
-        }
-        if wanted_for.is_some_and(|wanted_for| took > wanted_for) {
-            self.lane.counters.late.add_one();
-        }
-        usable
-    }
-}
-
-/// Relative timeout that the client states in the request.
-fn wanted_for(message: &[u8], header: &MessageHeader) -> Option<Duration> {
-    let (request, _) = RequestHeader::decode(message.get(..header.total_size())?, header).ok()?;
-    let policies = request.contexts.find(INVOCATION_POLICIES)?;
-    decode_invocation_policies(policies).ok()?.wanted_for()
-}
-
 impl ServiceTimes {
-    fn record(&self, took: Duration) {
+    pub(crate) fn record(&self, took: Duration) {
         let nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         self.buckets[index(nanoseconds)].fetch_add(1, Ordering::Relaxed);
         self.sum.fetch_add(nanoseconds, Ordering::Relaxed);

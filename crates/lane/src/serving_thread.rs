@@ -1,14 +1,20 @@
 //! Lane that the calling thread serves.
 
-use std::sync::Arc;
+use std::{cell::RefCell, marker::PhantomData, sync::Arc, thread::LocalKey};
 
 use crate::{
     Lane, RequestHandler,
     connection::{Connection, Readiness},
-    worker::WorkerBuffers,
+    worker_buffers::WorkerBuffers,
 };
 
-/// Lane that a thread serves, as the thread's slot ([`RequestHandler::serving_thread`]) holds it.
+/// Request handler with a thread-local slot for the lane that the calling thread serves: a thread-local variable cannot be generic.
+pub trait ServingSlot: RequestHandler {
+    /// Slot of the calling thread.
+    fn serving_thread() -> &'static LocalKey<RefCell<Option<ServingThread<Self>>>>;
+}
+
+/// Lane that a thread serves.
 pub struct ServingThread<H: RequestHandler> {
     pub(crate) lane: Arc<Lane<H>>,
     /// Lane that the thread belongs to: another one while the thread is lent.
@@ -20,7 +26,7 @@ pub struct ServingThread<H: RequestHandler> {
     pub(crate) unserved: Option<(Arc<Connection<H>>, Readiness)>,
 }
 
-impl<H: RequestHandler> ServingThread<H> {
+impl<H: ServingSlot> ServingThread<H> {
     /// Calls `inspect` with the calling thread's slot, if the thread serves a lane.
     pub(crate) fn current<R>(inspect: impl FnOnce(&mut Self) -> R) -> Option<R> {
         H::serving_thread().with_borrow_mut(|serving| serving.as_mut().map(inspect))
@@ -33,13 +39,13 @@ impl<H: RequestHandler> ServingThread<H> {
 }
 
 /// Marks the calling thread, which belongs to `home`, as one that serves `lane`, until the result is dropped.
-pub(crate) fn enter<H: RequestHandler>(
+pub(crate) fn enter<H: ServingSlot>(
     lane: &Arc<Lane<H>>,
     home: &Arc<Lane<H>>,
     handler: &Arc<H>,
 ) -> impl Drop + use<H> {
-    struct Restore<H: RequestHandler>(Option<ServingThread<H>>);
-    impl<H: RequestHandler> Drop for Restore<H> {
+    struct Restore<H: ServingSlot>(Option<ServingThread<H>>);
+    impl<H: ServingSlot> Drop for Restore<H> {
         fn drop(&mut self) {
             let outer = self.0.take();
             drop(H::serving_thread().replace(outer));
@@ -55,21 +61,21 @@ pub(crate) fn enter<H: RequestHandler>(
 }
 
 /// Notes that the connection has more than the message whose upcall follows, until the result is dropped.
-pub(crate) fn set_unserved<H: RequestHandler>(
+pub(crate) fn set_unserved<H: ServingSlot>(
     connection: &Arc<Connection<H>>,
     readiness: Readiness,
 ) -> impl Drop + use<H> {
-    struct Clear<H: RequestHandler>(std::marker::PhantomData<H>);
-    impl<H: RequestHandler> Drop for Clear<H> {
+    struct Clear<H: ServingSlot>(PhantomData<H>);
+    impl<H: ServingSlot> Drop for Clear<H> {
         fn drop(&mut self) {
             replace_unserved::<H>(None);
         }
     }
     replace_unserved(Some((Arc::clone(connection), readiness)));
-    Clear::<H>(std::marker::PhantomData)
+    Clear::<H>(PhantomData)
 }
 
-fn replace_unserved<H: RequestHandler>(unserved: Option<(Arc<Connection<H>>, Readiness)>) {
+fn replace_unserved<H: ServingSlot>(unserved: Option<(Arc<Connection<H>>, Readiness)>) {
     // Dropped outside the borrow.
     let before = ServingThread::current(|serving| std::mem::replace(&mut serving.unserved, unserved));
     drop(before);

@@ -2,8 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use crate::threads::LaneThreads;
-
 /// How long a dynamic thread lives. It ends only while another thread of its lane waits for requests.
 ///
 /// `-RTORBDynamicThreadIdleTimeout` and `-RTORBDynamicThreadRunTime` of TAO.
@@ -57,16 +55,13 @@ impl ThreadLifetime {
         Some(limit.saturating_sub(self.since.elapsed()))
     }
 
-    /// Removes the thread from the lane if its time is over and another thread waits. `false`: it must continue.
-    pub(crate) fn has_ended(&mut self, threads: &LaneThreads) -> bool {
-        if self.remaining().is_none_or(|remaining| !remaining.is_zero()) {
-            return false;
-        }
-        if threads.retire() {
-            return true;
-        }
-        // The thread is needed: check again after a while, not in a loop.
+    /// Whether the thread should end.
+    pub(crate) fn is_over(&self) -> bool {
+        self.remaining().is_some_and(|remaining| remaining.is_zero())
+    }
+
+    /// Starts another lifetime: the thread is still needed.
+    pub(crate) fn restart(&mut self) {
         self.since = Instant::now();
-        false
     }
 }

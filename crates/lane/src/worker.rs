@@ -7,17 +7,18 @@ use std::{
 };
 
 use punctual_flight::{self as flight, Record, record};
-use punctual_os::{Doorbell, Poller, Scheduling, poller::Event, scheduling};
+use punctual_os::{Scheduling, poller::Event, scheduling};
 
 use crate::{
-    Lane, RequestHandler,
+    Lane, ServingSlot,
     connection::{Connection, Readiness},
     lane::{ACCEPTOR, CALL_TIMEOUT, DOORBELL, FIRST_ABOVE, LAST_ABOVE},
     serving_thread,
     thread_lifetime::ThreadLifetime,
+    worker_buffers::WorkerBuffers,
 };
 
-impl<H: RequestHandler> Lane<H> {
+impl<H: ServingSlot> Lane<H> {
     /// Serves the lane on the calling thread, which belongs to the user, until the lane is stopped.
     pub fn work_on_calling_thread(self: &Arc<Self>, handler: &Arc<H>) {
         self.threads.occupancy.join();
@@ -34,16 +35,12 @@ impl<H: RequestHandler> Lane<H> {
 }
 
 /// Serves a lane on one of its own threads until the lane is stopped.
-pub(crate) fn work_until_stopped<H: RequestHandler>(lane: &Arc<Lane<H>>, handler: &Arc<H>) {
+pub(crate) fn work_until_stopped<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &Arc<H>) {
     work(lane, handler, None);
 }
 
 /// Serves a lane on one of its own threads until the lane is stopped, or the thread's lifetime is over.
-pub(crate) fn work<H: RequestHandler>(
-    lane: &Arc<Lane<H>>,
-    handler: &Arc<H>,
-    lifetime: Option<ThreadLifetime>,
-) {
+pub(crate) fn work<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &Arc<H>, lifetime: Option<ThreadLifetime>) {
     let ended = as_thread_of(lane, handler, |worker| worker.run(lifetime));
     if ended == Ended::Stopped {
         lane.leave();
@@ -51,7 +48,7 @@ pub(crate) fn work<H: RequestHandler>(
 }
 
 /// Runs a function as a thread of the lane.
-pub(crate) fn as_thread_of<H: RequestHandler, R>(
+pub(crate) fn as_thread_of<H: ServingSlot, R>(
     lane: &Arc<Lane<H>>,
     handler: &Arc<H>,
     run: impl FnOnce(Worker<'_, H>) -> R,
@@ -62,37 +59,8 @@ pub(crate) fn as_thread_of<H: RequestHandler, R>(
     run(Worker::new(lane, lane, handler, WorkerBuffers::new(handler)))
 }
 
-const FIRST_BUFFER: usize = 8 << 10;
-
-/// Memory that a thread keeps from request to request.
-pub(crate) struct WorkerBuffers<H: RequestHandler> {
-    /// The request.
-    pub(crate) message: Vec<u8>,
-    /// Offsets in it at which fragments of GIOP 1.1 begin.
-    pub(crate) fragment_starts: Vec<usize>,
-    pub(crate) reply: Vec<u8>,
-    pub(crate) handler: H::Buffers,
-    /// Poller in which the reply to a call is awaited while the lane is served.
-    pub(crate) reply_poller: Option<Poller>,
-    /// Rings when a call over a shared connection ends while the lane is served.
-    pub(crate) reply_doorbell: Option<Arc<Doorbell>>,
-}
-
-impl<H: RequestHandler> WorkerBuffers<H> {
-    pub(crate) fn new(handler: &Arc<H>) -> Self {
-        Self {
-            message: Vec::new(),
-            fragment_starts: Vec::new(),
-            reply: Vec::with_capacity(FIRST_BUFFER),
-            handler: handler.new_buffers(),
-            reply_poller: None,
-            reply_doorbell: None,
-        }
-    }
-}
-
 /// Thread that serves a lane.
-pub(crate) struct Worker<'l, H: RequestHandler> {
+pub(crate) struct Worker<'l, H: ServingSlot> {
     pub(crate) lane: &'l Arc<Lane<H>>,
     /// Lane that the thread belongs to: another one while the thread is lent.
     pub(crate) home: &'l Arc<Lane<H>>,
@@ -113,7 +81,7 @@ pub(crate) enum Ended {
     Retired,
 }
 
-impl<'l, H: RequestHandler> Worker<'l, H> {
+impl<'l, H: ServingSlot> Worker<'l, H> {
     pub(crate) fn new(
         lane: &'l Arc<Lane<H>>,
         home: &'l Arc<Lane<H>>,
@@ -138,7 +106,7 @@ impl<'l, H: RequestHandler> Worker<'l, H> {
         while !self.lane.is_stopping() {
             let mut timeout = self.lane.next_check();
             if let Some(lifetime) = &mut lifetime {
-                if lifetime.has_ended(&self.lane.threads) {
+                if self.lane.threads.retire(lifetime) {
                     return Ended::Retired;
                 }
                 timeout = timeout.into_iter().chain(lifetime.remaining()).min();
@@ -218,7 +186,7 @@ impl<'l, H: RequestHandler> Worker<'l, H> {
             .last
             .take()
             .filter(|last| last.token == token && !last.state.is_closed());
-        last.or_else(|| self.lane.connection(token))
+        last.or_else(|| self.lane.connections.get(token))
     }
 
     /// Lets another thread of the lane run first that was woken for an earlier request.

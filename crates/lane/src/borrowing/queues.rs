@@ -19,9 +19,9 @@
 
 use std::sync::Arc;
 
-use crate::{Lane, RequestHandler, request_queue::RequestQueue};
+use crate::{Lane, ServingSlot, request_queue::RequestQueue};
 
-impl<H: RequestHandler> Lane<H> {
+impl<H: ServingSlot> Lane<H> {
     /// Calls the threads that wait for the queues of lower lanes, if there is a request for them.
     pub(super) fn call_for_help_with_queue(&self, lower: &[Arc<RequestQueue<H>>]) {
         if self.queue.has_requests() {

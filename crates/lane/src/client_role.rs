@@ -1,0 +1,27 @@
+//! State of a connection that this side opened.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use punctual_cdr::CharSet;
+use punctual_os::PiMutex;
+
+use crate::{ReplyTable, RequestHandler};
+
+/// State of a connection that this side opened.
+pub(crate) struct ClientRole<H: RequestHandler> {
+    pub(crate) purpose: H::Purpose,
+    /// Released when the lane closes the connection, even if callers still refer to it.
+    pub(crate) permit: PiMutex<Option<H::Permit>>,
+    pub(crate) char_set: CharSet,
+    /// The code sets were negotiated, and no request has told the server yet.
+    pub(crate) announces_code_sets: AtomicBool,
+    pub(crate) replies: ReplyTable,
+    /// A write has failed: the connection is closed as soon as nothing can be read any more.
+    pub(crate) write_failed: AtomicBool,
+}
+
+impl<H: RequestHandler> ClientRole<H> {
+    pub(crate) fn has_write_failed(&self) -> bool {
+        self.write_failed.load(Ordering::SeqCst)
+    }
+}

@@ -1,0 +1,262 @@
+//! Connections of a lane.
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use punctual_flight::{Event, Record, record};
+use punctual_os::{Interest, PiMutex, Poller, Trigger};
+use punctual_transport::{ProtocolProperties, Stream};
+use slab::Slab;
+
+use crate::{
+    CallEnd, LaneLimits, RequestHandler,
+    client_role::ClientRole,
+    connection::{self, Connection, Role},
+    shared_connection::SharedConnection,
+};
+
+/// Connections of a lane, accepted and opened, in the lane's poller or dedicated to threads.
+pub(crate) struct ConnectionTable<H: RequestHandler> {
+    slots: PiMutex<Slab<Arc<Connection<H>>>>,
+    poller: Arc<Poller>,
+    /// Number of connections, for statistics without the lock.
+    open: AtomicUsize,
+    /// Number of those that this side opened.
+    opened: AtomicUsize,
+    /// Those that callers share, the one that was unused for longest first.
+    pub(crate) shared: PiMutex<Vec<SharedConnection<H>>>,
+}
+
+impl<H: RequestHandler> ConnectionTable<H> {
+    pub(crate) fn new(poller: &Arc<Poller>) -> Self {
+        Self {
+            slots: PiMutex::new(Slab::with_capacity(16)),
+            poller: Arc::clone(poller),
+            open: AtomicUsize::new(0),
+            opened: AtomicUsize::new(0),
+            shared: PiMutex::new(Vec::new()),
+        }
+    }
+
+    /// Number of accepted connections, and of those that this side opened.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let opened = self.opened.load(Ordering::Relaxed);
+        let accepted = self.open.load(Ordering::Relaxed).saturating_sub(opened);
+        (accepted, opened)
+    }
+
+    pub(crate) fn get(&self, token: u64) -> Option<Arc<Connection<H>>> {
+        let index = usize::try_from(token).ok()?;
+        self.slots.lock().get(index).cloned()
+    }
+
+    /// First result of `find` for the connections from this index on.
+    pub(crate) fn find_from<R>(
+        &self,
+        from: usize,
+        mut find: impl FnMut(usize, &Arc<Connection<H>>) -> Option<R>,
+    ) -> Option<R> {
+        let slots = self.slots.lock();
+        (from..slots.capacity()).find_map(|index| find(index, slots.get(index)?))
+    }
+
+    /// First result of `find` for all connections.
+    pub(crate) fn find<R>(&self, find: impl FnMut(&Arc<Connection<H>>) -> Option<R>) -> Option<R> {
+        let slots = self.slots.lock();
+        slots.iter().map(|(_, connection)| connection).find_map(find)
+    }
+
+    pub(crate) fn for_each(&self, visit: impl FnMut(&Arc<Connection<H>>)) {
+        let slots = self.slots.lock();
+        slots.iter().map(|(_, connection)| connection).for_each(visit);
+    }
+
+    /// Adds an accepted connection to the poller, unless `assign` gives it to a thread. `false`: the lane has reached its limit of
+    /// connections, and the connection has been refused.
+    pub(crate) fn admit(
+        &self,
+        stream: Box<dyn Stream>,
+        peer: H::PeerData,
+        properties: &ProtocolProperties,
+        limits: &LaneLimits,
+        assign: impl FnOnce(&Arc<Connection<H>>) -> bool,
+    ) -> bool {
+        let mut slots = self.slots.lock();
+        if slots.len() >= limits.max_connections + self.opened.load(Ordering::Relaxed) {
+            drop(slots);
+            connection::refuse(&*stream);
+            return false;
+        }
+        let entry = slots.vacant_entry();
+        let token = entry.key() as u64;
+        let role = Role::Server(peer);
+        let connection = Connection::new(token, stream, role, properties, &self.poller, limits);
+        let connection = Arc::new(connection);
+        if assign(&connection) || self.watch(&connection).is_ok() {
+            record(|| Record::new(Event::Accepted).link(connection.link).detail(token));
+            connection.role.connected();
+            entry.insert(connection);
+            self.open.store(slots.len(), Ordering::Relaxed);
+        }
+        true
+    }
+
+    /// Adds a connection that this side opened to the poller.
+    pub(crate) fn add_opened(
+        &self,
+        stream: Box<dyn Stream>,
+        client: &Arc<ClientRole<H>>,
+        properties: &ProtocolProperties,
+        limits: &LaneLimits,
+    ) -> io::Result<Arc<Connection<H>>> {
+        let mut slots = self.slots.lock();
+        let entry = slots.vacant_entry();
+        let role = Role::Client(Arc::clone(client));
+        let connection = Connection::new(entry.key() as u64, stream, role, properties, &self.poller, limits);
+        let connection = Arc::new(connection);
+        self.watch(&connection)?;
+        // Tells a peer that shares memory with us to ring from now on.
+        connection.stream().wait_readable(Duration::ZERO)?;
+        entry.insert(Arc::clone(&connection));
+        self.open.store(slots.len(), Ordering::Relaxed);
+        self.opened.fetch_add(1, Ordering::Relaxed);
+        Ok(connection)
+    }
+
+    fn watch(&self, connection: &Connection<H>) -> io::Result<()> {
+        let (interest, trigger) = (Interest::READ, Trigger::Edge);
+        self.poller
+            .add(connection.stream(), connection.token, interest, trigger)
+    }
+
+    /// Closes a connection, unless another thread has been faster.
+    pub(crate) fn close(&self, connection: &Arc<Connection<H>>) {
+        let removed = {
+            let mut slots = self.slots.lock();
+            let index = connection.token as usize;
+            // The slot may belong to another connection by now.
+            let own = slots
+                .get(index)
+                .is_some_and(|found| Arc::ptr_eq(found, connection));
+            let removed = own.then(|| slots.remove(index));
+            self.open.store(slots.len(), Ordering::Relaxed);
+            removed
+        };
+        if removed.is_some() {
+            connection.state.close();
+            record(|| {
+                Record::new(Event::Closed)
+                    .link(connection.link)
+                    .detail(connection.token)
+            });
+            self.release(connection);
+        }
+    }
+
+    /// Tells all peers that nothing outstanding will be handled, and closes.
+    pub(crate) fn close_all(&self) {
+        let connections: Vec<_> = {
+            let mut slots = self.slots.lock();
+            self.open.store(0, Ordering::Relaxed);
+            slots.drain().collect()
+        };
+        for connection in connections {
+            let is_idle = match &connection.role {
+                Role::Server(_) => true,
+                // A server is told only if nothing is outstanding with it.
+                Role::Client(client) => client.replies.end(CallEnd::Stopped),
+            };
+            if is_idle {
+                connection.send_close();
+            }
+            self.release(&connection);
+        }
+    }
+
+    /// Releases what belongs to a connection that is no longer in the table.
+    fn release(&self, connection: &Arc<Connection<H>>) {
+        let _ = self.poller.remove(connection.stream());
+        connection.stream().shutdown();
+        match &connection.role {
+            Role::Server(peer) => H::disconnected(peer),
+            Role::Client(client) => {
+                self.opened.fetch_sub(1, Ordering::Relaxed);
+                self.forget_shared(connection);
+                drop(client.permit.lock().take());
+                client.replies.end(CallEnd::Lost);
+            }
+        }
+    }
+
+    /// Removes a connection from those that calls find.
+    pub(crate) fn forget_shared(&self, connection: &Arc<Connection<H>>) {
+        let mut list = self.shared.lock();
+        let forgotten = list
+            .iter()
+            .position(|shared| Arc::ptr_eq(&shared.connection, connection))
+            .map(|position| list.remove(position));
+        drop(list);
+        drop(forgotten);
+    }
+
+    /// Ends `read` of the threads that connections are dedicated to. The lane is stopping already.
+    ///
+    /// A thread that serves a request finishes it and ends then. Each thread counts its request in and then checks whether the
+    /// lane stops; here the lane is stopping first, and then the count is checked. So either the request is seen here, and its
+    /// thread sends CloseConnection itself, or the thread sees the stop and drops the request, as the CloseConnection that is
+    /// sent here promises.
+    pub(crate) fn end_dedicated(&self) {
+        for connection in self.dedicated() {
+            // From now on no thread begins to wait for a peer that does not read.
+            let _ = connection.stream().set_nonblocking(true);
+            if !connection.state.is_in_service() {
+                connection.send_close();
+                connection.stream().shutdown();
+            }
+        }
+    }
+
+    /// Ends writes to peers that do not read which began before [`Self::end_dedicated`], after the completion time of a message.
+    pub(crate) fn end_dedicated_writes(&self, completion: Duration) {
+        let deadline = Instant::now() + completion;
+        for connection in self.dedicated() {
+            while connection.is_sending() && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if connection.is_sending() {
+                connection.stream().shutdown();
+            }
+        }
+    }
+
+    fn dedicated(&self) -> Vec<Arc<Connection<H>>> {
+        let mut dedicated = Vec::new();
+        self.for_each(|connection| {
+            if connection.state.is_dedicated() {
+                dedicated.push(Arc::clone(connection));
+            }
+        });
+        dedicated
+    }
+
+    /// Takes the first connection for which `adopt` holds out of the poller, for the calling thread.
+    pub(crate) fn adopt(&self, adopt: impl Fn(&Connection<H>) -> bool) -> Option<Arc<Connection<H>>> {
+        self.find(|connection| {
+            // A thread that reads it now waits for it in the poller next, and it can be adopted another time.
+            let _claim = connection.try_claim()?;
+            if !adopt(connection) {
+                return None;
+            }
+            // While it is claimed: a thread that claims it later, for an earlier event, sees this.
+            connection.state.dedicate();
+            let _ = self.poller.remove(connection.stream());
+            Some(Arc::clone(connection))
+        })
+    }
+}

@@ -1,0 +1,217 @@
+//! Connections to servers that callers share: the lane's threads read the replies and pass them to their callers.
+//!
+//! System calls of a call: its caller writes and sleeps (2), a thread of the lane waits, reads and wakes it (3). A reply that
+//! arrives before its caller sleeps saves the sleep and the wake-up.
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use punctual_cdr::CharSet;
+use punctual_flight::{Event, Record, record};
+use punctual_giop::{
+    Version,
+    connection::{ReceivedReply, ReplyMatch},
+};
+use punctual_os::PiMutex;
+use punctual_transport::{ProtocolProperties, Stream};
+
+use crate::{
+    CallEnd, Lane, ReplyTable, RequestHandler, ServingSlot, SharedConnection,
+    client_role::ClientRole,
+    connection::{Broken, Connection, Readiness},
+    worker::Worker,
+};
+
+/// Properties of a new shared connection.
+pub struct SharedConnectionSettings<'s> {
+    /// Properties of its protocol.
+    pub properties: &'s ProtocolProperties,
+    /// Code set of `char` and `string`.
+    pub char_set: CharSet,
+    /// Whether the first request announces the code sets.
+    pub announces_code_sets: bool,
+}
+
+/// Reason why a request was not sent.
+pub enum NotSent {
+    /// Too much waits for a server that does not read.
+    Congested,
+    /// The server closed the connection before the first octet of the request was sent.
+    Closed,
+    /// The connection broke inside the request.
+    Broken,
+}
+
+impl<H: RequestHandler> Lane<H> {
+    /// The shared connection whose purpose `matches`, if there is one.
+    pub fn shared_connection(&self, matches: impl Fn(&H::Purpose) -> bool) -> Option<SharedConnection<H>> {
+        let mut list = self.connections.shared.lock();
+        let position = list.iter().rposition(|shared| matches(&shared.client.purpose))?;
+        // The last one is the one that was used last.
+        list[position..].rotate_left(1);
+        list.last().cloned()
+    }
+
+    /// Adds a connection to the poller, unless another caller was faster: then that caller's connection is returned.
+    ///
+    /// No caller waits for another one that connects: that one might have a lower priority.
+    ///
+    /// # Errors
+    /// An error of the system, which cannot watch another descriptor.
+    pub fn share(
+        &self,
+        purpose: H::Purpose,
+        matches: impl Fn(&H::Purpose) -> bool,
+        permit: H::Permit,
+        stream: Box<dyn Stream>,
+        settings: &SharedConnectionSettings<'_>,
+    ) -> io::Result<SharedConnection<H>> {
+        stream.set_nonblocking(true)?;
+        let mut list = self.connections.shared.lock();
+        if let Some(faster) = list.iter().find(|shared| matches(&shared.client.purpose)) {
+            stream.shutdown();
+            return Ok(faster.clone());
+        }
+        let client = Arc::new(ClientRole {
+            purpose,
+            permit: PiMutex::new(Some(permit)),
+            char_set: settings.char_set,
+            announces_code_sets: AtomicBool::new(settings.announces_code_sets),
+            replies: ReplyTable::new(self.limits().max_shared_calls),
+            write_failed: AtomicBool::new(false),
+        });
+        let connection = self
+            .connections
+            .add_opened(stream, &client, settings.properties, self.limits())?;
+        let shared = SharedConnection { connection, client };
+        list.push(shared.clone());
+        drop(list);
+        // A thread that stops the lane marks it first and then searches for connections.
+        if self.is_stopping() {
+            self.close(&shared.connection);
+        }
+        Ok(shared)
+    }
+
+    /// Sends a request. What there is no room for follows later, and no thread waits.
+    ///
+    /// # Errors
+    /// [`NotSent`].
+    pub fn send_request(
+        &self,
+        shared: &SharedConnection<H>,
+        request: &[u8],
+        version: Version,
+    ) -> Result<(), NotSent> {
+        let SharedConnection { connection, client } = shared;
+        match connection.send_request(request, version, self.limits().max_message_size) {
+            Ok(()) => {
+                if connection.state.is_congested() {
+                    self.watch_congestion();
+                }
+                client.announces_code_sets.store(false, Ordering::Relaxed);
+                Ok(())
+            }
+            Err(None) => Err(NotSent::Congested),
+            Err(Some(Broken { begun: false })) => {
+                // The server may have sent CloseConnection before: that is still to be read.
+                client.write_failed.store(true, Ordering::SeqCst);
+                self.connections.forget_shared(connection);
+                let readiness = Readiness {
+                    peer_closed: true,
+                    readable: true,
+                };
+                self.hand_over(connection, readiness);
+                Err(NotSent::Closed)
+            }
+            Err(Some(Broken { begun: true })) => {
+                self.close(connection);
+                Err(NotSent::Broken)
+            }
+        }
+    }
+
+    /// A server that accepts nothing for the completion time of a message loses the connection.
+    #[cold]
+    fn watch_congestion(&self) {
+        let incomplete = &self.pending_work.incomplete_messages;
+        if !incomplete.swap(true, Ordering::SeqCst) {
+            // Its threads compute how long they may wait.
+            self.ring();
+        }
+    }
+
+    /// Removes a connection that is of no further use from those that calls find.
+    pub fn forget(&self, shared: &SharedConnection<H>) {
+        self.connections.forget_shared(&shared.connection);
+    }
+
+    /// Ends all calls over shared connections, and admits no other one: the lane is stopping.
+    pub(crate) fn end_shared_calls(&self) {
+        let shared = std::mem::take(&mut *self.connections.shared.lock());
+        for SharedConnection { connection, client } in shared {
+            if client.replies.end(CallEnd::Stopped) {
+                connection.send_close();
+            }
+        }
+    }
+
+    /// Closes the shared connection that was unused for longest. `false`: none is unused.
+    pub fn close_oldest_unused(&self) -> bool {
+        self.close_first_unused(|_| true)
+    }
+
+    /// Closes the unused shared connections whose purpose is `obsolete`.
+    pub fn close_obsolete(&self, obsolete: impl Fn(&H::Purpose) -> bool) {
+        while self.close_first_unused(&obsolete) {}
+    }
+
+    fn close_first_unused(&self, among: impl Fn(&H::Purpose) -> bool) -> bool {
+        let list = self.connections.shared.lock();
+        let is_meant = |shared: &&SharedConnection<H>| {
+            among(&shared.client.purpose) && shared.client.replies.end_if_idle()
+        };
+        let found = list.iter().find(is_meant).cloned();
+        drop(list);
+        found.is_some_and(|found| {
+            found.connection.send_close();
+            self.close(&found.connection);
+            true
+        })
+    }
+}
+
+impl<H: ServingSlot> Worker<'_, H> {
+    /// Passes the message in the buffers to the caller that waits for it. `false`: the connection is of no further use.
+    pub(crate) fn deliver_reply(
+        &mut self,
+        connection: &Arc<Connection<H>>,
+        client: &ClientRole<H>,
+        reply: ReceivedReply,
+    ) -> bool {
+        record(|| {
+            Record::new(Event::Read)
+                .link(connection.link)
+                .detail(reply.header.total_size() as u64)
+        });
+        let buffers = &mut self.buffers;
+        let counters = &self.lane.counters;
+        let delivery =
+            client
+                .replies
+                .deliver(reply, &mut buffers.message, &mut buffers.fragment_starts, || {
+                    counters.replies.add_one()
+                });
+        match delivery {
+            ReplyMatch::Request(_) => {}
+            ReplyMatch::Late => counters.late_replies.add_one(),
+            ReplyMatch::Unknown => return self.reject(connection, reply.header.version),
+        }
+        true
+    }
+}
