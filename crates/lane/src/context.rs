@@ -3,7 +3,7 @@
 use punctual_os::Scheduling;
 use punctual_types::Priority;
 
-use crate::{LaneLimits, LaneMode, ServiceTimes, ThreadsConfig, statistics::Counters};
+use crate::{LaneLimits, QueueLimits, ServiceTimes, ThreadsConfig, statistics::Counters};
 
 /// Part of a lane that is independent of its threads and connections.
 pub struct LaneContext<D> {
@@ -31,6 +31,18 @@ pub struct LaneConfig {
     pub limits: LaneLimits,
     /// Whether service times are recorded.
     pub records_service_times: bool,
+}
+
+/// Configured way of waiting, without the state that it needs at run time.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum LaneMode {
+    /// All threads wait in the poller, for all connections.
+    #[default]
+    Polled,
+    /// Each thread blocks in `read` for its own connection.
+    Blocking,
+    /// One I/O thread waits in the poller and fills the request queue, within these limits; the others wait for the queue.
+    Buffered(QueueLimits),
 }
 
 impl<D> LaneContext<D> {

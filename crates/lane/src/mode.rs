@@ -1,18 +1,6 @@
 //! How the threads of a lane wait for requests.
 
-use crate::{QueueLimits, RequestHandler, blocking_threads::BlockingThreads};
-
-/// Configured way of waiting, without the state that it needs at run time.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum LaneMode {
-    /// All threads wait in the poller, for all connections.
-    #[default]
-    Polled,
-    /// Each thread blocks in `read` for its own connection.
-    Blocking,
-    /// One I/O thread waits in the poller and fills the request queue, within these limits; the others wait for the queue.
-    Buffered(QueueLimits),
-}
+use crate::{LaneMode, QueueLimits, RequestHandler, blocking_threads::BlockingThreads};
 
 /// State of a lane's way of waiting.
 pub(crate) enum Mode<H: RequestHandler> {

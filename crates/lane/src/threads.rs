@@ -48,31 +48,6 @@ impl LaneThreads {
     }
 
     /// Number of threads that start with the lane.
-    pub threads: usize,
-    /// Most dynamic threads in addition.
-    pub dynamic_threads: usize,
-    /// Lifetime of dynamic threads.
-    pub dynamic_life: ThreadLife,
-}
-
-impl LaneThreads {
-    pub(crate) fn new(config: ThreadsConfig) -> Self {
-        Self {
-            occupancy: Occupancy::default(),
-            config,
-            handles: PiMutex::new(Vec::new()),
-            next_number: AtomicUsize::new(0),
-            dynamic: AtomicUsize::new(0),
-            growing: AtomicBool::new(false),
-        }
-    }
-
-    /// Scheduling of the threads. `None`: the user's own threads serve the lane.
-    pub(crate) fn scheduling(&self) -> Option<Scheduling> {
-        self.config.thread.as_ref().map(|thread| thread.scheduling)
-    }
-
-    /// Number of threads that start with the lane.
     pub(crate) fn static_threads(&self) -> usize {
         self.config.threads
     }
