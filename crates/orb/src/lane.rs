@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::{ExpiredRequests, client::ConnectionCache, open_by_band::OpenByBand, orb_core::OrbCore};
 
 pub(crate) type Lane = punctual_lane::Lane<OrbCore>;
+pub(crate) type LaneContext = punctual_lane::LaneContext<LaneData>;
 pub(crate) type SharedConnection = punctual_lane::SharedConnection<OrbCore>;
 pub(crate) type BlockedThread = punctual_lane::BlockedThread<OrbCore>;
 pub(crate) type ReplyLane = punctual_lane::ReplyLane<OrbCore>;

@@ -17,8 +17,13 @@ use punctual_types::{Completion, Minor, Priority, PriorityBand, SystemException,
 
 use super::with_priority;
 use crate::{
-    OnExcess, OrbError, PriorityModel, QueueLimits, accepted_priorities::AcceptedPriorities, lane::Lane,
-    object_transform::ObjectTransform, orb_core::DEFAULT_POOL, profiles::profiles, threadpool::PoolCore,
+    OnExcess, OrbError, PriorityModel, QueueLimits,
+    accepted_priorities::AcceptedPriorities,
+    lane::{Lane, LaneContext},
+    object_transform::ObjectTransform,
+    orb_core::DEFAULT_POOL,
+    profiles::profiles,
+    threadpool::PoolCore,
 };
 
 /// An adapter as its objects know it.
@@ -136,11 +141,11 @@ impl PoaCore {
     }
 
     /// Whether connections that came in at `lane` may be bound to the band; the reason where they may not.
-    pub(crate) fn check_band(&self, lane: &Lane, band: PriorityBand) -> Result<(), Minor> {
+    pub(crate) fn check_band(&self, lane: &LaneContext, band: PriorityBand) -> Result<(), Minor> {
         if !self.bands.is_empty() && !self.bands.contains(&band) {
             return Err(Minor::BAND_NOT_OFFERED);
         }
-        let serves = |lane: &Lane| lane.priority().is_none_or(|own| band.contains(own));
+        let serves = |lane: &LaneContext| lane.priority().is_none_or(|own| band.contains(own));
         let passes_on = self.redispatch.is_some();
         if serves(lane) || passes_on && self.pool.lanes.iter().any(|lane| serves(lane)) {
             Ok(())

@@ -11,8 +11,8 @@ use punctual_types::{
 };
 
 use crate::{
-    PriorityModel, accepted_priorities::Origin, current, lane::Lane, object_transform::ObjectTransform,
-    orb_core::OrbCore, poa::PoaCore,
+    PriorityModel, accepted_priorities::Origin, current, lane::LaneContext,
+    object_transform::ObjectTransform, orb_core::OrbCore, poa::PoaCore,
 };
 
 /// An object that requests can reach.
@@ -64,7 +64,7 @@ impl ActiveObject {
     pub(crate) fn placement(
         &self,
         core: &OrbCore,
-        lane: &Lane,
+        lane: &LaneContext,
         origin: &Origin,
         may_move: bool,
         propagated: Option<i16>,
@@ -166,7 +166,7 @@ impl ActiveObject {
     fn keep_to(
         &self,
         band: PriorityBand,
-        lane: &Lane,
+        lane: &LaneContext,
         propagated: Option<i16>,
     ) -> Result<(), SystemException> {
         let asked = match self.model {
@@ -182,7 +182,12 @@ impl ActiveObject {
         Err(SystemException::new(kind, minor, Completion::No))
     }
 
-    fn accept(&self, lane: &Lane, origin: &Origin, propagated: i16) -> Result<Priority, SystemException> {
+    fn accept(
+        &self,
+        lane: &LaneContext,
+        origin: &Origin,
+        propagated: i16,
+    ) -> Result<Priority, SystemException> {
         let priority = Priority::new(propagated)
             .map_err(|_| SystemException::new(SystemExceptionKind::BadParam, Minor::NONE, Completion::No))?;
         let accepted = self.poa.accepted.admit(origin, priority);
@@ -223,7 +228,7 @@ fn note_priority(now: Scheduling) {
     record(|| Record::new(Event::PriorityChanged).detail(now.priority.0.unsigned_abs().into()));
 }
 
-fn too_high(lane: &Lane) -> SystemException {
+fn too_high(lane: &LaneContext) -> SystemException {
     lane.count_refused_priority();
     let (kind, minor) = (SystemExceptionKind::NoPermission, Minor::PRIORITY_ABOVE_ACCEPTED);
     SystemException::new(kind, minor, Completion::No)

@@ -9,7 +9,7 @@ use punctual_types::{
 };
 
 use super::ActiveObject;
-use crate::{PriorityModel, accepted_priorities::Origin, lane::Lane};
+use crate::{PriorityModel, accepted_priorities::Origin, lane::LaneContext};
 
 /// Binds the connection from `origin`, which came in at `lane`, to the band in the request's service context.
 ///
@@ -18,7 +18,7 @@ use crate::{PriorityModel, accepted_priorities::Origin, lane::Lane};
 /// bound to another one.
 pub(super) fn bind(
     object: &ActiveObject,
-    lane: &Lane,
+    lane: &LaneContext,
     origin: &Origin,
     contexts: ServiceContexts<'_>,
 ) -> Result<(), SystemException> {

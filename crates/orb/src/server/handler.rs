@@ -4,7 +4,7 @@ use std::{cell::RefCell, sync::Arc, thread::LocalKey};
 
 use punctual_cdr::Arena;
 use punctual_giop::LastRequest;
-use punctual_lane::{Disposition, MessageError, RequestHandler, ServingThread};
+use punctual_lane::{Disposition, MessageError, RequestHandler, ServingSlot, ServingThread};
 use punctual_sched::NetworkPriorityMapping;
 use punctual_stub::ReusePool;
 use punctual_transport::Peer;
@@ -16,7 +16,7 @@ use crate::{
     bound_band::BoundBand,
     client::{self, Permit, Purpose},
     interceptors::SeenRequest,
-    lane::{Lane, LaneData, RequestMessage},
+    lane::{LaneContext, LaneData, RequestMessage},
     orb_core::{OrbCore, context_of},
 };
 
@@ -50,7 +50,7 @@ impl RequestHandler for OrbCore {
     #[inline]
     fn handle_request(
         &self,
-        lane: &Lane,
+        lane: &LaneContext,
         request: &RequestMessage<'_>,
         buffers: &mut Buffers,
         reply: &mut Vec<u8>,
@@ -60,7 +60,7 @@ impl RequestHandler for OrbCore {
 
     fn handle_locate(
         &self,
-        lane: &Lane,
+        lane: &LaneContext,
         request: &RequestMessage<'_>,
         reply: &mut Vec<u8>,
     ) -> Result<(), MessageError> {
@@ -69,7 +69,7 @@ impl RequestHandler for OrbCore {
 
     fn refuse_request(
         &self,
-        lane: &Lane,
+        lane: &LaneContext,
         request: &RequestMessage<'_>,
         exception: &SystemException,
         reply: &mut Vec<u8>,
@@ -100,7 +100,9 @@ impl RequestHandler for OrbCore {
     fn lane_ended(lane: &LaneData) {
         lane.calls.clear();
     }
+}
 
+impl ServingSlot for OrbCore {
     fn serving_thread() -> &'static LocalKey<RefCell<Option<ServingThread<Self>>>> {
         &SERVING
     }

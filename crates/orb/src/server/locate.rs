@@ -6,14 +6,14 @@ use punctual_lane::MessageError;
 
 use super::Demultiplexed;
 use crate::{
-    lane::{Lane, RequestMessage},
+    lane::{LaneContext, RequestMessage},
     orb_core::OrbCore,
 };
 
 /// Writes where an object is: here, at the reference published for the key or made for the object's own pool, or nowhere.
 pub(super) fn answer_locate(
     core: &OrbCore,
-    lane: &Lane,
+    lane: &LaneContext,
     message: &RequestMessage<'_>,
     reply: &mut Vec<u8>,
 ) -> Result<(), MessageError> {

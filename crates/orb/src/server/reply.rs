@@ -9,13 +9,13 @@ use punctual_types::SystemException;
 
 use punctual_lane::MessageError;
 
-use crate::{lane::Lane, orb_core::OrbCore};
+use crate::{lane::LaneContext, orb_core::OrbCore};
 
 /// Starts a reply with the header that it has where all goes well.
 #[inline(always)]
 pub(super) fn begin_reply<'b>(
     core: &OrbCore,
-    lane: &Lane,
+    lane: &LaneContext,
     char_set: CharSet,
     request: &RequestHeader<'_>,
     header: &MessageHeader,
@@ -48,7 +48,7 @@ pub(super) fn begin_reply<'b>(
 }
 
 /// The service context of the ORB's own: a pool without lanes says at which priority it ran; with lanes the endpoint says it already.
-pub(super) fn echo<'r>(lane: &Lane, request: &RequestHeader<'r>) -> Option<ServiceContext<'r>> {
+pub(super) fn echo<'r>(lane: &LaneContext, request: &RequestHeader<'r>) -> Option<ServiceContext<'r>> {
     let data = match lane.priority() {
         Some(_) => None,
         None => request.contexts.find(RT_CORBA_PRIORITY),

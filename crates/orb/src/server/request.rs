@@ -18,14 +18,14 @@ use super::{
 };
 use crate::{
     PriorityModel, current,
-    lane::{Lane, RequestMessage},
+    lane::{LaneContext, RequestMessage},
     orb_core::OrbCore,
 };
 
 /// Serves a request and writes the reply.
 pub(super) fn answer_request(
     core: &OrbCore,
-    lane: &Lane,
+    lane: &LaneContext,
     message: &RequestMessage<'_>,
     buffers: &mut Buffers,
     reply: &mut Vec<u8>,
@@ -135,7 +135,7 @@ pub(super) fn sent_at(
 /// A request that is being served.
 pub(super) struct Serving<'r> {
     pub(super) core: &'r OrbCore,
-    pub(super) lane: &'r Lane,
+    pub(super) lane: &'r LaneContext,
     pub(super) message: &'r RequestMessage<'r>,
     pub(super) incoming: &'r IncomingRequest<'r>,
 }
@@ -253,7 +253,7 @@ impl<'r> Serving<'r> {
 /// Writes the reply to a request that is not served. Returns whether its client expects one.
 pub(super) fn refuse_request(
     core: &OrbCore,
-    lane: &Lane,
+    lane: &LaneContext,
     message: &RequestMessage<'_>,
     exception: &SystemException,
     reply: &mut Vec<u8>,
