@@ -4,9 +4,9 @@
 use std::{sync::Arc, time::Instant};
 
 use punctual_flight::{Event, Record, record};
-use punctual_giop::{MessageType, ReplyStatus, connection::ReplyBody};
+use punctual_giop::{MessageType, connection::ReceivedReply};
 use punctual_lane::{
-    CallEnd, CallTimeouts, NotSent, Outcome, ReceivedReply, Refused, ReplyBuffer, ReplyTable, ReplyWait,
+    CallEnd, CallTimeouts, NotSent, Outcome, Refused, ReplyBuffer, ReplyTable, ReplyWait,
     SharedConnectionSettings, Ticket, serve_until_ended,
 };
 use punctual_stub::{Call, Response};
@@ -127,14 +127,13 @@ impl Reference {
             self.encode_request(route, priority, context, buffer, call, encoding)
         })?;
         match answer {
-            Attempt::Done(Some(ReceivedReply { header, reply })) => {
+            Attempt::Done(Some(ReceivedReply { header, body, .. })) => {
                 let view = ReplyView {
                     message: &lent.message[..header.total_size()],
                     header: &header,
                     fragment_starts: &lent.fragment_starts,
                     char_set: connection.char_set(),
                 };
-                let body = reply_body(reply);
                 self.show_reply(seen, &view, body);
                 self.decode_reply(view, body, route, call)
             }
@@ -396,11 +395,6 @@ fn permit(lane: &Lane, key: &ConnectionKey<'_>) -> Option<Permit> {
             return permit;
         }
     }
-}
-
-/// Body of a reply as lanes pass it.
-pub(super) fn reply_body(reply: Option<(ReplyStatus, usize)>) -> Option<ReplyBody> {
-    reply.map(|(status, offset)| ReplyBody { status, offset })
 }
 
 fn ended<R>(end: CallEnd) -> Result<Attempt<R>, SystemException> {

@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Instant};
 
-use punctual_lane::{CallTimeouts, Outcome, ReceivedReply, ReplyBuffer, ReplyWait, Ticket};
+use punctual_giop::connection::ReceivedReply;
+use punctual_lane::{CallTimeouts, Outcome, ReplyBuffer, ReplyWait, Ticket};
 use punctual_stub::{Call, Patience};
 use punctual_types::{Completion, SystemException};
 
@@ -15,7 +16,7 @@ use crate::{
         call_frame::CallFrame,
         reference::Reference,
         reply_view::ReplyView,
-        shared::{reply_body, serve_until_over},
+        shared::serve_until_over,
     },
     lane::{BlockedThread, Lane, SharedConnection},
 };
@@ -46,14 +47,13 @@ impl Reference {
             return Ok(Attempt::Done(None));
         };
         match self.conclude(lane, shared, request_id, outcome)? {
-            Attempt::Done(ReceivedReply { header, reply }) => {
+            Attempt::Done(ReceivedReply { header, body, .. }) => {
                 let view = ReplyView {
                     message: &lent.message[..header.total_size()],
                     header: &header,
                     fragment_starts: &lent.fragment_starts,
                     char_set: shared.char_set(),
                 };
-                let body = reply_body(reply);
                 self.show_reply(seen, &view, body);
                 let attempt = self.decode_reply(view, body, route, call)?;
                 Ok(attempt.map(Some))
