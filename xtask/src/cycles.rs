@@ -27,7 +27,6 @@ const NOT_YET: &[(&str, usize)] = &[
     ("punctual-os", 2),
     ("punctual-report", 6),
     ("punctual-scenarios", 78),
-    ("punctual-stub", 7),
 ];
 
 /// The folders of product crates.

@@ -1,4 +1,4 @@
-//! Counts the requests that are in one object, and lets nobody in once it has been closed.
+//! Counts the requests inside one object, and admits none after it has been closed.
 
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One word: generation (32 bits), closed (1 bit), requests inside (31 bits).
 ///
-/// Entering is one atomic addition, whether or not it succeeds, so no thread can make another one retry.
+/// Entering is one atomic addition, successful or not, so that no thread can make another one retry.
 #[derive(Debug)]
 pub(crate) struct Gate(AtomicU64);
 
@@ -15,12 +15,12 @@ const CLOSED: u64 = 1 << 31;
 const COUNT: u64 = CLOSED - 1;
 
 impl Gate {
-    /// Closed, generation 0.
+    /// Creates a closed gate of generation 0.
     pub(crate) fn new() -> Self {
         Self(AtomicU64::new(CLOSED))
     }
 
-    /// Counts the caller in, if the gate is open and in this generation; then [`Self::leave`] must follow.
+    /// Counts the caller in if the gate is open and of this generation; then [`Self::leave`] must follow.
     pub(crate) fn enter(&self, generation: u32) -> bool {
         let before = self.0.fetch_add(1, Ordering::Acquire);
         let open = before & CLOSED == 0 && before >> 32 == u64::from(generation);
@@ -35,21 +35,19 @@ impl Gate {
         self.0.fetch_sub(1, Ordering::Release);
     }
 
-    /// The generation that [`Self::open`] will begin.
+    /// Returns the generation that [`Self::open`] will begin.
     pub(crate) fn next_generation(&self) -> u32 {
         ((self.0.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1)
     }
 
-    /// Opens the gate in its next generation, which is returned. Only while it is closed, and by one thread at a time.
+    /// Opens the closed gate and returns its new generation. One thread at a time.
     pub(crate) fn open(&self) -> u32 {
-        // Callers that are just being refused may be counted in: an addition keeps their count.
+        // An addition preserves the count of callers that are being refused concurrently.
         self.0.fetch_add((1 << 32) - CLOSED, Ordering::Release);
         (self.0.load(Ordering::Relaxed) >> 32) as u32
     }
 
-    /// Lets nobody in any more; `false` if the gate was closed or has another generation.
-    ///
-    /// One thread at a time.
+    /// Closes the gate. Returns `false` if it was closed or has another generation. One thread at a time.
     pub(crate) fn close(&self, generation: u32) -> bool {
         let word = self.0.load(Ordering::Acquire);
         if word & CLOSED != 0 || word >> 32 != u64::from(generation) {
@@ -59,18 +57,18 @@ impl Gate {
         true
     }
 
-    /// Lets nobody in any more, whatever the generation.
+    /// Closes the gate, whatever its generation.
     pub(crate) fn close_any(&self) {
         self.0.fetch_or(CLOSED, Ordering::AcqRel);
     }
 
-    /// Its generation while it is open.
+    /// Returns the generation of an open gate.
     pub(crate) fn generation(&self) -> Option<u32> {
         let word = self.0.load(Ordering::Acquire);
         (word & CLOSED == 0).then_some((word >> 32) as u32)
     }
 
-    /// Whether everybody who was let in has left. Meaningful once the gate is closed.
+    /// Returns whether all admitted requests have left. Meaningful for a closed gate.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.load(Ordering::Acquire) & COUNT == 0
     }
@@ -90,7 +88,7 @@ mod tests {
         assert!(gate.enter(1));
         assert!(!gate.enter(0));
         assert!(gate.close(1));
-        assert!(!gate.close(1), "closed already");
+        assert!(!gate.close(1), "already closed");
         assert!(!gate.enter(1));
         assert!(!gate.is_empty());
         gate.leave();
@@ -118,12 +116,12 @@ mod loom_tests {
 
     use super::*;
 
-    /// Two requests against one deactivation and a reactivation: nobody is inside once the closer has seen it empty,
-    /// and nobody enters a generation that is not his.
+    /// Two requests, a deactivation and a reactivation: no request is inside after the closer has seen the
+    /// gate empty, and none enters another generation.
     #[test]
-    fn nobody_is_inside_a_closed_and_empty_gate() {
-        // Three preemptions suffice for every interleaving of two atomic words that is known to matter; without a bound
-        // the model takes minutes.
+    fn no_request_is_inside_a_closed_and_empty_gate() {
+        // Three preemptions cover every interleaving of two atomic words that is known to matter; without a
+        // bound the model takes minutes.
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(3);
         model.check(|| {

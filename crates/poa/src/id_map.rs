@@ -1,10 +1,12 @@
+//! Objects by adapter and object id.
+
 use std::collections::{HashMap, hash_map::Entry};
 
 use crate::SlotId;
 
-/// Objects by adapter and object id, for keys that name them so: user ids and persistent objects.
+/// Objects by adapter and object id, for the keys of persistent objects and of objects with user ids.
 ///
-/// Its owner keeps it under a lock that inherits priority; a look-up hashes twice and allocates nothing.
+/// Its owner protects it by a lock that inherits priority. A lookup hashes twice and allocates nothing.
 #[derive(Debug, Default)]
 pub struct IdMap {
     adapters: HashMap<Box<[u8]>, Objects>,
@@ -13,7 +15,7 @@ pub struct IdMap {
 type Objects = HashMap<Box<[u8]>, SlotId>;
 
 impl IdMap {
-    /// Enters an object; `false`, with nothing changed, where the id is taken.
+    /// Adds an object. Returns `false` without effect if the id is in use.
     pub fn insert(&mut self, adapter: &[u8], id: Box<[u8]>, slot: SlotId) -> bool {
         let objects = match self.adapters.get_mut(adapter) {
             Some(objects) => objects,
@@ -28,12 +30,12 @@ impl IdMap {
         }
     }
 
-    /// The object with this id.
+    /// Returns the object with this id.
     pub fn get(&self, adapter: &[u8], id: &[u8]) -> Option<SlotId> {
         self.adapters.get(adapter)?.get(id).copied()
     }
 
-    /// Forgets an object.
+    /// Removes an object.
     pub fn remove(&mut self, adapter: &[u8], id: &[u8]) -> Option<SlotId> {
         self.adapters.get_mut(adapter)?.remove(id)
     }

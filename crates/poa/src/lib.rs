@@ -1,4 +1,4 @@
-//! Which object a request is for: object keys, the table of active objects, the policies of an adapter.
+//! Demultiplexing of requests to objects: object keys, the table of active objects, policies of adapters.
 //!
 //! Pure: no I/O, no clock, no thread.
 

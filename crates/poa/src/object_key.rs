@@ -1,6 +1,8 @@
+//! Object keys.
+
 use crate::SlotId;
 
-/// What the object keys of this ORB say. Other ORBs, and clients, treat them as opaque.
+/// An object key of this ORB, decoded. Keys are opaque to clients and other ORBs.
 ///
 /// ```text
 /// 'P' 'U' 1 kind
@@ -8,20 +10,20 @@ use crate::SlotId;
 /// kind 1   user id, transient        boot (8)  adapter length (2)  adapter  id
 /// kind 2   any id, persistent                  adapter length (2)  adapter  id
 /// ```
-/// Numbers stand with their most significant octet first. `boot` differs from run to run, so a transient reference from
-/// an earlier run, or from another server at the same address, is recognised.
+/// Numbers are big-endian. `boot` differs in each run, so that transient references from an earlier run, or
+/// from another server at the same address, are detected.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ObjectKey<'k> {
-    /// An object found by its slot.
+    /// An object identified by its slot.
     Slot {
-        /// The run of the ORB that made it.
+        /// Run of the ORB that created the key.
         boot: u64,
-        /// Where it stands.
+        /// Slot of the object.
         slot: SlotId,
     },
-    /// An object found by its name.
+    /// An object identified by its name.
     Named {
-        /// The adapter, and whether the object outlives the run.
+        /// Adapter, and whether the object outlives the run.
         adapter: Adapter<'k>,
         /// The object id.
         id: &'k [u8],
@@ -31,9 +33,9 @@ pub enum ObjectKey<'k> {
 /// The adapter part of a named key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Adapter<'k> {
-    /// The run of the ORB that made the key; `None` for persistent objects.
+    /// Run of the ORB that created the key; `None` for persistent objects.
     pub boot: Option<u64>,
-    /// The names of the adapter and its parents below the root, joined by `/`; empty for the root.
+    /// Names of the adapter and its parents below the root, joined by `/`; empty for the root.
     pub path: &'k [u8],
 }
 
@@ -43,7 +45,7 @@ const TRANSIENT: u8 = 1;
 const PERSISTENT: u8 = 2;
 
 impl<'k> ObjectKey<'k> {
-    /// Reads a key; `None` where it is not one of ours.
+    /// Decodes a key; `None` for a key of another ORB.
     pub fn parse(key: &'k [u8]) -> Option<Self> {
         let (kind, mut rest) = key.strip_prefix(&MAGIC)?.split_first()?;
         let boot = match *kind {
@@ -67,7 +69,7 @@ impl<'k> ObjectKey<'k> {
         })
     }
 
-    /// The octets that [`Self::parse`] reads. The adapter path must be shorter than 64 KiB.
+    /// Encodes the key for [`Self::parse`]. The adapter path must be shorter than 64 KiB.
     pub fn to_octets(&self) -> Vec<u8> {
         let mut octets = MAGIC.to_vec();
         match self {
@@ -95,7 +97,7 @@ impl<'k> ObjectKey<'k> {
         octets
     }
 
-    /// The run of the ORB that made the key, if it matters.
+    /// Returns the run of the ORB that created the key, for transient objects.
     pub fn boot(&self) -> Option<u64> {
         match self {
             Self::Slot { boot, .. } => Some(*boot),
@@ -115,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_survive_the_wire_and_no_prefix_is_a_key() {
+    fn keys_round_trip_and_no_prefix_is_a_key() {
         let slot = SlotId {
             index: 7,
             generation: 9,
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_keys_are_not_ours() {
+    fn foreign_keys_are_refused() {
         assert_eq!(ObjectKey::parse(b""), None);
         assert_eq!(ObjectKey::parse(b"NameService"), None);
         assert_eq!(ObjectKey::parse(b"PU\x01\x03"), None);

@@ -1,3 +1,5 @@
+//! The table of active objects.
+
 use std::{
     ops::Deref,
     sync::{Arc, OnceLock},
@@ -7,25 +9,27 @@ use arc_swap::{ArcSwapOption, Guard};
 
 use crate::gate::Gate;
 
-/// The active objects of an ORB, shared by all lanes: slots that are found by index and checked by generation.
+/// The active objects of an ORB, shared by all lanes: slots with an index and a generation.
 ///
-/// Finding an object takes no lock, so no lane can delay another. Activation and deactivation go through [`Slots`], of
-/// which there is one, under the owner's lock. Capacity: 2³² - 64 objects at once; memory for slots is never given back.
+/// A lookup takes no lock, so that no lane can delay another. Activation and deactivation use the only
+/// [`Slots`] of the table, under the owner's lock. Capacity: 2³² - 64 objects at a time. Memory of slots is
+/// never freed.
 pub struct ObjectTable<E> {
     /// Chunk n holds 64·2ⁿ slots, so that slots never move.
     chunks: [OnceLock<Box<[Slot<E>]>>; CHUNKS],
 }
 
-/// Which slot, and which of the objects that have stood in it.
+/// Identifies a slot and one of the objects that have occupied it.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct SlotId {
-    /// The slot.
+    /// Index of the slot.
     pub index: u32,
-    /// How often the slot has been filled.
+    /// Number of objects that have occupied the slot.
     pub generation: u32,
 }
 
-/// On a cache line of its own: lanes count requests in and out of different objects without disturbing each other.
+/// One object, on its own cache line: lanes that count requests of different objects do not disturb each
+/// other.
 #[repr(align(64))]
 struct Slot<E> {
     gate: Gate,
@@ -36,7 +40,7 @@ const CHUNKS: usize = 26;
 const FIRST_CHUNK: u32 = 64;
 
 impl<E> ObjectTable<E> {
-    /// An empty table, and the right to fill it.
+    /// Creates an empty table and the right to fill it.
     pub fn new() -> (Self, Slots) {
         let table = Self {
             chunks: [const { OnceLock::new() }; CHUNKS],
@@ -56,7 +60,7 @@ impl<E> ObjectTable<E> {
         if !slot.gate.enter(id.generation) {
             return None;
         }
-        // From here on the gate must be left again, whatever happens.
+        // From here on the gate must be left on every path.
         let in_flight = InFlight {
             slot,
             entry: slot.entry.load(),
@@ -70,7 +74,7 @@ impl<E> ObjectTable<E> {
     }
 }
 
-/// A request inside an object; the object cannot go away while this lives.
+/// A request inside an object; the object exists at least as long.
 pub struct InFlight<'t, E> {
     slot: &'t Slot<E>,
     entry: Guard<Option<Arc<E>>>,
@@ -86,13 +90,13 @@ impl<E> Deref for InFlight<'_, E> {
 
 impl<E> Drop for InFlight<'_, E> {
     fn drop(&mut self) {
-        // The guard first: who sees the gate empty must be the entry's last owner.
+        // The guard first: a thread that sees the gate empty must be the entry's last owner.
         self.entry = Guard::from_inner(None);
         self.slot.gate.leave();
     }
 }
 
-/// The right to fill and empty the slots of one [`ObjectTable`]; its owner keeps it under a lock.
+/// The right to fill and empty the slots of one [`ObjectTable`]; its owner protects it by a lock.
 #[derive(Debug)]
 pub struct Slots {
     free: Vec<u32>,
@@ -100,7 +104,7 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Activates an object; `make` gets the id that it will have. `Ok(None)` when the table is full.
+    /// Activates an object; `make` receives its id. `Ok(None)` if the table is full.
     pub fn activate<E, X>(
         &mut self,
         table: &ObjectTable<E>,
@@ -132,16 +136,17 @@ impl Slots {
         Some((index, table.slot(index)?))
     }
 
-    /// Lets no further request in. `false` where the object is not active. Then [`Self::reclaim`] until it succeeds.
+    /// Admits no further requests to an object. Returns `false` if it is not active. Call [`Self::reclaim`]
+    /// afterwards until it succeeds.
     pub fn deactivate<E>(&mut self, table: &ObjectTable<E>, id: SlotId) -> bool {
         table
             .slot(id.index)
             .is_some_and(|slot| slot.gate.close(id.generation))
     }
 
-    /// Takes a deactivated object out, once no request is inside; `None` while one is.
+    /// Removes a deactivated object; `None` while a request is inside.
     ///
-    /// The caller is the last owner: dropping the result ends the object, outside the lock and not on a lane.
+    /// The caller is the last owner: drop the result outside the lock and not on a lane thread.
     pub fn reclaim<E>(&mut self, table: &ObjectTable<E>, index: u32) -> Option<Arc<E>> {
         let slot = table.slot(index)?;
         if !slot.gate.is_empty() {
@@ -152,7 +157,7 @@ impl Slots {
         Some(entry)
     }
 
-    /// The objects that are active.
+    /// Iterates over the active objects.
     pub fn active<E>(&self, table: &ObjectTable<E>) -> impl Iterator<Item = SlotId> {
         (0..self.used).filter_map(move |index| {
             let generation = table.slot(index)?.gate.generation()?;
@@ -160,7 +165,7 @@ impl Slots {
         })
     }
 
-    /// Deactivates every object, and takes out those that no request is inside.
+    /// Deactivates all objects, and removes those without a request inside.
     pub fn clear<E>(&mut self, table: &ObjectTable<E>) -> Vec<Arc<E>> {
         let used = 0..self.used;
         used.filter_map(|index| {
@@ -171,7 +176,7 @@ impl Slots {
     }
 }
 
-/// Chunk and offset of a slot.
+/// Returns chunk and offset of a slot.
 fn place(index: u32) -> Option<(usize, usize)> {
     let position = index.checked_add(FIRST_CHUNK)?;
     let chunk = (position / FIRST_CHUNK).ilog2();
@@ -233,7 +238,7 @@ mod tests {
         assert!(table.enter(old).is_none());
         assert_eq!(slots.reclaim(&table, old.index).as_deref(), Some(&500));
         let new = slots.activate(&table, |_| ok(7)).unwrap().unwrap();
-        assert_eq!(new.index, old.index, "slots are used again");
+        assert_eq!(new.index, old.index, "slots are reused");
         assert!(
             table.enter(old).is_none(),
             "but an old id does not reach the new object"
@@ -250,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_ends_when_its_last_request_has_left() {
+    fn an_object_is_reclaimed_after_its_last_request() {
         let (table, mut slots) = ObjectTable::new();
         let object = Arc::new(());
         let id = slots
@@ -266,7 +271,7 @@ mod tests {
         assert_eq!(
             Arc::strong_count(&object),
             1,
-            "whoever reclaims is the last owner"
+            "the caller of `reclaim` is the last owner"
         );
     }
 }

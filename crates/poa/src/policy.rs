@@ -1,19 +1,21 @@
-/// How long the objects of an adapter live: `PortableServer::LifespanPolicy`.
+//! Policies of adapters.
+
+/// Lifespan of the objects of an adapter: `PortableServer::LifespanPolicy`.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Lifespan {
-    /// Until the ORB ends; a reference from an earlier run of the server is OBJECT_NOT_EXIST.
+    /// Until the ORB ends. References from an earlier run of the server cause OBJECT_NOT_EXIST.
     #[default]
     Transient,
-    /// Beyond the ORB: the same adapter name and object id lead to the object again in the next run.
+    /// Beyond the ORB: adapter name and object id identify the same object in the next run.
     Persistent,
 }
 
-/// Who names the objects of an adapter: `PortableServer::IdAssignmentPolicy`.
+/// Source of the ids of an adapter's objects: `PortableServer::IdAssignmentPolicy`.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum IdAssignment {
-    /// The adapter.
+    /// The adapter generates ids.
     #[default]
     System,
-    /// The user, with `activate_with_id`.
+    /// The application chooses ids.
     User,
 }

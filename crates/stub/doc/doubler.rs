@@ -1,4 +1,5 @@
-// The interface of the examples in the documentation, which include this file. By hand what is generated from
+// The interface of the examples in the documentation, which include this file. Written by hand like the code
+// generated from
 //
 //     interface Doubler {
 //         long twice(in long value);
@@ -28,7 +29,8 @@ impl DoublerRef {
 
     #[allow(dead_code, reason = "not every example that includes this calls it")]
     pub fn twice_async(&self, value: i32) -> AsyncCall<i32, SystemException> {
-        self.0.call_async("twice", &mut |encoder| value.encode(encoder), one_result)
+        self.0
+            .call_async("twice", &mut |encoder| value.encode(encoder), one_result)
     }
 }
 

@@ -1,15 +1,15 @@
-// A runtime as small as the examples of this crate need: the object is behind the reference, in the same thread.
+// A minimal runtime for the examples of this crate: the calling thread executes the call.
 
 use std::sync::Arc;
 
 use punctual_cdr::{Decode, Decoder, Encode, Encoder, Endian, Ior, TaggedProfile};
 use punctual_stub::{
-    Call, ObjectRef, Orb, OrbContext, Outcome, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Response,
-    ReusePool, Servant, Skeleton, Target, Upcall, servant,
+    Call, ObjectRef, Orb, OrbContext, Outcome, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides,
+    Response, ReusePool, Servant, Skeleton, Target, Upcall, servant,
 };
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-/// Makes `implementation` an object and returns a reference to it.
+/// Activates `implementation` and returns a reference to it.
 pub fn activate<R, S>(implementation: S) -> R
 where
     R: Skeleton<S> + 'static,
@@ -53,8 +53,8 @@ impl Target for Local {
         let mut upcall = Upcall::new(call.operation, arguments, results, 1, two_way, &mut pool);
         match call.operation {
             "_is_a" => {
-                let answer = upcall.argument().map(|id| self.servant.is_a(id))?;
-                upcall.reply(|reply| answer.encode(reply))?;
+                let result = upcall.argument().map(|id| self.servant.is_a(id))?;
+                upcall.reply(|reply| result.encode(reply))?;
             }
             "_non_existent" => upcall.reply(|reply| false.encode(reply))?,
             _ => self.servant.dispatch(&mut upcall)?,

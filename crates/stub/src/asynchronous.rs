@@ -1,36 +1,40 @@
+//! Asynchronous calls.
+
 use std::{
     fmt,
     future::Future,
     mem,
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll, Waker},
+    task::{Context, Poll},
     time::{Duration, Instant},
 };
 
 use punctual_cdr::{CdrError, Decode, Decoder, Encoder};
 use punctual_types::SystemException;
 
-use crate::{Call, ObjectRef, OperationError, Phase, Response};
+use crate::{Call, ObjectRef, OperationError, PendingCall, Phase, Response, WaitMode};
 
-/// A call whose request has been sent, and whose result is a future: what `op_async` of a reference returns.
+/// An asynchronous call, the result of `op_async` of a reference: its request has been sent, and its result
+/// is a future.
 ///
-/// It can be awaited by any executor, waited for with [`Self::wait`], or looked at from time to time with [`Self::is_ready`],
-/// in any order and on any thread. Dropping it abandons the call: the server goes on with it, and its reply is dropped.
+/// Await it with any executor, wait for it with [`Self::wait`], or poll it with [`Self::is_ready`], in any
+/// order and on any thread. Dropping it abandons the call: the server executes it, and its reply is
+/// discarded.
 ///
-/// The request leaves inside `op_async`, not at the first poll, with the priority and the policies of the calling thread, so
-/// whoever starts several calls has them all under way. Starting one may connect, as any call may;
-/// [`ObjectRef::validate_connection`] under `ConnectionMode::Shared` does so beforehand. What keeps it from being sent is its
-/// result. A call to an object of the same ORB is carried out inside `op_async`, by the calling thread.
+/// `op_async` itself sends the request, with the priority and the policies of the calling thread, so that
+/// several calls started one after another run concurrently. Like any call it may have to connect;
+/// [`ObjectRef::validate_connection`] under `ConnectionMode::Shared` does so beforehand. If the request
+/// cannot be sent, the call has the error as its result. Calls to objects of the same ORB are executed inside
+/// `op_async`, by the calling thread.
 ///
-/// Time-outs count from the start and hold without a timer thread: [`Self::wait`] ends at them by itself, and a task that is
-/// not running is woken for them by the threads that read the reply, as soon as one of these is in no upcall.
+/// Timeouts count from the start and need no timer thread: [`Self::wait`] enforces them itself, and for tasks
+/// the threads that read the reply do, as soon as one of them is not in an upcall.
 ///
-/// Such a call allocates: itself, its arguments where there are any (they may have to be sent again), and its results as those of
-/// `op` do. Its waker is called on the thread that has read the reply, at that thread's priority, which serves or reads for
-/// others: it should do no more than put a task into a queue, as executors do. A waker that panics is
-/// passed over. A servant comes for its reply with [`Self::wait`]: an executor that sleeps on the only thread of the lane would
-/// keep that from reading what it sleeps for.
+/// Such a call allocates itself, its arguments (which may have to be sent again), and its results like `op`.
+/// Its waker is called on the thread that has read the reply, at that thread's priority: it should only
+/// enqueue a task, as executors do. A waker that panics is ignored. A servant should use [`Self::wait`]: an
+/// executor that sleeps on the only thread of a lane keeps it from reading the reply.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -39,7 +43,7 @@ use crate::{Call, ObjectRef, OperationError, Phase, Response};
 /// use punctual_types::SystemException;
 ///
 /// async fn sum(one: &DoublerRef, other: &DoublerRef) -> Result<i32, SystemException> {
-///     // Both are under way before either is waited for.
+///     // Both requests are sent before the first wait.
 ///     let (one, other) = (one.twice_async(20), other.twice_async(1));
 ///     Ok(one.await? + other.await?)
 /// }
@@ -60,7 +64,7 @@ pub struct AsyncCall<T, E> {
     state: State<T, E>,
 }
 
-/// Reads what a call returns: its return value, then its `inout` and `out` parameters.
+/// Decodes the results of a call: its return value, then its `inout` and `out` parameters.
 pub type Results<T> = fn(&mut Decoder<'_>) -> Result<T, CdrError>;
 
 /// The [`Results`] of a call that returns one value.
@@ -68,39 +72,21 @@ pub fn one_result<T: for<'a> Decode<'a>>(decoder: &mut Decoder<'_>) -> Result<T,
     T::decode(decoder)
 }
 
-/// A call that is under way: the runtime's side of an [`AsyncCall`]. Dropping it abandons the call.
-pub trait PendingCall: Send + Sync {
-    /// Goes on with the call: takes the reply if it is there, and follows where it forwards to.
-    ///
-    /// `call.perform` is asked for [`Phase::Results`] only: the runtime has kept the arguments. Not to be called again after it
-    /// has returned [`Poll::Ready`].
-    fn advance(&mut self, call: &mut Call<'_>, patience: Patience<'_>) -> Poll<Result<(), SystemException>>;
-}
-
-/// What to do as long as there is no reply.
-#[derive(Clone, Copy)]
-pub enum Patience<'p> {
-    /// Return, and wake this when going on makes sense.
-    Wake(&'p Waker),
-    /// Block until then at most; for ever, if there is no time.
-    Until(Option<Instant>),
-}
-
 enum State<T, E> {
-    UnderWay(Box<dyn PendingCall>),
-    Over(Result<T, E>),
+    Outstanding(Box<dyn PendingCall>),
+    Done(Result<T, E>),
     Taken,
 }
 
-/// Nothing in it is ever pinned.
+/// No part of a call is ever pinned.
 impl<T, E> Unpin for AsyncCall<T, E> {}
 
 impl<T, E: OperationError> AsyncCall<T, E> {
-    /// Blocks until the call is over, and returns what it came to; TIMEOUT when a time-out of the call passes first. Without one it
-    /// waits for ever.
+    /// Blocks until the call has ended and returns its result; TIMEOUT if a timeout of the call expires
+    /// first. Without a timeout it blocks without limit.
     ///
-    /// A thread of a lane that is the only one left to read the reply would wait for itself: it gets BAD_INV_ORDER, unless its
-    /// calls wait with `WaitStrategy::Serving`.
+    /// Fails with BAD_INV_ORDER on the last lane thread that could read the reply, which would wait for
+    /// itself, unless its calls wait with `WaitStrategy::Serving`.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -114,14 +100,14 @@ impl<T, E: OperationError> AsyncCall<T, E> {
     /// # Ok::<(), punctual_types::SystemException>(())
     /// ```
     pub fn wait(mut self) -> Result<T, E> {
-        while !self.advance(Patience::Until(None)) {}
+        while !self.advance(WaitMode::Until(None)) {}
         self.take()
     }
 
-    /// Whether [`Self::wait`] would return at once; never blocks for the reply.
+    /// Returns whether [`Self::wait`] would return immediately; never blocks for the reply.
     ///
-    /// Where the reply says that the object is elsewhere, it sends the request there, which may connect. A thread of a lane whose
-    /// calls wait with `WaitStrategy::Serving` serves what has come to its lane first.
+    /// If the reply is a forward, it sends the request to the new location, which may connect. A lane thread
+    /// whose calls wait with `WaitStrategy::Serving` first serves the requests that have arrived at its lane.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -139,7 +125,7 @@ impl<T, E: OperationError> AsyncCall<T, E> {
         self.is_ready_within(Duration::ZERO)
     }
 
-    /// As [`Self::is_ready`], but blocks for so long at most: `Messaging::Poller::is_ready(timeout)`.
+    /// Like [`Self::is_ready`], but blocks up to `timeout`: `Messaging::Poller::is_ready(timeout)`.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -155,27 +141,27 @@ impl<T, E: OperationError> AsyncCall<T, E> {
     /// # Ok::<(), punctual_types::SystemException>(())
     /// ```
     pub fn is_ready_within(&mut self, timeout: Duration) -> bool {
-        if !matches!(self.state, State::UnderWay(_)) {
+        if !matches!(self.state, State::Outstanding(_)) {
             return true;
         }
-        // What no clock can say is for ever.
-        let until = Instant::now().checked_add(timeout);
-        self.advance(Patience::Until(until))
+        // A deadline beyond the range of the clock is none.
+        let deadline = Instant::now().checked_add(timeout);
+        self.advance(WaitMode::Until(deadline))
     }
 
-    /// `true`: it is over.
-    fn advance(&mut self, patience: Patience<'_>) -> bool {
-        let State::UnderWay(pending) = &mut self.state else {
+    /// Continues the call. Returns whether it has ended.
+    fn advance(&mut self, mode: WaitMode<'_>) -> bool {
+        let State::Outstanding(pending) = &mut self.state else {
             return true;
         };
-        let mut arrival = Arrival::new(self.results);
-        let step = arrival.run(self.operation, &mut |_| Ok(()), |call| {
-            pending.advance(call, patience)
+        let mut values = ReplyValues::new(self.results);
+        let step = values.run(self.operation, &mut |_| Ok(()), |call| {
+            pending.advance(call, mode)
         });
         match step {
             Poll::Pending => false,
             Poll::Ready(end) => {
-                self.state = State::Over(arrival.result(end));
+                self.state = State::Done(values.result(end));
                 true
             }
         }
@@ -183,8 +169,8 @@ impl<T, E: OperationError> AsyncCall<T, E> {
 
     fn take(&mut self) -> Result<T, E> {
         match mem::replace(&mut self.state, State::Taken) {
-            State::Over(result) => result,
-            State::UnderWay(_) | State::Taken => {
+            State::Done(result) => result,
+            State::Outstanding(_) | State::Taken => {
                 panic!("an `AsyncCall` was polled after it had returned its result")
             }
         }
@@ -197,7 +183,7 @@ impl<T, E: OperationError> Future for AsyncCall<T, E> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let call = self.get_mut();
-        if call.advance(Patience::Wake(context.waker())) {
+        if call.advance(WaitMode::Wake(context.waker())) {
             Poll::Ready(call.take())
         } else {
             Poll::Pending
@@ -209,13 +195,13 @@ impl<T, E> fmt::Debug for AsyncCall<T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AsyncCall")
             .field("operation", &self.operation)
-            .field("under_way", &matches!(self.state, State::UnderWay(_)))
+            .field("outstanding", &matches!(self.state, State::Outstanding(_)))
             .finish_non_exhaustive()
     }
 }
 
 impl ObjectRef {
-    /// A two-way call that is not waited for; `arguments` writes the arguments, perhaps more than once, before this returns.
+    /// Starts a two-way call; `arguments` encodes the arguments, possibly several times, before this returns.
     ///
     /// For generated code.
     ///
@@ -244,11 +230,11 @@ impl ObjectRef {
         results: Results<T>,
     ) -> AsyncCall<T, E> {
         let target = Arc::clone(self.target());
-        let mut arrival = Arrival::new(results);
-        let state = match arrival.run(operation, arguments, |call| target.start(call)) {
-            Ok(Some(pending)) => State::UnderWay(pending),
-            Ok(None) => State::Over(arrival.result(Ok(()))),
-            Err(error) => State::Over(Err(error.into())),
+        let mut values = ReplyValues::new(results);
+        let state = match values.run(operation, arguments, |call| target.start(call)) {
+            Ok(Some(pending)) => State::Outstanding(pending),
+            Ok(None) => State::Done(values.result(Ok(()))),
+            Err(error) => State::Done(Err(error.into())),
         };
         AsyncCall {
             operation,
@@ -258,14 +244,14 @@ impl ObjectRef {
     }
 }
 
-/// What a reply brings.
-struct Arrival<T, E> {
+/// Results or user exception of a reply.
+struct ReplyValues<T, E> {
     read: Results<T>,
     results: Option<T>,
     raised: Option<E>,
 }
 
-impl<T, E: OperationError> Arrival<T, E> {
+impl<T, E: OperationError> ReplyValues<T, E> {
     fn new(read: Results<T>) -> Self {
         Self {
             read,
@@ -274,7 +260,7 @@ impl<T, E: OperationError> Arrival<T, E> {
         }
     }
 
-    /// Runs a step of a call that fills it.
+    /// Runs a step of a call that fills in the values.
     fn run<R>(
         &mut self,
         operation: &str,
@@ -308,7 +294,7 @@ impl<T, E: OperationError> Arrival<T, E> {
         match (self.raised, self.results) {
             (Some(raised), _) => Err(raised),
             (None, Some(results)) => Ok(results),
-            (None, None) => unreachable!("a runtime that says that a call is over has read its reply"),
+            (None, None) => unreachable!("a call that has ended without an error has decoded its reply"),
         }
     }
 }

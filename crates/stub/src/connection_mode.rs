@@ -1,4 +1,6 @@
-/// Whose connection a call goes over.
+//! Connection modes.
+
+/// Whether a call uses a connection alone.
 ///
 /// ```
 /// use punctual_stub::{ConnectionMode, PolicyOverrides};
@@ -9,27 +11,27 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum ConnectionMode {
-    /// The calling thread has it for itself until the reply is there, and reads that itself: two system calls. As many
-    /// connections as there are calls at a time.
+    /// The calling thread uses the connection alone until the reply arrives, and reads the reply itself: two
+    /// system calls. One connection for each concurrent call.
     #[default]
     Exclusive,
-    /// All callers of a lane share one for each server (and band, and reference with a private connection). It stands in the
-    /// waiting place of that lane, whose threads read the replies and hand each to its caller: two system calls of
-    /// the caller (three where no priority was set for its thread) and three of the lane's thread (four where several threads
-    /// of a real-time class take turns), and a switch between the two. Writes never wait: what the server does not take
-    /// at once follows when it does.
+    /// All callers of a lane share one connection for each server (and band, and reference with a private
+    /// connection). It is in the poller of that lane, whose threads read the replies and hand each to its
+    /// caller: two system calls of the caller (three if its thread has no priority set), three of the lane
+    /// thread (four if several threads of a real-time class take turns), and a switch between the two. Writes
+    /// never block: the rest is sent when the server reads.
     ///
-    /// Threads that serve a lane use their own one. Where a reply could find nobody there to read it in time, such a
-    /// call is an exclusive one: where all other threads of the lane wait like that already, where the caller's priority is
-    /// above the lane's, in lanes that block in `read`, and for threads that are lent. With
-    /// [`crate::WaitStrategy::Serving`] the caller itself may read its reply, or another's. Other threads need a pool for
-    /// it, `Orb::set_reply_threadpool`, and use the lowest lane that is not below their priority; INV_POLICY where there is
-    /// none.
+    /// Threads that serve a lane use their own lane. A call is exclusive nevertheless if its reply might not
+    /// be read in time: if all other threads of the lane already wait in this way, if the caller's priority
+    /// is above the lane's, in lanes that block in `read`, and on borrowed threads. With
+    /// [`crate::WaitStrategy::Serving`] the caller may read its own reply or another's. Other threads need a
+    /// reply pool, `Orb::set_reply_threadpool`, and use its lowest lane that is not below their priority;
+    /// INV_POLICY if none exists.
     ///
-    /// Calls whose policies bind connections to their bands are exclusive ones. Asynchronous ones ([`crate::AsyncCall`]) share
-    /// connections under either mode, or fail.
+    /// Calls whose policies bind connections to bands are exclusive. Asynchronous calls
+    /// ([`crate::AsyncCall`]) share connections under either mode, or fail.
     ///
-    /// A lane whose threads are all in upcalls reads no replies until one is back, unless it buffers requests: let
-    /// those that have hard deadlines be exclusive, or give the replies a pool of their own.
+    /// A lane whose threads are all in upcalls reads no replies until one of them returns, unless it buffers
+    /// requests: use exclusive connections for hard deadlines, or a separate pool for replies.
     Shared,
 }

@@ -1,10 +1,12 @@
+//! Typed references and skeletons.
+
 use std::{marker::PhantomData, sync::Arc};
 
 use punctual_types::{CORBA_OBJECT, SystemException};
 
 use crate::{ObjectRef, Upcall};
 
-/// A generated reference type: an [`ObjectRef`] whose object is known, or believed, to support an interface.
+/// A generated reference type: an [`ObjectRef`] whose object is known, or assumed, to support an interface.
 ///
 /// ```
 /// use punctual_stub::{Interface, ObjectRef};
@@ -13,7 +15,7 @@ use crate::{ObjectRef, Upcall};
 ///
 /// impl Interface for TrackerRef {
 ///     const REPOSITORY_ID: &'static str = "IDL:radar/Tracker:1.0";
-///     // With the interfaces that it inherits from.
+///     // Including inherited interfaces.
 ///     const SUPPORTED_IDS: &'static [&'static str] = &["IDL:radar/Tracker:1.0", "IDL:radar/Sensor:1.0"];
 ///
 ///     fn from_object(object: ObjectRef) -> Self {
@@ -27,20 +29,62 @@ use crate::{ObjectRef, Upcall};
 /// assert!(TrackerRef::SUPPORTED_IDS.contains(&TrackerRef::REPOSITORY_ID));
 /// ```
 pub trait Interface: Sized {
-    /// The interface's name on the wire.
+    /// Repository id of the interface.
     const REPOSITORY_ID: &'static str;
 
-    /// The ids of the interface and all its bases, `CORBA::Object` left out.
+    /// Ids of the interface and all its bases, except `CORBA::Object`.
     const SUPPORTED_IDS: &'static [&'static str];
 
-    /// Takes the reference at its word; nothing is asked of the object.
+    /// Converts a reference without a check.
     fn from_object(object: ObjectRef) -> Self;
 
-    /// The untyped reference.
+    /// Returns the untyped reference.
     fn as_object(&self) -> &ObjectRef;
 }
 
-/// How requests for an interface reach a servant of type `S`; generated for every `S` that implements the interface's trait.
+impl ObjectRef {
+    /// Returns the reference as an `R` if the object supports that interface: queries the object unless the
+    /// reference's own type suffices.
+    ///
+    /// Fails like [`Self::is_a`].
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::{Interface, ObjectRef};
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// # let object: ObjectRef = doubler.as_object().clone();
+    /// match object.narrow::<DoublerRef>()? {
+    ///     Some(doubler) => assert_eq!(doubler.twice(4)?, 8),
+    ///     None => unreachable!("the object has another interface"),
+    /// }
+    /// # Ok::<(), punctual_types::SystemException>(())
+    /// ```
+    pub fn narrow<R: Interface>(&self) -> Result<Option<R>, SystemException> {
+        Ok(self.is_a(R::REPOSITORY_ID)?.then(|| self.unchecked()))
+    }
+
+    /// Returns the reference as an `R` without a check. Calls fail with BAD_OPERATION if the object does not
+    /// support the interface.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// let same: DoublerRef = doubler.as_object().unchecked();
+    /// assert_eq!(same.twice(4)?, 8);
+    /// # Ok::<(), punctual_types::SystemException>(())
+    /// ```
+    pub fn unchecked<R: Interface>(&self) -> R {
+        R::from_object(self.clone())
+    }
+}
+
+/// Dispatches requests for an interface to a servant of type `S`; generated for every `S` that implements the
+/// interface's trait.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -70,25 +114,25 @@ pub trait Interface: Sized {
 /// # Ok::<(), punctual_types::SystemException>(())
 /// ```
 pub trait Skeleton<S>: Interface {
-    /// Decodes the arguments, calls the servant, encodes what it returns.
+    /// Decodes the arguments, calls the servant, encodes the results.
     ///
-    /// Fails with what the caller shall get as system exception: BAD_OPERATION for an operation the interface does not have.
+    /// Fails with the system exception for the caller: BAD_OPERATION for an unknown operation.
     fn dispatch(servant: &S, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException>;
 }
 
-/// A servant whose type has been forgotten.
+/// A servant of any type.
 pub trait Servant: Send + Sync {
-    /// The id of the most derived interface.
+    /// Returns the id of the most derived interface.
     fn repository_id(&self) -> &'static str;
 
-    /// Whether it supports the interface of this id.
+    /// Returns whether the servant supports the interface with this id.
     fn is_a(&self, repository_id: &str) -> bool;
 
-    /// See [`Skeleton::dispatch`].
+    /// Executes a request: see [`Skeleton::dispatch`].
     fn dispatch(&self, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException>;
 }
 
-/// Forgets the type of `servant`, which serves the interface of `R`.
+/// Erases the type of `servant`, which implements the interface of `R`.
 pub fn servant<R, S>(servant: S) -> Arc<dyn Servant>
 where
     R: Skeleton<S> + 'static,

@@ -1,7 +1,8 @@
-//! What generated code stands on: typed calls on object references, and skeletons that decode requests for servants.
+//! The base of generated code: typed calls on object references, and skeletons that decode requests for
+//! servants.
 //!
-//! The runtime (`punctual-orb`) implements [`Target`] and [`Orb`] and makes [`Upcall`]s; generated code implements
-//! [`Interface`], [`Skeleton`] and [`OperationError`]. Neither knows the other.
+//! The runtime (`punctual-orb`) implements [`Target`] and [`Orb`] and creates [`Upcall`]s; generated code
+//! implements [`Interface`], [`Skeleton`] and [`OperationError`]. They do not depend on each other.
 
 mod asynchronous;
 mod connection_mode;
@@ -14,18 +15,18 @@ mod target;
 mod upcall;
 mod wait_strategy;
 
-pub use asynchronous::{AsyncCall, Patience, PendingCall, Results, one_result};
+pub use asynchronous::{AsyncCall, Results, one_result};
 pub use connection_mode::ConnectionMode;
 pub use exception::{OperationError, UserException};
 pub use interface::{Interface, Servant, Skeleton, servant};
 pub use object_ref::ObjectRef;
 pub use policies::{PoliciesInForce, PolicyConflict, PolicyOverrides};
 pub use reset::{Reset, ReusePool};
-pub use target::{Call, Orb, OrbContext, Phase, Response, Target};
+pub use target::{Call, Orb, OrbContext, PendingCall, Phase, Response, Target, WaitMode};
 pub use upcall::{Outcome, Upcall};
 pub use wait_strategy::WaitStrategy;
 
-/// Names for generated code, so that it needs one path only.
+/// Names for generated code, under one path.
 pub mod rt {
     pub use punctual_cdr::{
         BoundedSeq, BoundedSlice, BoundedStr, BoundedString, CdrError, CdrErrorKind, Decode, Decoder, Encode,

@@ -1,3 +1,5 @@
+//! Object references.
+
 use std::{
     fmt,
     hash::{DefaultHasher, Hash, Hasher},
@@ -9,13 +11,14 @@ use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, FromIor, Has
 use punctual_types::{CORBA_OBJECT, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    Call, Interface, OperationError, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides,
+    Call, OperationError, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Reset,
     Response, Target,
 };
 
-/// A reference to an object, here or anywhere: `CORBA::Object`. Never nil; nil is `None`.
+/// A reference to a local or remote object: `CORBA::Object`. Never nil; nil is `None`.
 ///
-/// Cloning shares it. Calls go out on the calling thread's own connection, so threads share a reference freely.
+/// Clones are the same reference. Each thread uses its own connection, so that threads can share a reference
+/// freely.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -36,9 +39,9 @@ pub struct ObjectRef {
 }
 
 impl ObjectRef {
-    /// A reference that leads to `target`.
+    /// Creates a reference to `target`.
     ///
-    /// For runtimes; users get references from adapters, from the ORB and from calls.
+    /// For runtimes; applications obtain references from adapters, from the ORB and from calls.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -56,7 +59,7 @@ impl ObjectRef {
     ///         &self.0
     ///     }
     ///     fn orb(&self) -> &OrbContext {
-    ///         unreachable!("this example does not ask")
+    ///         unreachable!("not used in this example")
     ///     }
     ///     fn invoke(&self, _: &mut Call<'_>) -> Result<(), SystemException> {
     ///         Err(SystemException::new(SystemExceptionKind::Transient, 0, Completion::No))
@@ -85,7 +88,7 @@ impl ObjectRef {
         &self.target
     }
 
-    /// The reference as it stands on the wire.
+    /// Returns the wire form of the reference.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -99,7 +102,7 @@ impl ObjectRef {
         self.target.ior()
     }
 
-    /// The reference as text, `IOR:` and hexadecimal digits, for any ORB to read.
+    /// Returns the reference as text that any ORB can read: `IOR:` and hexadecimal digits.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -116,7 +119,7 @@ impl ObjectRef {
         punctual_giop::ior_to_string(self.ior())
     }
 
-    /// The ORB the reference belongs to.
+    /// Returns the ORB of the reference.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -126,16 +129,17 @@ impl ObjectRef {
     /// use punctual_cdr::Ior;
     ///
     /// # let doubler: DoublerRef = local::activate(Doubler);
-    /// // Makes the references usable that a message contains; generated code does so while it decodes.
-    /// assert!(doubler.as_object().orb().0.bind(Ior::default()).is_err(), "nil leads nowhere");
+    /// // Binds the references in a message; generated code uses it while decoding.
+    /// assert!(doubler.as_object().orb().0.bind(Ior::default()).is_err(), "nil cannot be bound");
     /// ```
     pub fn orb(&self) -> &OrbContext {
         self.target.orb()
     }
 
-    /// Whether the object supports the interface of this repository id. Asks the object unless the reference says so itself.
+    /// Returns whether the object supports the interface with this repository id. Queries the object unless
+    /// the reference's own type suffices.
     ///
-    /// Fails as any call does, with the system exception of the peer or of the way to it.
+    /// Fails like any call.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -151,17 +155,17 @@ impl ObjectRef {
         if repository_id == CORBA_OBJECT || repository_id == self.ior().type_id {
             return Ok(true);
         }
-        let mut answer = false;
+        let mut result = false;
         self.call::<SystemException>("_is_a", |phase| match phase {
             Phase::Arguments(encoder) => repository_id.encode(encoder),
-            Phase::Results(decoder) => answer.decode_into(decoder),
+            Phase::Results(decoder) => result.decode_into(decoder),
         })?;
-        Ok(answer)
+        Ok(result)
     }
 
-    /// Whether the object is known not to exist (any more). Asks the object.
+    /// Returns whether the object is known not to exist. Queries the object.
     ///
-    /// Fails where nobody can be asked: that the server is away does not say that the object does not exist.
+    /// Fails if the server cannot be reached: that does not mean that the object does not exist.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -173,55 +177,19 @@ impl ObjectRef {
     /// # Ok::<(), punctual_types::SystemException>(())
     /// ```
     pub fn non_existent(&self) -> Result<bool, SystemException> {
-        let mut answer = false;
+        let mut non_existent = false;
         let result = self.call::<SystemException>("_non_existent", |phase| match phase {
             Phase::Arguments(_) => Ok(()),
-            Phase::Results(decoder) => answer.decode_into(decoder),
+            Phase::Results(decoder) => non_existent.decode_into(decoder),
         });
         match result {
             Err(exception) if exception.kind == SystemExceptionKind::ObjectNotExist => Ok(true),
-            result => result.map(|()| answer),
+            result => result.map(|()| non_existent),
         }
     }
 
-    /// The reference as an `R`, if the object supports that interface: asks it unless the reference's own type says so.
-    ///
-    /// Fails as [`Self::is_a`].
-    ///
-    /// ```
-    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
-    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
-    /// # use doubler::{Doubler, DoublerRef};
-    /// # use punctual_stub::{Interface, ObjectRef};
-    /// # let doubler: DoublerRef = local::activate(Doubler);
-    /// # let object: ObjectRef = doubler.as_object().clone();
-    /// match object.narrow::<DoublerRef>()? {
-    ///     Some(doubler) => assert_eq!(doubler.twice(4)?, 8),
-    ///     None => unreachable!("the object has another interface"),
-    /// }
-    /// # Ok::<(), punctual_types::SystemException>(())
-    /// ```
-    pub fn narrow<R: Interface>(&self) -> Result<Option<R>, SystemException> {
-        Ok(self.is_a(R::REPOSITORY_ID)?.then(|| self.unchecked()))
-    }
-
-    /// The reference as an `R`, without asking; calls fail with BAD_OPERATION where it does not support the interface.
-    ///
-    /// ```
-    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
-    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
-    /// # use doubler::{Doubler, DoublerRef};
-    /// # use punctual_stub::Interface;
-    /// # let doubler: DoublerRef = local::activate(Doubler);
-    /// let same: DoublerRef = doubler.as_object().unchecked();
-    /// assert_eq!(same.twice(4)?, 8);
-    /// # Ok::<(), punctual_types::SystemException>(())
-    /// ```
-    pub fn unchecked<R: Interface>(&self) -> R {
-        R::from_object(self.clone())
-    }
-
-    /// Whether both references are known to lead to the same object. `false` does not mean that they do not.
+    /// Returns whether both references are known to identify the same object. They may do so even if it
+    /// returns `false`.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -231,13 +199,13 @@ impl ObjectRef {
     /// # let doubler: DoublerRef = local::activate(Doubler);
     /// let object = doubler.as_object();
     /// assert!(object.is_equivalent(&object.clone()));
-    /// assert_eq!(object, &object.clone(), "`==` says the same");
+    /// assert_eq!(object, &object.clone(), "`==` is the same");
     /// ```
     pub fn is_equivalent(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.target, &other.target) || self.ior().profiles == other.ior().profiles
     }
 
-    /// A number that is the same for equivalent references, below `maximum` (0: any).
+    /// Returns a number that is equal for equivalent references, below `maximum` (0: unlimited).
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -256,12 +224,13 @@ impl ObjectRef {
         if maximum == 0 { hash } else { hash % maximum }
     }
 
-    /// Explicit binding, `_validate_connection`: asks where the object is and opens what this thread's calls at its present
-    /// priority need, so that the first one does not have to.
+    /// Explicit binding, `_validate_connection`: locates the object and opens the connection for this
+    /// thread's calls at its current priority, so that the first call does not have to.
     ///
-    /// Connections belong to the calling thread: each thread, and each priority that leads to another lane or band, is bound by
-    /// itself. Fails with OBJECT_NOT_EXIST where the object does not exist, and with INV_POLICY where the policies in force let
-    /// no call through; [`Self::inconsistent_policies`] then says which.
+    /// Connections belong to the calling thread: bind each thread, and each priority that selects another
+    /// lane or band, separately. Fails with OBJECT_NOT_EXIST if the object does not exist, and with
+    /// INV_POLICY if the policies in force permit no call; [`Self::inconsistent_policies`] returns these
+    /// policies.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -270,7 +239,7 @@ impl ObjectRef {
     /// # use punctual_stub::Interface;
     /// # let doubler: DoublerRef = local::activate(Doubler);
     /// doubler.as_object().validate_connection()?;
-    /// assert_eq!(doubler.twice(4)?, 8, "on a connection that was open before");
+    /// assert_eq!(doubler.twice(4)?, 8, "on the open connection");
     /// # Ok::<(), punctual_types::SystemException>(())
     /// ```
     pub fn validate_connection(&self) -> Result<(), SystemException> {
@@ -285,10 +254,11 @@ impl ObjectRef {
         ))
     }
 
-    /// Every policy that lets no call of this thread through, with the rule it breaks; empty where all agree.
+    /// Returns every policy that permits no call of this thread, with the violated rule; empty if all are
+    /// consistent.
     ///
-    /// It asks nobody: policies of a place that the object is forwarded to are known after the first call or
-    /// [`Self::validate_connection`].
+    /// Purely local: policies of a location to which the object is forwarded are known after the first call
+    /// or [`Self::validate_connection`].
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -304,9 +274,10 @@ impl ObjectRef {
         self.target.inconsistent_policies()
     }
 
-    /// The same object, called under these policies, `_set_policy_overrides`; where they say nothing, this reference's stay.
+    /// Returns a reference to the same object with these policies, `_set_policy_overrides`; policies that are
+    /// not set remain those of this reference.
     ///
-    /// The result is a reference of its own: with a private connection it has another one than `self`.
+    /// The result is a separate reference: with a private connection it does not share that of `self`.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -325,7 +296,7 @@ impl ObjectRef {
         Self::new(self.target.with_policies(overrides))
     }
 
-    /// Where the object has said that it is now, if anywhere else than the reference says: where the next call goes first.
+    /// Returns the reference to which the object has been forwarded, if any: the next call goes there first.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -339,7 +310,7 @@ impl ObjectRef {
         self.target.forwarded()
     }
 
-    /// The policies that a call of this thread would be under, `_get_client_policy`.
+    /// Returns the policies for calls of this thread, `_get_client_policy`.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -353,9 +324,10 @@ impl ObjectRef {
         self.target.policies_in_force()
     }
 
-    /// The same object with a deadline for each call, counted from its start: [`PolicyOverrides::roundtrip_timeout`].
+    /// Returns a reference to the same object with a timeout for each call:
+    /// [`PolicyOverrides::roundtrip_timeout`].
     ///
-    /// `None` takes the deadline away.
+    /// `None` removes the timeout.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
@@ -375,7 +347,8 @@ impl ObjectRef {
         self.with_policies(PolicyOverrides::new().roundtrip_timeout(timeout))
     }
 
-    /// A two-way call; `perform` writes the arguments, perhaps more than once, and reads the results.
+    /// Makes a two-way call; `perform` encodes the arguments, possibly several times, and decodes the
+    /// results.
     ///
     /// For generated code.
     ///
@@ -413,7 +386,7 @@ impl ObjectRef {
         raised.map_or(Ok(()), Err)
     }
 
-    /// A oneway call: returns when the transport has the request.
+    /// Makes a oneway call: returns when the transport has accepted the request.
     ///
     /// For generated code.
     ///
@@ -448,7 +421,7 @@ impl fmt::Debug for ObjectRef {
     }
 }
 
-/// As [`ObjectRef::is_equivalent`].
+/// The same as [`ObjectRef::is_equivalent`].
 impl PartialEq for ObjectRef {
     fn eq(&self, other: &Self) -> bool {
         self.is_equivalent(other)
@@ -472,5 +445,17 @@ impl FromIor for ObjectRef {
             .bind(ior)
             .map_err(|_| decoder.error(CdrErrorKind::ReferenceMalformed))?;
         Ok(Self::new(target))
+    }
+}
+
+impl AsRef<ObjectRef> for ObjectRef {
+    fn as_ref(&self) -> &ObjectRef {
+        self
+    }
+}
+
+impl<T: AsRef<ObjectRef>> Reset for Option<T> {
+    fn reset(&mut self) {
+        *self = None;
     }
 }

@@ -1,3 +1,5 @@
+//! Client policies.
+
 use std::time::Duration;
 
 use punctual_giop::ProtocolPolicy;
@@ -5,11 +7,11 @@ use punctual_types::{Minor, PriorityBand};
 
 use crate::{ConnectionMode, WaitStrategy};
 
-/// Client policies that are set for an ORB, a thread or a reference: what `CORBA::PolicyList` says there, as one typed value.
+/// Client policies of an ORB, a thread or a reference: the typed form of a `CORBA::PolicyList`.
 ///
-/// What is not set comes from the scope around: a reference's go before those of the calling thread, and these before
-/// the ORB's. The policies of a server (priority model, thread pool, its protocols) have no place here, so that overriding
-/// them, which other ORBs answer with NO_PERMISSION, cannot be written down.
+/// A policy that is not set comes from the enclosing scope: reference, then calling thread, then ORB. Server
+/// policies (priority model, thread pool, protocols) are excluded by the type, so that overriding them
+/// (NO_PERMISSION in other ORBs) is impossible.
 ///
 /// ```
 /// use std::time::Duration;
@@ -43,7 +45,7 @@ pub struct PolicyOverrides {
 }
 
 impl PolicyOverrides {
-    /// Overrides nothing.
+    /// Creates overrides without any policy.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
@@ -53,12 +55,12 @@ impl PolicyOverrides {
         Self::default()
     }
 
-    /// `RTCORBA::PriorityBandedConnectionPolicy` (45): each band of priorities has connections of its own.
+    /// `RTCORBA::PriorityBandedConnectionPolicy` (45): each priority band has its own connections.
     ///
-    /// The band that holds the caller's priority, or the object's where the server declares it, also chooses the lane. Calls
-    /// fail with INV_POLICY where the reference has bands itself or no priority model, where a band's ends are swapped, and
-    /// where no band holds the priority. An empty list takes the bands of the scopes around away. Calls to objects of the same
-    /// ORB have no connection, and need no band.
+    /// The band of the caller's priority, or of the server-declared one, also selects the lane. Calls fail
+    /// with INV_POLICY if the reference has bands itself or no priority model, if the ends of a band are
+    /// swapped, or if no band contains the priority. An empty list removes the bands of the enclosing scopes.
+    /// Calls to objects of the same ORB have no connection and need no band.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
@@ -73,10 +75,10 @@ impl PolicyOverrides {
         self
     }
 
-    /// `RTCORBA::PrivateConnectionPolicy` (44): no other reference shares the connections. They close with the reference, those
-    /// that other threads hold for it when these next connect anywhere, or end.
+    /// `RTCORBA::PrivateConnectionPolicy` (44): no other reference shares the connections. They close with
+    /// the reference; those of other threads close when these threads next connect, or end.
     ///
-    /// Clones of a reference are one reference; what `with_policies` returns is another.
+    /// Clones are the same reference; `with_policies` returns another one.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
@@ -87,10 +89,11 @@ impl PolicyOverrides {
         self
     }
 
-    /// `RTCORBA::ClientProtocolPolicy` (43): the protocols that may be used, the preferred one first, and how they are set up.
+    /// `RTCORBA::ClientProtocolPolicy` (43): the permitted protocols, the preferred one first, with their
+    /// properties.
     ///
-    /// Calls fail with INV_POLICY where the reference has none of them, or says itself which to use. None allows all. A
-    /// connection that calls with other properties share stays as the first of them set it up.
+    /// Calls fail with INV_POLICY if the reference has none of them, or names protocols itself. An empty list
+    /// permits all. A connection shared by calls with different properties has those of the first call.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
@@ -104,12 +107,12 @@ impl PolicyOverrides {
         self
     }
 
-    /// `Messaging::RelativeRoundtripTimeoutPolicy` (32): how long a call may take from its start to its reply; TIMEOUT when it
-    /// passes. `None` waits for ever.
+    /// `Messaging::RelativeRoundtripTimeoutPolicy` (32): the time from the start of a call to its reply,
+    /// after which it fails with TIMEOUT. `None` waits without limit.
     ///
-    /// From 50 ms on, waiting costs nothing extra and ends up to two kernel ticks late; below, one system call more.
-    /// A call to an object of the same ORB runs on the calling thread: nothing ends it, and TIMEOUT with COMPLETED_YES is
-    /// what its caller gets where it took longer.
+    /// Timeouts of 50 ms or more cost nothing and expire up to two kernel ticks late; shorter ones need an
+    /// additional system call. A call to an object of the same ORB runs on the calling thread and is not
+    /// interrupted: if it takes longer, its caller receives TIMEOUT with COMPLETED_YES.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
@@ -125,9 +128,11 @@ impl PolicyOverrides {
         self
     }
 
-    /// `Messaging::RelativeRequestTimeoutPolicy` (31): how long it may take to deliver the request; the reply may take longer.
+    /// `Messaging::RelativeRequestTimeoutPolicy` (31): the time to deliver the request; the reply may take
+    /// longer.
     ///
-    /// It ends connecting and sending here, and with [`Self::sends_deadlines`] tells the server when the request is stale.
+    /// It limits connecting and sending, and with [`Self::sends_deadlines`] tells the server when the request
+    /// is stale.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
@@ -141,7 +146,8 @@ impl PolicyOverrides {
         self
     }
 
-    /// How long making a connection may take, in place of the ORB's `Limits::connect_timeout` (TAO's policy 0x54410008).
+    /// The time to establish a connection, instead of the ORB's `Limits::connect_timeout` (TAO's policy
+    /// 0x54410008).
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
@@ -155,8 +161,8 @@ impl PolicyOverrides {
         self
     }
 
-    /// Whether requests carry their time-outs to the server, which may then drop what comes too late: service context
-    /// INVOCATION_POLICIES. Costs up to 100 octets per request, and a look at the clock. Default: no.
+    /// Whether requests state their timeouts to the server, which may then discard stale requests: service
+    /// context INVOCATION_POLICIES. Costs up to 100 octets per request and a clock query. Default: no.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
@@ -167,14 +173,14 @@ impl PolicyOverrides {
         self
     }
 
-    /// Whether each banded connection is bound to its band at the server before its first request: the implicit operation
-    /// `_bind_priority_band` with service context RTCorbaPriorityRange (11). Default: no.
+    /// Whether each banded connection is bound to its band at the server before its first request: the
+    /// implicit operation `_bind_priority_band` with service context RTCorbaPriorityRange (11). Default: no.
     ///
-    /// The server then refuses what comes over it with a priority outside the band, whoever sends it. It costs a round trip for
-    /// each connection: in its first call, a oneway one included, or in `validate_connection`. Where the server refuses, calls
-    /// fail with its exception, not completed: INV_POLICY where it has no such band, or no lane for it. A server that does not
-    /// know the operation is asked once, and then used as without this policy. Never sent to TAO, whose references say what
-    /// they are: it does not know it.
+    /// The server then refuses requests on the connection with a priority outside the band. It costs a round
+    /// trip for each connection: in its first call (also a oneway call), or in `validate_connection`. If the
+    /// server refuses, calls fail with its exception, not completed: INV_POLICY if it has no such band, or no
+    /// lane for it. A server that does not support the operation is asked once, and then used without this
+    /// policy. TAO, which its references identify, is never asked: it does not support the operation.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
@@ -189,7 +195,7 @@ impl PolicyOverrides {
         self
     }
 
-    /// How threads that serve a lane wait for the replies to such calls. Default: [`WaitStrategy::Blocking`].
+    /// How lane threads wait for the replies to such calls. Default: [`WaitStrategy::Blocking`].
     ///
     /// ```
     /// use punctual_stub::{PolicyOverrides, WaitStrategy};
@@ -202,7 +208,7 @@ impl PolicyOverrides {
         self
     }
 
-    /// Whether calls share connections with those of other threads. Default: [`ConnectionMode::Exclusive`].
+    /// Whether calls share connections with other threads. Default: [`ConnectionMode::Exclusive`].
     ///
     /// ```
     /// use punctual_stub::{ConnectionMode, PolicyOverrides};
@@ -215,7 +221,7 @@ impl PolicyOverrides {
         self
     }
 
-    /// These, and where they say nothing those of the scope around, `outer`.
+    /// Adds the policies of the enclosing scope `outer` that are not set here.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
@@ -241,7 +247,7 @@ impl PolicyOverrides {
         }
     }
 
-    /// What they come to where no scope is around them.
+    /// Returns the policies in force without an enclosing scope.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
@@ -264,7 +270,8 @@ impl PolicyOverrides {
     }
 }
 
-/// The client policies that a call is under, all scopes merged; each as the method of [`PolicyOverrides`] with its name says.
+/// The client policies of a call, merged from all scopes; each is documented at the method of
+/// [`PolicyOverrides`] with its name.
 ///
 /// ```
 /// use punctual_stub::{PoliciesInForce, PolicyOverrides};
@@ -275,29 +282,29 @@ impl PolicyOverrides {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct PoliciesInForce {
-    /// Empty: none.
+    /// Priority bands; empty for none.
     pub priority_bands: Vec<PriorityBand>,
-    /// Whether connections serve this reference alone.
+    /// Whether the reference has its own connections.
     pub private_connection: bool,
-    /// Without protocols: all are allowed.
+    /// Permitted protocols; empty for all.
     pub client_protocols: ProtocolPolicy,
-    /// From the start of a call to its reply.
+    /// Timeout from the start of a call to its reply.
     pub roundtrip_timeout: Option<Duration>,
-    /// From the start of a call until its request is delivered.
+    /// Timeout from the start of a call to the delivery of its request.
     pub request_timeout: Option<Duration>,
-    /// For each connection; `None`: the ORB's limit.
+    /// Timeout to establish a connection; `None` for the ORB's limit.
     pub connection_timeout: Option<Duration>,
-    /// Whether requests say when they are stale.
+    /// Whether requests state their timeouts.
     pub sends_deadlines: bool,
     /// Whether banded connections are bound at the server.
     pub binds_bands: bool,
-    /// How threads that serve a lane wait for replies.
+    /// How lane threads wait for replies.
     pub wait_strategy: WaitStrategy,
-    /// Whose connections calls go over.
+    /// Whether calls share connections.
     pub connection_mode: ConnectionMode,
 }
 
-/// Why a policy in force lets no call through, each of which would end with INV_POLICY.
+/// A policy in force that makes every call fail with INV_POLICY.
 ///
 /// ```
 /// use punctual_stub::PolicyConflict;
@@ -308,9 +315,9 @@ pub struct PoliciesInForce {
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PolicyConflict {
-    /// The id of the policy, such as 45 for PriorityBandedConnectionPolicy.
+    /// Id of the policy, such as 45 for PriorityBandedConnectionPolicy.
     pub policy_type: u32,
-    /// What is wrong: the minor code of the INV_POLICY, whose text says what to try.
+    /// Minor code of the INV_POLICY; its text states what to try.
     pub reason: Minor,
 }
 

@@ -1,87 +1,113 @@
-use std::sync::Arc;
+//! Interfaces between references and the runtime.
+
+use std::{
+    sync::Arc,
+    task::{Poll, Waker},
+    time::Instant,
+};
 
 use punctual_cdr::{CdrError, Decoder, Encoder, Ior};
 use punctual_types::SystemException;
 
-use crate::{PendingCall, PoliciesInForce, PolicyConflict, PolicyOverrides};
+use crate::{PoliciesInForce, PolicyConflict, PolicyOverrides};
 
-/// Where a reference leads: the runtime's side of an [`ObjectRef`](crate::ObjectRef).
+/// The target of a reference: the runtime's side of an [`ObjectRef`](crate::ObjectRef).
 pub trait Target: Send + Sync {
-    /// The reference as it stands on the wire.
+    /// Returns the wire form of the reference.
     fn ior(&self) -> &Ior;
 
-    /// The ORB the reference belongs to.
+    /// Returns the ORB of the reference.
     fn orb(&self) -> &OrbContext;
 
     /// Sends the request and waits for the reply, if one is expected.
     ///
-    /// `call.perform` may be asked for the arguments more than once, when the request has to be sent again.
+    /// May request the arguments from `call.perform` several times, if the request has to be sent again.
     fn invoke(&self, call: &mut Call<'_>) -> Result<(), SystemException>;
 
-    /// Sends the request of a two-way call and leaves it to the result to take the reply. `None`: it is over already.
+    /// Sends the request of a two-way call; the result receives the reply. `None` if the call has already
+    /// ended.
     ///
-    /// `call.perform` may be asked for the arguments more than once, but not after this has returned. A runtime that cannot do
-    /// better carries the call out.
+    /// May request the arguments from `call.perform` several times, but not after it has returned. By
+    /// default, it executes the whole call.
     fn start(self: Arc<Self>, call: &mut Call<'_>) -> Result<Option<Box<dyn PendingCall>>, SystemException> {
         self.invoke(call)?;
         Ok(None)
     }
 
-    /// Asks where the object is and opens the connection, without calling it: explicit binding.
+    /// Locates the object and opens the connection without a call: explicit binding.
     ///
-    /// `false`: the object does not exist.
+    /// Returns `false` if the object does not exist.
     fn locate(&self) -> Result<bool, SystemException>;
 
-    /// Where the object has said that it is now, if anywhere else than the reference says.
+    /// Returns the reference to which the object has been forwarded, if any.
     fn forwarded(&self) -> Option<Ior> {
         None
     }
 
-    /// The same object, called under these policies; where they say nothing, under those that this one has.
+    /// Returns a target for the same object with these policies; policies that are not set remain.
     fn with_policies(&self, overrides: PolicyOverrides) -> Arc<dyn Target>;
 
-    /// The policies that a call of this thread would be under.
+    /// Returns the policies for calls of this thread.
     fn policies_in_force(&self) -> PoliciesInForce;
 
-    /// Why a call of this thread would end with INV_POLICY; empty where it would not.
+    /// Returns the reasons for which a call of this thread would fail with INV_POLICY; empty if it would not.
     fn inconsistent_policies(&self) -> Vec<PolicyConflict>;
 }
 
-/// One call, as generated code hands it to a [`Target`].
+/// A call from generated code to a [`Target`].
 pub struct Call<'c> {
-    /// The operation's name in IDL; attributes are `_get_name` and `_set_name`.
+    /// Name of the operation in IDL; attributes are `_get_name` and `_set_name`.
     pub operation: &'c str,
-    /// Whether to wait.
+    /// Whether to wait for a reply.
     pub response: Response,
-    /// Writes the arguments and reads the results.
+    /// Encodes the arguments and decodes the results.
     pub perform: &'c mut dyn FnMut(Phase<'_, '_>) -> Result<(), CdrError>,
-    /// Takes a user exception; `false` where the operation does not declare it.
+    /// Decodes a user exception; `false` if the operation does not declare it.
     pub raised: &'c mut dyn FnMut(&str, &mut Decoder<'_>) -> Result<bool, CdrError>,
 }
 
-/// What generated code does next in a call.
+/// The next step of generated code in a call.
 pub enum Phase<'p, 'b> {
-    /// Write `in` and `inout` parameters, in order.
+    /// Encode `in` and `inout` parameters, in order.
     Arguments(&'p mut Encoder<'b>),
-    /// Read the return value, then `inout` and `out` parameters, in order.
+    /// Decode the return value, then `inout` and `out` parameters, in order.
     Results(&'p mut Decoder<'b>),
 }
 
-/// Whether a caller waits for its call.
+/// A call whose request has been sent: the runtime's side of an [`AsyncCall`](crate::AsyncCall). Dropping it
+/// abandons the call.
+pub trait PendingCall: Send + Sync {
+    /// Continues the call: takes the reply if it has arrived, and follows forwards.
+    ///
+    /// Only [`Phase::Results`] is requested from `call.perform`: the runtime has stored the arguments. Must
+    /// not be called after it has returned [`Poll::Ready`].
+    fn advance(&mut self, call: &mut Call<'_>, mode: WaitMode<'_>) -> Poll<Result<(), SystemException>>;
+}
+
+/// How to wait for the reply of a [`PendingCall`].
+#[derive(Clone, Copy)]
+pub enum WaitMode<'w> {
+    /// Return, and wake this task when the call can continue.
+    Wake(&'w Waker),
+    /// Block until this deadline; without limit if there is none.
+    Until(Option<Instant>),
+}
+
+/// Whether a call has a reply.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Response {
-    /// Oneway: the call returns when the transport has the request.
+    /// Oneway: the call returns when the transport has accepted the request.
     None,
     /// Two-way: the call returns with the reply.
     WithTarget,
 }
 
-/// What an ORB does for the references it has made.
+/// The services of an ORB for its references.
 pub trait Orb: Send + Sync {
-    /// Makes a reference usable. Never blocks: nothing is connected yet.
+    /// Binds a reference to the ORB. Never blocks: connections are made later.
     fn bind(&self, ior: Ior) -> Result<Arc<dyn Target>, SystemException>;
 }
 
-/// The ORB as references and decoders carry it.
+/// The ORB in the context of references and decoders.
 #[derive(Clone)]
 pub struct OrbContext(pub Arc<dyn Orb>);

@@ -1,12 +1,15 @@
-use punctual_cdr::{CdrError, Decode, Decoder, Encode, Encoder};
+//! Requests on their way to a servant.
+
+use punctual_cdr::{CdrError, Decode, Decoder, Encoder};
 use punctual_giop::Peer;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use crate::{OperationError, Reset, ReusePool, UserException};
+use crate::{Reset, ReusePool};
 
-/// One request on its way to a servant: what the ORB hands to a skeleton.
+/// A request that the ORB passes to a skeleton.
 ///
-/// `'m` is the received message and the arena, from which arguments are lent; `'l` what belongs to the lane's thread.
+/// `'m` is the lifetime of the received message and the arena, from which arguments are lent; `'l` that of
+/// the lane thread's buffers.
 pub struct Upcall<'m, 'l> {
     operation: &'m str,
     arguments: Decoder<'m>,
@@ -19,19 +22,20 @@ pub struct Upcall<'m, 'l> {
     pool: &'l mut ReusePool,
 }
 
-/// What stands in the reply.
+/// Content of the reply.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Outcome {
-    /// Results, or nothing.
+    /// Results, if any.
     NoException,
     /// A user exception.
     UserException,
 }
 
 impl<'m, 'l> Upcall<'m, 'l> {
-    /// For the ORB. `arguments` stands at the request's body, `reply` behind the reply's header.
+    /// For the ORB: creates an upcall. `arguments` is at the request's body, `reply` after the reply's
+    /// header.
     ///
-    /// `body_alignment` is 8 from GIOP 1.2 on, else 1; it is not applied to an empty body.
+    /// `body_alignment` is 8 in GIOP 1.2 and 1 before; it does not apply to an empty body.
     pub fn new(
         operation: &'m str,
         arguments: Decoder<'m>,
@@ -54,52 +58,53 @@ impl<'m, 'l> Upcall<'m, 'l> {
         }
     }
 
-    /// For the ORB: who sends the request.
-    pub fn sent_by(mut self, peer: Peer) -> Self {
+    /// For the ORB: sets the sender of the request.
+    pub fn from_peer(mut self, peer: Peer) -> Self {
         self.peer = Some(peer);
         self
     }
 
-    /// Who sends the request, as the connection says; `None`: a caller in the same ORB. For servants that are written by hand.
+    /// Returns the sender of the request according to its connection; `None` for a caller in the same ORB.
     pub fn peer(&self) -> Option<Peer> {
         self.peer
     }
 
-    /// The operation's name in IDL; attributes are `_get_name` and `_set_name`.
+    /// Returns the name of the operation in IDL; attributes are `_get_name` and `_set_name`.
     pub fn operation(&self) -> &'m str {
         self.operation
     }
 
-    /// The next `in` parameter. Fails with MARSHAL and its like, not completed.
+    /// Decodes the next `in` parameter. Fails with MARSHAL or the like, not completed.
     pub fn argument<T: Decode<'m>>(&mut self) -> Result<T, SystemException> {
         T::decode(&mut self.arguments).map_err(|error| error.system_exception(Completion::No))
     }
 
-    /// The next `inout` parameter, into memory that is reused.
+    /// Decodes the next `inout` parameter into reused memory.
     pub fn argument_into<T: Decode<'m>>(&mut self, value: &mut T) -> Result<(), SystemException> {
         value
             .decode_into(&mut self.arguments)
             .map_err(|error| error.system_exception(Completion::No))
     }
 
-    /// A value whose memory the lane keeps from call to call, reset.
+    /// Returns an empty value whose memory the lane thread reuses.
     pub fn reuse<T: Default + Reset + Send + 'static>(&mut self) -> Box<T> {
         self.pool.take()
     }
 
-    /// A value whose memory the lane keeps, as the last call left it: for `inout` parameters, which are decoded into it.
+    /// Returns a value whose memory the lane thread reuses, with its last content: for `inout` parameters,
+    /// which are decoded into it.
     pub fn recycle<T: Send + 'static>(&mut self, make: impl FnOnce() -> T) -> Box<T> {
-        self.pool.take_as_left(make)
+        self.pool.take_unreset(make)
     }
 
-    /// Gives a value from [`Self::reuse`] or [`Self::recycle`] back.
+    /// Stores a value from [`Self::reuse`] or [`Self::recycle`] for later use.
     pub fn keep<T: Send + 'static>(&mut self, value: Box<T>) {
         self.pool.keep(value);
     }
 
-    /// Writes the results: return value, then `inout` and `out` parameters, in order.
+    /// Encodes the results: return value, then `inout` and `out` parameters, in order.
     ///
-    /// A value that cannot be sent fails with its system exception, completed.
+    /// Fails for a value that cannot be encoded, completed.
     pub fn reply(
         &mut self,
         write: impl FnOnce(&mut Encoder<'l>) -> Result<(), CdrError>,
@@ -107,21 +112,7 @@ impl<'m, 'l> Upcall<'m, 'l> {
         self.body(write)
     }
 
-    /// Writes a user exception.
-    pub fn raise<E: UserException>(&mut self, exception: &E) -> Result<(), SystemException> {
-        self.outcome = Outcome::UserException;
-        self.body(|reply| {
-            E::REPOSITORY_ID.encode(reply)?;
-            exception.encode(reply)
-        })
-    }
-
-    /// Writes whatever the servant failed with.
-    pub fn fail<E: OperationError>(&mut self, error: E) -> Result<(), SystemException> {
-        error.raise(self)
-    }
-
-    /// What a skeleton returns for an operation its interface does not have.
+    /// Returns the exception for an operation that the interface does not have.
     pub fn unknown_operation(&self) -> SystemException {
         SystemException::new(
             SystemExceptionKind::BadOperation,
@@ -130,14 +121,22 @@ impl<'m, 'l> Upcall<'m, 'l> {
         )
     }
 
-    /// For the ORB, after the skeleton succeeded: which status the reply has.
+    /// For the ORB, after the skeleton has succeeded: returns the content of the reply.
     pub fn outcome(&self) -> Outcome {
         self.outcome
     }
 
-    /// For the ORB, after the skeleton has returned: the reply, with whatever has been written to it.
+    /// For the ORB, after the skeleton has returned: returns the reply as encoded so far.
     pub fn into_reply(self) -> Encoder<'l> {
         self.reply
+    }
+
+    pub(crate) fn user_exception(
+        &mut self,
+        write: impl FnOnce(&mut Encoder<'l>) -> Result<(), CdrError>,
+    ) -> Result<(), SystemException> {
+        self.outcome = Outcome::UserException;
+        self.body(write)
     }
 
     fn body(

@@ -1,6 +1,8 @@
-/// How a thread waits for the reply to a two-way call that it makes while it serves a lane.
+//! Wait strategies.
+
+/// How a lane thread waits for the reply to its own two-way call.
 ///
-/// A thread that serves no lane waits in the one way there is: in its own `read`.
+/// Threads outside of lanes always wait in their own `read`.
 ///
 /// ```
 /// use punctual_stub::WaitStrategy;
@@ -9,11 +11,11 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum WaitStrategy {
-    /// In its own `read`: it serves nothing meanwhile. The least that a call can cost.
+    /// Waits in its own `read` and serves no requests meanwhile. The cheapest way to call.
     #[default]
     Blocking,
-    /// In its lane's waiting place, where it serves other requests of the lane meanwhile: objects may call each other back
-    /// with one thread. Those requests run inside the one that waits and delay its reply; how many nest is
-    /// the limit `max_nested_calls`.
+    /// Waits in its lane's poller and serves other requests of the lane meanwhile: objects can call each
+    /// other back with one thread. These requests run inside the waiting one and delay its reply;
+    /// `max_nested_calls` limits the nesting.
     Serving,
 }

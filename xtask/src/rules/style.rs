@@ -16,11 +16,9 @@ const RULES: &[Rule] = &[
             "crates/flight",
             "crates/orb",
             "crates/os",
-            "crates/poa",
             "crates/punctual",
             "crates/rtsched",
             "crates/sched",
-            "crates/stub",
             "crates/transport",
             "docs",
             "examples/01-hello",
@@ -51,10 +49,8 @@ const RULES: &[Rule] = &[
             "crates/flight",
             "crates/orb",
             "crates/os",
-            "crates/poa",
             "crates/rtsched",
             "crates/sched",
-            "crates/stub",
             "crates/transport",
             "examples/05-scheduler-of-your-own",
             "idl/build",
@@ -181,7 +177,9 @@ fn long_line(name: &str, text: &str) -> Option<String> {
 }
 
 fn opening(name: &str, text: &str) -> Option<String> {
-    let is_missing = name.ends_with(".rs") && !is_recorded(name) && !text.starts_with("//!");
+    // Examples in the documentation include such files, which must not open with an inner comment.
+    let is_included = name.contains("/doc/");
+    let is_missing = name.ends_with(".rs") && !is_included && !is_recorded(name) && !text.starts_with("//!");
     is_missing.then(|| "does not open with `//!` and the purpose of the file".to_owned())
 }
 

@@ -10,7 +10,7 @@ mod waiting;
 use std::{ops::ControlFlow, sync::Arc, task::Poll};
 
 use punctual_flight::{Event, Record, operation_id, record};
-use punctual_stub::{Call, Patience, PendingCall, Response};
+use punctual_stub::{Call, PendingCall, Response, WaitMode};
 use punctual_types::{Priority, SystemException};
 
 use self::sending::{CallProgress, SentRequest};
@@ -84,7 +84,7 @@ impl Reference {
         frame: &mut CallFrame,
         call: &mut Call<'_>,
         context: CallContext<'_>,
-        patience: Patience<'_>,
+        mode: WaitMode<'_>,
     ) -> Poll<Result<(), SystemException>> {
         let mut raised = false;
         loop {
@@ -93,7 +93,7 @@ impl Reference {
             };
             let route = Arc::clone(&under_way.route);
             let attempt = if self.core.interceptors.client.is_empty() {
-                self.poll_reply(under_way, lane, frame, call, context, patience)
+                self.poll_reply(under_way, lane, frame, call, context, mode)
             } else {
                 let request = (&*route, under_way.request_id);
                 let part = self.intercepted_part(
@@ -105,7 +105,7 @@ impl Reference {
                     &mut raised,
                 );
                 let poll = |frame: &mut CallFrame, call: &mut Call<'_>| {
-                    self.poll_reply(under_way, lane, frame, call, context, patience)
+                    self.poll_reply(under_way, lane, frame, call, context, mode)
                 };
                 let observed = self.run_intercepted(part, frame, call, poll, |over, raised| match over {
                     Some(()) => ClientEnd::Replied { raised },
@@ -154,7 +154,7 @@ impl Reference {
 }
 
 impl PendingCall for Outstanding {
-    fn advance(&mut self, call: &mut Call<'_>, patience: Patience<'_>) -> Poll<Result<(), SystemException>> {
+    fn advance(&mut self, call: &mut Call<'_>, mode: WaitMode<'_>) -> Poll<Result<(), SystemException>> {
         let Self {
             sent,
             progress,
@@ -168,7 +168,7 @@ impl PendingCall for Outstanding {
         };
         let step = with_frame(reference.core.limits.max_nested_calls, |frame| {
             Ok(reference.with_slots(frame, |frame| {
-                reference.advance_call((sent, progress), frame, call, context, patience)
+                reference.advance_call((sent, progress), frame, call, context, mode)
             }))
         });
         step.unwrap_or_else(|error| Poll::Ready(Err(error)))

@@ -221,7 +221,7 @@ impl<'r> Serving<'r> {
         };
         let two_way = request.response == ResponseFlags::WithTarget;
         let mut upcall = Upcall::new(request.operation, arguments, reply, alignment, two_way, pool)
-            .sent_by(self.message.peer.peer);
+            .from_peer(self.message.peer.peer);
         let result = run_servant(servant, &mut upcall);
         let outcome = upcall.outcome();
         (result.map(|()| outcome), upcall.into_reply())

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use punctual_giop::connection::ReceivedReply;
 use punctual_lane::{CallTimeouts, Outcome, ReplyBuffer, ReplyWait, Ticket};
-use punctual_stub::{Call, Patience};
+use punctual_stub::{Call, WaitMode};
 use punctual_types::{Completion, SystemException};
 
 use super::sending::SentRequest;
@@ -30,7 +30,7 @@ impl Reference {
         frame: &mut CallFrame,
         call: &mut Call<'_>,
         context: CallContext<'_>,
-        patience: Patience<'_>,
+        mode: WaitMode<'_>,
     ) -> Result<Attempt<Option<()>>, SystemException> {
         let SentRequest {
             ticket,
@@ -43,7 +43,7 @@ impl Reference {
             shared: lent, seen, ..
         } = frame;
         let lent = lent.get_or_insert_default();
-        let Some(outcome) = wait(lane, shared, ticket, lent, context, patience)? else {
+        let Some(outcome) = wait(lane, shared, ticket, lent, context, mode)? else {
             return Ok(Attempt::Done(None));
         };
         match self.conclude(lane, shared, request_id, outcome)? {
@@ -71,14 +71,14 @@ fn wait(
     place: &mut Option<Ticket>,
     lent: &mut ReplyBuffer,
     context: CallContext<'_>,
-    patience: Patience<'_>,
+    mode: WaitMode<'_>,
 ) -> Result<Option<Outcome>, SystemException> {
     let replies = &shared.replies();
     let is_unsent = || shared.is_congested();
     let wait = context.wait(&is_unsent);
     // Before the ticket is taken out: wakers are user code, and if one panics, the call can still be
     // abandoned.
-    if let (Patience::Wake(waker), Some(ticket)) = (patience, place.as_ref()) {
+    if let (WaitMode::Wake(waker), Some(ticket)) = (mode, place.as_ref()) {
         replies.wake_when_ended(ticket, waker, wait.timeouts);
         watch(lane, shared, wait.timeouts);
     }
@@ -87,7 +87,7 @@ fn wait(
         Ok(outcome) => return Ok(Some(outcome)),
         Err(ticket) => ticket,
     };
-    let Patience::Until(until) = patience else {
+    let WaitMode::Until(until) = mode else {
         *place = Some(ticket);
         return Ok(None);
     };
