@@ -1,6 +1,6 @@
-//! Which combinations of the client's policies and those of a reference let calls through.
+//! Combinations of the client's policies and those of a reference that permit calls.
 //!
-//! Source: Real-time CORBA 1.2, clause 5; where it leaves a choice, what TAO's clients do.
+//! Source: RTCORBA 1.2, clause 5; where it leaves a choice, the behaviour of TAO's clients.
 
 use punctual_stub::{PoliciesInForce, PolicyConflict};
 use punctual_types::{Completion, Minor, Priority, PriorityModel, SystemException, SystemExceptionKind};
@@ -12,9 +12,9 @@ const CLIENT_PROTOCOL: u32 = 43;
 const PRIORITY_BANDED_CONNECTION: u32 = 45;
 
 impl Route {
-    /// The band that a call of this priority belongs to; `None` where neither side has bands.
+    /// The band of a call of this priority; `None` if neither side has bands.
     ///
-    /// Fails with INV_POLICY and the reason where policies contradict each other.
+    /// Fails with INV_POLICY and the reason if policies contradict each other.
     pub(super) fn band(
         &self,
         priority: Priority,
@@ -38,7 +38,7 @@ impl Route {
         }
     }
 
-    /// Whether no policy needs a look: the case of most calls.
+    /// Whether there is no policy to check, as for most calls.
     fn has_no_rules(&self, policies: &PoliciesInForce) -> bool {
         policies.priority_bands.is_empty()
             && self.bands.is_empty()
@@ -46,7 +46,7 @@ impl Route {
             && !self.exposes_protocols
     }
 
-    /// All that [`Self::band`] and [`Self::endpoints`] would find wrong, one after the other.
+    /// All conflicts that [`Self::band`] and [`Self::endpoints`] would report, one after the other.
     pub(super) fn conflicts(&self, priority: Priority, policies: &PoliciesInForce) -> Vec<PolicyConflict> {
         let banding = Banding {
             route: self,
@@ -70,7 +70,7 @@ impl Route {
         conflicts
     }
 
-    /// The priority that bands are about: the caller's, or the one the server has declared.
+    /// The priority that bands apply to: the caller's, or the one that the server has declared.
     fn effective(&self, caller: Priority) -> i16 {
         match self.model {
             Some(PriorityModel::ServerDeclared(declared)) => declared.value(),
@@ -79,7 +79,7 @@ impl Route {
     }
 }
 
-/// A call as far as rules look at it.
+/// A call as the rules see it.
 struct Banding<'b> {
     route: &'b Route,
     priority: i16,
@@ -93,7 +93,7 @@ impl Banding<'_> {
             .chain(self.route.bands.iter().copied())
     }
 
-    /// The first that holds the priority.
+    /// The first band that contains the priority.
     fn band(&self) -> Option<Band> {
         self.bands()
             .find(|(low, high)| (*low..=*high).contains(&self.priority))
@@ -102,7 +102,7 @@ impl Banding<'_> {
 
 type Rule = fn(&Banding<'_>) -> Option<PolicyConflict>;
 
-/// In the order in which a call notices them.
+/// The rules, in the order in which a call checks them.
 const RULES: [Rule; 6] = [
     |call| {
         let both = !call.policies.priority_bands.is_empty() && !call.route.bands.is_empty();
@@ -112,7 +112,7 @@ const RULES: [Rule; 6] = [
         let alone = call.route.model.is_none() && call.bands().next().is_some();
         alone.then_some(banded(Minor::BANDS_WITHOUT_PRIORITY_MODEL))
     },
-    // A reference may say what it likes: a band without priorities holds none.
+    // Those of a reference are not checked: a malformed band contains no priority.
     |call| {
         let swapped = call
             .policies

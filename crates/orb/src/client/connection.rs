@@ -138,7 +138,7 @@ impl ClientConnection {
     }
 
     /// Sets the network priority of the next request.
-    pub(super) fn mark(&self, mapping: &dyn NetworkPriorityMapping, priority: Option<Priority>) {
+    pub(super) fn set_network_priority(&self, mapping: &dyn NetworkPriorityMapping, priority: Option<Priority>) {
         self.mark.set(&*self.stream, mapping, priority);
     }
 

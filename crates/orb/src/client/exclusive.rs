@@ -56,7 +56,7 @@ impl Reference {
         }
         let link = connection.link;
         record(|| Record::new(Event::Encoded).request(request_id).link(link));
-        connection.mark(&*self.core.network_mapping, route.network_priority(priority));
+        connection.set_network_priority(&*self.core.network_mapping, route.network_priority(priority));
         if let Some(unsent) = self.send(&mut connection, frame.request.message(), context)? {
             return Ok(Attempt::Again(unsent));
         }
@@ -78,7 +78,7 @@ impl Reference {
         attempt
     }
 
-    /// Before a wait for a reply over this connection: fails if the calling thread itself would have to send
+    /// Prepares a wait for a reply over this connection. Fails if the calling thread itself would have to send
     /// the reply.
     pub(super) fn enter_wait(
         &self,
@@ -96,8 +96,8 @@ impl Reference {
         }
     }
 
-    /// Sends a message. `Some`: the server had closed the connection and no octet was sent, which says
-    /// nothing about this call.
+    /// Sends a message. `Some`: the server had closed the connection and no octet was sent, so the call can be
+    /// attempted again.
     pub(super) fn send(
         &self,
         connection: &mut ClientConnection,

@@ -21,42 +21,42 @@ use punctual_types::{Completion, Minor, Priority, PriorityModel, SystemException
 use super::{addressing::Addressing, connection_key::Band, endpoint::Endpoint};
 use crate::{orb_core::OrbCore, profiles::TAG_HOST};
 
-/// What a reference says about how to reach its object.
+/// What a reference states about how to reach its object.
 pub(crate) struct Route {
-    /// No other route of this process has or had it.
+    /// Number that no other route of this process has or had.
     pub(super) number: u64,
-    /// The GIOP version to speak.
+    /// GIOP version of requests.
     pub(crate) version: Version,
     pub(crate) object_key: Vec<u8>,
     pub(super) addressing: Addressing,
-    /// Those of one protocol stand together, the preferred protocol first.
+    /// Endpoints, grouped by protocol, the preferred protocol first.
     endpoints: Vec<RoutedEndpoint>,
-    /// The tags of the protocols, in that order.
+    /// Tags of the protocols, in that order.
     tags: Vec<u32>,
-    /// The server says which protocols to use, so the client may not.
+    /// Whether the server determines the protocols, so that the client may not.
     pub(super) exposes_protocols: bool,
-    /// Whose priority a request runs at, and the server's, where the reference says.
+    /// Priority model, if the reference states one.
     pub(super) model: Option<PriorityModel>,
-    /// Those that the reference has itself.
+    /// Bands that the reference states.
     pub(super) bands: Vec<Band>,
-    /// TAO has made it, which does not know how to bind connections to bands.
+    /// Whether TAO has created the reference: TAO does not support binding connections to bands.
     pub(super) is_of_tao: bool,
-    /// The object is one of this ORB's: no request needs to be sent.
+    /// Whether the object belongs to this ORB: no request needs to be sent.
     pub(crate) is_local: bool,
 }
 
 struct RoutedEndpoint {
     endpoint: Arc<Endpoint>,
     profile_tag: u32,
-    /// -1: serves all.
+    /// Priority of the lane; -1: any.
     priority: i16,
 }
 
 impl Route {
     /// Reads the profiles whose protocols this ORB has.
     ///
-    /// Fails with INV_OBJREF where none of them is well formed, and with TRANSIENT where the reference names
-    /// other protocols only, or another host's sockets.
+    /// Fails with INV_OBJREF if none of them is well formed, and with TRANSIENT if the reference has only
+    /// other protocols, or sockets of another host.
     pub(crate) fn new(ior: &Arc<Ior>, core: &OrbCore) -> Result<Self, SystemException> {
         let mut problem = error(SystemExceptionKind::Transient, Minor::NO_USABLE_PROFILE);
         let mut profiles = Vec::new();
@@ -72,13 +72,13 @@ impl Route {
                 _ => problem = error(SystemExceptionKind::InvObjref, Minor::REFERENCE_MALFORMED),
             }
         }
-        // Stable: among equals the server's order holds.
+        // Stable: equal ranks keep the server's order.
         profiles.sort_by_key(|(rank, ..)| Reverse(*rank));
         let mut route: Option<Route> = None;
         for (_, transport, profile, addressing) in profiles {
             match &mut route {
                 None => route = Some(Self::from_profile(transport, profile, addressing, core)?),
-                // One key and one version for all: what differs is as good as another object's.
+                // One key for all: a profile with another one counts as that of another object.
                 Some(route) if route.object_key == profile.object_key => {
                     if let Ok(other) = Self::from_profile(transport, profile, addressing, core) {
                         route.join(other);
@@ -119,7 +119,7 @@ impl Route {
             is_of_tao: false,
         };
         for component in &profile.components {
-            // A component that is malformed or unknown takes nothing from the rest of the reference.
+            // A malformed or unknown component does not affect the rest of the reference.
             if component.tag == TAO_TAG_ENDPOINTS {
                 let address = |decoder: &mut Decoder<'_>| transport.decode_address(decoder);
                 lanes = decode_endpoints_with(component, address).unwrap_or_default();
@@ -165,9 +165,9 @@ impl Route {
         Ok(route)
     }
 
-    /// Adds what another profile of the same object says.
+    /// Adds another profile of the same object.
     fn join(&mut self, other: Self) {
-        // What the server understands in one protocol it understands in all.
+        // A server understands the same version over all protocols.
         self.version = self.version.min(other.version);
         self.is_local |= other.is_local;
         self.is_of_tao |= other.is_of_tao;
@@ -186,8 +186,8 @@ impl Route {
 
     /// The endpoints for a caller of this priority, the preferred one first.
     ///
-    /// Source: the rules that TAO's clients follow, so that the same reference leads to the same lane. `band`
-    /// is what [`Self::band`] says. Fails with INV_POLICY where the priority or the band has no endpoint.
+    /// Source: the rules of TAO's clients, so that a reference leads to the same lane. `band` is the result of
+    /// [`Self::band`]. Fails with INV_POLICY if the priority or the band has no endpoint.
     pub(crate) fn endpoints<'r>(
         &'r self,
         priority: Priority,
@@ -221,30 +221,30 @@ impl Route {
         Ok(endpoints)
     }
 
-    /// The reference that it was read from.
+    /// The reference that the route was read from.
     pub(crate) fn ior(&self) -> &Ior {
         self.addressing.ior()
     }
 
-    /// Whether the caller's priority chooses the endpoint, and travels with the request.
+    /// Whether the caller's priority chooses the endpoint, and requests carry it.
     pub(crate) fn propagates_priority(&self) -> bool {
         matches!(self.model, Some(PriorityModel::ClientPropagated { .. }))
     }
 
-    /// Whether an endpoint is reached by the protocol whose profiles have this tag.
+    /// Whether an endpoint has the protocol whose profiles have this tag.
     pub(super) fn has_protocol(&self, profile_tag: u32) -> bool {
         self.endpoints
             .iter()
             .any(|endpoint| endpoint.profile_tag == profile_tag)
     }
 
-    /// Whether the reference names protocols, and none of them is one of ours.
+    /// Whether no endpoint has one of the protocols that the reference permits.
     pub(super) fn has_no_protocol(&self) -> bool {
         !self.tags.iter().any(|tag| self.has_protocol(*tag))
     }
 
-    /// At which priority the requests of a caller travel: its own or the object's. `None`: the reference has
-    /// no priority model.
+    /// The network priority of a caller's requests: its own priority or the object's. `None`: the reference
+    /// has no priority model.
     pub(crate) fn network_priority(&self, caller: Priority) -> Option<Priority> {
         Some(match self.model? {
             PriorityModel::ClientPropagated { .. } => caller,
@@ -252,29 +252,29 @@ impl Route {
         })
     }
 
-    /// A peer without lanes, or one whose endpoints we cannot read.
+    /// Whether endpoints serve all priorities: a server without lanes, or one whose endpoints are unknown.
     fn serves_all(&self) -> bool {
         self.endpoints.iter().all(|endpoint| endpoint.priority < 0)
     }
 }
 
-/// The order in which to try a profile, the highest first; `None`: it leads nowhere from here.
+/// The rank of a profile, the highest first; `None`: it cannot be reached from this host.
 fn rank(transport: &dyn Transport, profile: &Profile<String>) -> Option<u16> {
     let Reach::Host { preference } = transport.reach() else {
         return Some(0);
     };
-    let said = profile
+    let stated = profile
         .components
         .iter()
         .find(|component| component.tag == TAG_HOST);
-    match (said, host_id()) {
-        (Some(said), Some(own)) => (said.data == own).then(|| 1 + u16::from(preference)),
-        // Other ORBs do not say: it may be this host, so it stays where the server has put it.
+    match (stated, host_id()) {
+        (Some(stated), Some(own)) => (stated.data == own).then(|| 1 + u16::from(preference)),
+        // Other ORBs state no host: it may be this one, so the profile keeps its place.
         _ => Some(0),
     }
 }
 
-/// As `punctual_transport::Tcp` writes it.
+/// The address in the form of `punctual_transport::Tcp`.
 fn iiop_address(host: &str, port: u16) -> String {
     if host.contains(':') {
         format!("[{host}]:{port}")

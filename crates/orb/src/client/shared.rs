@@ -310,7 +310,7 @@ impl Reference {
         Ok(Attempt::Done(ticket))
     }
 
-    /// The result of a wait for a reply.
+    /// Converts the outcome of a wait for a reply.
     pub(super) fn conclude(
         &self,
         lane: &Lane,
@@ -325,7 +325,7 @@ impl Reference {
                 Ok(Attempt::Done(reply))
             }
             Outcome::Ended(end) => {
-                // The lane thread may not have done that yet.
+                // The lane thread may not have removed it yet.
                 lane.forget(shared);
                 ended(end)
             }
