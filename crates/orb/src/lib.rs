@@ -31,7 +31,7 @@ mod threadpool;
 
 pub use accepted_priorities::Peers;
 pub use builder::OrbBuilder;
-pub use client::swap_call_limit;
+pub use client::swap_call_deadline;
 pub use config::{Limits, OnExcess};
 pub use current::Current;
 pub use error::{OrbError, ResolveError};

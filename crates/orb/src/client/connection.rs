@@ -138,7 +138,11 @@ impl ClientConnection {
     }
 
     /// Sets the network priority of the next request.
-    pub(super) fn set_network_priority(&self, mapping: &dyn NetworkPriorityMapping, priority: Option<Priority>) {
+    pub(super) fn set_network_priority(
+        &self,
+        mapping: &dyn NetworkPriorityMapping,
+        priority: Option<Priority>,
+    ) {
         self.mark.set(&*self.stream, mapping, priority);
     }
 
@@ -282,7 +286,7 @@ impl ClientConnection {
             }
             // The stream is set to the whole timeout: good for the wait that starts with it, and for no later
             // one.
-            *fine |= deadline.is_some_and(|deadline| left + TICKS < deadline.within);
+            *fine |= deadline.is_some_and(|deadline| left + TICKS < deadline.timeout);
             if *fine && !self.stream.wait_readable(left).map_err(|_| lost())? {
                 return Ok(());
             }

@@ -9,11 +9,11 @@ use punctual_stub::{PoliciesInForce, Response};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 thread_local! {
-    static LIMIT: Cell<Option<Instant>> = const { Cell::new(None) };
+    static CALL_DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Ends calls that this thread begins from now on at `limit` at the latest, whatever their policies; `None`
-/// removes the limit. Returns the previous limit, to be restored.
+/// Ends calls that this thread begins from now on at `deadline` at the latest, whatever their policies;
+/// `None` removes the deadline. Returns the previous one, to be restored.
 ///
 /// For runtimes that end operations in time, including their calls. It belongs to the thread, and applies to
 /// all ORBs of the program. A call that it ends fails with TIMEOUT.
@@ -21,15 +21,15 @@ thread_local! {
 /// ```
 /// use std::time::{Duration, Instant};
 ///
-/// use punctual_orb::swap_call_limit;
+/// use punctual_orb::swap_call_deadline;
 ///
-/// let before = swap_call_limit(Some(Instant::now() + Duration::from_millis(20)));
+/// let before = swap_call_deadline(Some(Instant::now() + Duration::from_millis(20)));
 /// assert_eq!(before, None);
 /// // Calls.
-/// swap_call_limit(before);
+/// swap_call_deadline(before);
 /// ```
-pub fn swap_call_limit(limit: Option<Instant>) -> Option<Instant> {
-    LIMIT.replace(limit)
+pub fn swap_call_deadline(deadline: Option<Instant>) -> Option<Instant> {
+    CALL_DEADLINE.replace(deadline)
 }
 
 /// When the request of a call must have been sent, and when its reply must have arrived.
@@ -48,22 +48,22 @@ pub(super) const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 #[derive(Clone, Copy)]
 pub(super) struct Deadline {
     pub(super) at: Instant,
-    pub(super) within: Duration,
+    pub(super) timeout: Duration,
 }
 
 impl Deadlines {
     /// Deadlines that count from now. Reads the clock only if a timeout is in force.
     pub(super) fn start(policies: &PoliciesInForce) -> Self {
         let (request, roundtrip) = (policies.request_timeout, policies.roundtrip_timeout);
-        let limit = LIMIT.get();
-        if request.is_none() && roundtrip.is_none() && limit.is_none() {
+        let of_thread = CALL_DEADLINE.get();
+        if request.is_none() && roundtrip.is_none() && of_thread.is_none() {
             return Self::default();
         }
         let now = Instant::now();
-        let deadline = |within: Duration| {
-            (within < FOREVER).then(|| Deadline {
-                at: now + within,
-                within,
+        let deadline = |timeout: Duration| {
+            (timeout < FOREVER).then(|| Deadline {
+                at: now + timeout,
+                timeout,
             })
         };
         let reply = roundtrip.and_then(deadline);
@@ -72,10 +72,10 @@ impl Deadlines {
             (Some(request), None) => deadline(request),
             (None, _) => reply,
         };
-        let limited = |deadline: Option<Deadline>| match limit {
+        let limited = |deadline: Option<Deadline>| match of_thread {
             Some(at) if deadline.is_none_or(|deadline| at < deadline.at) => Some(Deadline {
                 at,
-                within: at.saturating_duration_since(now),
+                timeout: at.saturating_duration_since(now),
             }),
             _ => deadline,
         };
@@ -109,7 +109,7 @@ impl Deadlines {
     /// The shortest timeout.
     pub(super) fn shortest(&self) -> Option<Duration> {
         // That of the request is never longer than that of the reply.
-        self.request.map(|deadline| deadline.within)
+        self.request.map(|deadline| deadline.timeout)
     }
 
     /// Fails with TIMEOUT if a call that ran on this thread, and could not be interrupted, took too long.

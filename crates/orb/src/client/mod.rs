@@ -32,7 +32,7 @@ mod route;
 mod shared;
 mod thread_connections;
 
-pub use deadline::swap_call_limit;
+pub use deadline::swap_call_deadline;
 
 pub(crate) use connection_cache::{ConnectionCache, Permit};
 pub(crate) use connection_key::Purpose;

@@ -12,7 +12,7 @@ use std::{
 };
 
 use punctual_flight::{Event, Record, record};
-use punctual_orb::swap_call_limit;
+use punctual_orb::swap_call_deadline;
 use punctual_os::clock;
 use punctual_sched::dynamic::{Slot, Time, resource::ResourceId};
 use punctual_types::{DistributableThreadId, Minor, SystemException};
@@ -226,7 +226,7 @@ impl Context {
     /// Remembers the state before a request. If it is `separate`, the deadlines of operations around it do
     /// not apply to it.
     pub(super) fn push_request(&mut self, separate: bool) {
-        let call_deadline = swap_call_limit(None);
+        let call_deadline = swap_call_deadline(None);
         self.requests.push(Request {
             frames: self.frames.len(),
             depth: self.segments.depth(),
@@ -237,7 +237,7 @@ impl Context {
         if separate {
             self.deadlines.push(Time::NEVER);
         } else {
-            swap_call_limit(call_deadline);
+            swap_call_deadline(call_deadline);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use punctual_flight::Event;
-use punctual_orb::swap_call_limit;
+use punctual_orb::swap_call_deadline;
 use punctual_sched::dynamic::{SchedulingParameters, Time, resource::ResourceId};
 use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, SystemException};
@@ -124,7 +124,7 @@ pub(crate) fn end_request(endsystem: &Arc<Endsystem>) -> Result<(), SystemExcept
     }
     with(|context| {
         context.deadlines.truncate(request.deadlines);
-        swap_call_limit(request.call_deadline);
+        swap_call_deadline(request.call_deadline);
     });
     resume();
     // Segments that a servant on its caller's thread has left open.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use punctual_orb::swap_call_limit;
+use punctual_orb::swap_call_deadline;
 use punctual_sched::dynamic::Time;
 use punctual_types::SystemException;
 use scopeguard::ScopeGuard;
@@ -58,10 +58,10 @@ pub(crate) fn set_deadline(deadline: Time) -> ScopeGuard<(), impl FnOnce(())> {
         context.deadlines.push(deadline);
         (before, deadline)
     });
-    let call_deadline = swap_call_limit(Some(dispatcher::instant(deadline)));
+    let call_deadline = swap_call_deadline(Some(dispatcher::instant(deadline)));
     scopeguard::guard((), move |()| {
         with(|context| context.deadlines.truncate(before));
-        swap_call_limit(call_deadline);
+        swap_call_deadline(call_deadline);
     })
 }
 
