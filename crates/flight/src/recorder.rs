@@ -213,12 +213,6 @@ mod tests {
         Path::new("/dev/shm").join(format!("punctual-ring-{name}-{}.flight", std::process::id()))
     }
 
-    /// On a system without a file system in main memory there is nothing to test.
-    fn skipped(error: &io::Error) {
-        use std::io::Write;
-        let _ = writeln!(io::stderr(), "skipped: {error}");
-    }
-
     #[test]
     fn a_ring_keeps_the_newest() {
         let path = path("newest");
@@ -229,7 +223,7 @@ mod tests {
             &["process", "a-name-of-more-than-16"].map(str::to_owned),
         ) {
             Ok(ring) => ring,
-            Err(error) => return skipped(&error),
+            Err(error) => return punctual_fixtures::skip_error(&error),
         };
         for number in 0..21 {
             ring.push(Record::new(Event::Sent).detail(number));
@@ -255,7 +249,7 @@ mod tests {
         let path = path("beside");
         let ring = match Ring::create(&path, 64, [3, 4], &["process", "writer"].map(str::to_owned)) {
             Ok(ring) => ring,
-            Err(error) => return skipped(&error),
+            Err(error) => return punctual_fixtures::skip_error(&error),
         };
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {

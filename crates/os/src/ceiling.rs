@@ -189,7 +189,7 @@ fn change(before: Scheduling, after: Scheduling) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::ThreadSpec;
-    use crate::test_support::realtime_or_skip;
+    use punctual_fixtures::realtime_or_skip;
 
     /// On a thread that has this priority.
     fn at(base: Scheduling, f: impl FnOnce() + Send + 'static) {
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_highest_ceiling_held_counts_in_any_order() {
-        if !realtime_or_skip("the_highest_ceiling_held_counts_in_any_order") {
+        if !realtime_or_skip() {
             return;
         }
         for base in [fifo(10), Scheduling::OTHER] {
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_priority_above_the_ceiling_is_an_error_and_changes_nothing() {
-        if !realtime_or_skip("a_priority_above_the_ceiling_is_an_error_and_changes_nothing") {
+        if !realtime_or_skip() {
             return;
         }
         at(fifo(20), || {
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_change_of_the_own_priority_outlives_the_ceiling() {
-        if !realtime_or_skip("a_change_of_the_own_priority_outlives_the_ceiling") {
+        if !realtime_or_skip() {
             return;
         }
         at(fifo(10), || {
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn round_robin_stays_round_robin() {
-        if !realtime_or_skip("round_robin_stays_round_robin") {
+        if !realtime_or_skip() {
             return;
         }
         at(Scheduling::round_robin(NativePriority(5)), || {

@@ -139,8 +139,8 @@ mod tests {
     use punctual_types::NativePriority;
 
     use super::*;
-    use crate::test_support::realtime_or_skip;
     use crate::{PiMutex, Scheduling, Thread, ThreadSpec};
+    use punctual_fixtures::realtime_or_skip;
 
     type Shared<T> = Arc<(PiMutex<T>, PiCondvar)>;
 
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn the_highest_priority_is_woken_first() {
-        if !realtime_or_skip("the_highest_priority_is_woken_first") {
+        if !realtime_or_skip() {
             return;
         }
         #[derive(Default)]

@@ -90,8 +90,8 @@ pub fn is_refusal(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_support::report_skip;
     use crate::{CpuSet, Scheduling, ThreadSpec, scheduling};
+    use punctual_fixtures::{Missing, skip, skip_error};
 
     const MILLISECOND: Duration = Duration::from_millis(1);
     const ASKED: Reservation = Reservation {
@@ -106,7 +106,7 @@ mod tests {
             let me = TaskId::current_thread();
             if let Err(error) = set_of(me, ASKED) {
                 assert!(is_refusal(&error), "{error}");
-                return report_skip("a_thread_enters_and_leaves_the_class", &error.to_string());
+                return skip_error(&error);
             }
             assert!(has(me).unwrap());
             let child = ThreadSpec::new("child").spawn(|| has(TaskId::current_thread()).unwrap());
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_pinned_thread_is_refused() {
         if crate::affinity::current().len() < 2 {
-            return report_skip("a_pinned_thread_is_refused", "only one CPU");
+            return skip(Missing::Machine, "only one CPU");
         }
         let cpu = crate::affinity::current().iter().next().unwrap();
         let refused = ThreadSpec::new("pinned")

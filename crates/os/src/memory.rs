@@ -121,8 +121,8 @@ mod tests {
     #[test]
     fn a_limit_without_the_capability_is_refused_and_nothing_is_locked() {
         let Some(limit) = getrlimit(Resource::Memlock).current else {
-            return crate::test_support::report_skip(
-                "a_limit_without_the_capability",
+            return punctual_fixtures::skip(
+                punctual_fixtures::Missing::Machine,
                 "RLIMIT_MEMLOCK is unlimited",
             );
         };

@@ -138,7 +138,8 @@ fn capability_remedies(capabilities: &[&str]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_support::{give_up_capabilities, realtime_or_skip};
+    use crate::test_support::give_up_capabilities;
+    use punctual_fixtures::realtime_or_skip;
 
     #[test]
     fn probing_leaves_the_caller_as_it_was() {
@@ -151,7 +152,7 @@ mod tests {
 
     #[test]
     fn what_is_promised_is_granted() {
-        if !realtime_or_skip("what_is_promised_is_granted") {
+        if !realtime_or_skip() {
             return;
         }
         let highest = probe().highest_realtime_priority.unwrap();
@@ -163,8 +164,8 @@ mod tests {
     fn without_rights_the_advice_names_each_capability() {
         let limited = |resource| getrlimit(resource).current;
         if limited(Resource::Rtprio) != Some(0) || limited(Resource::Memlock).is_none() {
-            return crate::test_support::report_skip(
-                "without_rights",
+            return punctual_fixtures::skip(
+                punctual_fixtures::Missing::Machine,
                 "the limits grant rights to everybody",
             );
         }

@@ -163,7 +163,7 @@ fn get(thread: libc::pid_t) -> io::Result<Scheduling> {
 mod tests {
     use super::*;
     use crate::ThreadSpec;
-    use crate::test_support::realtime_or_skip;
+    use punctual_fixtures::realtime_or_skip;
 
     #[test]
     fn a_priority_outside_the_class_is_refused() {
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn another_thread_sees_and_changes_the_class() {
-        if !realtime_or_skip("another_thread_sees_and_changes_the_class") {
+        if !realtime_or_skip() {
             return;
         }
         let (seen, after) = ThreadSpec::new("changes")

@@ -103,7 +103,7 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     use super::*;
-    use crate::test_support::report_skip;
+    use punctual_fixtures::{Missing, skip, skip_error};
 
     fn path(name: &str) -> std::path::PathBuf {
         Path::new("/dev/shm").join(format!("punctual-words-{name}-{}", std::process::id()))
@@ -114,7 +114,7 @@ mod tests {
         let path = path("kept");
         let words = match SharedWords::create(&path, 1000) {
             Ok(words) => words,
-            Err(error) => return report_skip("shared words", &error.to_string()),
+            Err(error) => return skip_error(&error),
         };
         assert!(
             words
@@ -145,7 +145,7 @@ mod tests {
                 assert!(error.to_string().contains("/dev/shm"), "{error}");
                 assert!(!left, "no file is left where none could be made");
             }
-            Ok(_) => report_skip("shared words", "the sources are in main memory themselves"),
+            Ok(_) => skip(Missing::Machine, "the sources are in main memory themselves"),
         }
     }
 }

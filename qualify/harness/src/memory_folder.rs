@@ -88,7 +88,7 @@ mod tests {
     fn the_folder_goes_with_its_owner_and_stale_ones_with_the_next() {
         let folder = match MemoryFolder::create() {
             Ok(folder) => folder,
-            Err(error) => return println!("skipped: {error}"),
+            Err(error) => return punctual_fixtures::skip_error(&error),
         };
         let place = folder.0.parent().unwrap().to_owned();
         let mut process = std::process::Command::new("true").spawn().unwrap();

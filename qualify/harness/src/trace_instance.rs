@@ -109,7 +109,7 @@ mod tests {
     fn it_is_there_while_it_lives_and_stale_ones_go() {
         let instance = match TraceInstance::create() {
             Ok(instance) => instance,
-            Err(error) => return println!("skipped: {error}"),
+            Err(error) => return punctual_fixtures::skip_error(&error),
         };
         let path = instance.path().to_owned();
         assert!(path.join("events/sched/sched_switch/enable").exists());

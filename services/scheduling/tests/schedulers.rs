@@ -11,6 +11,7 @@ use std::fs;
 
 use doubler::{Doubler, DoublerRef};
 use punctual::{Orb, OrbError, Priority, rt::Interface};
+use punctual_fixtures::{Missing, skip_part};
 use punctual_os::{Scheduling, SchedulingClass, TaskId, affinity, scheduling};
 use punctual_scheduling::{ClientScheduler, Schedule, SchedulingError, ServerScheduler};
 
@@ -56,7 +57,7 @@ fn an_activity_sets_the_priority_of_the_thread_and_its_calls() {
             assert_eq!(client.current().priority().unwrap().value(), priority);
             let own = scheduling::current();
             if own.class == SchedulingClass::Other {
-                eprintln!("skipped: no real-time rights (the native priority of `{name}`)");
+                skip_part(Missing::Right, format!("no real-time rights (`{name}`)"));
             } else {
                 assert_eq!(own.priority.0, native);
             }
@@ -180,7 +181,7 @@ fn pools_have_the_settings_of_the_file() {
     let (cpus, scheduling) = thread("-32766.0");
     assert_eq!(cpus, "0");
     if scheduling == Scheduling::OTHER {
-        eprintln!("skipped: no real-time rights");
+        skip_part(Missing::Right, "no real-time rights");
     } else {
         assert_eq!(
             (scheduling.class, scheduling.priority.0),

@@ -6,13 +6,10 @@ mod protocol;
 mod references;
 mod types;
 
-use std::{
-    fmt::Display,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fmt::Display, time::Duration};
 
 use punctual::{Limits, Orb, OrbBuilder, Poa, SystemException, SystemExceptionKind};
+use punctual_fixtures::{Missing, skip_part};
 use punctual_giop::{Component, IiopProfile, UTF_8};
 
 use crate::interop::PeerRef;
@@ -205,7 +202,7 @@ impl Context {
         let mut failed = Vec::new();
         for (name, check) in checks {
             if let Some((_, reason)) = skipped.iter().find(|(skipped, _)| skipped == name) {
-                println!("skipped {name}: {reason}");
+                skip_part(Missing::Machine, format!("{name}: {reason}"));
                 continue;
             }
             match check(self) {
@@ -223,16 +220,4 @@ impl Context {
             failed.join("\n")
         );
     }
-}
-
-/// Waits until the condition holds; whether it does within this time.
-pub fn eventually(time: Duration, mut condition: impl FnMut() -> bool) -> bool {
-    let end = Instant::now() + time;
-    while !condition() {
-        if Instant::now() > end {
-            return false;
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
-    true
 }

@@ -1,7 +1,7 @@
 //! The omniORB programs: built once, started with a deadline on everything, killed when dropped.
 
 use std::{
-    env, fs,
+    fs,
     fs::File,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use crate::checks::eventually;
+use punctual_fixtures::{Missing, skip, waiting::holds_within};
 
 /// Where the programs are.
 pub struct Programs {
@@ -20,17 +20,16 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Builds the programs in a folder of `scratch`, where that has not been done. `None`, with the reason printed, where
-    /// omniORB is not installed and `PUNCTUAL_REQUIRE_PEERS` is not 1; panics where it is 1, or where the build fails.
+    /// Builds the programs in a folder of `scratch` unless that has been done; records a skip without omniORB.
+    ///
+    /// # Panics
+    /// If the build fails.
     pub fn build(scratch: &str) -> Option<&'static Self> {
         static PROGRAMS: OnceLock<Result<Programs, String>> = OnceLock::new();
         match PROGRAMS.get_or_init(|| make(&Path::new(scratch).join("omniorb"))) {
             Ok(programs) => Some(programs),
-            Err(reason) if env::var("PUNCTUAL_REQUIRE_PEERS").is_ok_and(|value| value == "1") => {
-                panic!("{reason}")
-            }
             Err(reason) => {
-                println!("skipped: {reason}");
+                skip(Missing::Peer, reason);
                 None
             }
         }
@@ -42,7 +41,7 @@ impl Programs {
         let mut arguments = vec!["--ior", file.to_str().expect("a path of text")];
         arguments.extend(options);
         let mut program = self.start("interop-server", &arguments);
-        eventually(START, || file.exists() || program.has_ended());
+        holds_within(START, || file.exists() || program.has_ended());
         let reference = fs::read_to_string(&file).unwrap_or_else(|error| {
             panic!("no reference from interop-server: {error}\n{}", program.output())
         });
@@ -157,7 +156,7 @@ impl Program {
     }
 
     fn end_within(&mut self, time: Duration) -> Option<ExitStatus> {
-        eventually(time, || self.has_ended());
+        holds_within(time, || self.has_ended());
         self.status()
     }
 

@@ -79,8 +79,9 @@ impl Server {
 
     /// Whether the server ends by itself within this time, as after `Peer::shutdown`.
     pub fn ends_within(&mut self, time: Duration) -> bool {
-        let ended =
-            crate::checks::eventually(time, || self.running.as_ref().is_none_or(|run| run.is_finished()));
+        let ended = punctual_fixtures::waiting::holds_within(time, || {
+            self.running.as_ref().is_none_or(|run| run.is_finished())
+        });
         if ended && let Some(run) = self.running.take() {
             run.join().expect("the server's threads do not panic");
         }

@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use punctual_fixtures::{Missing, skip};
 use serde_json::Value;
 
 #[test]
@@ -90,7 +91,7 @@ fn lacks_rights(outcome: &Value, said: &str) -> bool {
     }
     assert!(outcome["rows"].as_array().unwrap().is_empty(), "{said}");
     assert!(!outcome["skipped"].as_array().unwrap().is_empty(), "{said}");
-    println!("skipped: no real-time rights");
+    skip(Missing::Right, "no real-time rights");
     true
 }
 

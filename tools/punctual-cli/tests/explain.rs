@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use punctual_fixtures::{Missing, skip, skip_part};
 use punctual_harness::watchdog::above_all;
 use punctual_os::{CpuSet, Granted, ThreadSpec, affinity};
 use serde_json::{Value, json};
@@ -54,7 +55,7 @@ fn a_thread_that_keeps_the_cpu_from_a_call_is_named_with_its_priority() {
     let said =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     if said.contains(NO_RIGHTS) {
-        return println!("skipped: {NO_RIGHTS}");
+        return skip(Missing::Right, NO_RIGHTS);
     }
     let outcome: Value = serde_json::from_str(&fs::read_to_string(&json).expect(&said)).unwrap();
     assert_eq!(outcome["parameters"]["ended"], "exit status: 0", "{said}");
@@ -99,7 +100,7 @@ fn a_thread_that_keeps_the_cpu_from_a_call_is_named_with_its_priority() {
     }
     if head["kernel_traced"] == false {
         assert!(said.contains("only the flight recorder is used"), "{said}");
-        return println!("skipped in part: no right to trace");
+        return skip_part(Missing::Right, "the kernel is not traced");
     }
     let is_hog = |text: &Value| {
         text.as_str()

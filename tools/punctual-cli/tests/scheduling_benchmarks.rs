@@ -6,6 +6,7 @@ mod measurement;
 use std::{fs, path::Path};
 
 use measurement::measure;
+use punctual_fixtures::{Missing, skip_part};
 use serde_json::Value;
 
 /// Figure 6: who runs where is a matter of order, and the simulator's is the paper's on any machine.
@@ -160,7 +161,7 @@ fn has_rights(outcome: &Value) -> bool {
     let highest = outcome["machine"]["highest_realtime_priority"].as_i64();
     let has = highest.is_some_and(|highest| highest >= 95);
     if !has {
-        println!("skipped: no real-time rights");
+        skip_part(Missing::Right, "no real-time rights");
     }
     has
 }

@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use punctual_fixtures::{Missing, skip_error, skip_part};
 use punctual_system::tracefs::Tracefs;
 use serde_json::Value;
 
@@ -127,7 +128,7 @@ fn wrong_command_lines_say_what_is_missing() {
 fn a_killed_trace_leaves_neither_instance_nor_command() {
     let tracefs = match Tracefs::open() {
         Ok(tracefs) => tracefs,
-        Err(error) => return println!("skipped: {error}"),
+        Err(error) => return skip_error(&error),
     };
     let mut process = Command::new(env!("CARGO_BIN_EXE_punctual"))
         .args([
@@ -153,7 +154,7 @@ fn a_killed_trace_leaves_neither_instance_nor_command() {
     process.kill().unwrap();
     process.wait().unwrap();
     if !traced {
-        return println!("skipped in part: no right to trace");
+        return skip_part(Missing::Right, "the kernel is not traced");
     }
     let until = Instant::now() + Duration::from_secs(10);
     let command = format!("/proc/{}", command.trim());

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use punctual_types::NativePriority;
 
 use super::*;
-use crate::test_support::realtime_or_skip;
 use crate::{CpuSet, Scheduling, ThreadSpec};
+use punctual_fixtures::realtime_or_skip;
 
 #[test]
 fn counts_of_many_threads_are_not_lost() {
@@ -38,7 +38,7 @@ fn a_timed_lock_gives_up() {
 
 #[test]
 fn medium_runs_after_high_because_low_inherits() {
-    if !realtime_or_skip("medium_runs_after_high_because_low_inherits") {
+    if !realtime_or_skip() {
         return;
     }
     let pi = Arc::new(PiMutex::new(()));
@@ -64,7 +64,7 @@ fn medium_runs_after_high_because_low_inherits() {
 
 #[test]
 fn medium_runs_after_high_because_low_runs_at_the_ceiling() {
-    if !realtime_or_skip("medium_runs_after_high_because_low_runs_at_the_ceiling") {
+    if !realtime_or_skip() {
         return;
     }
     // The lock does not inherit: only the ceiling keeps medium away.

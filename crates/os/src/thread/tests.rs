@@ -1,11 +1,13 @@
 use punctual_types::NativePriority;
 
 use super::*;
-use crate::test_support::{give_up_capabilities, realtime_or_skip, report_skip};
+use punctual_fixtures::{Missing, realtime_or_skip, skip};
+
+use crate::test_support::give_up_capabilities;
 
 #[test]
 fn a_fifo_thread_has_its_class_before_its_function_runs() {
-    if !realtime_or_skip("a_fifo_thread_has_its_class_before_its_function_runs") {
+    if !realtime_or_skip() {
         return;
     }
     let wanted = Scheduling::fifo(NativePriority(17));
@@ -19,7 +21,7 @@ fn a_fifo_thread_has_its_class_before_its_function_runs() {
 
 #[test]
 fn the_ordinary_class_is_not_inherited_from_a_real_time_starter() {
-    if !realtime_or_skip("the_ordinary_class_is_not_inherited_from_a_real_time_starter") {
+    if !realtime_or_skip() {
         return;
     }
     let starter = ThreadSpec::new("starter").scheduling(Scheduling::fifo(NativePriority(5)));
@@ -48,7 +50,7 @@ fn a_refused_class_leaves_the_thread_running_in_the_ordinary_one() {
         .unwrap();
     let limit = rustix::process::getrlimit(rustix::process::Resource::Rtprio).current;
     if limit.is_none_or(|highest| highest >= 99) {
-        return report_skip("a_refused_class", "RLIMIT_RTPRIO allows 99 to everybody");
+        return skip(Missing::Machine, "RLIMIT_RTPRIO allows 99 to everybody");
     }
     assert_eq!(
         outcome,

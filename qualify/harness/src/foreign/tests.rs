@@ -27,7 +27,7 @@ fn step(thread: TaskId) -> Move {
 fn foreign_threads_are_found_and_the_family_is_not() {
     let all = CpuSet::all();
     if all.len() < 2 {
-        return eprintln!("skipped: nowhere to move to with one CPU");
+        return punctual_fixtures::skip(punctual_fixtures::Missing::Machine, "only one CPU");
     }
     let (child, id) = sleeper();
     let pinned = CpuSet::single(all.iter().last().unwrap());
@@ -65,7 +65,7 @@ fn without_another_cpu_nobody_moves() {
 #[test]
 fn a_move_is_undone_unless_somebody_else_moved_the_thread() {
     if CpuSet::all().len() < 2 {
-        return eprintln!("skipped: nowhere to move to with one CPU");
+        return punctual_fixtures::skip(punctual_fixtures::Missing::Machine, "only one CPU");
     }
     let (child, id) = sleeper();
     affinity::set_of(id, &CpuSet::all()).unwrap();

@@ -2,11 +2,12 @@
 
 use std::process::Command;
 
+use punctual_fixtures::{Missing, skip};
 use punctual_os::{CpuSet, affinity};
 
 use crate::{
     Test,
-    process::{RUN, file, json, own, qualify, qualify_by},
+    process::{file, json, own, qualify, qualify_by},
 };
 
 pub const TESTS: &[Test] = &[
@@ -29,12 +30,15 @@ fn a_run_without_rights_is_marked_not_real_time() {
         .status()
     {
         Ok(status) if status.success() => {}
-        _ => return println!("skipped: no right to drop rights ({RUN})"),
+        _ => return skip(Missing::Right, "dropping capabilities needs root and `setpriv`"),
     }
     let ended = qualify_by(without, &["--only", "t.good", "--json", out.to_str().unwrap()]);
     let outcome = json(&out, &ended.said());
     if outcome["machine"]["scheduling_rights"] == "real-time" {
-        return println!("skipped: the resource limit permits real-time priorities to every user");
+        return skip(
+            Missing::Machine,
+            "the resource limit permits real-time priorities to every user",
+        );
     }
     assert_eq!(ended.code, 3, "{}", ended.said());
     assert!(

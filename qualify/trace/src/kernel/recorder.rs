@@ -337,7 +337,7 @@ mod tests {
         };
         let recorder = match started(&settings) {
             Ok(recorder) => recorder,
-            Err(error) => return println!("skipped: {error}"),
+            Err(error) => return punctual_fixtures::skip_error(&error),
         };
         std::thread::sleep(Duration::from_millis(20));
         let trace = recorder.stop().unwrap();
@@ -353,7 +353,7 @@ mod tests {
             match started(&KernelSettings::default()) {
                 Ok(recorder) => drop(recorder),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => panic!("{error}"),
-                Err(error) => return println!("skipped: {error}"),
+                Err(error) => return punctual_fixtures::skip_error(&error),
             }
         }
     }
@@ -363,7 +363,9 @@ mod tests {
         let recorder = match started(&KernelSettings::default()) {
             Ok(recorder) => recorder,
             // Being understood is what is tested.
-            Err(error) if error.kind() != io::ErrorKind::InvalidData => return println!("skipped: {error}"),
+            Err(error) if error.kind() != io::ErrorKind::InvalidData => {
+                return punctual_fixtures::skip_error(&error);
+            }
             Err(error) => panic!("{error}"),
         };
         let me = punctual_os::TaskId::current_thread().get();

@@ -1,7 +1,7 @@
 //! What a call over a shared connection costs: system calls, as the kernel counts them. (Allocations: `allocations.rs`.)
 
 use punctual::{Limits, Priority};
-use punctual_fixtures::{conformance::ProbeRef, priority, server::Server};
+use punctual_fixtures::{conformance::ProbeRef, priority, server::Server, skip_error};
 use punctual_os::TaskId;
 use punctual_system::perf::{Counter, PerfError};
 
@@ -55,6 +55,6 @@ fn two_of_the_caller_and_three_of_the_lane() {
             assert!((CALLS..=2 * CALLS + slack).contains(&caller), "{caller}");
             assert!((2 * CALLS..=3 * CALLS + slack).contains(&reader), "{reader}");
         }
-        Err(error) => eprintln!("SKIPPED: {error}"),
+        Err(error) => skip_error(&error),
     }
 }

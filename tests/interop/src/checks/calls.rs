@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use punctual::{Completion, SystemExceptionKind};
 
-use super::{Context, Failure, Outcome, checks, ensure, eventually, expect_eq, expect_raises};
+use punctual_fixtures::waiting::holds_within;
+
+use super::{Context, Failure, Outcome, checks, ensure, expect_eq, expect_raises};
 use crate::{interop::*, sample::Sample};
 
 checks![
@@ -298,7 +300,7 @@ fn oneway(x: &Context) -> Outcome {
     }
     x.peer.note_all("seven..", &[1000, -1])?;
     // A server may serve oneway calls side by side.
-    let all = eventually(Duration::from_secs(5), || {
+    let all = holds_within(Duration::from_secs(5), || {
         x.peer.noted().is_ok_and(|(_, count)| count == 51)
     });
     ensure!(all);

@@ -5,7 +5,9 @@ use std::{thread, time::Duration};
 use punctual::{Interface, ObjectRef, SystemExceptionKind};
 use punctual_giop::IiopProfile;
 
-use super::{Context, Failure, Outcome, checks, ensure, eventually, expect_eq, expect_raises};
+use punctual_fixtures::waiting::holds_within;
+
+use super::{Context, Failure, Outcome, checks, ensure, expect_eq, expect_raises};
 use crate::interop::{CounterRef, PeerRef};
 
 checks![
@@ -137,6 +139,6 @@ fn call_after_idle_close(x: &Context) -> Outcome {
     thread::sleep(idle);
     x.peer.note(5)?;
     let noted = || x.peer.noted().is_ok_and(|noted| noted == (5, 1));
-    ensure!(eventually(Duration::from_secs(2), noted));
+    ensure!(holds_within(Duration::from_secs(2), noted));
     Ok(())
 }

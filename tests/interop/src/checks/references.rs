@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use punctual::{Interface, ObjectRef};
 
-use super::{Context, Failure, Outcome, checks, ensure, eventually, expect_eq, expect_raises};
+use punctual_fixtures::waiting::holds_within;
+
+use super::{Context, Failure, Outcome, checks, ensure, expect_eq, expect_raises};
 use crate::{
     interop::*,
     server::{BouncerServant, CounterServant, ListenerServant},
@@ -220,7 +222,7 @@ fn call_back(x: &Context) -> Outcome {
     expect_eq!((rejected.reason.as_str(), rejected.code), ("reject", 2));
     x.peer.call_back_oneway(Some(&listener), 5)?;
     let told = || servant.told.lock().expect("not poisoned").clone();
-    ensure!(eventually(Duration::from_secs(5), || told().len() == 5));
+    ensure!(holds_within(Duration::from_secs(5), || told().len() == 5));
     let mut told = told();
     told.sort_unstable();
     expect_eq!(told, [0, 1, 2, 3, 4]);
