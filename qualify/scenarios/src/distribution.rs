@@ -13,7 +13,8 @@ pub(crate) struct Distribution<'a> {
     pub(crate) cause_of_maximum: String,
 }
 
-/// Adds a plot of percentiles with this caption to a chapter, and a table of averages, percentiles and maxima.
+/// Adds a plot of percentiles with this caption to a chapter, and a table of averages, percentiles and
+/// maxima.
 pub(crate) fn add(
     chapter: Chapter,
     title: &str,

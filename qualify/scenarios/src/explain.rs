@@ -38,7 +38,8 @@ pub(crate) fn check(settings: &Settings, benchmarks: &[&Benchmark]) -> Result<()
         _ => "none of these benchmarks has".to_owned(),
     };
     Err(format!(
-        "{subject} no latencies of single calls to explain: --explain-over works with {}, and with `punctual trace` for any \
+        "{subject} no latencies of single calls to explain: --explain-over works with {}, and with `punctual \
+         trace` for any \
          program",
         EXPLAINED.join(" and ")
     )
@@ -254,7 +255,8 @@ pub(crate) fn add_to(chapter: Chapter, outcome: &Outcome) -> Chapter {
     })
 }
 
-/// Draws bars for each span: the time that a slow call spent in it, by kind of cause. `None` without slow calls.
+/// Draws bars for each span: the time that a slow call spent in it, by kind of cause. `None` without slow
+/// calls.
 fn figure(outcome: &Outcome, pass: &str, wanted: impl Fn(&Row) -> bool) -> Option<Figure> {
     let rows: Vec<_> = outcome.rows().iter().filter(|row| wanted(row)).collect();
     let calls = rows.iter().filter(|row| is_kind(row, "slow call")).count();
@@ -269,8 +271,10 @@ fn figure(outcome: &Outcome, pass: &str, wanted: impl Fn(&Row) -> bool) -> Optio
     }
     let figure = Figure::new(format!("Where the time of slow calls went, {pass}"))
         .caption(format!(
-            "Mean of the {calls} slowest calls, by span and by what happened in it. Lane: the request waits in the \
-             lane. Wake-up: the lane's thread is woken. Reply: the reply is sent. Return: the caller is woken and \
+            "Mean of the {calls} slowest calls, by span and by what happened in it. Lane: the request waits \
+             in the \
+             lane. Wake-up: the lane's thread is woken. Reply: the reply is sent. Return: the caller is \
+             woken and \
              reads the reply. Result: the caller decodes the reply."
         ))
         .names(stages.iter().map(|stage| stage.short_name()))

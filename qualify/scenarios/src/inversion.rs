@@ -1,9 +1,9 @@
 //! `bench inversion`: checks that nothing less important runs while a more important request waits.
 //!
-//! Three clients with fixed rates and many best-effort clients share one CPU, traced by the kernel's scheduler and
-//! the ORB's flight recorder: first with a pool without lanes, where the trace must find many waits (this shows
-//! that it detects them), then with lanes, where none may be long.
-//! Source: [Pyarali 2002] experiments 7 and 8, figures 22 and 25.
+//! Three clients with fixed rates and many best-effort clients share one CPU, traced by the kernel's
+//! scheduler and the ORB's flight recorder: first with a pool without lanes, where the trace must find many
+//! waits (this shows that it detects them), then with lanes, where none may be long. Source: [Pyarali 2002]
+//! experiments 7 and 8, figures 22 and 25.
 
 use std::{path::Path, time::Duration};
 
@@ -18,7 +18,7 @@ use crate::{
     benchmark::{Benchmark, Findings},
     error::Error,
     length::Length,
-    load::{self, Placement, Played, Pool, Setup},
+    load::{self, PhaseResult, Placement, Pool, Setup},
     testbed::{Places, Testbed},
 };
 
@@ -38,7 +38,8 @@ const MOST_INTERVALS: usize = 50;
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "inversion",
-    about: "requests that wait while something less important runs, beside ten best-effort clients; needs root",
+    about: "requests that wait while something less important runs, beside ten best-effort clients; needs \
+            root",
     expected: |length| load::expected(&phases(length)) + Duration::from_secs(3),
     run: measure,
 };
@@ -54,7 +55,7 @@ fn phases(length: Length) -> Vec<load::Phase<Pool>> {
     let phase = |(number, pool): (usize, Pool)| load::Phase {
         key: pool,
         title: format!("{}, work {WORK}, {BEST_EFFORT} best-effort clients", pool.title()),
-        stage: 0,
+        deployment: 0,
         pool: number,
         seconds: seconds(length),
         workers: load::clients(WORK, BEST_EFFORT),
@@ -62,7 +63,7 @@ fn phases(length: Length) -> Vec<load::Phase<Pool>> {
     pools.map(phase).collect()
 }
 
-type Phase = Played<Pool>;
+type Phase = PhaseResult<Pool>;
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let (places, length) = (testbed.places.clone(), testbed.length);
@@ -74,7 +75,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         environment: &trace.environment(),
         ..Setup::new(load::both_pools(true), Placement::OneCpu)
     };
-    let played = session.play(&[setup], phases(length))?;
+    let results = session.run(&[setup], phases(length))?;
     let progress = &session.testbed.progress;
     progress.stage("reading the trace", Duration::from_secs(1));
     let recorded = trace.stop()?;
@@ -83,7 +84,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     outcome.parameter("best_effort_clients", BEST_EFFORT);
     outcome.parameter("seconds_per_phase", seconds(length));
     outcome.parameter("limit_us", LIMIT_US);
-    evaluate(&places, &played, &recorded, outcome, perfetto.as_deref())?;
+    evaluate(&places, &results, &recorded, outcome, perfetto.as_deref())?;
     let outcome = session.end()?;
     let chapter = chapter(&outcome);
     Ok(Findings { outcome, chapter })
@@ -245,12 +246,13 @@ fn claims(phase: &Phase, part: &Analysis, recorded: &Recorded, outcome: &mut Out
     ));
     match phase.key {
         Pool::Lanes => {
-            let text = "lanes: longest time that a request or its thread waited while something less important ran, \
+            let text = "lanes: longest time that a request or its thread waited while something less \
+                        important ran, \
                         outside holes of kernel and host (µs)";
             let claim = Claim::at_most("lanes.longest", text, source, longest as f64 / 1e3, LIMIT_US);
             outcome.claim(claim);
         }
-        Pool::Classic => {
+        Pool::WithoutLanes => {
             let text = format!("pool without lanes: waits of more than {LIMIT_US} µs in the same trace");
             let claim = Claim::at_least("classic.over", text, source, over as f64, MANY as f64);
             outcome.claim(claim);
@@ -261,7 +263,8 @@ fn claims(phase: &Phase, part: &Analysis, recorded: &Recorded, outcome: &mut Out
     outcome.parameter(format!("{pool}_share_of_holes"), share);
     if share > LARGEST_EXCLUDED_SHARE {
         outcome.unfit(format!(
-            "{}: kernel or host took the CPU for {:.1} % of the time; at most {:.0} % may be excluded: stop other \
+            "{}: kernel or host took the CPU for {:.1} % of the time; at most {:.0} % may be excluded: stop \
+             other \
              load and run it again",
             phase.key.title(),
             share * 100.0,
@@ -295,8 +298,10 @@ fn tables(outcome: &Outcome) -> Vec<(String, Table)> {
 
 fn chapter(outcome: &Outcome) -> Chapter {
     let chapter = Chapter::new("No unbounded priority inversion").paragraph(
-        "Three clients call at 75, 50 and 25 Hz, and ten more as fast as they can, all on one processor. The tables \
-         show how long requests and their threads waited while something less important ran, from the kernel's trace.",
+        "Three clients call at 75, 50 and 25 Hz, and ten more as fast as they can, all on one processor. The \
+         tables \
+         show how long requests and their threads waited while something less important ran, from the \
+         kernel's trace.",
     );
     let tables = tables(outcome).into_iter();
     tables.fold(chapter, |chapter, (title, table)| {

@@ -1,7 +1,7 @@
 //! The measurements that `punctual bench`, `punctual qualify` and `punctual demo` run.
 //!
-//! Each is a [`Benchmark`] in one list ([`benchmarks`]) and runs on a prepared machine ([`Testbed`]). Measured
-//! work happens in separate processes, which run this program again: [`main_if_asked`] handles them.
+//! Each is a [`Benchmark`] in one list ([`benchmarks`]) and runs on a prepared machine ([`Testbed`]).
+//! Measured work happens in separate processes, which run this program again: [`main_if_asked`] handles them.
 //!
 //! | What | Module |
 //! |---|---|
@@ -9,6 +9,7 @@
 //! | All benchmarks, and the roles of their child processes | `catalog` |
 //! | The benchmarks | `os`, `cubit`, `inversion`, `orb`, `rt`, `dynamic` |
 //! | The server and clients of the experiments with thread pools | `load` |
+//! | The simulated experiments of [Gill 2004] | [`studies`] |
 //! | Why calls were slow, and who waited for what | `explain`, `waits` |
 //! | Comparison with an earlier run and with limits | `judge` |
 //! | What a benchmark is given and returns | `testbed`, `settings`, `length`, `benchmark` |
@@ -37,6 +38,7 @@ mod rows;
 mod rt;
 mod run;
 mod settings;
+pub mod studies;
 mod testbed;
 pub mod trace;
 mod waits;

@@ -1,5 +1,5 @@
-//! Runs benchmarks one after the other on one prepared machine. After a failure the next one runs; a signal ends
-//! the run, and the results measured by then are kept.
+//! Runs benchmarks one after the other on one prepared machine. After a failure the next one runs; a signal
+//! ends the run, and the results measured by then are kept.
 
 use std::{
     any::Any,

@@ -98,14 +98,14 @@ impl Testbed {
         &self.progress
     }
 
-    /// Returns the termination signal that was received, if any. Child processes have ended by then; code that
-    /// waits for no child checks this.
+    /// Returns the termination signal that was received, if any. Child processes have ended by then; code
+    /// that waits for no child checks this.
     pub fn interrupted(&self) -> Option<TerminationSignal> {
         self.interruption.by()
     }
 
-    /// Prepares the machine for the next benchmark: moves this thread to the driver's CPU, and new foreign tasks
-    /// off the measured CPU.
+    /// Prepares the machine for the next benchmark: moves this thread to the driver's CPU, and new foreign
+    /// tasks off the measured CPU.
     pub(crate) fn sweep(&mut self) -> Result<(), Error> {
         affinity::set_current(&self.places.driver)?;
         self.supervisor.sweep()?;

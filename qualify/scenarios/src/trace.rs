@@ -100,8 +100,9 @@ fn trace(options: &Options) -> Result<Outcome, Error> {
     let timeout = options.seconds.map(|seconds| Duration::from_secs(seconds.into()));
     if options.command.is_empty() && timeout.is_none() {
         return Err(
-            "give a command to run (`punctual trace -- COMMAND`) or a time to trace the machine (`--seconds 5`)"
-                .into(),
+            "give a command to run (`punctual trace -- COMMAND`) or a time to trace the machine (`--seconds \
+             5`)"
+            .into(),
         );
     }
     let watched = options.cpu.map_or_else(CpuSet::all, CpuSet::single);

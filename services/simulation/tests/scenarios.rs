@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use punctual_sched::{
     dynamic::Time,
-    simulator::{Arrival, Model, Protocol, Shedding, Simulation, Step, studies},
+    simulator::{Arrival, Model, Protocol, Shedding, Simulation, Step},
 };
 use punctual_scheduling::Schedule;
 use punctual_simulation::Scenario;
@@ -13,16 +13,6 @@ use punctual_simulation::Scenario;
 fn documented(name: &str) -> Scenario {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/simulation");
     Scenario::read(folder.join(name)).unwrap_or_else(|error| panic!("{error}"))
-}
-
-#[test]
-fn the_file_of_figure_6_is_the_model_of_the_benchmark() {
-    let scenario = documented("figure-6.toml");
-    assert_eq!(
-        scenario.model(),
-        studies::figure_6(Duration::from_secs(1), Duration::from_millis(100))
-    );
-    assert_eq!(scenario.scheduler_name(1), "MIF");
 }
 
 #[test]

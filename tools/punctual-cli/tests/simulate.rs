@@ -2,9 +2,11 @@
 
 mod command;
 
-use std::fs;
+use std::{fs, time::Duration};
 
 use command::{Run, row, run};
+use punctual_scenarios::studies;
+use punctual_simulation::Scenario;
 use serde_json::Value;
 
 const FIGURE_6: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulation/figure-6.toml");
@@ -37,6 +39,14 @@ fn simulate(arguments: &[&str]) -> Run {
 /// The path of a file of this test run, as an argument.
 fn file(name: &str, text: &str) -> String {
     command::file(name, text).display().to_string()
+}
+
+#[test]
+fn the_file_of_figure_6_is_the_model_of_the_benchmark() {
+    let scenario = Scenario::read(FIGURE_6).unwrap_or_else(|error| panic!("{error}"));
+    let model = studies::figure_6(Duration::from_secs(1), Duration::from_millis(100));
+    assert_eq!(scenario.model(), model);
+    assert_eq!(scenario.scheduler_name(1), "MIF");
 }
 
 #[test]

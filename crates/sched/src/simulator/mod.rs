@@ -7,7 +7,6 @@
 //! | Simulation | [`Simulation`], with a [`Scheduler`](crate::dynamic::Scheduler) for each host |
 //! | Events | [`Event`], [`Observer`], [`dispatch_graph`] |
 //! | Results | [`Statistics`] |
-//! | Experiments of \[Gill 2004\] | [`studies`] |
 //!
 //! The same model with the same seed and schedulers produces the same events on every machine. Random values
 //! of threads (execution times, arrivals, delays) depend on the seed alone and not on the schedule, so
@@ -27,7 +26,6 @@ mod random;
 mod simulation;
 mod statistics;
 mod step;
-pub mod studies;
 mod thread;
 mod trace;
 

@@ -1,8 +1,6 @@
-//! The simulator against textbooks and the experiments of [S4].
+//! The simulator against textbooks.
 
 mod cancellation;
-mod figure_6;
-mod flight_program;
 mod messages;
 mod models;
 mod resources;

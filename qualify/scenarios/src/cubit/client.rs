@@ -1,3 +1,5 @@
+//! The client process: blocks of calls or of the raw ping-pong.
+
 use std::{
     collections::HashMap,
     time::{Duration, Instant},
@@ -26,49 +28,54 @@ use crate::{
     idl::cubit::bench::{CubitRef, Many},
 };
 
-/// What the driver asks of the client process.
+/// Timeout of a block.
+pub(super) const BLOCK_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A block of calls, as the driver requests it.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(crate) struct Block {
     pub(crate) operation: Operation,
     pub(crate) kind: Kind,
-    /// How many calls, or how many seconds of calls.
     pub(crate) length: Length,
-    /// Whether the answer is to hold every latency; without them it is of one size, however many calls were made.
+    /// Whether the result contains every latency; without them, its size does not depend on the number of
+    /// calls.
     pub(crate) with_latencies: bool,
 }
 
-/// What a block consists of.
+/// The kind of exchange in a block.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum Kind {
-    /// Calls.
+    /// Calls through the ORB.
     Ours,
-    /// The ping-pong of the operation's octets.
+    /// The raw ping-pong of the operation's octets.
     Raw(Transport),
 }
 
+/// The length of a block.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(crate) enum Length {
     Calls(u32),
     Seconds(u64),
 }
 
-/// What it answers.
+/// The result of a block.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Measured {
     pub(crate) latencies: Option<Latencies>,
     pub(crate) calls: u64,
-    /// Results that were not the cube.
+    /// Number of wrong results.
     pub(crate) errors: u64,
     pub(crate) elapsed_ns: u64,
     /// From the first counted call to the end of the last.
     pub(crate) span: Span,
-    /// Heap allocations of the calling thread, and of the lane's thread.
+    /// Heap allocations of the calling thread.
     pub(crate) client_allocations: u64,
+    /// Heap allocations of the lane's thread.
     pub(crate) server_allocations: u64,
     pub(crate) sizes: Sizes,
 }
 
-/// Starts a client of a server.
+/// Starts the client process.
 pub(crate) fn spawn(
     server: &Ready,
     cpus: &CpuSet,
@@ -84,10 +91,10 @@ pub(crate) fn spawn(
     Ok(client)
 }
 
-/// The client process. Arguments: the reference, where the ping-pongs are.
+/// Runs the client process. Arguments: the reference, and the addresses of the raw ping-pongs.
 pub(crate) fn client(arguments: &[String]) -> Result<(), Error> {
     let [ior, raw_addresses] = arguments else {
-        return Err("the client needs a reference and addresses".into());
+        return Err("the client process needs a reference and addresses".into());
     };
     let orb = Orb::builder().build()?;
     let cubit: CubitRef = orb.resolve(ior)?;
@@ -98,7 +105,7 @@ pub(crate) fn client(arguments: &[String]) -> Result<(), Error> {
         raw: HashMap::new(),
         values: Values::new(),
     };
-    // Until buffers, arena and connection have their size.
+    // Warm-up: buffers and connection reach their final size.
     caller.cubit.allocations()?;
     Control::ready(&())?.serve(|block: Block| caller.measure(block).map_err(|error| error.to_string()))?;
     Ok(())
@@ -111,7 +118,7 @@ struct Caller {
     values: Values,
 }
 
-/// Arguments, and where results are decoded into.
+/// Arguments and buffers for results.
 struct Values {
     text: String,
     longs: Vec<i32>,
@@ -161,7 +168,7 @@ impl Caller {
             }),
         };
         let raw = client.is_some();
-        // The first call after the switch from the other kind finds everything in other caches: not counted.
+        // The first call after the other kind finds cold caches and is not counted.
         self.exchange(operation, client.as_mut())?;
 
         let mut latencies = Latencies::new();
@@ -172,11 +179,11 @@ impl Caller {
         let start = Instant::now();
         let mut before = start;
         loop {
-            let goes_on = match length {
-                Length::Calls(count) => calls < u64::from(count),
-                Length::Seconds(seconds) => before - start < Duration::from_secs(seconds),
+            let complete = match length {
+                Length::Calls(count) => calls >= u64::from(count),
+                Length::Seconds(seconds) => before - start >= Duration::from_secs(seconds),
             };
-            if !goes_on {
+            if complete {
                 break;
             }
             let correct = self.exchange(operation, client.as_mut())?;
@@ -204,7 +211,7 @@ impl Caller {
         })
     }
 
-    /// One call, or one exchange of the ping-pong; whether the result is the cube.
+    /// Makes one call or one raw exchange; returns whether the result is correct.
     fn exchange(&mut self, operation: Operation, raw: Option<&mut RawClient>) -> Result<bool, Error> {
         if let Some(raw) = raw {
             raw.exchange()?;
@@ -243,7 +250,7 @@ impl Caller {
         })
     }
 
-    /// How many octets the request and the reply of an operation are, code sets negotiated.
+    /// Returns the sizes of an operation's request and reply, after negotiation of code sets.
     fn sizes(&self, operation: Operation) -> Result<Sizes, Error> {
         let profile = self.cubit.ior().profiles.first().ok_or("the reference is nil")?;
         let key = match profile.tag {
@@ -290,7 +297,7 @@ impl Caller {
         if operation == Operation::Oneway {
             return Ok(Sizes { request, reply: 0 });
         }
-        // The result of every operation is of the argument's type and length.
+        // The result of every operation has the argument's type and length.
         whole(&mut octets, MessageType::Reply, &|encoder| {
             encode_reply_header(encoder, Version::V1_2, 0, ReplyStatus::NoException, &[])
         })?;

@@ -1,4 +1,4 @@
-//! What the kernel and the processor count, in passes of their own.
+//! Counts by the kernel and the processor, in separate passes.
 
 use std::time::{Duration, Instant};
 
@@ -11,13 +11,12 @@ use punctual_system::{
 
 use super::{
     Extent,
-    client::{Block, Kind, Length, Measured},
+    client::{BLOCK_TIMEOUT, Block, Kind, Length, Measured},
     operation::Operation,
-    placement::BLOCK,
 };
 use crate::error::Error;
 
-/// What the kernel counted, per call.
+/// Counts per call; `None` if they are not available.
 #[derive(Default)]
 pub(super) struct Counted {
     pub(super) client_syscalls: Option<f64>,
@@ -26,7 +25,8 @@ pub(super) struct Counted {
     pub(super) user_cpu_us: Option<f64>,
 }
 
-/// Counts in passes of their own, because counting costs time: N calls and 2N calls, so that what is not the calls' cancels out.
+/// Counts in separate passes, because counting costs time: N calls and 2N calls, so that the overhead cancels
+/// out.
 pub(super) fn count(
     client: &mut Child,
     server: &Child,
@@ -44,7 +44,7 @@ pub(super) fn count(
                 length: Length::Calls(calls),
                 with_latencies: false,
             },
-            BLOCK,
+            BLOCK_TIMEOUT,
         )?;
         Ok(())
     };
@@ -85,7 +85,7 @@ pub(super) fn count(
     Ok(counted)
 }
 
-/// Cycles that this machine makes in a µs of user mode; `None` where they cannot be counted, as in most virtual machines.
+/// Measures the cycles per µs of user mode; `None` if they cannot be counted, as in most virtual machines.
 fn cycles_per_us() -> Option<f64> {
     let counter = Counter::user_cycles(TaskId::current_thread(), false).ok()?;
     counter.enable().ok()?;
@@ -97,10 +97,11 @@ fn cycles_per_us() -> Option<f64> {
     Some(cycles as f64 / start.elapsed().as_micros() as f64)
 }
 
-/// Alternating slices, so that a noisy minute of the machine's falls on both kinds.
+/// The number of alternating slices, so that temporary disturbances affect both kinds.
 const CPU_SLICES: u64 = 6;
 
-/// User time of both processes per call, in µs, for each kind; summed over many seconds because the tick samples it coarsely.
+/// Returns the user time of both processes per call, in µs, for each kind; summed over many seconds, because
+/// the kernel samples it at each tick.
 pub(super) fn user_cpu<const KINDS: usize>(
     client: &mut Child,
     server: &Child,
@@ -122,7 +123,7 @@ pub(super) fn user_cpu<const KINDS: usize>(
                 length: Length::Seconds(slice),
                 with_latencies: false,
             };
-            let measured: Measured = client.ask(&block, BLOCK + Duration::from_secs(slice))?;
+            let measured: Measured = client.ask(&block, BLOCK_TIMEOUT + Duration::from_secs(slice))?;
             let Some(after) = user_ticks(&processes) else {
                 return Ok([None; KINDS]);
             };
@@ -134,11 +135,11 @@ pub(super) fn user_cpu<const KINDS: usize>(
     Ok(sums.map(|(ticks, calls)| Some(ticks as f64 / per_second * 1e6 / calls as f64)))
 }
 
-/// `utime` of `/proc/PID/stat`, summed.
+/// Returns the sum of `utime` in `/proc/PID/stat`.
 fn user_ticks(processes: &[TaskId]) -> Option<u64> {
     let ticks = |process: &TaskId| {
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        // The name, in parentheses, may hold anything; 12 fields follow it up to `utime`.
+        // The name, in parentheses, may contain any character; `utime` is the 12th field after it.
         let (_, rest) = stat.rsplit_once(')')?;
         rest.split_whitespace().nth(11)?.parse::<u64>().ok()
     };

@@ -1,10 +1,10 @@
-//! Cubes, modulo the size of the type, as TAO's Cubit tests take them. Servants answer with them, clients compare with them.
+//! Cubes, modulo the size of the type, as in TAO's Cubit tests. Servants return them, and clients check them.
 
 use std::ops::Mul;
 
 use crate::idl::cubit::bench::{Many, OneOf, RtiMessage, RtiPacket};
 
-/// Of an octet, a short or a long.
+/// Returns the cube of an octet, a short or a long.
 pub(crate) fn cube<T>(value: T) -> T
 where
     T: Copy,
@@ -14,7 +14,7 @@ where
     (value * value * value).0
 }
 
-/// Of each member.
+/// Returns a struct with the cube of each member.
 pub(crate) fn cube_many(values: &Many) -> Many {
     Many {
         o: cube(values.o),
@@ -23,7 +23,7 @@ pub(crate) fn cube_many(values: &Many) -> Many {
     }
 }
 
-/// Of the member that there is.
+/// Returns a union with the cube of its member.
 pub(crate) fn cube_union(value: &OneOf) -> OneOf {
     match value {
         OneOf::O(o) => OneOf::O(cube(*o)),
@@ -33,7 +33,7 @@ pub(crate) fn cube_union(value: &OneOf) -> OneOf {
     }
 }
 
-/// Of every number in it that is no discriminator and no time; in place, because a packet owns its parts.
+/// Returns the packet with every number cubed except discriminators and times.
 pub(crate) fn cube_packet(mut packet: RtiPacket) -> RtiPacket {
     packet.header.serial = cube(packet.header.serial);
     for message in &mut packet.messages {
@@ -61,14 +61,14 @@ mod tests {
     use crate::idl::cubit::bench::{RtiAttribute, RtiHeader, RtiInteraction, RtiUpdate};
 
     #[test]
-    fn cubes_wrap_around_as_in_the_c_of_the_original() {
+    fn cubes_wrap_around_as_in_c() {
         assert_eq!((cube(3_u8), cube(7_u8)), (27, 87));
         assert_eq!((cube(-3_i16), cube(100_i16)), (-27, 16_960));
         assert_eq!((cube(-30_i32), cube(2_000_i32)), (-27_000, -589_934_592));
     }
 
     #[test]
-    fn numbers_in_a_packet_are_cubed_wherever_they_are() {
+    fn all_numbers_in_a_packet_are_cubed() {
         let one = |o| Many { o, l: 3, s: 4 };
         let packet = RtiPacket {
             header: RtiHeader {

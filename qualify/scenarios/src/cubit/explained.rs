@@ -1,3 +1,5 @@
+//! A traced pass that explains the slowest calls.
+
 use std::time::Duration;
 
 use punctual_harness::{Outcome, Watchdog};
@@ -5,22 +7,22 @@ use punctual_os::CpuSet;
 use punctual_trace::{SessionSettings, kernel::KernelSettings};
 
 use super::{
-    client::{self, Block, Kind, Length, Measured},
+    client::{self, BLOCK_TIMEOUT, Block, Kind, Length, Measured},
+    measure::START_TIMEOUT,
     operation::Operation,
-    placement::{BLOCK, LaneWait, START},
     server,
-    transport::Transport,
+    transport::{LaneWait, Transport},
 };
 use crate::{error::Error, explain::Pass, testbed::Testbed};
 
 const OPERATION: Operation = Operation::Long;
-/// Of 7 records each on the lane's thread.
+/// Each call leaves 7 records on the lane's thread.
 const CALLS: u32 = 9000;
 const RECORDS: usize = 65_536;
-/// Enough for all of it on one CPU.
+/// Enough for all events of one CPU.
 const BUFFER_KIB: usize = 16_384;
 
-/// Explains the slowest calls of a client on that CPU, over TCP, if that was asked for.
+/// Explains the slowest calls of a client on this CPU, over TCP, if `--explain-over` was given.
 pub(super) fn measure(testbed: &Testbed, of_client: usize, outcome: &mut Outcome) -> Result<(), Error> {
     let places = &testbed.places;
     let of_client = CpuSet::single(of_client);
@@ -29,7 +31,7 @@ pub(super) fn measure(testbed: &Testbed, of_client: usize, outcome: &mut Outcome
     } else {
         "split-cpu"
     };
-    // Where the client is, the reader must not stand above it.
+    // The reader must not preempt the client.
     let alone = of_client == places.pinned && places.has_driver();
     let recording = SessionSettings {
         kernel: Some(KernelSettings {
@@ -50,18 +52,22 @@ pub(super) fn measure(testbed: &Testbed, of_client: usize, outcome: &mut Outcome
     testbed.progress.stage(text, Duration::from_secs(2));
     let environment = pass.environment();
     let (transport, lane_wait) = (Transport::Tcp, LaneWait::Polled);
-    let (server, ready) = server::spawn(transport, lane_wait, &places.pinned, &environment, START)?;
-    let mut client = client::spawn(&ready, &of_client, &environment, START)?;
-    let _watchdog = Watchdog::start(BLOCK, vec![server.killer()?, client.killer()?], &of_client)?;
+    let (server, ready) = server::spawn(transport, lane_wait, &places.pinned, &environment, START_TIMEOUT)?;
+    let mut client = client::spawn(&ready, &of_client, &environment, START_TIMEOUT)?;
+    let _watchdog = Watchdog::start(
+        BLOCK_TIMEOUT,
+        vec![server.killer()?, client.killer()?],
+        &of_client,
+    )?;
     let block = Block {
         operation: OPERATION,
         kind: Kind::Ours,
         length: Length::Calls(CALLS),
         with_latencies: false,
     };
-    client.ask::<_, Measured>(&block, BLOCK)?;
-    // While threads are named that ran meanwhile.
+    client.ask::<_, Measured>(&block, BLOCK_TIMEOUT)?;
+    // Before the processes end, so that their threads can be named.
     pass.end(&[OPERATION.idl_name()], &[], outcome)?;
-    client.stop(START)?;
-    Ok(server.stop(START)?)
+    client.stop(START_TIMEOUT)?;
+    Ok(server.stop(START_TIMEOUT)?)
 }

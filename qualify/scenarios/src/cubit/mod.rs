@@ -1,13 +1,15 @@
-//! `bench cubit`: what a call costs over the operating system's own cost of the same exchange.
+//! `bench cubit`: the cost of a call, compared with the operating system's own cost of the same exchange.
 //!
-//! Client and server are processes of their own, on one CPU and on two. Blocks of calls alternate with blocks of a raw ping-pong of
-//! the same kind (TCP, Unix socket, shared memory with futexes) and of the same numbers of octets over the same CPUs, so that what
-//! disturbs one disturbs the other; the ratio is taken within each pair. Source: [Schmidt 2002] 3.2, TAO's IDL_Cubit.
+//! Client and server are separate processes, on one CPU and on two. Blocks of calls alternate with blocks of
+//! a raw ping-pong of the same kind (TCP, Unix socket, shared memory with futexes), with equal message sizes
+//! and on the same CPUs, so that disturbances affect both; the ratio is computed within each pair. Source:
+//! [Schmidt 2002] 3.2, TAO's IDL_Cubit.
 
 pub(crate) mod client;
 mod count;
 pub(crate) mod cube;
 mod explained;
+mod measure;
 pub(crate) mod operation;
 mod placement;
 mod raw;
@@ -22,8 +24,8 @@ pub(crate) use servant::Servant;
 
 use self::{
     operation::OPERATIONS,
-    placement::{LaneWait, Placement},
-    transport::Transport,
+    placement::Placement,
+    transport::{LaneWait, Transport},
 };
 use crate::{
     benchmark::{Benchmark, Findings},
@@ -41,18 +43,18 @@ pub(crate) const ROLES: &[(&str, Role)] = &[(SERVER_ROLE, server::server), (CLIE
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "cubit",
-    about: "latency of calls with different arguments, beside a raw ping-pong of the same octets",
+    about: "latency of calls with different arguments, compared with a raw ping-pong of the same octets",
     expected: |length| Extent::of(length).expected(),
     run: measure,
 };
 
-/// How much is measured.
+/// The amount of measurements.
 #[derive(Clone, Copy)]
 struct Extent {
-    /// Pairs of blocks for each operation.
+    /// Pairs of blocks per operation.
     rounds: usize,
     calls_per_block: u32,
-    /// How long the processor time of one kind of call is summed.
+    /// Time over which the processor time of one kind of call is summed.
     cpu_seconds: u64,
 }
 
@@ -72,14 +74,14 @@ impl Extent {
         }
     }
 
-    /// A pair of blocks takes about 50 µs for each of its calls.
+    /// Returns the expected duration; a pair of blocks takes about 50 µs per call.
     fn expected(self) -> Duration {
         let calls = self.rounds as u64 * u64::from(self.calls_per_block) * OPERATIONS.len() as u64;
         (Duration::from_micros(calls * 200) + Duration::from_secs(2 * self.cpu_seconds)) * 2
     }
 }
 
-/// What is between client and server, and how the server waits.
+/// The measured transports and wait modes of the lane.
 const ROWS: [(Transport, LaneWait); 4] = [
     (Transport::Tcp, LaneWait::Polled),
     (Transport::Unix, LaneWait::Polled),

@@ -1,3 +1,5 @@
+//! The operations that are measured.
+
 use serde::{Deserialize, Serialize};
 
 /// An operation with its argument, as a row of the results.
@@ -16,7 +18,7 @@ pub(crate) enum Operation {
     Oneway,
 }
 
-/// In the order of the rows.
+/// All operations, in the order of the rows.
 pub(super) const OPERATIONS: &[Operation] = &[
     Operation::Void,
     Operation::Octet,
@@ -32,7 +34,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
 ];
 
 impl Operation {
-    /// The name in the rows.
+    /// Name in rows.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Void => "cube_void",
@@ -49,7 +51,7 @@ impl Operation {
         }
     }
 
-    /// The name in IDL.
+    /// Name in IDL.
     pub(super) fn idl_name(self) -> &'static str {
         match self {
             Self::SmallLongSequence | Self::LargeLongSequence => "cube_long_sequence",
@@ -59,7 +61,7 @@ impl Operation {
         }
     }
 
-    /// `twoway` or `oneway`.
+    /// Returns `twoway` or `oneway`.
     pub(super) fn mode(self) -> &'static str {
         if self == Self::Oneway { "oneway" } else { "twoway" }
     }

@@ -1,5 +1,5 @@
-//! The operating system's own cost: a ping-pong of given numbers of octets, with nothing but `write` and `read`, or shared memory
-//! and futexes.
+//! The operating system's own cost: a ping-pong of given message sizes, with `write` and `read` only, or with
+//! shared memory and futexes.
 
 use std::{
     fs::File,
@@ -17,24 +17,25 @@ use serde::{Deserialize, Serialize};
 
 use super::transport::Transport;
 
-/// How many octets go out and come back; no octets back: a oneway call.
+/// Message sizes in octets; a oneway call has no reply.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub(crate) struct Sizes {
     pub(crate) request: u32,
     pub(crate) reply: u32,
 }
 
-/// Where a ping-pong is served.
+/// The address of a ping-pong server.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct RawAddress {
     transport: Transport,
-    /// TCP.
+    /// The port, for TCP.
     port: u16,
-    /// Otherwise: the abstract name of a Unix socket.
+    /// The abstract name of a Unix socket, for other transports.
     name: String,
 }
 
-/// Serves ping-pongs over a transport, and over TCP, one thread for each connection, each as the lane's thread is scheduled.
+/// Serves ping-pongs over this transport and over TCP. Each connection has a thread with the given
+/// scheduling.
 pub(super) fn serve(transport: Transport, scheduling: Scheduling) -> io::Result<Vec<RawAddress>> {
     let mut addresses = vec![serve_tcp(scheduling)?];
     if transport != Transport::Tcp {
@@ -81,11 +82,11 @@ fn accept_in_thread(
     scheduling: Scheduling,
     accept: impl Fn() -> io::Result<Serve> + Send + 'static,
 ) -> io::Result<()> {
-    // It only accepts, and blocks in between.
+    // Only accepts connections, in the default class.
     ThreadSpec::new("raw-accept").spawn(move || {
         while let Ok(serve) = accept() {
             let spec = ThreadSpec::new("raw").scheduling(scheduling).prefault(true);
-            // Without the thread the client sees its connection end.
+            // If the thread cannot be started, the connection ends.
             let _ = spec.spawn(serve);
         }
     })?;
@@ -111,26 +112,26 @@ fn echo(mut stream: impl Read + Write) -> io::Result<()> {
     }
 }
 
-/// The socket is only there to say where the memory is.
+/// Serves exchanges through shared memory; the socket only transfers its file descriptor.
 fn exchange(mut stream: UnixStream) -> io::Result<()> {
     let (mut request, reply) = buffers(&mut stream)?;
     let (server, memory) = Exchange::create()?;
     stream.write_all(&std::process::id().to_ne_bytes())?;
     stream.write_all(&memory.as_raw_fd().to_ne_bytes())?;
-    // Until the client has opened it.
+    // Wait until the client has opened it.
     stream.read_exact(&mut [0])?;
     while server.serve(&mut request, &reply) {}
     Ok(())
 }
 
-/// The client's end.
+/// The client side of a ping-pong.
 pub(super) struct RawClient {
-    way: Way,
+    channel: Channel,
     request: Vec<u8>,
     reply: Vec<u8>,
 }
 
-enum Way {
+enum Channel {
     Tcp(TcpStream),
     Unix(UnixStream),
     Shm(Exchange),
@@ -141,17 +142,17 @@ impl RawClient {
         let address = addresses.iter().find(|address| address.transport == transport);
         let address = address.ok_or(io::ErrorKind::NotFound)?;
         let unix = || UnixStream::connect_addr(&SocketAddr::from_abstract_name(&address.name)?);
-        let way = match transport {
+        let channel = match transport {
             Transport::Tcp => {
                 let mut stream = TcpStream::connect(("127.0.0.1", address.port))?;
                 stream.set_nodelay(true)?;
                 sizes.send(&mut stream)?;
-                Way::Tcp(stream)
+                Channel::Tcp(stream)
             }
             Transport::Unix => {
                 let mut stream = unix()?;
                 sizes.send(&mut stream)?;
-                Way::Unix(stream)
+                Channel::Unix(stream)
             }
             Transport::Shm => {
                 let mut stream = unix()?;
@@ -166,23 +167,27 @@ impl RawClient {
                     .open(format!("/proc/{process}/fd/{descriptor}"))?;
                 let exchange = Exchange::open(&memory)?;
                 stream.write_all(&[0])?;
-                Way::Shm(exchange)
+                Channel::Shm(exchange)
             }
         };
         Ok(Self {
-            way,
+            channel,
             request: vec![0; sizes.request as usize],
             reply: vec![0; sizes.reply as usize],
         })
     }
 
-    /// One exchange: one `write`, and one `read` if the reply comes in one piece.
+    /// Makes one exchange: one `write`, and one `read` if the reply arrives in one piece.
     pub(super) fn exchange(&mut self) -> io::Result<()> {
-        let Self { way, request, reply } = self;
-        match way {
-            Way::Tcp(stream) => write_and_read(stream, request, reply),
-            Way::Unix(stream) => write_and_read(stream, request, reply),
-            Way::Shm(exchange) => {
+        let Self {
+            channel,
+            request,
+            reply,
+        } = self;
+        match channel {
+            Channel::Tcp(stream) => write_and_read(stream, request, reply),
+            Channel::Unix(stream) => write_and_read(stream, request, reply),
+            Channel::Shm(exchange) => {
                 exchange.call(request, reply);
                 Ok(())
             }

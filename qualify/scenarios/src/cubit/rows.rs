@@ -1,3 +1,5 @@
+//! Rows and claims about the calls of one operation.
+
 use punctual_harness::{Claim, Latencies, Outcome, Row, statistics::MedianEstimate};
 use punctual_report::{Chapter, Table};
 
@@ -5,11 +7,21 @@ use super::{
     client::Measured,
     count::Counted,
     operation::Operation,
-    placement::{LaneWait, Placement},
-    transport::Transport,
+    placement::Placement,
+    raw::Sizes,
+    transport::{LaneWait, Transport},
 };
 
-/// Calls or ping-pong, summed over the blocks of one operation.
+/// What a row is about.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(super) enum Target {
+    /// Calls through the ORB.
+    Call,
+    /// The raw ping-pong of the same octets.
+    Raw,
+}
+
+/// Calls or exchanges, summed over the blocks of one operation.
 pub(super) struct Side {
     pub(super) latencies: Latencies,
     pub(super) medians: Vec<f64>,
@@ -18,21 +30,21 @@ pub(super) struct Side {
     elapsed_ns: u64,
     client_allocations: u64,
     server_allocations: u64,
-    bytes: (u32, u32),
+    sizes: Sizes,
 }
 
 impl Placement {
     pub(super) fn row(
         &self,
-        name: &str,
+        target: Target,
         operation: Operation,
         side: &Side,
         counted: &Counted,
         ratio: Option<MedianEstimate>,
         realtime: bool,
     ) -> Row {
-        let raw = name == "raw";
-        // The machine was asked once, at the start: the class is the same for all rows of a run.
+        let raw = target == Target::Raw;
+        let name = if raw { "raw" } else { operation.name() };
         let scheduling_class = if realtime { "SCHED_FIFO" } else { "SCHED_OTHER" };
         let per_call = |count: u64| {
             if raw {
@@ -61,8 +73,8 @@ impl Placement {
             .with("syscalls_per_call_client", counted.client_syscalls)
             .with("syscalls_per_call_server", counted.server_syscalls)
             .with("user_cpu_us_per_call", counted.user_cpu_us)
-            .with("request_octets", side.bytes.0)
-            .with("reply_octets", side.bytes.1)
+            .with("request_octets", side.sizes.request)
+            .with("reply_octets", side.sizes.reply)
     }
 
     pub(super) fn claim(
@@ -74,7 +86,7 @@ impl Placement {
         outcome: &mut Outcome,
     ) {
         let place = self.place();
-        let source = "design of the request path";
+        let source = "Punctual's limit: the design of the request path";
         if operation == Operation::Long {
             if let (Some(ratio), Some(limit)) = (ratio, self.limit()) {
                 let raw = self.transport.raw();
@@ -83,7 +95,7 @@ impl Placement {
                 outcome.claim(Claim::at_most(id, text, source, ratio.median, limit));
             }
             match (counted.client_syscalls, counted.server_syscalls) {
-                // Of the others the rows have the numbers.
+                // For other transports, only the rows have the numbers.
                 _ if self.transport != Transport::Tcp => {}
                 (Some(client), Some(server)) => {
                     let text = "system calls per call of the client: one write and one read";
@@ -146,7 +158,7 @@ impl Placement {
         }
     }
 
-    /// How much more than the raw exchange a call may take; `None`: nobody has set a limit.
+    /// Returns the largest acceptable ratio of a call to the raw exchange, if there is a limit.
     fn limit(&self) -> Option<f64> {
         let same_cpu = self.client == self.server;
         match (self.transport, self.lane_wait) {
@@ -158,12 +170,12 @@ impl Placement {
         }
     }
 
-    /// What shared memory is for.
+    /// Claims what shared memory saves compared with TCP.
     pub(super) fn claim_over_tcp(&self, ratio: &MedianEstimate, outcome: &mut Outcome) {
         if self.client == self.server {
             let id = format!("p50-over-raw-tcp.{}", self.place());
             let text = "p50 of a two-way call with a long over the p50 of a blocking TCP ping-pong";
-            let source = "the same host is the common case";
+            let source = "Punctual's limit: calls within a host are common";
             outcome.claim(Claim::at_most(id, text, source, ratio.median, 0.5));
         }
     }
@@ -176,7 +188,7 @@ impl Placement {
                 outcome.claim(Claim::at_most(
                     id,
                     text,
-                    "design of the request path",
+                    "Punctual's limit: the design of the request path",
                     ours - raw,
                     1.5,
                 ));
@@ -184,7 +196,7 @@ impl Placement {
             _ => outcome.skip(
                 Some(&id),
                 "user CPU per call",
-                "the processes' times could not be read",
+                "the processor times of the processes could not be read",
             ),
         }
     }
@@ -200,7 +212,7 @@ impl Side {
             elapsed_ns: 0,
             client_allocations: 0,
             server_allocations: 0,
-            bytes: (0, 0),
+            sizes: Sizes { request: 0, reply: 0 },
         };
         for block in blocks {
             if let Some(latencies) = &block.latencies {
@@ -212,7 +224,7 @@ impl Side {
             side.elapsed_ns += block.elapsed_ns;
             side.client_allocations += block.client_allocations;
             side.server_allocations += block.server_allocations;
-            side.bytes = (block.sizes.request, block.sizes.reply);
+            side.sizes = block.sizes;
         }
         side
     }
@@ -236,12 +248,12 @@ const COLUMNS: &[(&str, &str)] = &[
     ("user_cpu_us_per_call", "user CPU (µs)"),
 ];
 
-/// What the rows say.
+/// Returns the chapter of the report.
 pub(super) fn chapter(outcome: &Outcome) -> Chapter {
-    Chapter::new("What a call costs: latency beside a raw ping-pong of the same octets")
+    Chapter::new("Cost of a call: latency compared with a raw ping-pong of the same octets")
         .paragraph(
-            "Blocks of calls and of ping-pong alternate; the ratio is the median over pairs of blocks, with its 95 % confidence \
-             interval.",
+            "Blocks of calls and of ping-pong alternate; the ratio is the median over pairs of blocks, with \
+             its 95 % confidence interval.",
         )
         .table(Table::of(outcome.rows().iter().map(Row::as_map)).columns(COLUMNS))
 }

@@ -1,10 +1,12 @@
+//! The servant of all benchmarks after TAO's Cubit tests.
+
 use punctual::SystemException;
 use punctual_os::alloc_counter;
 
 use super::cube::{cube, cube_many, cube_packet, cube_union};
 use crate::idl::cubit::bench::{Cubit, Many, OneOf, RtiPacket, RtiPacketView};
 
-/// The object that all benchmarks after TAO's Cubit tests call.
+/// The servant of all benchmarks after TAO's Cubit tests.
 pub(crate) struct Servant;
 
 impl Cubit for Servant {

@@ -1,3 +1,5 @@
+//! The server process: a lane of one thread, and the raw ping-pong.
+
 use std::time::Duration;
 
 use punctual::{LaneSpec, Orb, Priority, PriorityModel, SystemException};
@@ -7,31 +9,30 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     SERVER_ROLE,
-    placement::LaneWait,
     raw::{self, RawAddress},
     servant::Servant,
-    transport::Transport,
+    transport::{LaneWait, Transport},
 };
 use crate::{error::Error, idl::cubit::bench::CubitRef};
 
-/// The priority of the lane and of the client: in the middle, native 50 under SCHED_FIFO.
+/// The priority of the lane and of the client: the middle of the range, native 50 under SCHED_FIFO.
 pub(crate) const PRIORITY: i16 = 16_384;
 
-/// What the driver tells the server.
+/// The configuration of the server.
 #[derive(Deserialize, Serialize)]
 struct ServerSpec {
     transport: Transport,
     lane_wait: LaneWait,
 }
 
-/// What the server tells the driver.
+/// What the driver receives when the server is ready.
 #[derive(Deserialize, Serialize)]
 pub(crate) struct Ready {
     pub(crate) ior: String,
     pub(crate) raw: Vec<RawAddress>,
 }
 
-/// Starts a server over TCP whose lane waits in its waiting place.
+/// Starts a server over TCP with a polled lane.
 pub(crate) fn spawn_tcp(cpus: &CpuSet, within: Duration) -> Result<(Child, Ready), Error> {
     spawn(Transport::Tcp, LaneWait::Polled, cpus, &[], within)
 }
@@ -51,7 +52,7 @@ pub(super) fn spawn(
     Ok(server.spawn(within)?)
 }
 
-/// The server process: a lane of one thread, and the raw ping-pong beside it.
+/// Runs the server process.
 pub(crate) fn server(arguments: &[String]) -> Result<(), Error> {
     let spec: ServerSpec =
         serde_json::from_str(arguments.first().ok_or("the server needs a specification")?)?;
@@ -71,7 +72,7 @@ pub(crate) fn server(arguments: &[String]) -> Result<(), Error> {
         .priority_model(model)
         .build()?;
     let cubit: CubitRef = poa.activate(Servant)?;
-    let raw = raw::serve(spec.transport, as_the_lane(&orb)?)?;
+    let raw = raw::serve(spec.transport, scheduling_of_lane(&orb)?)?;
     let control = Control::ready(&Ready {
         ior: cubit.to_ior(),
         raw,
@@ -80,8 +81,9 @@ pub(crate) fn server(arguments: &[String]) -> Result<(), Error> {
     Ok(())
 }
 
-/// What the lane's thread really runs as: asked of the operating system, which may have refused real-time scheduling.
-fn as_the_lane(orb: &Orb) -> Result<Scheduling, Error> {
+/// Returns the scheduling of the lane's thread according to the operating system, which may have refused the
+/// real-time class.
+fn scheduling_of_lane(orb: &Orb) -> Result<Scheduling, Error> {
     let priority = Priority::new(PRIORITY)?;
     let orb = orb.clone();
     let thread = std::thread::spawn(move || {

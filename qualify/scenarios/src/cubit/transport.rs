@@ -1,6 +1,8 @@
+//! The transport between client and server, and how the server's lane waits.
+
 use serde::{Deserialize, Serialize};
 
-/// What calls travel over, and the raw exchange of the same kind.
+/// The transport of calls, and of the raw exchange of the same kind.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub(crate) enum Transport {
     Tcp,
@@ -9,7 +11,7 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
-    /// The name in the rows.
+    /// Name in rows.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Tcp => "tcp",
@@ -18,7 +20,7 @@ impl Transport {
         }
     }
 
-    /// Where the server listens.
+    /// Returns the endpoint of the server.
     pub(super) fn endpoint(self) -> &'static str {
         match self {
             Self::Tcp => "iiop://127.0.0.1:0",
@@ -27,7 +29,7 @@ impl Transport {
         }
     }
 
-    /// What the raw exchange is.
+    /// Description of the raw exchange.
     pub(super) fn raw(self) -> &'static str {
         match self {
             Self::Tcp => "blocking TCP ping-pong",
@@ -36,8 +38,27 @@ impl Transport {
         }
     }
 
-    /// Whether the raw exchange can go without a reply: through shared memory it is one request at a time.
+    /// Returns whether the raw exchange can omit the reply; shared memory holds one request at a time.
     pub(super) fn has_raw_oneway(self) -> bool {
         self != Self::Shm
+    }
+}
+
+/// How the lane's thread waits for requests.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(super) enum LaneWait {
+    /// In the lane's poller.
+    Polled,
+    /// In a read of its only connection.
+    Blocking,
+}
+
+impl LaneWait {
+    /// Name in rows.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Polled => "polled",
+            Self::Blocking => "blocking",
+        }
     }
 }

@@ -8,12 +8,13 @@ use super::Options;
 use crate::{
     error::Error,
     length::Length,
-    load::{self, Counting, Importance, Phase, Placement, Played, Pool, Session, Setup},
+    load::{self, Counting, Importance, Phase, PhaseResult, Placement, Pool, Session, Setup},
     settings::Settings,
     testbed::Testbed,
 };
 
-/// The works of the claims: far above capacity, but not so far that the high-priority client alone exceeds it.
+/// The works of the claims: far above capacity, but not so far that the high-priority client alone exceeds
+/// it.
 const CLAIMED_WORKS: [u32; 2] = [50, 55];
 
 /// A pool with a work.
@@ -39,16 +40,16 @@ pub(super) fn measure(options: &Options) -> Result<Outcome, Error> {
     let mut testbed = Testbed::prepare("demo", length, &settings, expected)?;
     let mut session = Session::begin(&mut testbed, "demo")?;
     let setup = Setup::new(load::both_pools(false), Placement::OneCpu);
-    let played = session.play(&[setup], phases)?;
+    let results = session.run(&[setup], phases)?;
     let outcome = &mut session.outcome;
     outcome.parameter("seconds_per_phase", options.seconds_per_phase());
-    for phase in &played {
+    for phase in &results {
         let front = Row::new()
             .with("pool", phase.key.pool.name())
             .with("work", phase.key.work);
         phase.rows(&front).into_iter().for_each(|row| outcome.row(row));
     }
-    claim(&played, outcome);
+    claim(&results, outcome);
     let outcome = session.end()?;
     testbed.finish()?;
     Ok(outcome)
@@ -61,7 +62,7 @@ fn phases(options: &Options) -> Vec<Phase<Point>> {
             phases.push(Phase {
                 key: Point { pool, work },
                 title: format!("{}, work {work}", pool.title()),
-                stage: 0,
+                deployment: 0,
                 pool: number,
                 seconds: options.seconds_per_phase(),
                 workers: load::clients(work, 0),
@@ -71,14 +72,14 @@ fn phases(options: &Options) -> Vec<Phase<Point>> {
     phases
 }
 
-fn claim(phases: &[Played<Point>], outcome: &mut Outcome) {
+fn claim(phases: &[PhaseResult<Point>], outcome: &mut Outcome) {
     let source = "[Pyarali 2002] experiments 4 and 5";
     for phase in phases {
         let Point { pool, work } = phase.key;
         if !CLAIMED_WORKS.contains(&work) {
             continue;
         }
-        let made = |of: Importance| phase.client(of.name()).made(Counting::Start);
+        let made = |of: Importance| phase.client(of.name()).deadlines_met(Counting::Start);
         let (high, high_corrected) = (made(Importance::High).raw, made(Importance::High).corrected);
         match pool {
             Pool::Lanes => {
@@ -96,7 +97,7 @@ fn claim(phases: &[Played<Point>], outcome: &mut Outcome) {
                 let id = format!("lanes.high.corrected.{work}");
                 outcome.claim(Claim::at_least(id, text, source, high_corrected, 99.0));
             }
-            Pool::Classic => {
+            Pool::WithoutLanes => {
                 let text = format!(
                     "pool without lanes, work {work}: share of deadlines that the 75 Hz client meets (%)"
                 );
@@ -110,7 +111,8 @@ fn claim(phases: &[Played<Point>], outcome: &mut Outcome) {
                 let others = [Importance::Medium, Importance::Low].map(|other| made(other).raw);
                 let least = others.into_iter().fold(f64::INFINITY, f64::min);
                 let text = format!(
-                    "pool without lanes, work {work}: the 75 Hz client's share is below the others' smallest (%)"
+                    "pool without lanes, work {work}: the 75 Hz client's share is below the others' smallest \
+                     (%)"
                 );
                 outcome.claim(Claim::below(
                     format!("classic.high-is-least.{work}"),

@@ -1,8 +1,8 @@
 //! `punctual demo`: shows the effect of lanes in under a minute.
 //!
-//! Three clients call at fixed rates, more important ones faster, while the work per call grows until it exceeds the
-//! processor's capacity: first with a thread pool that treats all requests alike, then with lanes.
-//! Source: [Pyarali 2002] experiments 4 and 5, figures 15 and 17.
+//! Three clients call at fixed rates, more important ones faster, while the work per call grows until it
+//! exceeds the processor's capacity: first with a thread pool that treats all requests alike, then with
+//! lanes. Source: [Pyarali 2002] experiments 4 and 5, figures 15 and 17.
 
 mod measure;
 mod page;

@@ -31,7 +31,8 @@ pub(super) fn html(outcome: &Outcome) -> Result<String, Error> {
     let mut page = crate::report::page("Why lanes matter: the demo", outcome)?
         .section("Throughput over work")
         .paragraph(
-            "Three clients call at 75, 50 and 25 Hz. The load is calibrated so that work 30 just uses the whole \
+            "Three clients call at 75, 50 and 25 Hz. The load is calibrated so that work 30 just uses the \
+             whole \
              processor. Beyond that, the least important calls should be lost first.",
         );
     for pool in Pool::ALL {
@@ -42,12 +43,14 @@ pub(super) fn html(outcome: &Outcome) -> Result<String, Error> {
 
 fn figure(outcome: &Outcome, pool: Pool) -> LineFigure {
     let caption = match pool {
-        Pool::Classic => {
-            "Three threads at one priority, requests in order of arrival: the 75 Hz client loses calls first. \
+        Pool::WithoutLanes => {
+            "Three threads at one priority, requests in order of arrival: the 75 Hz client loses calls \
+             first. \
              [Pyarali 2002] figure 15."
         }
         Pool::Lanes => {
-            "One thread per priority: the 75 Hz client keeps its rate, the others lose calls. [Pyarali 2002] figure 17."
+            "One thread per priority: the 75 Hz client keeps its rate, the others lose calls. [Pyarali 2002] \
+             figure 17."
         }
     };
     let series = Importance::ALL.map(|importance| {

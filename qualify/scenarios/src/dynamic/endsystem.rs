@@ -1,4 +1,5 @@
-//! One endsystem of these experiments: the runtime with a scheduler and an ORB, and the threads that go through it.
+//! One endsystem of these experiments: the runtime with a scheduler and an ORB, and the threads that go
+//! through it.
 
 use punctual::{Orb, Priority};
 use punctual_os::Thread;
@@ -13,7 +14,8 @@ use crate::{
     os::{self, fifo},
 };
 
-/// Above all that the runtime gives to threads: who wakes up to begin a segment begins it at once, and waits there.
+/// Above all that the runtime gives to threads: who wakes up to begin a segment begins it at once, and waits
+/// there.
 const OUTSIDE: i16 = 92;
 
 /// One host.

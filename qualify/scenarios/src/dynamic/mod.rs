@@ -7,8 +7,8 @@
 //! | [`switch`] | What a decision and a hand-over take |
 //! | [`cancellation`] | What cancelling hopeless operations does under overload |
 //!
-//! What the last three share: the schedulers by name (`disciplines.rs`), the runtime on one host (`endsystem.rs`), and a processor
-//! whose work tells when it runs (`processor.rs`, `schedule.rs`).
+//! What the last three share: the schedulers by name (`disciplines.rs`), the runtime on one host
+//! (`endsystem.rs`), and a processor whose work tells when it runs (`processor.rs`, `schedule.rs`).
 
 mod cancellation;
 mod disciplines;

@@ -1,8 +1,8 @@
 //! A processor as the work on it sees it: who runs, told by the work itself and not by any scheduler.
 //!
-//! Work reads the clock in a loop and leaves its name with each reading. Whoever finds another name there knows that the other
-//! one ran until then, and was suspended unless it had ended. So the same record is made whether a kernel's priorities or a
-//! ready queue let a thread run.
+//! Work reads the clock in a loop and leaves its name with each reading. Whoever finds another name there
+//! knows that the other one ran until then, and was suspended unless it had ended. So the same record is made
+//! whether a kernel's priorities or a ready queue let a thread run.
 
 use std::{
     sync::atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -13,11 +13,13 @@ use punctual_os::clock;
 
 use super::schedule::Run;
 
-/// Gaps in a thread's running from here on, with nobody else running meanwhile, are the kernel's or the host's.
+/// Gaps in a thread's running from here on, with nobody else running meanwhile, are the kernel's or the
+/// host's.
 const HOLE_NS: u64 = 1_000_000;
 /// The name of nobody.
 const NOBODY: u8 = u8::MAX;
-/// One processor, shared by all that work on it. Nothing allocates, locks or calls the system while it is worked on.
+/// One processor, shared by all that work on it. Nothing allocates, locks or calls the system while it is
+/// worked on.
 pub(super) struct Processor {
     /// The name of the one that read the clock last, and the reading.
     last: AtomicU64,
@@ -41,9 +43,9 @@ pub(super) struct Record {
 pub(super) enum Counted {
     /// That in which the thread itself read the clock.
     OwnTime,
-    /// Also what it takes to let this thread run after another one, what the kernel or the host take, and the time in which nobody
-    /// ran since it could have been at work, which is given: what an ideal processor would have done. So a schedule stays where it
-    /// should be on the clock.
+    /// Also what it takes to let this thread run after another one, what the kernel or the host take, and the
+    /// time in which nobody ran since it could have been at work, which is given: what an ideal processor
+    /// would have done. So a schedule stays where it should be on the clock.
     AllSince(u64),
 }
 
@@ -59,8 +61,8 @@ enum Mark {
 }
 
 impl Processor {
-    /// Where nothing has happened yet, with room for so many beginnings, suspensions, resumptions, ends and holes. All its times are
-    /// nanoseconds since [`begin`](Self::begin).
+    /// Where nothing has happened yet, with room for so many beginnings, suspensions, resumptions, ends and
+    /// holes. All its times are nanoseconds since [`begin`](Self::begin).
     pub(super) fn with_room_for(marks: usize) -> Self {
         // Written, not only reserved, so that the pages are there.
         let place = |_| (AtomicU64::new(u64::MAX), AtomicU64::new(u64::MAX));
@@ -148,7 +150,8 @@ impl Processor {
         }
     }
 
-    /// What happened on `host`. For when nobody works any more; `None` where it was more than there was room for.
+    /// What happened on `host`. For when nobody works any more; `None` where it was more than there was room
+    /// for.
     pub(super) fn record(&self, host: u8) -> Option<Record> {
         let taken = self.taken.load(Ordering::Relaxed);
         let places = self.places.get(..taken)?;

@@ -1,8 +1,8 @@
-//! Random numbers that are the same in each run.
+//! Reproducible random numbers.
 
 use punctual_types::SplitMix64;
 
-/// Random numbers that are the same in each run.
+/// A generator of random numbers that are the same in each run.
 pub(super) struct Random(SplitMix64);
 
 impl Random {
@@ -10,7 +10,7 @@ impl Random {
         Self(SplitMix64::new(seed))
     }
 
-    /// From 0 to below `end`, nearly uniform.
+    /// Returns a number below `end`, nearly uniformly distributed.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         self.0.next() % end.max(1)
     }
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_seed_gives_the_same_numbers_and_all_of_them_come() {
+    fn numbers_depend_on_the_seed_and_cover_the_range() {
         let numbers = |seed| {
             let mut random = Random::new(seed);
             (0..100).map(|_| random.below(7)).collect::<Vec<_>>()

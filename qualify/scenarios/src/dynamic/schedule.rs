@@ -14,7 +14,8 @@ pub(super) struct Run {
     /// In nanoseconds since the beginning.
     pub(super) from: u64,
     pub(super) to: u64,
-    /// It had done what it had to do there: it went on to another host, back, or ended. Else it was suspended.
+    /// It had done what it had to do there: it went on to another host, back, or ended. Else it was
+    /// suspended.
     pub(super) ended: bool,
 }
 
@@ -60,7 +61,8 @@ impl What {
 }
 
 impl Schedule {
-    /// Of runs in any order. Those of one thread that follow each other on a host with nobody between are one.
+    /// Of runs in any order. Those of one thread that follow each other on a host with nobody between are
+    /// one.
     pub(super) fn of(mut runs: Vec<Run>) -> Self {
         runs.retain(|run| run.to > run.from);
         runs.sort_by_key(|run| (run.host, run.from));
@@ -129,8 +131,8 @@ impl Schedule {
         events
     }
 
-    /// What happens in another order than in `other`, as sentences: on each host, and to each thread. Two events on two hosts
-    /// that no thread connects have no order.
+    /// What happens in another order than in `other`, as sentences: on each host, and to each thread. Two
+    /// events on two hosts that no thread connects have no order.
     pub(super) fn differences(&self, other: &Self) -> Vec<String> {
         let mut differences = Vec::new();
         for host in &self.hosts() | &other.hosts() {

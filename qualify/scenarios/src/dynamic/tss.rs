@@ -1,7 +1,7 @@
 //! `dyn.tss`: what the storage of distributable threads costs beside that of the system's threads.
 //!
-//! Source: [Gill 2004] 3.1, tables 3 and 4. The paper's storage goes by the id of the distributable thread, and found what it looked for
-//! in 686 ns where the system took 71 ns.
+//! Source: [Gill 2004] 3.1, tables 3 and 4. The paper's storage goes by the id of the distributable thread,
+//! and found what it looked for in 686 ns where the system took 71 ns.
 
 mod access;
 mod creation;
@@ -26,7 +26,8 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "dyn.tss",
-    about: "storage of distributable threads beside pthread_getspecific: keys, reads, writes (tables 3 and 4 of [Gill 2004])",
+    about: "storage of distributable threads beside pthread_getspecific: keys, reads, writes (tables 3 and 4 \
+            of [Gill 2004])",
     expected: |length| Extent::of(length).expected() * Extent::of(length).processes as u32,
     run: measure,
 };
@@ -43,7 +44,8 @@ const NUMBERS_OF_KEYS: [usize; 5] = [1, 10, 100, 1_000, KEYS];
 
 #[derive(Clone, Copy)]
 struct Extent {
-    /// One after the other: ratios were seen to differ between processes of one binary, presumably with where stack and heap lie.
+    /// One after the other: ratios were seen to differ between processes of one binary, presumably with where
+    /// stack and heap lie.
     processes: usize,
     /// In each process.
     rounds: usize,
@@ -69,23 +71,23 @@ impl Extent {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-enum Question {
+enum Command {
     Create(Maker, usize),
     Access(Access),
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-enum Answer {
+enum Response {
     /// What each creation took, in nanoseconds, with reading the clock.
     Created(Vec<u64>),
     Accessed(Block),
 }
 
 pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|question| {
-        Ok(match question {
-            Question::Create(maker, keys) => Answer::Created(creation::create(maker, keys)?),
-            Question::Access(access) => Answer::Accessed(access::run(access)?),
+    serve(|command| {
+        Ok(match command {
+            Command::Create(maker, keys) => Response::Created(creation::create(maker, keys)?),
+            Command::Access(access) => Response::Accessed(access::run(access)?),
         })
     })
 }
@@ -120,8 +122,8 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         measured.add_process(&mut subject, extent)?;
         subject.finish(&mut outcome)?;
     }
-    creation::judge(&measured.creations, &mut outcome);
-    access::judge(&measured.accesses, &mut outcome);
+    creation::evaluate(&measured.creations, &mut outcome);
+    access::evaluate(&measured.accesses, &mut outcome);
     access::judge_over_keys(&measured.over_keys, &mut outcome);
     let chapter = page::chapter(&outcome, &measured.creations);
     Ok(Findings { outcome, chapter })
@@ -157,11 +159,11 @@ fn add(all: &mut Vec<(Access, Vec<Block>)>, more: Vec<(Access, Vec<Block>)>) {
 fn creations(subject: &mut Subject, rounds: usize) -> Result<Vec<Creation>, Error> {
     let expected = Duration::from_millis(5);
     let stamp_ns = subject.stamp_ns() as f64;
-    let mut create = |maker: Maker| match subject.ask(&Question::Create(maker, maker.keys()), expected)? {
-        Answer::Created(ns) => {
+    let mut create = |maker: Maker| match subject.ask(&Command::Create(maker, maker.keys()), expected)? {
+        Response::Created(ns) => {
             Ok::<_, Error>(ns.into_iter().map(|ns| ns as f64 - stamp_ns).collect::<Vec<_>>())
         }
-        Answer::Accessed(_) => Err(out_of_step()),
+        Response::Accessed(_) => Err(out_of_step()),
     };
     let first = create(Maker::First)?;
     let again = interleave(&[Maker::Again, Maker::Posix], rounds, |maker, _| create(maker))?;
@@ -185,20 +187,20 @@ fn alternate(
     let kinds: Vec<_> = Operation::ALL.into_iter().flat_map(of_operation).collect();
     let stamp_ns = subject.stamp_ns() as f64;
     let blocks = interleave(&kinds, extent.rounds, |access, _| {
-        match subject.ask(&Question::Access(access), expected)? {
-            Answer::Accessed(block) => Ok(block.without(stamp_ns)),
-            Answer::Created(_) => Err(out_of_step()),
+        match subject.ask(&Command::Access(access), expected)? {
+            Response::Accessed(block) => Ok(block.without(stamp_ns)),
+            Response::Created(_) => Err(out_of_step()),
         }
     })?;
     Ok(kinds.into_iter().zip(blocks).collect())
 }
 
 fn out_of_step() -> Error {
-    "the child answered another question than was asked".into()
+    "unexpected response of the child process".into()
 }
 
 /// Where the claims come from.
-const SOURCE: &str = "issue 5";
+const SOURCE: &str = "Punctual's limit";
 
 /// A row of the outcome, by what its column `what` says.
 fn find<'o>(outcome: &'o Outcome, table: &'o str) -> impl Iterator<Item = &'o punctual_harness::Row> {

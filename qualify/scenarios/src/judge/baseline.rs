@@ -74,8 +74,10 @@ impl Baseline {
             "No median and no 99th percentile changed.",
         );
         chapter = chapter.paragraph(format!(
-            "A figure counts as changed if the 95 % confidence intervals do not overlap. For rows without intervals, a \
-             median counts as changed above {:.0} %, and a 99th percentile above {:.0} %: unchanged runs on one machine \
+            "A figure counts as changed if the 95 % confidence intervals do not overlap. For rows without \
+             intervals, a \
+             median counts as changed above {:.0} %, and a 99th percentile above {:.0} %: unchanged runs on \
+             one machine \
              differ by as much. Maxima are not compared.",
             rows::MEDIAN_NOISE * 100.0,
             rows::P99_NOISE * 100.0

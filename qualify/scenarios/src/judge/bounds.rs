@@ -110,7 +110,8 @@ impl Bounds {
         &self.file
     }
 
-    /// Adds a claim for each limit, or the reason why it is skipped. Returns the limits that apply to no result.
+    /// Adds a claim for each limit, or the reason why it is skipped. Returns the limits that apply to no
+    /// result.
     pub(super) fn check(&self, outcome: &mut Outcome) -> Vec<String> {
         let mut mistakes = Vec::new();
         for limit in &self.limits {

@@ -103,7 +103,8 @@ fn split<'t>(id: &'t str, benchmarks: &[&str]) -> (&'t str, &'t str) {
     }
 }
 
-/// Escapes text for XML attributes: markup becomes entities, and control characters, which XML forbids, spaces.
+/// Escapes text for XML attributes: markup becomes entities, and control characters, which XML forbids,
+/// spaces.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

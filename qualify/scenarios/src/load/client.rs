@@ -9,56 +9,56 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     network,
-    task::{Answer, Task},
-    worker::{Start, Tools},
+    task::{Task, TaskResult},
+    worker::{Start, WorkerContext},
 };
 use crate::{error::Error, idl::load::bench::LoadRef};
 
-/// What the driver asks of the client process.
+/// A command of the driver.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) enum Question {
-    /// The cable's end is there: bring it up.
+pub(super) enum Command {
+    /// Bring up the client's end of the cable, which is now in this namespace.
     PluggedIn,
-    /// Let the workers work.
+    /// Run the workers.
     Run(Task),
 }
 
-/// What it answers.
+/// The response to a command.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) enum Said {
-    /// There is a way to the server.
+pub(super) enum Response {
+    /// The network to the server is up.
     Connected,
-    /// The workers have worked.
-    Done(Answer),
+    /// The workers have ended.
+    Done(TaskResult),
 }
 
-/// The client process. Arguments: the references behind the server's pools as a list, and [`network::LINKED`] for a network of
-/// its own.
+/// Runs the client process. Arguments: the list of references, one for each of the server's pools, and
+/// [`network::LINKED`] for a separate network.
 pub(crate) fn client(arguments: &[String]) -> Result<(), Error> {
     let [references, rest @ ..] = arguments else {
-        return Err("the client needs to be told the references".into());
+        return Err("the client process needs the list of references".into());
     };
     if rest.iter().any(|argument| argument == network::LINKED) {
         network::separate()?;
     }
     let references: Vec<String> = serde_json::from_str(references)?;
     let orb = Orb::builder().build()?;
-    Control::ready(&())?.serve(|question: Question| {
-        let said = match question {
-            Question::PluggedIn => network::connect().map(|()| Said::Connected),
-            Question::Run(task) => run(&orb, &references, task).map(Said::Done),
+    Control::ready(&())?.serve(|command: Command| {
+        let response = match command {
+            Command::PluggedIn => network::connect().map(|()| Response::Connected),
+            Command::Run(task) => run(&orb, &references, task).map(Response::Done),
         };
-        said.map_err(|error| error.to_string())
+        response.map_err(|error| error.to_string())
     })?;
     Ok(())
 }
 
-fn run(orb: &Orb, references: &[String], task: Task) -> Result<Answer, Error> {
+fn run(orb: &Orb, references: &[String], task: Task) -> Result<TaskResult, Error> {
     let reference = references
         .get(task.pool)
         .ok_or_else(|| format!("the server has no pool {}", task.pool))?;
     let load: LoadRef = orb.resolve(reference)?;
-    let tools = Tools {
+    let context = WorkerContext {
         orb: orb.clone(),
         load,
         rounds: task.rounds,
@@ -67,16 +67,16 @@ fn run(orb: &Orb, references: &[String], task: Task) -> Result<Answer, Error> {
     let start = Arc::new(Start::of(task.workers.len()));
     let mut threads = Vec::with_capacity(task.workers.len());
     for (number, worker) in task.workers.into_iter().enumerate() {
-        let (tools, start) = (tools.clone(), Arc::clone(&start));
+        let (context, start) = (context.clone(), Arc::clone(&start));
         let name = format!("client-{number}-{}", worker.name);
         let thread = ThreadSpec::new(name).prefault(true);
-        threads.push(thread.spawn(move || tools.work(&worker, &start))?);
+        threads.push(thread.spawn(move || context.run(&worker, &start))?);
     }
     let ended: Vec<Result<_, Error>> = threads.into_iter().map(joined).collect();
     let reports = ended.into_iter().collect::<Result<Vec<_>, Error>>()?;
     let longest = reports.iter().map(|report| report.elapsed_s).fold(0.0, f64::max);
     let begin = start.at().clock;
-    Ok(Answer {
+    Ok(TaskResult {
         reports,
         span: Span::between(begin, begin + Duration::from_secs_f64(longest)),
     })

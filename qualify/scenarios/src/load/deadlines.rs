@@ -1,10 +1,10 @@
-//! Which share of its deadlines a client made.
+//! Shares of deadlines that clients meet.
 
 use punctual_harness::{Hole, holes::lost_to_holes};
 
 use super::task::Report;
 
-/// What a deadline is. Source: TAO's Thread_Pool test.
+/// The definition of a met deadline. Source: TAO's Thread_Pool test.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Counting {
     /// The call starts in its period, as in the figures of [Pyarali 2002].
@@ -16,13 +16,13 @@ pub(crate) enum Counting {
 /// A share of deadlines, in percent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Share {
-    /// Of those made.
+    /// Deadlines met.
     pub(crate) raw: f64,
-    /// Of those made or lost while the kernel or the host held the CPU.
+    /// Deadlines met, or lost while the kernel or the host held the CPU.
     pub(crate) corrected: f64,
 }
 
-/// How many deadlines of a client a hole has cost.
+/// The numbers of deadlines that a client lost to holes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Lost {
     missed: usize,
@@ -45,30 +45,30 @@ impl Lost {
 }
 
 impl Share {
-    /// A client without a pace has no deadlines: not a number.
+    /// Returns the share; NaN for a continuous client, which has no deadlines.
     pub(super) fn of(report: &Report, lost: Lost, counting: Counting) -> Self {
-        let (made, lost) = match counting {
+        let (met, lost) = match counting {
             Counting::Start => (report.calls.len(), lost.missed),
             Counting::End => (report.calls.len() - report.late.len(), lost.missed + lost.late),
         };
         let percent = |count: usize| 100.0 * count as f64 / f64::from(report.periods);
         Self {
-            raw: percent(made),
-            corrected: percent(made + lost),
+            raw: percent(met),
+            corrected: percent(met + lost),
         }
     }
 
-    /// What a hole has cost.
+    /// Returns the share lost to holes.
     pub(crate) fn lost(self) -> f64 {
         self.corrected - self.raw
     }
 
-    /// Whether it counts as all of them: what the host takes from a client is seldom a recorded hole.
+    /// Returns whether the share counts as all: time taken by the host is seldom a recorded hole.
     pub(crate) fn is_all(self) -> bool {
         self.corrected >= 99.0
     }
 
-    /// Whether a client made at least the share that another one made, where all of them is all of them.
+    /// Returns whether this share is at least the other one, or counts as all.
     pub(crate) fn at_least(self, other: Self) -> bool {
         self.corrected >= other.corrected || self.is_all()
     }
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_of_counting_stand_with_and_without_holes() {
+    fn shares_are_counted_by_start_and_end_with_and_without_holes() {
         let hole = Hole {
             start_ns: 16,
             length_ns: 10,
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn all_is_all() {
+    fn shares_above_99_percent_count_as_all() {
         let share = |corrected| Share {
             raw: corrected,
             corrected,

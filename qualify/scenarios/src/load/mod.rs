@@ -1,41 +1,43 @@
-//! The driver of the experiments with thread pools: a server whose servant takes processor time, and clients that call it at
-//! fixed rates or without a pause. Source: [Pyarali 2002] 3.1 and TAO's Thread_Pool test.
+//! The server and clients of the experiments with thread pools: a servant that uses processor time, and
+//! clients that call it at fixed rates or continuously. Source: [Pyarali 2002] 3.1 and TAO's Thread_Pool
+//! test.
 //!
 //! | What | File |
 //! |---|---|
-//! | The server process: pools and the servant behind each | `server.rs` |
-//! | What clients are to do, and what they tell | `task.rs` |
-//! | The client process, and its threads | `client.rs`, `worker.rs` |
-//! | Both processes in their places | `stage.rs`, `network.rs` |
-//! | Work in a unit that fits the machine | `calibration.rs` |
-//! | Phases one after the other, with what the kernel took | `session.rs` |
-//! | Shares of deadlines | `deadlines.rs` |
+//! | The server process: pools, and a servant for each | `server.rs` |
+//! | Tasks of the client process, and its reports | `task.rs` |
+//! | The client process and its threads | `client.rs`, `worker.rs` |
+//! | Both processes on their CPUs and networks | `deployment.rs`, `network.rs` |
+//! | Calibration of the unit of work | `calibration.rs` |
+//! | A benchmark's phases, with the time taken by the kernel | `session.rs` |
+//! | Shares of deadlines met | `deadlines.rs` |
 
 mod calibration;
 mod client;
 mod deadlines;
+mod deployment;
 pub(crate) mod network;
 mod server;
 mod session;
-mod stage;
 mod task;
 mod worker;
 
 pub(crate) use calibration::{CAPACITY, REFERENCE_WORK};
 pub(crate) use deadlines::{Counting, Share};
+pub(crate) use deployment::{Placement, Setup};
 pub(crate) use server::{PoolSpec, ServerSpec};
-pub(crate) use session::{COLUMNS, Client, Phase, Played, Session, expected};
-pub(crate) use stage::{Placement, Setup};
+pub(crate) use session::{COLUMNS, Client, Phase, PhaseResult, Session, expected};
 pub(crate) use task::{Pace, Request, Worker};
 
 const SERVER_ROLE: &str = "__load-server";
 const CLIENT_ROLE: &str = "__load-client";
 
-/// Its processes.
+/// The roles of the child processes.
 pub(crate) const ROLES: &[(&str, crate::role::Role)] =
     &[(SERVER_ROLE, server::server), (CLIENT_ROLE, client::client)];
 
-/// The priorities of [Pyarali 2002]'s lanes, the highest a little lower, so that what supervises the run stands above it.
+/// The priorities of the lanes in [Pyarali 2002]; the highest is slightly lower, to leave room for the
+/// supervisor above it.
 pub(crate) mod priority {
     pub(crate) const HIGH: i16 = 32_000;
     pub(crate) const MEDIUM: i16 = 21_844;
@@ -43,7 +45,7 @@ pub(crate) mod priority {
     pub(crate) const BEST_EFFORT: i16 = 0;
 }
 
-/// The clients with a rate, by their importance.
+/// The clients with a fixed rate, by importance.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Importance {
     High,
@@ -70,7 +72,8 @@ impl Importance {
         }
     }
 
-    /// Calls per second where the more important call more often, as in most experiments of [Pyarali 2002].
+    /// Returns calls per second where more important clients call more often, as in most experiments of
+    /// [Pyarali 2002].
     pub(crate) fn rate(self) -> u32 {
         match self {
             Self::High => 75,
@@ -79,7 +82,7 @@ impl Importance {
         }
     }
 
-    /// Calls per second in its experiment 6, where the less important call more often.
+    /// Returns calls per second in experiment 6, where less important clients call more often.
     pub(crate) fn decreasing_rate(self) -> u32 {
         match self {
             Self::High => 25,
@@ -88,7 +91,7 @@ impl Importance {
         }
     }
 
-    /// Its client, doing `work` at `rate`.
+    /// Returns the client with this importance, which requests `work` at `rate`.
     pub(crate) fn client(self, rate: u32, work: u32) -> Worker {
         Worker {
             name: self.name().to_owned(),
@@ -99,7 +102,7 @@ impl Importance {
     }
 }
 
-/// The three clients with increasing rates, and best-effort threads beside them that call as fast as they can.
+/// Returns the three clients with increasing rates, and best-effort threads that call continuously.
 pub(crate) fn clients(work: u32, best_effort: usize) -> Vec<Worker> {
     let paced = Importance::ALL.into_iter().map(|of| of.client(of.rate(), work));
     let continuous = (0..best_effort).map(|_| Worker {
@@ -111,21 +114,23 @@ pub(crate) fn clients(work: u32, best_effort: usize) -> Vec<Worker> {
     paced.chain(continuous).collect()
 }
 
-/// The two pools of the demo, and of the experiments in pairs.
+/// The two pools of the demo and of most experiments.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Pool {
-    /// A thread for each lane of the other, at the lowest client's priority, requests in order of arrival.
-    Classic,
+    /// As many threads as the other pool has lanes, at the lowest client's priority; requests in order of
+    /// arrival.
+    WithoutLanes,
     /// A lane of one thread for each priority.
     Lanes,
 }
 
 impl Pool {
-    pub(crate) const ALL: [Self; 2] = [Self::Classic, Self::Lanes];
+    pub(crate) const ALL: [Self; 2] = [Self::WithoutLanes, Self::Lanes];
 
+    /// Name in rows and claims.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Classic => "classic",
+            Self::WithoutLanes => "classic",
             Self::Lanes => "lanes",
         }
     }
@@ -133,7 +138,7 @@ impl Pool {
     /// Name in headings.
     pub(crate) fn heading(self) -> &'static str {
         match self {
-            Self::Classic => "Pool without lanes",
+            Self::WithoutLanes => "Pool without lanes",
             Self::Lanes => "Pool with lanes",
         }
     }
@@ -141,15 +146,15 @@ impl Pool {
     /// Name within sentences.
     pub(crate) fn title(self) -> &'static str {
         match self {
-            Self::Classic => "pool without lanes",
+            Self::WithoutLanes => "pool without lanes",
             Self::Lanes => "pool with lanes",
         }
     }
 
-    /// The pool for the three clients with rates, and for best effort too where that is wanted.
+    /// Returns the pool for the three clients with rates, optionally also for best-effort threads.
     pub(crate) fn spec(self, best_effort: bool) -> PoolSpec {
         match self {
-            Self::Classic => PoolSpec::Classic {
+            Self::WithoutLanes => PoolSpec::SinglePriority {
                 threads: Importance::ALL.len() + usize::from(best_effort),
                 priority: if best_effort {
                     priority::BEST_EFFORT
@@ -169,7 +174,7 @@ impl Pool {
     }
 }
 
-/// A server with both.
+/// Returns a server with both pools.
 pub(crate) fn both_pools(best_effort: bool) -> ServerSpec {
     ServerSpec {
         pools: Pool::ALL.map(|pool| pool.spec(best_effort)).into(),
@@ -177,5 +182,5 @@ pub(crate) fn both_pools(best_effort: bool) -> ServerSpec {
     }
 }
 
-/// The name of the clients without a rate.
+/// Name of the clients without a rate.
 pub(crate) const BEST_EFFORT: &str = "best effort";

@@ -1,7 +1,8 @@
-//! A network of its own for server and client: each in a network namespace, with a cable (a veth pair) between them.
+//! A separate network for server and client: a network namespace for each, with a cable (a veth pair) between
+//! them.
 //!
-//! Everything is made inside the two processes: neither namespace has a name, and the cable is never in the machine's own. So
-//! all of it goes when the processes do, however they end.
+//! Everything is created within the two processes: the namespaces have no names, and the cable is never in
+//! the machine's namespace. So all of it disappears with the processes, however they end.
 
 use std::process::Command;
 
@@ -9,7 +10,7 @@ use punctual_system::namespace;
 
 use crate::error::Error;
 
-/// The argument that asks for it.
+/// The argument of both processes that requests a separate network.
 pub(crate) const LINKED: &str = "linked";
 /// The server's address.
 pub(crate) const SERVER: &str = "10.213.77.1";
@@ -18,15 +19,17 @@ const CLIENT: &str = "10.213.77.2";
 const SERVER_END: &str = "server-end";
 const CLIENT_END: &str = "client-end";
 
-/// Leaves the machine's network for an empty one. To be called before the process has other threads.
+/// Moves this process to an empty network namespace. Must be called before the process has other threads.
 pub(crate) fn separate() -> Result<(), Error> {
     namespace::unshare_network().map_err(|error| {
-        format!("no network namespace can be made ({error}): be root, outside a container that forbids it")
+        format!(
+            "cannot create a network namespace ({error}): run as root, and not in a container that forbids it"
+        )
     })?;
     Ok(())
 }
 
-/// The server's side: an empty network, in it both ends of a cable, one of them with the server's address.
+/// Server process: creates an empty network with both ends of a cable, one of them with the server's address.
 pub(crate) fn make_cable() -> Result<(), Error> {
     separate()?;
     ip(&[
@@ -35,12 +38,12 @@ pub(crate) fn make_cable() -> Result<(), Error> {
     bring_up(SERVER_END, SERVER)
 }
 
-/// The server's side: gives the other end to the client's process.
+/// Server process: moves the other end to the client process.
 pub(crate) fn plug_into(client: u32) -> Result<(), Error> {
     ip(&["link", "set", CLIENT_END, "netns", &client.to_string()])
 }
 
-/// The client's side, once it has its end.
+/// Client process: brings up its end, once it has it.
 pub(crate) fn connect() -> Result<(), Error> {
     bring_up(CLIENT_END, CLIENT)
 }
@@ -51,15 +54,15 @@ fn bring_up(end: &str, address: &str) -> Result<(), Error> {
 }
 
 fn ip(arguments: &[&str]) -> Result<(), Error> {
-    // Where a user's search path lacks the administrator's programs.
+    // A user's search path may lack the administrator's programs.
     let programs = ["ip", "/usr/sbin/ip", "/sbin/ip"];
     let output = programs
         .iter()
         .find_map(|program| Command::new(program).args(arguments).output().ok())
-        .ok_or("the program `ip` is missing: install iproute2")?;
+        .ok_or("program `ip` not found: install iproute2")?;
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("`ip {}` failed: {}", arguments.join(" "), said.trim()).into())
+    let message = String::from_utf8_lossy(&output.stderr);
+    Err(format!("`ip {}` failed: {}", arguments.join(" "), message.trim()).into())
 }

@@ -1,4 +1,4 @@
-//! The server process: thread pools, and the same servant behind each.
+//! The server process: thread pools, each with the same servant.
 
 use punctual::{Orb, Priority, PriorityModel, SchedulingClass, SystemException};
 use punctual_harness::child::Control;
@@ -10,47 +10,47 @@ use crate::{
     idl::load::bench::{Load, LoadRef},
 };
 
-/// Everything there is to say about a server.
+/// The configuration of a server.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct ServerSpec {
-    /// One servant behind each.
+    /// The pools, each with one servant.
     pub(crate) pools: Vec<PoolSpec>,
-    /// Whether the threads are in SCHED_FIFO; else they are in the default class.
+    /// Whether the threads run under SCHED_FIFO, not in the default class.
     pub(crate) realtime: bool,
 }
 
-/// How a pool treats requests.
+/// The configuration of a pool.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum PoolSpec {
-    /// As classic CORBA: all alike, in order of arrival, at one priority.
-    Classic {
-        /// How many threads.
+    /// Without lanes: all requests at one priority, in order of arrival, as in CORBA without Real-time CORBA.
+    SinglePriority {
+        /// Number of threads.
         threads: usize,
-        /// Theirs.
+        /// Priority of the threads.
         priority: i16,
     },
     /// A lane of one thread for each priority.
     Lanes(Vec<i16>),
-    /// Without lanes: threads wait at the pool's priority and take on that of the request.
+    /// Without lanes: threads wait at the pool's priority and adopt that of the request.
     Propagated {
-        /// How many threads.
+        /// Number of threads.
         threads: usize,
-        /// The pool's.
+        /// Priority of waiting threads.
         priority: i16,
     },
 }
 
-/// What the client's process asks of the server's, where they have a network of their own.
+/// A command of the driver, for deployments with a separate network.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(super) enum Question {
-    /// Gives the other end of the cable to this process.
+pub(super) enum Command {
+    /// Move the other end of the cable to this process.
     Plug { client: u32 },
 }
 
-/// The server process. Arguments: the [`ServerSpec`], and [`network::LINKED`] for a network of its own.
+/// Runs the server process. Arguments: the [`ServerSpec`], and [`network::LINKED`] for a separate network.
 pub(crate) fn server(arguments: &[String]) -> Result<(), Error> {
     let [spec, rest @ ..] = arguments else {
-        return Err("the server needs to be told its pools".into());
+        return Err("the server process needs its configuration".into());
     };
     let spec: ServerSpec = serde_json::from_str(spec)?;
     let linked = rest.iter().any(|argument| argument == network::LINKED);
@@ -71,14 +71,14 @@ pub(crate) fn server(arguments: &[String]) -> Result<(), Error> {
         .enumerate()
         .map(|(number, pool)| Ok(activate(&orb, &format!("pool-{number}"), pool)?.to_ior()))
         .collect::<Result<_, Error>>()?;
-    Control::ready(&references)?.serve(|Question::Plug { client }| network::plug_into(client))?;
+    Control::ready(&references)?.serve(|Command::Plug { client }| network::plug_into(client))?;
     Ok(())
 }
 
 fn activate(orb: &Orb, name: &str, spec: &PoolSpec) -> Result<LoadRef, Error> {
     let pool = orb.threadpool();
     let (pool, propagates) = match spec {
-        PoolSpec::Classic { threads, priority } => {
+        PoolSpec::SinglePriority { threads, priority } => {
             (pool.threads(*threads).default_priority(corba(*priority)?), None)
         }
         PoolSpec::Propagated { threads, priority } => {
@@ -86,7 +86,10 @@ fn activate(orb: &Orb, name: &str, spec: &PoolSpec) -> Result<LoadRef, Error> {
             (pool.threads(*threads).default_priority(priority), Some(priority))
         }
         PoolSpec::Lanes(priorities) => {
-            let lowest = priorities.iter().min().ok_or("a pool with lanes needs one")?;
+            let lowest = priorities
+                .iter()
+                .min()
+                .ok_or("a pool with lanes needs a priority")?;
             let mut pool = pool;
             for &priority in priorities {
                 pool = pool.lane(corba(priority)?, 1);
@@ -97,7 +100,7 @@ fn activate(orb: &Orb, name: &str, spec: &PoolSpec) -> Result<LoadRef, Error> {
     let poa = orb.root_poa().child(name).threadpool(&pool.build()?);
     let poa = match propagates {
         None => poa,
-        // A pool without lanes would accept no priority above its own.
+        // By default, a pool without lanes accepts no priority above its own.
         Some(default) => {
             let poa = poa.priority_model(PriorityModel::ClientPropagated { default });
             poa.highest_priority(Priority::MAX)
@@ -117,7 +120,7 @@ impl Load for Servant {
         for _ in 0..u64::from(work) * u64::from(rounds) {
             assert!(
                 is_prime(std::hint::black_box(prime_number)),
-                "the load is to be a prime number"
+                "the load must be a prime number"
             );
         }
         Ok(())
@@ -128,7 +131,7 @@ impl Load for Servant {
     }
 }
 
-/// By trial division up to half of it, so that the effort for a prime is always the same.
+/// Tests a number by trial division up to half of it, so that a prime always takes the same time.
 fn is_prime(number: u32) -> bool {
     (2..=number / 2).all(|divisor| !number.is_multiple_of(divisor))
 }
@@ -138,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn primes_are_told_from_others() {
+    fn primes_are_recognised() {
         let primes: Vec<u32> = (2..30).filter(|&number| is_prime(number)).collect();
         assert_eq!(primes, [2, 3, 5, 7, 11, 13, 17, 19, 23, 29]);
     }
@@ -148,7 +151,7 @@ mod tests {
         let builder = Orb::builder().listen("iiop://127.0.0.1:0");
         let orb = builder.scheduling_class(SchedulingClass::Other).build().unwrap();
         let pools = [
-            PoolSpec::Classic {
+            PoolSpec::SinglePriority {
                 threads: 2,
                 priority: 10,
             },

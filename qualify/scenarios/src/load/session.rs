@@ -1,4 +1,4 @@
-//! One benchmark's phases, one after the other, with what kernel and host took from them.
+//! The phases of one benchmark, corrected for the time that kernel and host took.
 
 use std::time::Duration;
 
@@ -11,40 +11,41 @@ use punctual_harness::{
 use super::{
     calibration::{self, Calibration},
     deadlines::{Counting, Lost, Share},
-    stage::{Optional, Placement, Setup, Stage},
-    task::{Pace, Report, Worker},
+    deployment::{Deployment, Optional, Placement, Setup},
+    task::{Pace, Report, TaskResult, Worker},
 };
 use crate::{error::Error, testbed::Testbed};
 
-/// What is measured for one point of a figure.
+/// The measurement of one point of a figure.
 #[derive(Clone, Debug)]
 pub(crate) struct Phase<K> {
-    /// What it is to the one who asked for it.
+    /// Identifies the point for the benchmark.
     pub(crate) key: K,
-    /// What the user sees meanwhile.
+    /// Title in the progress display.
     pub(crate) title: String,
-    /// Which of the stages.
-    pub(crate) stage: usize,
-    /// Which of its server's pools.
+    /// Index of the deployment.
+    pub(crate) deployment: usize,
+    /// Index of the server's pool.
     pub(crate) pool: usize,
     pub(crate) seconds: f64,
     pub(crate) workers: Vec<Worker>,
 }
 
-/// What came of it.
+/// The result of a phase.
 #[derive(Clone, Debug)]
-pub(crate) struct Played<K> {
+pub(crate) struct PhaseResult<K> {
     pub(crate) key: K,
-    /// On which of the stages.
-    pub(crate) stage: usize,
-    /// Through which of its server's pools.
+    /// Index of the deployment.
+    pub(crate) deployment: usize,
+    /// Index of the server's pool.
     pub(crate) pool: usize,
     /// In the order of the phase's workers.
     pub(crate) clients: Vec<Client>,
     pub(crate) span: Span,
-    /// How long it was to be. Calls that are under way then end later.
+    /// Nominal length; outstanding calls end later.
     seconds: f64,
-    /// The share of the CPUs, from 0 to 1, that programs had which are no part of it; `None` where none are to be there.
+    /// Share of the CPUs, from 0 to 1, used by other programs; `None` if the deployment shares no CPU with
+    /// them.
     pub(crate) others: Option<f64>,
 }
 
@@ -54,13 +55,13 @@ pub(crate) struct Client {
     pub(crate) worker: Worker,
     pub(crate) report: Report,
     lost: Lost,
-    /// How long holes held it up.
+    /// Time taken by holes, in seconds.
     held_s: f64,
-    /// What made its longest call long.
+    /// Cause of its longest call.
     max_cause: String,
 }
 
-/// A benchmark under way: its outcome, the unit of work, and the holes so far.
+/// A benchmark in progress: its outcome, the unit of work, and the holes so far.
 pub(crate) struct Session<'t> {
     pub(crate) testbed: &'t mut Testbed,
     pub(crate) outcome: Outcome,
@@ -69,20 +70,20 @@ pub(crate) struct Session<'t> {
     measured: Duration,
 }
 
-/// What a phase takes besides its own time, on average: starting and ending processes is shared by many.
+/// Average overhead of a phase; many phases share the start and end of processes.
 const OVERHEAD: Duration = Duration::from_millis(100);
 
-/// How long phases take, with what comes before and after them.
+/// Returns the expected duration of phases, including calibration.
 pub(crate) fn expected<K>(phases: &[Phase<K>]) -> Duration {
     let phases = phases
         .iter()
         .map(|phase| Duration::from_secs_f64(phase.seconds) + OVERHEAD);
-    // The calibration, for the first benchmark of a run; the last look at it, for each.
+    // The calibration for the first benchmark of a run, and the final check for each.
     phases.sum::<Duration>() + Duration::from_millis(1500)
 }
 
 impl<'t> Session<'t> {
-    /// Makes sure that there is a unit of work.
+    /// Starts a benchmark; calibrates the load if this has not happened yet.
     pub(crate) fn begin(testbed: &'t mut Testbed, benchmark: &str) -> Result<Self, Error> {
         let calibration = Calibration::of(testbed)?;
         let mut outcome = testbed.outcome(benchmark);
@@ -97,71 +98,86 @@ impl<'t> Session<'t> {
         })
     }
 
-    /// Runs phases on stages that are set for them and stand side by side, so that phases of several can alternate. Those on
-    /// a stage that the machine cannot have are left out, and the outcome says why, if the stage may be missing.
-    pub(crate) fn play<K>(
+    /// Starts the deployments side by side, so that their phases can alternate, and runs the phases. Phases
+    /// of an optional deployment that this machine does not support are skipped, with the reason in the
+    /// outcome.
+    pub(crate) fn run<K>(
         &mut self,
         setups: &[Setup<'_>],
         phases: Vec<Phase<K>>,
-    ) -> Result<Vec<Played<K>>, Error> {
-        // Overload lets calls end late, by at most what the clients have still outstanding.
+    ) -> Result<Vec<PhaseResult<K>>, Error> {
+        // Under overload, calls end late, by at most the clients' outstanding calls.
         let limit = expected(&phases) * 2 + Duration::from_secs(30);
-        let mut stages = Vec::with_capacity(setups.len());
+        let mut deployments = Vec::with_capacity(setups.len());
         for setup in setups {
-            stages.push(self.set(setup, limit)?);
+            deployments.push(self.deploy(setup, limit)?);
         }
         let places = &self.testbed.places;
-        let processes = stages.iter().flatten().flat_map(Stage::processes).collect();
+        let processes = deployments
+            .iter()
+            .flatten()
+            .flat_map(Deployment::processes)
+            .collect();
         let recorder = HoleRecorder::start(processes, places.pinned.clone(), &places.driver)?;
-        let mut answers = Vec::with_capacity(phases.len());
+        let mut measured = Vec::with_capacity(phases.len());
         for phase in phases {
-            let Some(stage) = &mut stages[phase.stage] else {
+            let Some(deployment) = &mut deployments[phase.deployment] else {
                 continue;
             };
             let expected = Duration::from_secs_f64(phase.seconds);
             self.testbed.progress.stage(&phase.title, expected);
-            let answer = stage.run_watched(phase.pool, phase.seconds, &phase.workers)?;
-            answers.push((phase, answer));
+            let (result, others) = deployment.run_watched(phase.pool, phase.seconds, &phase.workers)?;
+            measured.push(Measured {
+                phase,
+                result,
+                others,
+            });
         }
         let recording = recorder.stop();
-        stages.into_iter().flatten().try_for_each(Stage::strike)?;
-        let reports = || answers.iter().flat_map(|(_, (answer, _))| &answer.reports);
+        deployments.into_iter().flatten().try_for_each(Deployment::stop)?;
+        let reports = || measured.iter().flat_map(|measured| &measured.result.reports);
         let outstanding: Vec<Span> = reports().flat_map(|report| &report.calls).copied().collect();
         let holes = recording.holes(&outstanding);
         self.holes.extend(&holes);
-        let played = answers.into_iter().map(|(phase, (answer, others))| {
-            self.measured += Duration::from_nanos(answer.span.end_ns - answer.span.start_ns);
-            let clients = phase.workers.into_iter().zip(answer.reports);
-            Played {
-                key: phase.key,
-                stage: phase.stage,
-                pool: phase.pool,
-                clients: clients
-                    .map(|(worker, report)| Client::of(worker, report, answer.span, &holes))
-                    .collect(),
-                span: answer.span,
-                seconds: phase.seconds,
-                others,
-            }
-        });
-        Ok(played.collect())
+        let results = measured.into_iter().map(
+            |Measured {
+                 phase,
+                 result,
+                 others,
+             }| {
+                self.measured += Duration::from_nanos(result.span.end_ns - result.span.start_ns);
+                let clients = phase.workers.into_iter().zip(result.reports);
+                PhaseResult {
+                    key: phase.key,
+                    deployment: phase.deployment,
+                    pool: phase.pool,
+                    clients: clients
+                        .map(|(worker, report)| Client::of(worker, report, result.span, &holes))
+                        .collect(),
+                    span: result.span,
+                    seconds: phase.seconds,
+                    others,
+                }
+            },
+        );
+        Ok(results.collect())
     }
 
-    /// `None` where the machine cannot have it, and it may be missing.
-    fn set(&mut self, setup: &Setup<'_>, limit: Duration) -> Result<Option<Stage>, Error> {
+    /// Starts a deployment; `None` if it is optional and this machine does not support it.
+    fn deploy(&mut self, setup: &Setup<'_>, limit: Duration) -> Result<Option<Deployment>, Error> {
         let places = &self.testbed.places;
-        let set = if setup.placement.needs_two() && !places.has_driver() {
+        let started = if setup.placement.needs_two() && !places.has_driver() {
             Err("only one CPU is available to this process".to_owned())
         } else {
-            match Stage::set(places, setup, self.calibration.rounds, limit) {
-                Ok(stage) => Ok(stage),
+            match Deployment::start(places, setup, self.calibration.rounds, limit) {
+                Ok(deployment) => Ok(deployment),
                 Err(error) => Err(refused(error.as_ref())
                     .filter(|_| setup.placement == Placement::Linked)
                     .ok_or(error)?),
             }
         };
-        match (set, setup.optional) {
-            (Ok(stage), _) => Ok(Some(stage)),
+        match (started, setup.optional) {
+            (Ok(deployment), _) => Ok(Some(deployment)),
             (Err(reason), None) => Err(reason.into()),
             (Err(reason), Some(Optional { what, claims })) => {
                 for claim in claims {
@@ -172,7 +188,7 @@ impl<'t> Session<'t> {
         }
     }
 
-    /// Looks whether a unit of work is still what it was, and how much holes took.
+    /// Ends the benchmark: checks the calibration again, and reports the holes.
     pub(crate) fn end(self) -> Result<Outcome, Error> {
         let capacity = self.calibration.capacity_now(self.testbed)?;
         let mut outcome = self.outcome;
@@ -180,7 +196,7 @@ impl<'t> Session<'t> {
         outcome.parameter("kernel_holes", serde_json::to_value(&self.holes)?);
         let drift = calibration::drift(capacity);
         if drift.is_some() {
-            // What comes after it in this run gets a unit that fits.
+            // The next benchmark of this run calibrates again.
             self.testbed.rounds_per_unit_of_work = None;
         }
         let reasons = drift.into_iter().chain(holes::unfit(&self.holes, self.measured));
@@ -189,28 +205,28 @@ impl<'t> Session<'t> {
     }
 }
 
-impl<K> Played<K> {
-    /// The client of that name.
+impl<K> PhaseResult<K> {
+    /// Returns the client with this name.
     ///
-    /// Panics where no worker had it.
+    /// Panics if the phase has no such worker.
     pub(crate) fn client(&self, name: &str) -> &Client {
         let found = self.clients.iter().find(|client| client.worker.name == name);
-        found.unwrap_or_else(|| panic!("there is no client `{name}` in this phase"))
+        found.unwrap_or_else(|| panic!("no client `{name}` in this phase"))
     }
 
-    /// How many calls of the client of that name returned while all were at work.
+    /// Returns how many calls of the named client returned within the nominal length.
     pub(crate) fn returned_in_time(&self, name: &str) -> usize {
         let end = self.span.start_ns + (self.seconds * 1e9) as u64;
         let calls = self.client(name).report.calls.iter();
         calls.filter(|call| call.end_ns <= end).count()
     }
 
-    /// What all clients without a pace got through together, in calls per second; `None` without any.
+    /// Returns the calls per second of all continuous clients together; `None` without such clients.
     pub(crate) fn collective_hz(&self) -> Option<f64> {
         self.sum_of_continuous(Client::achieved_hz)
     }
 
-    /// The same over the time outside holes.
+    /// Returns the same over the time outside holes.
     pub(crate) fn collective_hz_corrected(&self) -> Option<f64> {
         self.sum_of_continuous(Client::achieved_hz_corrected)
     }
@@ -221,7 +237,8 @@ impl<K> Played<K> {
         Some(continuous().map(of).sum())
     }
 
-    /// A row for each client with a pace and one for all without, with columns of the caller's in front.
+    /// Returns a row for each client with a rate and one for all continuous clients, after the columns of
+    /// `front`.
     pub(crate) fn rows(&self, front: &Row) -> Vec<Row> {
         let paced = self.clients.iter().filter_map(|client| client.row(front.clone()));
         let mut rows: Vec<Row> = paced.collect();
@@ -250,7 +267,7 @@ impl Client {
         }
     }
 
-    /// Calls per second that it is to make; `None` for one without a pace.
+    /// Returns the requested calls per second; `None` for a continuous client.
     pub(crate) fn rate(&self) -> Option<u32> {
         match self.worker.pace {
             Pace::Hertz(rate) => Some(rate),
@@ -262,23 +279,24 @@ impl Client {
         self.report.calls.len() as f64 / self.report.elapsed_s
     }
 
-    /// Over the time outside holes.
+    /// Returns the calls per second over the time outside holes.
     pub(crate) fn achieved_hz_corrected(&self) -> f64 {
         self.report.calls.len() as f64 / (self.report.elapsed_s - self.held_s)
     }
 
-    /// Of one that calls without a pause: between the return of its first call and that of its last, without holes. `None` with
-    /// less than two calls.
+    /// Returns the calls per second of a continuous client between the returns of its first and last call,
+    /// without holes. `None` with fewer than two calls.
     pub(crate) fn throughput(&self) -> Option<f64> {
-        let raw = calls_per_second(&self.report.calls)?;
+        let raw = self.report.calls_per_second()?;
         Some(raw * self.report.elapsed_s / (self.report.elapsed_s - self.held_s))
     }
 
-    pub(crate) fn made(&self, counting: Counting) -> Share {
+    /// Returns the share of deadlines that it met.
+    pub(crate) fn deadlines_met(&self, counting: Counting) -> Share {
         Share::of(&self.report, self.lost, counting)
     }
 
-    /// What its calls took.
+    /// Returns the latencies of its calls.
     pub(crate) fn latencies(&self) -> Latencies {
         let mut latencies = Latencies::new();
         for call in &self.report.calls {
@@ -289,7 +307,10 @@ impl Client {
 
     fn row(&self, front: Row) -> Option<Row> {
         let rate = self.rate()?;
-        let (start, end) = (self.made(Counting::Start), self.made(Counting::End));
+        let (start, end) = (
+            self.deadlines_met(Counting::Start),
+            self.deadlines_met(Counting::End),
+        );
         let row = front
             .with("priority", self.worker.name.as_str())
             .with("asked_hz", rate)
@@ -304,10 +325,10 @@ impl Client {
     }
 }
 
-/// The columns of a table of such rows, after the caller's own.
+/// The columns of a table of such rows, after the caller's columns.
 pub(crate) const COLUMNS: &[(&str, &str)] = &[
     ("priority", "priority"),
-    ("asked_hz", "asked (Hz)"),
+    ("asked_hz", "requested (Hz)"),
     ("achieved_hz", "achieved (Hz)"),
     ("deadlines_made_percent", "started in time (%)"),
     ("deadlines_lost_to_kernel_percent", "lost to the kernel (%)"),
@@ -318,14 +339,14 @@ pub(crate) const COLUMNS: &[(&str, &str)] = &[
     ("max_cause", "cause of max"),
 ];
 
-/// Between the end of the first call and that of the last; `None` with less than two.
-pub(super) fn calls_per_second(calls: &[Span]) -> Option<f64> {
-    let (first, last) = calls.first().zip(calls.last())?;
-    let seconds = last.end_ns.checked_sub(first.end_ns).filter(|time| *time > 0)? as f64 / 1e9;
-    Some((calls.len() - 1) as f64 / seconds)
+/// A phase with its result, before correction for holes.
+struct Measured<K> {
+    phase: Phase<K>,
+    result: TaskResult,
+    others: Option<f64>,
 }
 
-/// How long holes took of a time, in seconds.
+/// Returns the time that holes took of a span, in seconds.
 fn held(span: Span, holes: &[Hole]) -> f64 {
     let common = |hole: &Hole| {
         let Span { start_ns, end_ns } = hole.span();
@@ -336,7 +357,7 @@ fn held(span: Span, holes: &[Hole]) -> f64 {
     holes.iter().map(common).sum::<u64>() as f64 / 1e9
 }
 
-/// The reason that one of the processes gave for not doing its part.
+/// Returns the reason that a child process gave for its refusal.
 fn refused(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     match error.downcast_ref::<ChildError>()?.failure() {
         Failure::Refused(reason) => Some(reason.clone()),
@@ -352,18 +373,6 @@ mod tests {
 
     fn span(start_ns: u64, end_ns: u64) -> Span {
         Span { start_ns, end_ns }
-    }
-
-    #[test]
-    fn a_rate_is_counted_from_end_to_end() {
-        let calls = [
-            span(0, 1_000_000_000),
-            span(0, 1_500_000_000),
-            span(0, 2_000_000_000),
-        ];
-        assert_eq!(calls_per_second(&calls), Some(2.0));
-        assert_eq!(calls_per_second(&calls[..1]), None);
-        assert_eq!(calls_per_second(&[]), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the driver asks of the client process, and what it answers.
+//! Tasks that the driver sends to the client process, and its reports.
 
 use punctual_harness::Span;
 use serde::{Deserialize, Serialize};
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// Clients that start together.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Task {
-    /// Behind which of the server's pools the servant is.
+    /// Index of the server's pool.
     pub(super) pool: usize,
-    /// How many rounds make one unit of work.
+    /// Rounds per unit of work.
     pub(super) rounds: u32,
     pub(super) seconds: f64,
     pub(super) workers: Vec<Worker>,
@@ -18,7 +18,8 @@ pub(crate) struct Task {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Worker {
     pub(crate) name: String,
-    /// Its CORBA priority; without one it stays in the default scheduling class, and its calls carry none.
+    /// CORBA priority; without one the thread stays in the default scheduling class, and its calls carry no
+    /// priority.
     pub(crate) priority: Option<i16>,
     pub(crate) pace: Pace,
     pub(crate) request: Request,
@@ -27,41 +28,69 @@ pub(crate) struct Worker {
 /// When a worker calls.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum Pace {
-    /// Once in each period, so many times per second.
+    /// Once in each period; the number of periods per second.
     Hertz(u32),
-    /// Whenever the call before has returned.
+    /// As soon as the previous call has returned.
     Continuous,
 }
 
-/// What a worker asks of the servant.
+/// What a worker requests from the servant.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum Request {
-    /// So many units of processor time.
+    /// Units of work.
     Work(u32),
-    /// To read so many octets.
+    /// A request of this many octets.
     Octets(usize),
 }
 
-/// The workers' answer.
+/// The result of a task.
 #[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct Answer {
+pub(crate) struct TaskResult {
     /// In the order of the task's workers.
     pub(crate) reports: Vec<Report>,
     /// From the common start to the end of the last worker.
     pub(crate) span: Span,
 }
 
-/// What one worker went through.
+/// The report of one worker.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Report {
-    /// Its periods; 0 for one without a pace.
+    /// Number of its periods; 0 for a continuous worker.
     pub(crate) periods: u32,
-    /// The calls it made, each from sending to its return. Of a worker without a pace those that returned in time.
+    /// Its calls, from sending to return; of a continuous worker, those that returned in time.
     pub(crate) calls: Vec<Span>,
-    /// The periods in which no call could start: each as the time in which a hole would have been the reason.
+    /// The periods in which no call could start: for each, the span in which a hole would explain it.
     pub(crate) missed: Vec<Span>,
-    /// The calls that started in their period and returned after it: from the start of the call to the end of the period.
+    /// The calls that started in their period and returned after it: from the start of the call to the end of
+    /// the period.
     pub(crate) late: Vec<Span>,
-    /// From the common start to its own end.
+    /// Time from the common start to its end, in seconds.
     pub(crate) elapsed_s: f64,
+}
+
+impl Report {
+    /// Returns the calls per second from the end of the first call to that of the last; `None` with fewer
+    /// than two.
+    pub(super) fn calls_per_second(&self) -> Option<f64> {
+        let (first, last) = self.calls.first().zip(self.calls.last())?;
+        let seconds = last.end_ns.checked_sub(first.end_ns).filter(|time| *time > 0)? as f64 / 1e9;
+        Some((self.calls.len() - 1) as f64 / seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_per_second_are_counted_between_ends_of_calls() {
+        let report = |ends: &[u64]| Report {
+            calls: ends.iter().map(|&end_ns| Span { start_ns: 0, end_ns }).collect(),
+            ..Report::default()
+        };
+        let three = report(&[1_000_000_000, 1_500_000_000, 2_000_000_000]);
+        assert_eq!(three.calls_per_second(), Some(2.0));
+        assert_eq!(report(&[1_000_000_000]).calls_per_second(), None);
+        assert_eq!(report(&[]).calls_per_second(), None);
+    }
 }

@@ -12,21 +12,21 @@ use punctual_os::clock;
 use super::task::{Pace, Report, Request, Worker};
 use crate::{error::Error, idl::load::bench::LoadRef};
 
-/// A prime whose test takes about a microsecond, so that the load can be set finely.
+/// A prime whose test takes about a microsecond, for a fine resolution of the load.
 const PRIME: u32 = 997;
 
-/// What a worker works with.
+/// What the workers of a task share.
 #[derive(Clone)]
-pub(super) struct Tools {
+pub(super) struct WorkerContext {
     pub(super) orb: Orb,
     pub(super) load: LoadRef,
     pub(super) rounds: u32,
     pub(super) seconds: f64,
 }
 
-impl Tools {
-    /// Does what the worker is to do.
-    pub(super) fn work(&self, worker: &Worker, start: &Start) -> Result<Report, Error> {
+impl WorkerContext {
+    /// Runs a worker and returns its report.
+    pub(super) fn run(&self, worker: &Worker, start: &Start) -> Result<Report, Error> {
         let payload = match worker.request {
             Request::Work(_) => Vec::new(),
             Request::Octets(octets) => vec![0x5a; octets],
@@ -36,7 +36,7 @@ impl Tools {
             Request::Octets(_) => self.load.swallow(&payload),
         };
         let prepared = self.prepare(worker);
-        // Whoever failed must meet the others all the same, or they would wait for ever.
+        // After a failure, too: the other workers wait at the barrier.
         let begin = start.together();
         prepared?;
         Ok(match worker.pace {
@@ -45,7 +45,7 @@ impl Tools {
         })
     }
 
-    /// Takes on the priority and makes a first call, which opens the connection and is not counted.
+    /// Sets the priority and makes a first call, which opens the connection and is not counted.
     fn prepare(&self, worker: &Worker) -> Result<(), Error> {
         if let Some(priority) = worker.priority {
             self.orb.current().set_priority(Priority::new(priority)?)?;
@@ -55,8 +55,8 @@ impl Tools {
     }
 }
 
-/// Calls once in each period. A period in which no call can start, because the one before still runs, is missed and skipped.
-/// Source: TAO's Thread_Pool test, whose period 0 is always missed and left out here.
+/// Calls once in each period. A period in which no call can start because the previous one still runs is
+/// missed. Source: TAO's Thread_Pool test; its period 0, which is always missed, is omitted here.
 fn paced(
     begin: Begin,
     rate: u32,
@@ -80,7 +80,7 @@ fn paced(
         if now > end {
             report
                 .missed
-                .push(Span::between(to_blame(last_start, end, period), end));
+                .push(Span::between(blame_start(last_start, end, period), end));
             continue;
         }
         call()?;
@@ -97,15 +97,15 @@ fn paced(
     Ok(report)
 }
 
-/// From when on a hole is the reason that no call could start in the period that ends at `end`: from the start of the call that
-/// was still under way, or from this period's own if that was earlier; but at most one period before, so that a client that
-/// starves for seconds is not excused by one hole.
-fn to_blame(last_start: Duration, end: Duration, period: Duration) -> Duration {
+/// Returns the time from which a hole explains that no call could start in the period that ends at `end`: the
+/// start of the call that was still running, or that of this period if it is earlier; but at most one period
+/// before, so that one hole does not excuse a client that starves for seconds.
+fn blame_start(last_start: Duration, end: Duration, period: Duration) -> Duration {
     let release = end.saturating_sub(period);
     last_start.clamp(release.saturating_sub(period), release)
 }
 
-/// Calls without a pause until the time is over, and counts what has returned by then.
+/// Calls continuously until the time is over, and counts the calls that have returned by then.
 fn continuous(
     begin: Begin,
     seconds: f64,
@@ -130,7 +130,7 @@ fn continuous(
     }
 }
 
-/// Where the workers meet. Their periods count from one common start, however late a starved one gets to see it.
+/// The common start of the workers, from which their periods count, even if a starved worker sees it late.
 pub(super) struct Start {
     barrier: Barrier,
     at: OnceLock<Begin>,
@@ -172,21 +172,21 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn a_hole_is_to_blame_from_the_call_under_way_on_but_not_for_ever() {
+    fn a_hole_explains_a_missed_period_from_the_running_call_on() {
         // Periods of 10 ms; the one that ends at 50 ms was released at 40 ms.
-        let blamed = |last_start| to_blame(last_start, MS * 50, MS * 10);
-        assert_eq!(blamed(MS * 35), MS * 35, "the call before was still under way");
-        assert_eq!(blamed(MS * 41), MS * 40, "its own release was earlier");
+        let blamed = |last_start| blame_start(last_start, MS * 50, MS * 10);
+        assert_eq!(blamed(MS * 35), MS * 35, "the previous call was still running");
+        assert_eq!(blamed(MS * 41), MS * 40, "the period's release was earlier");
         assert_eq!(
             blamed(MS * 2),
             MS * 30,
             "a starving client is excused for one period only"
         );
-        assert_eq!(to_blame(Duration::ZERO, MS * 10, MS * 10), Duration::ZERO);
+        assert_eq!(blame_start(Duration::ZERO, MS * 10, MS * 10), Duration::ZERO);
     }
 
     #[test]
-    fn a_client_that_is_too_slow_skips_periods_and_is_late() {
+    fn a_slow_client_misses_periods_and_is_late() {
         let begin = Start::of(1).together();
         let work = || {
             clock::sleep_until(Instant::now() + MS * 15);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_returns_after_the_end_does_not_count() {
+    fn calls_that_return_after_the_end_do_not_count() {
         let begin = Start::of(1).together();
         let work = || {
             clock::sleep_until(Instant::now() + MS * 30);

@@ -1,4 +1,5 @@
-//! The ORB on the endsystem: what [Schmidt 2002] 3.2 to 3.4 and [Levine 1999] measured of an ORB, on one machine.
+//! The ORB on the endsystem: what [Schmidt 2002] 3.2 to 3.4 and [Levine 1999] measured of an ORB, on one
+//! machine.
 //!
 //! | Benchmark | Question |
 //! |---|---|

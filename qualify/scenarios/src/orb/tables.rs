@@ -5,7 +5,8 @@ use crate::rows::is_kind;
 
 /// A chapter and the outcome that it tells of.
 pub(super) trait WithTable {
-    /// Adds a table of the rows of that kind; none where there is no row, for a table of nothing says nothing.
+    /// Adds a table of the rows of that kind; none where there is no row, for a table of nothing says
+    /// nothing.
     fn rows_of_kind(self, outcome: &Outcome, kind: &str, columns: &[(&str, &str)], title: &str) -> Self;
 }
 

@@ -1,4 +1,5 @@
-//! `os.clock-tick`: how long the kernel's clock tick takes, as gaps in a loop that does nothing but read the clock.
+//! `os.clock-tick`: how long the kernel's clock tick takes, as gaps in a loop that does nothing but read the
+//! clock.
 //!
 //! Source: [Fayyad-Kazan 2013] IV.B.2, figure 1.
 
@@ -67,7 +68,7 @@ impl Extent {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) struct Question {
+pub(super) struct Command {
     pub(super) slices: u32,
 }
 
@@ -81,7 +82,7 @@ pub(super) struct Spun {
 }
 
 pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|question: Question| run(fifo("spins", PRIORITY), move || spin(question.slices)))
+    serve(|command: Command| run(fifo("spins", PRIORITY), move || spin(command.slices)))
 }
 
 pub(super) fn spin(slices: u32) -> Spun {
@@ -161,7 +162,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
             Extent::of(Length::Full).spinning().as_secs_f64()
         )
     });
-    let question = Question {
+    let command = Command {
         slices: extent.slices,
     };
     let (mut plain, mut recorded, mut traces) = (Vec::new(), Vec::new(), Vec::new());
@@ -169,10 +170,10 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         testbed
             .progress
             .stage(format!("round {round} of {}", extent.rounds), extent.block() * 2);
-        plain.push(subject.ask::<_, Spun>(&question, extent.block())?);
+        plain.push(subject.ask::<_, Spun>(&command, extent.block())?);
         match record(&testbed.places, Recorded::Interrupts) {
             Ok(recorder) => {
-                recorded.push(subject.ask::<_, Spun>(&question, extent.block())?);
+                recorded.push(subject.ask::<_, Spun>(&command, extent.block())?);
                 traces.push(recorder.stop()?);
             }
             Err(reason) if round == 1 => outcome.skip(None, "which gaps are clock ticks", reason),
@@ -340,7 +341,8 @@ fn chapter(outcome: &Outcome, every: &Gaps, ticks: Option<&Gaps>) -> Chapter {
     ];
     let bars = Figure::new("How long a clock tick takes")
         .caption(
-            "Every other measurement meets the clock tick, so that its duration is in their maxima. [Fayyad-Kazan 2013] figure 1, which has mean \
+            "Every other measurement meets the clock tick, so that its duration is in their maxima. \
+             [Fayyad-Kazan 2013] figure 1, which has mean \
              and maximum; of its figures the text gives the maxima.",
         )
         .names(["mean", "p99", "maximum"])
@@ -363,12 +365,19 @@ fn chapter(outcome: &Outcome, every: &Gaps, ticks: Option<&Gaps>) -> Chapter {
         );
     Chapter::new("The clock tick")
         .paragraph(
-            "A loop at the top of SCHED_FIFO reads the clock without end (45 of every 50 ms); where two readings lie a microsecond \
-             or more apart, the CPU was taken away. In every other block the kernel records its interrupts, which tells at \
-             what time of its period the clock ticks: in the blocks without a record, gaps at these times are ticks. The rows by \
+            "A loop at the top of SCHED_FIFO reads the clock without end (45 of every 50 ms); where two \
+             readings lie a microsecond \
+             or more apart, the CPU was taken away. In every other block the kernel records its interrupts, \
+             which tells at \
+             what time of its period the clock ticks: in the blocks without a record, gaps at these times \
+             are ticks. The rows by \
              the record are corrected by what recording adds to the median tick.",
         )
-        .paper("[Fayyad-Kazan 2013] IV.B.2", CLAIM, ticks.map(|ticks| ticks.raw.count() > 0))
+        .paper(
+            "[Fayyad-Kazan 2013] IV.B.2",
+            CLAIM,
+            ticks.map(|ticks| ticks.raw.count() > 0),
+        )
         .figure(bars)
         .table(table)
         .figure(tails)

@@ -67,13 +67,13 @@ impl Extent {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-enum Question {
+enum Command {
     Yield { repetitions: u32 },
     Synchronized { repetitions: u32, kind: Kind },
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-enum Answer {
+enum Response {
     /// One repetition each.
     Yielded(Vec<Yielded>),
     Synchronized {
@@ -94,16 +94,16 @@ pub(crate) struct Yielded {
 }
 
 pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|question| match question {
-        Question::Yield { repetitions } => {
+    serve(|command| match command {
+        Command::Yield { repetitions } => {
             let yielded = (0..repetitions).map(|_| yield_to_each_other(SWITCHES));
-            Ok(Answer::Yielded(yielded.collect::<Result<_, Error>>()?))
+            Ok(Response::Yielded(yielded.collect::<Result<_, Error>>()?))
         }
-        Question::Synchronized { repetitions, kind } => {
+        Command::Synchronized { repetitions, kind } => {
             let mutex = Arc::new(Mutex::new(kind, HIGH)?);
             let alone = Arc::clone(&mutex);
             let times = repetitions * SWITCHES;
-            Ok(Answer::Synchronized {
+            Ok(Response::Synchronized {
                 uncontended_ns: run(fifo("uncontended", HIGH), move || alone.uncontended_ns(times))?,
                 samples: synchronized(&mutex, times)?,
             })
@@ -111,7 +111,8 @@ pub(crate) fn child(_: &[String]) -> Result<(), Error> {
     })
 }
 
-/// Each yields `yields` times; the first to be through stops the clock, for after that nobody switches any more.
+/// Each yields `yields` times; the first to be through stops the clock, for after that nobody switches any
+/// more.
 pub(crate) fn yield_to_each_other(yields: u32) -> Result<Yielded, Error> {
     struct Shared {
         start: Barrier,
@@ -149,8 +150,8 @@ pub(crate) fn yield_to_each_other(yields: u32) -> Result<Yielded, Error> {
     })
 }
 
-/// The high thread waits for a mutex that the low one holds; what is timed goes from before the low one releases it to after
-/// the high one has it.
+/// The high thread waits for a mutex that the low one holds; what is timed goes from before the low one
+/// releases it to after the high one has it.
 fn synchronized(mutex: &Arc<Mutex>, times: u32) -> Result<Vec<Sample>, Error> {
     struct Shared {
         mutex: Arc<Mutex>,
@@ -210,19 +211,19 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     outcome.parameter("switches_per_repetition", SWITCHES);
     let mut subject = Subject::start(testbed, ROLE, extent.expected() * 10, Interrupts::Recorded)?;
     testbed.progress.stage("yielding", extent.expected());
-    let yielded = match subject.ask(&Question::Yield { repetitions }, extent.expected())? {
-        Answer::Yielded(yielded) => yielded,
-        Answer::Synchronized { .. } => return Err(out_of_step()),
+    let yielded = match subject.ask(&Command::Yield { repetitions }, extent.expected())? {
+        Response::Yielded(yielded) => yielded,
+        Response::Synchronized { .. } => return Err(out_of_step()),
     };
     let mut synchronized = Vec::new();
     for (kind, test) in SYNCHRONIZED {
         testbed.progress.stage(test, extent.expected());
-        match subject.ask(&Question::Synchronized { repetitions, kind }, extent.expected())? {
-            Answer::Synchronized {
+        match subject.ask(&Command::Synchronized { repetitions, kind }, extent.expected())? {
+            Response::Synchronized {
                 samples,
                 uncontended_ns,
             } => synchronized.push((test, samples, uncontended_ns)),
-            Answer::Yielded(_) => return Err(out_of_step()),
+            Response::Yielded(_) => return Err(out_of_step()),
         }
     }
     let disturbances = subject.finish(&mut outcome)?;
@@ -242,7 +243,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
 }
 
 fn out_of_step() -> Error {
-    "the child answered another question than was asked".into()
+    "unexpected response of the child process".into()
 }
 
 /// Statistics over repetitions, as ACE's test prints them.
@@ -276,22 +277,23 @@ fn means_us(samples: &[Sample], excess_ns: f64) -> Vec<f64> {
 }
 
 fn synchronized_row(test: &str, samples: &[Sample], uncontended_ns: f64, disturbances: &Disturbances) -> Row {
-    let judged = disturbances.judge(samples, uncontended_ns.round() as u64);
+    let evaluated = disturbances.evaluate(samples, uncontended_ns.round() as u64);
     let corrected = means_us(samples, uncontended_ns + disturbances.stamp_ns as f64);
     over_repetitions(Row::new().with("test", test), &corrected)
         .with("raw_mean_us", statistics::mean(&means_us(samples, 0.0)))
         .with("uncontended_us", uncontended_ns / 1000.0)
-        .with("slowest_us", judged.corrected.summary().max_us)
-        .with("slowest_cause", judged.cause_of_maximum)
-        .with("disturbed", judged.disturbed)
-        .with("undisturbed_max_us", judged.quiet.summary().max_us)
+        .with("slowest_us", evaluated.corrected.summary().max_us)
+        .with("slowest_cause", evaluated.cause_of_maximum)
+        .with("disturbed", evaluated.disturbed)
+        .with("undisturbed_max_us", evaluated.quiet.summary().max_us)
         .with(
             "note",
             "without acquiring and releasing the mutex uncontended, and without the clock's cost",
         )
 }
 
-/// [Schmidt 2002] table 1 and [Levine 1999]: system, suspend-resume, yield, synchronized; microseconds, with the jitter.
+/// [Schmidt 2002] table 1 and [Levine 1999]: system, suspend-resume, yield, synchronized; microseconds, with
+/// the jitter.
 const PUBLISHED: &[(&str, &str, [&str; 3])] = &[
     (
         "[Schmidt 2002] table 1, Pentium III 866 MHz",
@@ -343,10 +345,14 @@ fn chapter(outcome: &Outcome) -> Chapter {
     let ours = Table::of(measured.map(Row::as_map)).columns(COLUMNS);
     Chapter::new(HEADING)
         .paragraph(
-            "Three ways to go from one thread to another on one CPU. Yield: two threads of one priority give way to each \
-             other. Synchronized suspend-resume: a thread releases a mutex that a more important one waits for. Suspend-resume: \
-             a thread stops another one and lets it go on, which is not available (N/A): POSIX threads have no operation for it. Mean \
-             and jitter are those of the means of repetitions, as in the papers. From the synchronized switches is taken what \
+            "Three ways to go from one thread to another on one CPU. Yield: two threads of one priority give \
+             way to each \
+             other. Synchronized suspend-resume: a thread releases a mutex that a more important one waits \
+             for. Suspend-resume: \
+             a thread stops another one and lets it go on, which is not available (N/A): POSIX threads have \
+             no operation for it. Mean \
+             and jitter are those of the means of repetitions, as in the papers. From the synchronized \
+             switches is taken what \
              acquiring and releasing the mutex takes alone.",
         )
         .paper("[Schmidt 2002] 3.1", YIELD_CLAIM, yield_is_shorter(outcome))
@@ -354,7 +360,8 @@ fn chapter(outcome: &Outcome) -> Chapter {
         .table(published(outcome))
 }
 
-const YIELD_CLAIM: &str = "on Linux a switch by yielding takes a fraction of one by a mutex, so that one figure alone says \
+const YIELD_CLAIM: &str = "on Linux a switch by yielding takes a fraction of one by a mutex, so that one \
+                           figure alone says \
     little about a system";
 
 fn yield_is_shorter(outcome: &Outcome) -> Option<bool> {

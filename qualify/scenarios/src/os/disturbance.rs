@@ -27,7 +27,7 @@ pub(crate) struct Interruption {
 }
 
 /// Samples, judged.
-pub(crate) struct Judged {
+pub(crate) struct Evaluated {
     /// As they were read.
     pub(crate) raw: Latencies,
     /// Without the cost of reading the clock.
@@ -56,19 +56,20 @@ impl Disturbances {
         }
     }
 
-    /// Sorts samples between two readings of the clock into disturbed ones and others. `more_ns` is what else each has too
-    /// much, besides the clock's cost.
-    pub(crate) fn judge(&self, samples: &[Sample], more_ns: u64) -> Judged {
-        self.judge_without(samples, self.stamp_ns + more_ns)
+    /// Sorts samples between two readings of the clock into disturbed ones and others. `more_ns` is what else
+    /// each has too much, besides the clock's cost.
+    pub(crate) fn evaluate(&self, samples: &[Sample], more_ns: u64) -> Evaluated {
+        self.evaluate_without(samples, self.stamp_ns + more_ns)
     }
 
-    /// As [`judge`](Self::judge), for samples that begin at a time known beforehand, so that only their end was read.
-    pub(crate) fn judge_half(&self, samples: &[Sample]) -> Judged {
-        self.judge_without(samples, self.stamp_ns / 2)
+    /// As [`evaluate`](Self::evaluate), for samples that begin at a time known beforehand, so that only their end
+    /// was read.
+    pub(crate) fn evaluate_half(&self, samples: &[Sample]) -> Evaluated {
+        self.evaluate_without(samples, self.stamp_ns / 2)
     }
 
-    fn judge_without(&self, samples: &[Sample], excess_ns: u64) -> Judged {
-        let mut judged = Judged {
+    fn evaluate_without(&self, samples: &[Sample], excess_ns: u64) -> Evaluated {
+        let mut evaluated = Evaluated {
             raw: Latencies::new(),
             corrected: Latencies::new(),
             quiet: Latencies::new(),
@@ -78,19 +79,19 @@ impl Disturbances {
         };
         for sample in samples {
             let corrected = sample.1.saturating_sub(excess_ns);
-            judged.raw.record(sample.1);
-            judged.corrected.record(corrected);
+            evaluated.raw.record(sample.1);
+            evaluated.corrected.record(corrected);
             if !self.disturbs(sample.span()) {
-                judged.quiet.record(corrected);
-            } else if let Some(disturbed) = &mut judged.disturbed {
+                evaluated.quiet.record(corrected);
+            } else if let Some(disturbed) = &mut evaluated.disturbed {
                 *disturbed += 1;
             }
         }
         if let Some(longest) = samples.iter().max_by_key(|sample| sample.1) {
-            judged.cause_of_maximum = self.cause(longest.span());
-            judged.maximum_in_hole = self.is_in_hole(longest.span());
+            evaluated.cause_of_maximum = self.cause(longest.span());
+            evaluated.maximum_in_hole = self.is_in_hole(longest.span());
         }
-        judged
+        evaluated
     }
 
     fn disturbs(&self, span: Span) -> bool {
@@ -126,8 +127,9 @@ impl Disturbances {
     }
 }
 
-impl Judged {
-    /// Their columns: corrected figures by the usual names, the raw ones beside them, and what disturbed them.
+impl Evaluated {
+    /// Their columns: corrected figures by the usual names, the raw ones beside them, and what disturbed
+    /// them.
     pub(crate) fn row(&self, row: Row) -> Row {
         let raw = self.raw.summary();
         // Without a record nobody knows which ones are undisturbed.
@@ -143,7 +145,7 @@ impl Judged {
     }
 }
 
-/// The columns of [`Judged::row`] for a table, after those that say what was measured.
+/// The columns of [`Evaluated::row`] for a table, after those that say what was measured.
 pub(crate) const COLUMNS: &[(&str, &str)] = &[
     ("count", "samples"),
     ("mean_us", "mean (µs)"),
@@ -249,19 +251,23 @@ mod tests {
     #[test]
     fn disturbed_samples_are_told_apart_and_the_maximum_has_its_cause() {
         let samples = [Sample(10, 20), Sample(95, 40), Sample(200, 20), Sample(499, 2)];
-        let judged = disturbances(Vec::new()).judge(&samples, 3);
+        let evaluated = disturbances(Vec::new()).evaluate(&samples, 3);
         assert_eq!(
-            (judged.raw.count(), judged.quiet.count(), judged.disturbed),
+            (
+                evaluated.raw.count(),
+                evaluated.quiet.count(),
+                evaluated.disturbed
+            ),
             (4, 2, Some(2))
         );
-        assert_eq!(judged.corrected.summary().max_us, Some(0.035));
-        assert_eq!(judged.quiet.summary().max_us, Some(0.015));
+        assert_eq!(evaluated.corrected.summary().max_us, Some(0.035));
+        assert_eq!(evaluated.quiet.summary().max_us, Some(0.015));
         assert!(
-            judged
+            evaluated
                 .cause_of_maximum
                 .starts_with("timer interrupt, softirq TIMER"),
             "{}",
-            judged.cause_of_maximum
+            evaluated.cause_of_maximum
         );
     }
 
@@ -272,12 +278,12 @@ mod tests {
             length_ns: 30_000_000,
             source: HoleSource::OtherTasks,
         };
-        let judged = disturbances(vec![hole]).judge(&[Sample(95, 31_000_000)], 0);
+        let evaluated = disturbances(vec![hole]).evaluate(&[Sample(95, 31_000_000)], 0);
         assert_eq!(
-            judged.cause_of_maximum,
+            evaluated.cause_of_maximum,
             "a hole of 29 ms: the CPU ran other tasks"
         );
-        assert_eq!(judged.quiet.count(), 0);
+        assert_eq!(evaluated.quiet.count(), 0);
     }
 
     #[test]
@@ -288,8 +294,8 @@ mod tests {
             &CpuSet::single(1),
             0,
         );
-        let judged = nothing.judge(&[Sample(95, 40)], 0);
-        assert_eq!(judged.disturbed, None);
-        assert_eq!(judged.cause_of_maximum, "not known: no rights");
+        let evaluated = nothing.evaluate(&[Sample(95, 40)], 0);
+        assert_eq!(evaluated.disturbed, None);
+        assert_eq!(evaluated.cause_of_maximum, "not known: no rights");
     }
 }

@@ -1,8 +1,10 @@
-//! `os.*`: what the endsystem itself does, before any ORB: switches between threads, timers, the clock tick, semaphores, mutexes.
+//! `os.*`: what the endsystem itself does, before any ORB: switches between threads, timers, the clock tick,
+//! semaphores, mutexes.
 //!
-//! Each is a child process on the measured CPU, at the real-time priorities that it is about; the driver asks and judges. Samples
-//! lie between two readings of the clock, whose cost the child finds out and the driver takes off; the raw figures stay beside.
-//! What disturbed a sample is told by the kernel's record of interrupts and by recorded holes. Sources: [Schmidt 2002] 3.1, [Levine 1999], [Fayyad-Kazan 2013].
+//! Each is a child process on the measured CPU, at the real-time priorities that it is about; the driver asks
+//! and judges. Samples lie between two readings of the clock, whose cost the child finds out and the driver
+//! takes off; the raw figures stay beside. What disturbed a sample is told by the kernel's record of
+//! interrupts and by recorded holes. Sources: [Schmidt 2002] 3.1, [Levine 1999], [Fayyad-Kazan 2013].
 
 mod clock_tick;
 mod context_switch;

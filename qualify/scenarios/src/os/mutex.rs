@@ -78,7 +78,8 @@ impl Mutex {
     /// Waits for it without a deadline.
     ///
     /// # Panics
-    /// When the system refuses: the threads that use it have a real-time class and priorities up to its ceiling.
+    /// When the system refuses: the threads that use it have a real-time class and priorities up to its
+    /// ceiling.
     pub(super) fn lock(&self) -> Held<'_> {
         match self {
             Self::Posix(mutex) => Held::Posix(mutex.lock().expect("the thread may lock it")),
@@ -90,7 +91,8 @@ impl Mutex {
         }
     }
 
-    /// What locking and unlocking it takes while nobody else wants it, in nanoseconds: a batch, without the clock's cost.
+    /// What locking and unlocking it takes while nobody else wants it, in nanoseconds: a batch, without the
+    /// clock's cost.
     pub(super) fn uncontended_ns(&self, times: u32) -> f64 {
         let began = now_ns();
         for _ in 0..times {

@@ -1,4 +1,5 @@
-//! `os.mutex-contention`: how long acquiring and releasing a mutex takes when each forces a switch between threads.
+//! `os.mutex-contention`: how long acquiring and releasing a mutex takes when each forces a switch between
+//! threads.
 //!
 //! Source: [Fayyad-Kazan 2013] IV.B.8, figures 8a and 8b.
 
@@ -16,7 +17,7 @@ use punctual_system::Semaphore;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    disturbance::{Judged, columns},
+    disturbance::{Evaluated, columns},
     mutex::{Kind, Mutex},
     samples::{Log, Sample, now_ns},
     subject::{Interrupts, Subject, lacks_rights, shortened},
@@ -44,7 +45,8 @@ const LOW: i16 = 10;
 const MEDIUM: i16 = 20;
 const HIGH: i16 = 30;
 
-/// A mutex, and whether a thread of middle priority becomes ready before the release, as in the paper's case of inversion.
+/// A mutex, and whether a thread of middle priority becomes ready before the release, as in the paper's case
+/// of inversion.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 struct Case {
     kind: Kind,
@@ -86,13 +88,13 @@ fn expected(rounds: usize) -> Duration {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Question {
+struct Command {
     case: Case,
     rounds: usize,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Answer {
+struct Response {
     /// From the attempt of the high thread to when the low one, which has the mutex, runs again.
     acquisitions: Vec<Sample>,
     /// From the release to when the high thread has the mutex.
@@ -104,7 +106,7 @@ struct Answer {
 }
 
 pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|question: Question| contend(&question))
+    serve(|command: Command| contend(&command))
 }
 
 struct Shared {
@@ -121,8 +123,8 @@ struct Shared {
     releases: Log,
 }
 
-fn contend(question: &Question) -> Result<Answer, Error> {
-    let Question { case, rounds } = *question;
+fn contend(command: &Command) -> Result<Response, Error> {
+    let Command { case, rounds } = *command;
     let shared = Arc::new(Shared {
         case,
         mutex: Mutex::new(case.kind, HIGH)?,
@@ -153,7 +155,7 @@ fn contend(question: &Question) -> Result<Answer, Error> {
     for thread in others {
         joined(thread)?;
     }
-    Ok(Answer {
+    Ok(Response {
         acquisitions: shared.acquisitions.samples(),
         releases: shared.releases.samples(),
         inversions,
@@ -218,7 +220,7 @@ fn high(shared: &Shared) {
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let rounds = rounds(testbed.length);
     let mut outcome = testbed.outcome(BENCHMARK.name);
-    let mut judged = Vec::new();
+    let mut evaluated = Vec::new();
     let claimed = CASES.iter().filter(|case| case.medium).map(|case| case.id());
     let claims: Vec<&str> = claimed.collect();
     if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &claims) {
@@ -233,27 +235,30 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let mut measured = Vec::new();
     for case in CASES {
         testbed.progress.stage(case.name(), expected(rounds));
-        let answer: Answer = subject.ask(&Question { case, rounds }, expected(rounds))?;
-        measured.push((case, answer));
+        let response: Response = subject.ask(&Command { case, rounds }, expected(rounds))?;
+        measured.push((case, response));
     }
     let disturbances = subject.finish(&mut outcome)?;
-    for (case, answer) in measured {
+    for (case, response) in measured {
         if case.medium {
-            outcome.claim(claim(case, answer.inversions, rounds));
+            outcome.claim(claim(case, response.inversions, rounds));
         }
-        for (operation, samples) in [("acquire", &answer.acquisitions), ("release", &answer.releases)] {
-            let times = disturbances.judge(samples, 0);
+        for (operation, samples) in [
+            ("acquire", &response.acquisitions),
+            ("release", &response.releases),
+        ] {
+            let times = disturbances.evaluate(samples, 0);
             let row = Row::new()
                 .with("mutex", case.kind.name())
                 .with("medium_ready", case.medium)
                 .with("operation", operation)
-                .with("uncontended_us", answer.uncontended_ns / 1000.0)
-                .with("inversions", case.medium.then_some(answer.inversions));
+                .with("uncontended_us", response.uncontended_ns / 1000.0)
+                .with("inversions", case.medium.then_some(response.inversions));
             outcome.row(times.row(row));
-            judged.push((format!("{operation}: {}", case.name()), times));
+            evaluated.push((format!("{operation}: {}", case.name()), times));
         }
     }
-    let chapter = chapter(&outcome, &judged);
+    let chapter = chapter(&outcome, &evaluated);
     Ok(Findings { outcome, chapter })
 }
 
@@ -271,7 +276,7 @@ fn claim(case: Case, inversions: u64, rounds: usize) -> Claim {
     )
 }
 
-fn chapter(outcome: &Outcome, judged: &[(String, Judged)]) -> Chapter {
+fn chapter(outcome: &Outcome, evaluated: &[(String, Evaluated)]) -> Chapter {
     let columns = columns(&[
         ("mutex", "mutex"),
         ("medium_ready", "medium thread ready"),
@@ -283,7 +288,7 @@ fn chapter(outcome: &Outcome, judged: &[(String, Judged)]) -> Chapter {
     let figure = |operation: &str, what: &str| {
         let prefix = format!("{operation}: ");
         let figure = Figure::new(what).tail().x(super::SHORTER).y("time (µs)").y_log();
-        let chosen = judged
+        let chosen = evaluated
             .iter()
             .filter_map(|(name, times)| Some((name.strip_prefix(&prefix)?, times)));
         chosen.fold(figure, |figure, (name, times)| {
@@ -305,9 +310,12 @@ fn chapter(outcome: &Outcome, judged: &[(String, Judged)]) -> Chapter {
         .map(|rows| rows.into_iter().all(|by_tick| by_tick));
     Chapter::new(HEADING)
         .paragraph(
-            "The low-priority thread has the mutex when the high-priority one wants it. Acquiring is timed from the attempt to when \
-             the owner runs again, with the priority that it has inherited; releasing from there to when the high one has the mutex. \
-             In the paper's case a thread of middle priority becomes ready in between, and may not run. Both times contain a switch \
+            "The low-priority thread has the mutex when the high-priority one wants it. Acquiring is timed \
+             from the attempt to when \
+             the owner runs again, with the priority that it has inherited; releasing from there to when the \
+             high one has the mutex. \
+             In the paper's case a thread of middle priority becomes ready in between, and may not run. Both \
+             times contain a switch \
              between threads.",
         )
         .paper(
@@ -317,9 +325,11 @@ fn chapter(outcome: &Outcome, judged: &[(String, Judged)]) -> Chapter {
         )
         .table(table)
         .figure(figure("acquire", "Acquiring a mutex that a less important thread holds").caption(
-            "Priority inheritance is paid for here: the kernel raises the owner. [Fayyad-Kazan 2013] figures 8a and 8b, which have mean and maximum.",
+            "Priority inheritance is paid for here: the kernel raises the owner. [Fayyad-Kazan 2013] figures \
+             8a and 8b, which have mean and maximum.",
         ))
         .figure(figure("release", "Releasing a mutex that a more important thread waits for").caption(
-            "With inheritance the kernel hands the mutex over and lowers the former owner. [Fayyad-Kazan 2013] figures 8a and 8b.",
+            "With inheritance the kernel hands the mutex over and lowers the former owner. [Fayyad-Kazan \
+             2013] figures 8a and 8b.",
         ))
 }

@@ -1,5 +1,5 @@
-//! `os.mutex-inheritance`: whether a thread of middle priority runs while a more important one waits for a mutex that a less
-//! important one holds; without a protocol, with inheritance, and with a ceiling.
+//! `os.mutex-inheritance`: whether a thread of middle priority runs while a more important one waits for a
+//! mutex that a less important one holds; without a protocol, with inheritance, and with a ceiling.
 //!
 //! Source: [Fayyad-Kazan 2013] IV.B.7, figure 7.
 
@@ -32,7 +32,8 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.mutex-inheritance",
-    about: "three threads and a mutex: is there a priority inversion, without a protocol, with inheritance, with a ceiling",
+    about: "three threads and a mutex: is there a priority inversion, without a protocol, with inheritance, \
+            with a ceiling",
     expected: |length| expected(rounds(length)) * KINDS.len() as u32,
     run: measure,
 };
@@ -65,13 +66,13 @@ fn expected(rounds: usize) -> Duration {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Question {
+struct Command {
     kind: Kind,
     rounds: usize,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Answer {
+struct Response {
     /// In each round, from when the high thread could run to when it had the mutex.
     waits: Vec<Sample>,
     /// Rounds in which the medium thread ran before the high one had the mutex.
@@ -79,7 +80,7 @@ struct Answer {
 }
 
 pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|question: Question| contend(&question))
+    serve(|command: Command| contend(&command))
 }
 
 struct Shared {
@@ -97,11 +98,11 @@ struct Shared {
     waits: Log,
 }
 
-/// The low thread goes through the paper's steps in each round. The others are above it on its CPU, so that they run as far
-/// as they can whenever it lets them.
-fn contend(question: &Question) -> Result<Answer, Error> {
+/// The low thread goes through the paper's steps in each round. The others are above it on its CPU, so that
+/// they run as far as they can whenever it lets them.
+fn contend(command: &Command) -> Result<Response, Error> {
     let shared = Arc::new(Shared {
-        mutex: Mutex::new(question.kind, HIGH)?,
+        mutex: Mutex::new(command.kind, HIGH)?,
         medium_gate: Semaphore::new(0)?,
         high_gate: Semaphore::new(0)?,
         semaphore: Semaphore::new(0)?,
@@ -109,19 +110,19 @@ fn contend(question: &Question) -> Result<Answer, Error> {
         high_ready: AtomicU64::new(0),
         high_owned: AtomicU64::new(0),
         ended: AtomicBool::new(false),
-        waits: Log::with_room_for(question.rounds),
+        waits: Log::with_room_for(command.rounds),
     });
     let start = |name: &str, priority, work: fn(&Shared)| {
         let shared = Arc::clone(&shared);
         fifo(name, priority).spawn(move || work(&shared))
     };
     let others = [start("high", HIGH, high)?, start("medium", MEDIUM, medium)?];
-    let (low_one, rounds) = (Arc::clone(&shared), question.rounds);
+    let (low_one, rounds) = (Arc::clone(&shared), command.rounds);
     let inversions = joined(fifo("low", LOW).spawn(move || low(&low_one, rounds))?)?;
     for thread in others {
         joined(thread)?;
     }
-    Ok(Answer {
+    Ok(Response {
         waits: shared.waits.samples(),
         inversions,
     })
@@ -194,17 +195,17 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Recorded)?;
     for kind in KINDS {
         testbed.progress.stage(kind.name(), expected(rounds));
-        let answer: Answer = subject.ask(&Question { kind, rounds }, expected(rounds))?;
-        measured.push((kind, answer));
+        let response: Response = subject.ask(&Command { kind, rounds }, expected(rounds))?;
+        measured.push((kind, response));
     }
     let disturbances = subject.finish(&mut outcome)?;
-    for (kind, answer) in &measured {
+    for (kind, response) in &measured {
         let row = Row::new()
             .with("mutex", kind.name())
             .with("rounds", rounds)
-            .with("inversions", answer.inversions);
-        outcome.row(disturbances.judge(&answer.waits, 0).row(row));
-        outcome.claim(claim(*kind, answer.inversions, rounds));
+            .with("inversions", response.inversions);
+        outcome.row(disturbances.evaluate(&response.waits, 0).row(row));
+        outcome.claim(claim(*kind, response.inversions, rounds));
     }
     let chapter = chapter(&outcome, &measured);
     Ok(Findings { outcome, chapter })
@@ -223,7 +224,7 @@ fn claim(kind: Kind, inversions: u64, rounds: usize) -> Claim {
     }
 }
 
-fn chapter(outcome: &Outcome, measured: &[(Kind, Answer)]) -> Chapter {
+fn chapter(outcome: &Outcome, measured: &[(Kind, Response)]) -> Chapter {
     let columns = columns(&[
         ("mutex", "mutex"),
         ("rounds", "rounds"),
@@ -240,15 +241,17 @@ fn chapter(outcome: &Outcome, measured: &[(Kind, Answer)]) -> Chapter {
     };
     let waits = Figure::new("How long the high-priority thread waits for the mutex")
         .caption(
-            "Without a protocol it waits for the low-priority thread's critical section (the 200 µs that are left of it) and for the \
-             medium-priority thread's whole work (1 ms), which has nothing to do with the mutex; with inheritance or a ceiling only \
+            "Without a protocol it waits for the low-priority thread's critical section (the 200 µs that are \
+             left of it) and for the \
+             medium-priority thread's whole work (1 ms), which has nothing to do with the mutex; with \
+             inheritance or a ceiling only \
              for the critical section. [Fayyad-Kazan 2013] figure 7, with the times of today.",
         )
         .x("round")
         .y("from ready to having the mutex (µs)")
         .y_log();
-    let waits = measured.iter().fold(waits, |figure, (kind, answer)| {
-        let waited = answer.waits.iter().enumerate();
+    let waits = measured.iter().fold(waits, |figure, (kind, response)| {
+        let waited = response.waits.iter().enumerate();
         figure.line(
             kind.name(),
             waited.map(|(round, sample)| (round as f64, sample.1 as f64 / 1000.0)),
@@ -259,16 +262,24 @@ fn chapter(outcome: &Outcome, measured: &[(Kind, Answer)]) -> Chapter {
         .y("rounds")
         .bars(
             "inversions",
-            measured.iter().map(|(_, answer)| answer.inversions as f64),
+            measured.iter().map(|(_, response)| response.inversions as f64),
         );
     Chapter::new(HEADING)
         .paragraph(
-            "The low-priority thread takes the mutex, lets the high-priority one run, which wants the mutex too, releases the \
-             semaphore that the medium-priority one waits for, and then the mutex. If the medium one runs before the high one has the \
-             mutex, that is an inversion: its length is up to the medium one, and nothing bounds it. A round has an inversion or \
+            "The low-priority thread takes the mutex, lets the high-priority one run, which wants the mutex \
+             too, releases the \
+             semaphore that the medium-priority one waits for, and then the mutex. If the medium one runs \
+             before the high one has the \
+             mutex, that is an inversion: its length is up to the medium one, and nothing bounds it. A round \
+             has an inversion or \
              has none, whatever the machine does meanwhile.",
         )
-        .paper("[Fayyad-Kazan 2013] IV.B.7", "without inheritance the medium thread blocks the high one for long", holds(&[Kind::Plain]))
+        .paper(
+            "[Fayyad-Kazan 2013] IV.B.7",
+            "without inheritance the medium thread blocks the high one for \
+                                              long",
+            holds(&[Kind::Plain]),
+        )
         .paper(
             "[Fayyad-Kazan 2013] IV.B.7",
             "with inheritance the low thread goes on until it releases the mutex, and the high one runs next",

@@ -19,8 +19,8 @@ impl Sample {
     }
 }
 
-/// Where threads leave samples while they are measured: no lock, no system call, no allocation, no page fault. What finds no
-/// room any more is not kept.
+/// Where threads leave samples while they are measured: no lock, no system call, no allocation, no page
+/// fault. What finds no room any more is not kept.
 pub(crate) struct Log {
     places: Box<[(AtomicU64, AtomicU64)]>,
     taken: AtomicUsize,

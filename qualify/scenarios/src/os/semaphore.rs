@@ -1,4 +1,5 @@
-//! `os.semaphore`: how long acquiring and releasing a semaphore takes while 2 to 90 threads of distinct priorities wait for it.
+//! `os.semaphore`: how long acquiring and releasing a semaphore takes while 2 to 90 threads of distinct
+//! priorities wait for it.
 //!
 //! Source: [Fayyad-Kazan 2013] IV.B.6, figures 6a and 6b.
 
@@ -76,15 +77,16 @@ impl Extent {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Question {
+struct Command {
     waiters: usize,
     rounds: usize,
 }
 
 /// Of each round, as many acquisitions as waiters, and as many releases.
 #[derive(Debug, Default, Deserialize, Serialize)]
-struct Answer {
-    /// From the attempt of a waiter to when the releaser runs again; the first one of a round while nobody waits.
+struct Response {
+    /// From the attempt of a waiter to when the releaser runs again; the first one of a round while nobody
+    /// waits.
     acquisitions: Vec<Sample>,
     /// From the release to when the waiter runs; the first one of a round while all wait.
     releases: Vec<Sample>,
@@ -93,7 +95,7 @@ struct Answer {
 }
 
 pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|question: Question| contend(&question))
+    serve(|command: Command| contend(&command))
 }
 
 struct Shared {
@@ -109,9 +111,9 @@ struct Shared {
     releases: Log,
 }
 
-fn contend(question: &Question) -> Result<Answer, Error> {
-    let samples = question.waiters * question.rounds;
-    let gates = (0..question.waiters).map(|_| Semaphore::new(0));
+fn contend(command: &Command) -> Result<Response, Error> {
+    let samples = command.waiters * command.rounds;
+    let gates = (0..command.waiters).map(|_| Semaphore::new(0));
     let shared = Arc::new(Shared {
         // Taken by who releases it later.
         semaphore: Semaphore::new(0)?,
@@ -123,18 +125,18 @@ fn contend(question: &Question) -> Result<Answer, Error> {
         acquisitions: Log::with_room_for(samples),
         releases: Log::with_room_for(samples),
     });
-    let threads = (0..question.waiters).map(|number| {
+    let threads = (0..command.waiters).map(|number| {
         let shared = Arc::clone(&shared);
         let priority = RELEASER + 1 + i16::try_from(number)?;
         Ok(fifo(format!("waits-{number}"), priority).spawn(move || waiter(number, &shared))?)
     });
     let threads: Vec<Thread<()>> = threads.collect::<Result<_, Error>>()?;
-    let (releaser, rounds) = (Arc::clone(&shared), question.rounds);
+    let (releaser, rounds) = (Arc::clone(&shared), command.rounds);
     let out_of_order = joined(fifo("releases", RELEASER).spawn(move || release(&releaser, rounds))?)?;
     for thread in threads {
         joined(thread)?;
     }
-    Ok(Answer {
+    Ok(Response {
         acquisitions: shared.acquisitions.samples(),
         releases: shared.releases.samples(),
         out_of_order,
@@ -207,11 +209,11 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
             let text = format!("block {} of {}, 2 to 90 waiters", block + 1, extent.blocks);
             testbed.progress.stage(text, expected * WAITERS.len() as u32);
         }
-        let question = Question {
+        let command = Command {
             waiters,
             rounds: extent.rounds,
         };
-        subject.ask::<_, Answer>(&question, expected)
+        subject.ask::<_, Response>(&command, expected)
     };
     let blocks = interleave(&WAITERS, extent.blocks, block)?;
     let disturbances = subject.finish(&mut outcome)?;
@@ -224,13 +226,14 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     Ok(Findings { outcome, chapter })
 }
 
-/// Those of the samples of a block that came while so many waited. Acquisitions begin with none, releases with all.
+/// Those of the samples of a block that came while so many waited. Acquisitions begin with none, releases
+/// with all.
 fn with_pending(samples: &[Sample], waiters: usize, place: usize) -> impl Iterator<Item = Sample> {
     samples.iter().copied().skip(place).step_by(waiters)
 }
 
-fn rows(waiters: usize, blocks: &[Answer], disturbances: &Disturbances, outcome: &mut Outcome) {
-    let all = |choose: fn(&Answer) -> &[Sample], place: Option<usize>| -> Vec<Sample> {
+fn rows(waiters: usize, blocks: &[Response], disturbances: &Disturbances, outcome: &mut Outcome) {
+    let all = |choose: fn(&Response) -> &[Sample], place: Option<usize>| -> Vec<Sample> {
         let blocks = blocks.iter().map(choose);
         match place {
             None => blocks.flatten().copied().collect(),
@@ -239,14 +242,14 @@ fn rows(waiters: usize, blocks: &[Answer], disturbances: &Disturbances, outcome:
                 .collect(),
         }
     };
-    let acquisitions: fn(&Answer) -> &[Sample] = |block| &block.acquisitions;
-    let releases: fn(&Answer) -> &[Sample] = |block| &block.releases;
+    let acquisitions: fn(&Response) -> &[Sample] = |block| &block.acquisitions;
+    let releases: fn(&Response) -> &[Sample] = |block| &block.releases;
     let mut row = |operation: &str, pending: &str, samples: &[Sample]| {
         let row = Row::new()
             .with("waiters", waiters)
             .with("operation", operation)
             .with("pending", pending);
-        outcome.row(disturbances.judge(samples, 0).row(row));
+        outcome.row(disturbances.evaluate(samples, 0).row(row));
     };
     row("acquire", "0 to all but one", &all(acquisitions, None));
     row("acquire", "all but one", &all(acquisitions, Some(waiters - 1)));
@@ -254,9 +257,9 @@ fn rows(waiters: usize, blocks: &[Answer], disturbances: &Disturbances, outcome:
     row("release", "all", &all(releases, Some(0)));
 }
 
-fn claim(blocks: &[Vec<Answer>], outcome: &mut Outcome) {
-    let first_releases = |waiters: usize, blocks: &[Answer]| -> Vec<f64> {
-        let median = |block: &Answer| {
+fn claim(blocks: &[Vec<Response>], outcome: &mut Outcome) {
+    let first_releases = |waiters: usize, blocks: &[Response]| -> Vec<f64> {
+        let median = |block: &Response| {
             let first = with_pending(&block.releases, waiters, 0).map(|sample| sample.1 as f64);
             statistics::median(&first.collect::<Vec<_>>()).unwrap_or(f64::NAN)
         };
@@ -289,8 +292,8 @@ fn claim(blocks: &[Vec<Answer>], outcome: &mut Outcome) {
 }
 
 /// Medians by the number of threads that wait already: acquisitions, releases.
-fn pending_curves(blocks: &[Answer]) -> Vec<(&'static str, Vec<(f64, f64)>)> {
-    let median = |choose: fn(&Answer) -> &[Sample], place: usize| {
+fn pending_curves(blocks: &[Response]) -> Vec<(&'static str, Vec<(f64, f64)>)> {
+    let median = |choose: fn(&Response) -> &[Sample], place: usize| {
         let samples = blocks
             .iter()
             .flat_map(|block| with_pending(choose(block), MOST, place));
@@ -311,7 +314,8 @@ fn chapter(outcome: &Outcome, by_pending: &[(&str, Vec<(f64, f64)>)]) -> Chapter
     let table = Table::of(outcome.rows().iter().map(Row::as_map)).columns(&columns);
     let figure = Figure::new("Acquiring and releasing by the number of threads that wait")
         .caption(
-            "The number of waiting threads makes no difference to the time in which the most important one is found. Medians, raw. \
+            "The number of waiting threads makes no difference to the time in which the most important one \
+             is found. Medians, raw. \
              [Fayyad-Kazan 2013] figures 6a and 6b, which have mean and maximum over all of them.",
         )
         .x("threads that wait for the semaphore")
@@ -322,12 +326,20 @@ fn chapter(outcome: &Outcome, by_pending: &[(&str, Vec<(f64, f64)>)]) -> Chapter
     let ratio = outcome.claims().iter().find(|claim| claim.id == "release-at-90");
     Chapter::new(HEADING)
         .paragraph(
-            "Threads of distinct priorities wait for one semaphore, one after the other and in no particular order; then the thread \
-             that holds it, less important than all of them, releases it once for each. Acquiring is timed from the attempt to when \
-             the holder runs again, releasing to when the waiter runs: both contain a switch between threads. Unlike the paper's, \
+            "Threads of distinct priorities wait for one semaphore, one after the other and in no particular \
+             order; then the thread \
+             that holds it, less important than all of them, releases it once for each. Acquiring is timed \
+             from the attempt to when \
+             the holder runs again, releasing to when the waiter runs: both contain a switch between \
+             threads. Unlike the paper's, \
              the times of acquisition do not contain the creation of the threads.",
         )
-        .paper("[Fayyad-Kazan 2013] IV.B.6", "the number of waiting threads has no impact on the release times", ratio.map(|claim| claim.holds))
+        .paper(
+            "[Fayyad-Kazan 2013] IV.B.6",
+            "the number of waiting threads has no impact on the release \
+                                              times",
+            ratio.map(|claim| claim.holds),
+        )
         .table(table)
         .figure(figure)
 }
@@ -372,12 +384,12 @@ mod tests {
                     9_999
                 }
             };
-            Answer {
+            Response {
                 releases: (0..waiters * 3).map(|place| Sample(0, ns(place))).collect(),
-                ..Answer::default()
+                ..Response::default()
             }
         };
-        let mut blocks: Vec<Vec<Answer>> = WAITERS.iter().map(|_| Vec::new()).collect();
+        let mut blocks: Vec<Vec<Response>> = WAITERS.iter().map(|_| Vec::new()).collect();
         for round in 0..10 {
             blocks[0].push(block(FEWEST, 1_000 + round));
             blocks[WAITERS.len() - 1].push(block(MOST, 1_250 + round));

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// How long a child may take to start, and beyond what it is expected to take for an answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 /// Below it, the waiters of the semaphore have no room: 90 of them, their driver, and what watches.
 pub(crate) const HIGHEST: i16 = 95;
 
@@ -54,8 +54,8 @@ impl Subject {
     ) -> Result<Self, Error> {
         let places = testbed.places.clone();
         let spec = ChildSpec::new(role.trim_start_matches('_'), role).affinity(places.pinned.clone());
-        let (child, ready) = spec.spawn::<Ready>(PATIENCE)?;
-        let watchdog = Watchdog::start(limit + PATIENCE, vec![child.killer()?], &places.driver)?;
+        let (child, ready) = spec.spawn::<Ready>(TIMEOUT)?;
+        let watchdog = Watchdog::start(limit + TIMEOUT, vec![child.killer()?], &places.driver)?;
         let recorder = HoleRecorder::start(vec![child.id()], places.pinned.clone(), &places.driver)?;
         let wanted = interrupts;
         let interrupts = match wanted {
@@ -86,12 +86,12 @@ impl Subject {
     /// Has it measure something that takes about `expected`.
     pub(crate) fn ask<Q: Serialize, A: DeserializeOwned>(
         &mut self,
-        question: &Q,
+        command: &Q,
         expected: Duration,
     ) -> Result<A, Error> {
-        let measured: Measured<A> = self.child.ask(question, expected * 4 + PATIENCE)?;
+        let measured: Measured<A> = self.child.ask(command, expected * 4 + TIMEOUT)?;
         self.asked.push(measured.span);
-        Ok(measured.answer)
+        Ok(measured.response)
     }
 
     /// Ends the child; says in the outcome what was wrong with its surroundings.
@@ -108,9 +108,9 @@ impl Subject {
                 reason.as_str(),
             );
         }
-        self.child.stop(PATIENCE)?;
+        self.child.stop(TIMEOUT)?;
         let holes = recording.holes(&self.asked);
-        judge_holes(&holes, &self.asked, outcome)?;
+        report_holes(&holes, &self.asked, outcome)?;
         outcome.parameter("stamp_us", self.ready.stamp_ns as f64 / 1000.0);
         outcome.parameter("memory_locked", self.ready.not_locked.is_none());
         if let Some(reason) = self.ready.not_locked {
@@ -125,8 +125,8 @@ impl Subject {
     }
 }
 
-/// Starts to record events of the kernel; the reader runs beside the measured CPU, or as an ordinary thread where there is no
-/// other.
+/// Starts to record events of the kernel; the reader runs beside the measured CPU, or as an ordinary thread
+/// where there is no other.
 pub(crate) fn record(places: &Places, events: Recorded) -> Result<KernelRecorder, String> {
     let reader = if places.has_driver() {
         places.driver.clone()
@@ -141,7 +141,7 @@ pub(crate) fn record(places: &Places, events: Recorded) -> Result<KernelRecorder
     KernelRecorder::start(&settings).map_err(|error| error.to_string())
 }
 
-fn judge_holes(holes: &[Hole], asked: &[Span], outcome: &mut Outcome) -> Result<(), Error> {
+fn report_holes(holes: &[Hole], asked: &[Span], outcome: &mut Outcome) -> Result<(), Error> {
     let nanoseconds = asked.iter().map(|span| span.end_ns - span.start_ns).sum();
     outcome.parameter("kernel_holes", serde_json::to_value(holes)?);
     outcome.parameter("measured_s", nanoseconds as f64 / 1e9);
@@ -158,8 +158,8 @@ pub(crate) fn shortened(testbed: &Testbed, outcome: &mut Outcome, what: impl FnO
     }
 }
 
-/// Where priorities cannot be had that a benchmark is about: says so in the outcome, for it and each of its claims, and gives the
-/// chapter that says it.
+/// Where priorities cannot be had that a benchmark is about: says so in the outcome, for it and each of its
+/// claims, and gives the chapter that says it.
 pub(crate) fn lacks_rights(outcome: &mut Outcome, heading: &str, claims: &[&str]) -> Option<Chapter> {
     let reason = no_rights(outcome)?;
     let name = outcome.benchmark().to_owned();
@@ -183,6 +183,7 @@ pub(crate) fn no_rights(outcome: &Outcome) -> Option<String> {
         highest => format!("{highest} is the highest that this process may have"),
     };
     Some(format!(
-        "it is about threads of SCHED_FIFO with priorities up to {HIGHEST}, and {here}; `punctual doctor` says how to get the right"
+        "it is about threads of SCHED_FIFO with priorities up to {HIGHEST}, and {here}; `punctual doctor` \
+         says how to get the right"
     ))
 }

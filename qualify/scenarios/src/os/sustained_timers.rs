@@ -1,7 +1,8 @@
-//! `os.sustained-timers`: the smallest period at which a thread misses no expiry of a timer, over bursts of a thousand, a million
-//! and (with the papers' lengths) a billion.
+//! `os.sustained-timers`: the smallest period at which a thread misses no expiry of a timer, over bursts of a
+//! thousand, a million and (with the papers' lengths) a billion.
 //!
-//! The stand-in in user space for the maximum sustained interrupt frequency of [Fayyad-Kazan 2013] IV.B.5, figure 5.
+//! The stand-in in user space for the maximum sustained interrupt frequency of [Fayyad-Kazan 2013] IV.B.5,
+//! figure 5.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +25,8 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.sustained-timers",
-    about: "the smallest period at which no expiry of a timer is missed, over bursts of a thousand and a million",
+    about: "the smallest period at which no expiry of a timer is missed, over bursts of a thousand and a \
+            million",
     expected: |length| Extent::of(length).expected(),
     run: measure,
 };
@@ -43,7 +45,8 @@ const LONG_GAP_NS: u64 = 1_000_000;
 struct Extent {
     /// How often the burst of a thousand is tried; the median counts.
     rounds: usize,
-    /// The longest time that the bursts of one length may take, all periods together: what does not fit any more is not tried.
+    /// The longest time that the bursts of one length may take, all periods together: what does not fit any
+    /// more is not tried.
     longest: Duration,
     /// What all long bursts take where they go as in the paper: 36 µs for each expiry of the last one.
     long_bursts: Duration,
@@ -79,7 +82,7 @@ impl Extent {
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-struct Question {
+struct Command {
     period_ns: u64,
     expiries: u64,
     /// Whether the first miss ends it.
@@ -119,15 +122,15 @@ impl Burst {
 }
 
 pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|question: Question| run(fifo("handles", PRIORITY), move || burst(question))?)
+    serve(|command: Command| run(fifo("handles", PRIORITY), move || burst(command))?)
 }
 
-fn burst(question: Question) -> Result<Burst, Error> {
+fn burst(command: Command) -> Result<Burst, Error> {
     let mut burst = Burst::default();
     let first = now_ns() + LONG_GAP_NS;
-    let timer = Timer::start(first, question.period_ns)?;
+    let timer = Timer::start(first, command.period_ns)?;
     let mut last = None;
-    while burst.expiries < question.expiries && !(question.give_up && burst.missed > 0) {
+    while burst.expiries < command.expiries && !(command.give_up && burst.missed > 0) {
         let expired = timer.wait()?;
         let now = now_ns();
         burst.add(expired, now - last.unwrap_or(now));
@@ -165,12 +168,12 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         testbed
             .progress
             .stage(format!("share missed at {period_us} µs"), extent.curve);
-        let question = Question {
+        let command = Command {
             period_ns: period_us * 1000,
             expiries: extent.curve.as_micros() as u64 / period_us,
             give_up: false,
         };
-        let burst: Burst = subject.ask(&question, extent.curve)?;
+        let burst: Burst = subject.ask(&command, extent.curve)?;
         curve.push((period_us, burst));
     }
     subject.finish(&mut outcome)?;
@@ -225,12 +228,12 @@ fn sustain(
                     .progress
                     .stage(format!("{burst} expiries, one each {period_us} µs"), expected);
             }
-            let question = Question {
+            let command = Command {
                 period_ns: period_us * 1000,
                 expiries: burst,
                 give_up: true,
             };
-            let came: Burst = subject.ask(&question, expected)?;
+            let came: Burst = subject.ask(&command, expected)?;
             if period_us >= sustained.largest_tried_us {
                 (sustained.largest_tried_us, sustained.at_largest) = (period_us, came);
             }
@@ -260,7 +263,8 @@ impl Sustained {
             String::new()
         } else {
             format!(
-                "missed at every period up to {} µs, where the first miss came after {} expiries with a gap of {:.0} µs",
+                "missed at every period up to {} µs, where the first miss came after {} expiries with a gap \
+                 of {:.0} µs",
                 self.largest_tried_us,
                 self.at_largest.expiries - self.at_largest.missed,
                 self.at_largest.longest_gap_ns as f64 / 1000.0
@@ -324,8 +328,10 @@ fn chapter(outcome: &Outcome) -> Chapter {
     };
     let figure = Figure::new("Smallest period without a missed expiry")
         .caption(
-            "The more expiries, the longer the period that is sure: sooner or later one falls together with something long. [Fayyad-Kazan 2013] \
-             figure 5, there with interrupts of a device. No bar: not sustained at any period tried, or not tried.",
+            "The more expiries, the longer the period that is sure: sooner or later one falls together with \
+             something long. [Fayyad-Kazan 2013] \
+             figure 5, there with interrupts of a device. No bar: not sustained at any period tried, or not \
+             tried.",
         )
         .names(["1,000", "1 million", "1 billion"])
         .y("period (µs)")
@@ -345,11 +351,18 @@ fn chapter(outcome: &Outcome) -> Chapter {
         .line("missed, here", shares.collect::<Vec<_>>());
     Chapter::new("Timers that expire as fast as can be kept up with")
         .paragraph(
-            "A timer expires again and again, and a thread at the top of SCHED_FIFO waits for each expiry, with nothing else to do on its \
-             CPU. An expiry is missed where the thread finds that the timer has expired more than once. Gaps of a millisecond and \
+            "A timer expires again and again, and a thread at the top of SCHED_FIFO waits for each expiry, \
+             with nothing else to do on its \
+             CPU. An expiry is missed where the thread finds that the timer has expired more than once. Gaps \
+             of a millisecond and \
              more are longer than a kernel's own ticks: on a virtual machine they are mostly the host's.",
         )
-        .paper("[Fayyad-Kazan 2013] IV.B.5", CLAIM, longer_needs_more(smallest(SHORT_BURST), smallest(LONG_BURST), outcome))
+        .paper(
+            "[Fayyad-Kazan 2013] \
+                IV.B.5",
+            CLAIM,
+            longer_needs_more(smallest(SHORT_BURST), smallest(LONG_BURST), outcome),
+        )
         .figure(figure)
         .table(bursts)
         .figure(missed)
@@ -409,17 +422,17 @@ mod tests {
     #[test]
     fn the_first_miss_ends_a_burst_that_gives_up() {
         // No thread reads a timer every nanosecond.
-        let question = Question {
+        let command = Command {
             period_ns: 1,
             expiries: u64::MAX,
             give_up: true,
         };
-        assert!(burst(question).unwrap().missed > 0);
-        let question = Question {
+        assert!(burst(command).unwrap().missed > 0);
+        let command = Command {
             period_ns: 1_000,
             expiries: 100,
             give_up: false,
         };
-        assert!(burst(question).unwrap().expiries >= 100);
+        assert!(burst(command).unwrap().expiries >= 100);
     }
 }

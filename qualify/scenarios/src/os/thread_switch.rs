@@ -1,7 +1,7 @@
 //! `os.thread-switch`: how long a switch between threads of one priority takes, with 2 to 1000 of them.
 //!
-//! Every thread reads the clock, gives way, and the next one reads it again: each switch is a sample. Source: [Fayyad-Kazan 2013] IV.B.3,
-//! figures 2, 3a and 3b.
+//! Every thread reads the clock, gives way, and the next one reads it again: each switch is a sample. Source:
+//! [Fayyad-Kazan 2013] IV.B.3, figures 2, 3a and 3b.
 
 use std::{
     sync::{
@@ -65,23 +65,23 @@ impl Extent {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Question {
+struct Command {
     threads: usize,
     switches: usize,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Answer {
+struct Response {
     samples: Vec<Sample>,
     /// Times that a thread was taken from the CPU without having yielded.
     foreign_switches: u64,
 }
 
 pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|question: Question| switch(&question))
+    serve(|command: Command| switch(&command))
 }
 
-fn switch(question: &Question) -> Result<Answer, Error> {
+fn switch(command: &Command) -> Result<Response, Error> {
     struct Shared {
         start: Barrier,
         /// When the last thread gave way.
@@ -89,11 +89,11 @@ fn switch(question: &Question) -> Result<Answer, Error> {
         log: Log,
     }
     let shared = Arc::new(Shared {
-        start: Barrier::new(question.threads),
+        start: Barrier::new(command.threads),
         left: AtomicU64::new(0),
-        log: Log::with_room_for(question.switches),
+        log: Log::with_room_for(command.switches),
     });
-    let threads = (0..question.threads).map(|number| {
+    let threads = (0..command.threads).map(|number| {
         let shared = Arc::clone(&shared);
         fifo(format!("switches-{number}"), PRIORITY).spawn(move || {
             shared.start.wait();
@@ -114,7 +114,7 @@ fn switch(question: &Question) -> Result<Answer, Error> {
     for thread in threads {
         foreign_switches += joined(thread)?;
     }
-    Ok(Answer {
+    Ok(Response {
         samples: shared.log.samples(),
         foreign_switches,
     })
@@ -140,24 +140,24 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         testbed
             .progress
             .stage(format!("{threads} threads"), extent.expected() + CREATION);
-        let question = Question {
+        let command = Command {
             threads,
             switches: extent.switches,
         };
-        let answer: Answer = subject.ask(&question, extent.expected() + CREATION)?;
-        measured.push((threads, answer));
+        let response: Response = subject.ask(&command, extent.expected() + CREATION)?;
+        measured.push((threads, response));
     }
     let disturbances = subject.finish(&mut outcome)?;
-    for (threads, answer) in &measured {
+    for (threads, response) in &measured {
         let row = Row::new().with("threads", *threads);
-        let row = disturbances.judge(&answer.samples, 0).row(row);
-        outcome.row(row.with("foreign_switches", answer.foreign_switches));
+        let row = disturbances.evaluate(&response.samples, 0).row(row);
+        outcome.row(row.with("foreign_switches", response.foreign_switches));
     }
     let chapter = chapter(&outcome, &measured);
     Ok(Findings { outcome, chapter })
 }
 
-fn chapter(outcome: &Outcome, measured: &[(usize, Answer)]) -> Chapter {
+fn chapter(outcome: &Outcome, measured: &[(usize, Response)]) -> Chapter {
     let mut columns = columns(&[("threads", "threads")]);
     columns.push(("foreign_switches", "foreign switches"));
     let table = Table::of(outcome.rows().iter().map(Row::as_map)).columns(&columns);
@@ -168,7 +168,8 @@ fn chapter(outcome: &Outcome, measured: &[(usize, Answer)]) -> Chapter {
     };
     let averages = Figure::new("Mean time of a switch by number of threads")
         .caption(
-            "With more threads than fit into the caches a switch takes longer, and a tick of the clock shows in the maximum. [Fayyad-Kazan 2013] \
+            "With more threads than fit into the caches a switch takes longer, and a tick of the clock shows \
+             in the maximum. [Fayyad-Kazan 2013] \
              figure 3a; of its Linux the text gives one point.",
         )
         .x("threads of one priority")
@@ -176,7 +177,10 @@ fn chapter(outcome: &Outcome, measured: &[(usize, Answer)]) -> Chapter {
         .y("time of a switch (µs)")
         .line("mean, here", curve("mean_us"))
         .line("p99, here", curve("p99_us"))
-        .published("mean, Linux 3.6.6-rt on an Atom, [Fayyad-Kazan 2013]", [(2.0, 1.3)]);
+        .published(
+            "mean, Linux 3.6.6-rt on an Atom, [Fayyad-Kazan 2013]",
+            [(2.0, 1.3)],
+        );
     let maxima = Figure::new("Longest time of a switch by number of threads")
         .caption("The longest switch is one that an interrupt fell into. [Fayyad-Kazan 2013] figure 3b.")
         .x("threads of one priority")
@@ -194,20 +198,23 @@ fn chapter(outcome: &Outcome, measured: &[(usize, Answer)]) -> Chapter {
         );
     let chapter = Chapter::new(HEADING)
         .paragraph(
-            "Threads of one priority give way in turn, and each switch is timed: from a clock reading before the thread gives \
-             way to one in the thread that comes next. What a reading costs is taken off; the raw figures stand beside.",
+            "Threads of one priority give way in turn, and each switch is timed: from a clock reading before \
+             the thread gives \
+             way to one in the thread that comes next. What a reading costs is taken off; the raw figures \
+             stand beside.",
         )
         .paper("[Fayyad-Kazan 2013] IV.B.3", CLAIM, grows(outcome))
         .table(table)
         .figure(averages)
         .figure(maxima);
     let extremes = measured.first().into_iter().chain(measured.iter().skip(1).last());
-    extremes.fold(chapter, |chapter, (threads, answer)| {
-        chapter.figure(figure_2(*threads, answer))
+    extremes.fold(chapter, |chapter, (threads, response)| {
+        chapter.figure(figure_2(*threads, response))
     })
 }
 
-const CLAIM: &str = "as the number of threads grows to 1000 their contexts no longer fit into the caches, and a switch takes \
+const CLAIM: &str = "as the number of threads grows to 1000 their contexts no longer fit into the caches, \
+                     and a switch takes \
     longer";
 
 fn grows(outcome: &Outcome) -> Option<bool> {
@@ -222,15 +229,16 @@ fn grows(outcome: &Outcome) -> Option<bool> {
 }
 
 /// Each sample over the time of the test.
-fn figure_2(threads: usize, answer: &Answer) -> Figure {
-    let began = answer.samples.first().map_or(0, |first| first.0);
-    let points = answer.samples.iter().map(|sample| {
+fn figure_2(threads: usize, response: &Response) -> Figure {
+    let began = response.samples.first().map_or(0, |first| first.0);
+    let points = response.samples.iter().map(|sample| {
         let seconds = sample.0.saturating_sub(began) as f64 / 1e9;
         (seconds, sample.1 as f64 / 1000.0)
     });
     Figure::new(format!("Switches between {threads} threads over time"))
         .caption(
-            "Most switches take the same short time; single ones are longer by what an interrupt takes, at the distance of clock \
+            "Most switches take the same short time; single ones are longer by what an interrupt takes, at \
+             the distance of clock \
              ticks. Raw samples. [Fayyad-Kazan 2013] figure 2, which has 2 threads.",
         )
         .x("time since the first switch (s)")

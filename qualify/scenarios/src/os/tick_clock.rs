@@ -15,7 +15,8 @@ impl TickClock {
     /// A tick may seem to come so much before its time, which is a median.
     const EARLY_NS: i64 = 100_000;
 
-    /// From the beginnings of some that are known to be ticks, in nanoseconds of the monotonic clock. `None` without any.
+    /// From the beginnings of some that are known to be ticks, in nanoseconds of the monotonic clock. `None`
+    /// without any.
     pub(super) fn of(begun: &[u64], tick_hz: u32) -> Option<Self> {
         let period_ns = 1_000_000_000 / u64::from(tick_hz.max(1));
         let mut clock = Self {

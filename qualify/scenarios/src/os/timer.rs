@@ -27,7 +27,8 @@ impl Timer {
         Ok(Self(timer))
     }
 
-    /// Waits for the next expiry and gives the number of those since the last call, without a deadline: it expires.
+    /// Waits for the next expiry and gives the number of those since the last call, without a deadline: it
+    /// expires.
     pub(super) fn wait(&self) -> Result<u64, Error> {
         let mut expired = [0; 8];
         rustix::io::retry_on_intr(|| rustix::io::read(&self.0, &mut expired))?;

@@ -1,7 +1,8 @@
 //! `os.timer-latency`: from the expiry of a timer to the code of the thread that waits for it.
 //!
-//! The stand-in in user space for the interrupt latency of [Fayyad-Kazan 2013] IV.B.4: it contains that latency, and the waking of the thread.
-//! There is no line to toggle and no analyser beside the machine, so interrupt latency itself is not claimed.
+//! The stand-in in user space for the interrupt latency of [Fayyad-Kazan 2013] IV.B.4: it contains that
+//! latency, and the waking of the thread. There is no line to toggle and no analyser beside the machine, so
+//! interrupt latency itself is not claimed.
 
 use std::{
     sync::{
@@ -18,7 +19,7 @@ use punctual_trace::kernel::Recorded;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    disturbance::{Judged, columns},
+    disturbance::{Evaluated, columns},
     samples::{Log, Sample, now_ns},
     subject::{Interrupts, Subject, record, shortened},
     timer::{Timer, sleep_until},
@@ -81,7 +82,8 @@ enum Wait {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 struct Case {
     wait: Wait,
-    /// Whether an ordinary thread keeps the CPU busy meanwhile: then the timer interrupts a running thread, as in the paper.
+    /// Whether an ordinary thread keeps the CPU busy meanwhile: then the timer interrupts a running thread,
+    /// as in the paper.
     busy: bool,
 }
 
@@ -115,8 +117,8 @@ impl Case {
         }
     }
 
-    fn question(self, expiries: usize) -> Question {
-        Question {
+    fn command(self, expiries: usize) -> Command {
+        Command {
             case: self,
             expiries,
             period_ns: PERIOD.as_nanos() as u64,
@@ -129,24 +131,24 @@ impl Case {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Question {
+struct Command {
     case: Case,
     expiries: usize,
     period_ns: u64,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Answer {
+struct Response {
     samples: Vec<Sample>,
     /// The kernel's number of the thread that waited.
     thread: i32,
 }
 
 pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|question: Question| {
+    serve(|command: Command| {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        let spinner = question.case.busy.then(|| {
+        let spinner = command.case.busy.then(|| {
             ThreadSpec::new("ordinary").spawn(move || {
                 while !stopped.load(Ordering::Relaxed) {
                     std::hint::spin_loop();
@@ -155,41 +157,42 @@ pub(crate) fn child(_: &[String]) -> Result<(), Error> {
         });
         let waiter = fifo("waits", PRIORITY).spawn(move || {
             let thread = TaskId::current_thread().get();
-            Ok(Answer {
-                samples: wait(&question)?,
+            Ok(Response {
+                samples: wait(&command)?,
                 thread,
             })
         });
-        let answer = waiter.map_err(Error::from).and_then(joined);
+        let response = waiter.map_err(Error::from).and_then(joined);
         stop.store(true, Ordering::Relaxed);
         if let Some(spinner) = spinner {
             joined(spinner?)?;
         }
-        answer?
+        response?
     })
 }
 
-/// Every expiry is a sample, also those that came before the thread was through with the one before: each from its own time on.
-fn wait(question: &Question) -> Result<Vec<Sample>, Error> {
-    let log = Log::with_room_for(question.expiries);
-    let first = now_ns() + question.period_ns;
+/// Every expiry is a sample, also those that came before the thread was through with the one before: each
+/// from its own time on.
+fn wait(command: &Command) -> Result<Vec<Sample>, Error> {
+    let log = Log::with_room_for(command.expiries);
+    let first = now_ns() + command.period_ns;
     let mut expiry = first;
-    match question.case.wait {
+    match command.case.wait {
         Wait::Sleep => {
             while !log.is_full() {
                 sleep_until(expiry);
                 log.record(expiry, now_ns());
-                expiry += question.period_ns;
+                expiry += command.period_ns;
             }
         }
         Wait::TimerFd => {
-            let timer = Timer::start(first, question.period_ns)?;
+            let timer = Timer::start(first, command.period_ns)?;
             while !log.is_full() {
                 let expired = timer.wait()?;
                 let now = now_ns();
                 for _ in 0..expired {
                     log.record(expiry, now);
-                    expiry += question.period_ns;
+                    expiry += command.period_ns;
                 }
             }
         }
@@ -213,8 +216,8 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let mut measured = Vec::new();
     for case in CASES {
         testbed.progress.stage(case.name(), extent.expected());
-        let answer: Answer = subject.ask(&case.question(extent.expiries), extent.expected())?;
-        measured.push((case, answer.samples));
+        let response: Response = subject.ask(&case.command(extent.expiries), extent.expected())?;
+        measured.push((case, response.samples));
     }
     let mut recorded = Vec::new();
     for case in RECORDED {
@@ -223,10 +226,10 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
             .stage(format!("{}, recorded", case.name()), extent.expected_recorded());
         match record(&testbed.places, Recorded::All) {
             Ok(recorder) => {
-                let question = case.question(extent.recorded);
-                let answer: Answer = subject.ask(&question, extent.expected_recorded())?;
-                let wake_ups = WakeUps::new(recorder.stop()?, &testbed.places.pinned, answer.thread);
-                recorded.push((case, answer.samples, wake_ups));
+                let command = case.command(extent.recorded);
+                let response: Response = subject.ask(&command, extent.expected_recorded())?;
+                let wake_ups = WakeUps::new(recorder.stop()?, &testbed.places.pinned, response.thread);
+                recorded.push((case, response.samples, wake_ups));
             }
             Err(reason) => {
                 outcome.skip(None, format!("where the time goes: {}", case.name()), reason);
@@ -234,30 +237,30 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         }
     }
     let disturbances = subject.finish(&mut outcome)?;
-    let judged: Vec<(Case, Judged)> = measured
+    let evaluated: Vec<(Case, Evaluated)> = measured
         .iter()
         // A sample holds one reading of the clock, at its end: half of a pair's cost.
-        .map(|(case, samples)| (*case, disturbances.judge_half(samples)))
+        .map(|(case, samples)| (*case, disturbances.evaluate_half(samples)))
         .collect();
     let recorded: Vec<(Case, Vec<(u64, Parts)>)> = recorded
         .iter()
         .map(|(case, samples, wake_ups)| (*case, with_parts(samples, wake_ups)))
         .collect();
-    for (case, judged) in &judged {
+    for (case, evaluated) in &evaluated {
         let row = Row::new()
             .with("wait", case.wait_name())
             .with("cpu", case.cpu_name());
-        let row = judged.row(row);
+        let row = evaluated.row(row);
         let like_it = recorded.iter().find(|(recorded, _)| recorded.busy == case.busy);
         outcome.row(match like_it.and_then(|(_, parts)| longest_part(parts)) {
-            Some(part) if !judged.maximum_in_hole => row.with("max_cause", part),
+            Some(part) if !evaluated.maximum_in_hole => row.with("max_cause", part),
             _ => row,
         });
     }
     for (case, parts) in &recorded {
         rows_of_parts(*case, parts, &mut outcome);
     }
-    let chapter = chapter(&outcome, &judged);
+    let chapter = chapter(&outcome, &evaluated);
     Ok(Findings { outcome, chapter })
 }
 
@@ -269,7 +272,8 @@ fn with_parts(samples: &[Sample], wake_ups: &WakeUps) -> Vec<(u64, Parts)> {
     known.collect()
 }
 
-/// What the slowest of recorded wake-ups spent its time with; it stands for the slowest one of those that nothing recorded.
+/// What the slowest of recorded wake-ups spent its time with; it stands for the slowest one of those that
+/// nothing recorded.
 fn longest_part(known: &[(u64, Parts)]) -> Option<String> {
     let (all_ns, parts) = known.iter().max_by_key(|(ns, _)| *ns)?;
     let (name, ns) = Parts::NAMES
@@ -305,7 +309,7 @@ fn rows_of_parts(case: Case, known: &[(u64, Parts)], outcome: &mut Outcome) {
     outcome.row(row("all of it", &|(ns, _)| *ns, slowest_ns));
 }
 
-fn chapter(outcome: &Outcome, judged: &[(Case, Judged)]) -> Chapter {
+fn chapter(outcome: &Outcome, evaluated: &[(Case, Evaluated)]) -> Chapter {
     let columns = columns(&[("wait", "waits by"), ("cpu", "CPU meanwhile")]);
     let with = |column: &'static str| outcome.rows().iter().filter(move |row| row.get(column).is_some());
     let table = Table::of(with("wait").map(Row::as_map)).columns(&columns);
@@ -319,23 +323,32 @@ fn chapter(outcome: &Outcome, judged: &[(Case, Judged)]) -> Chapter {
     ]);
     let figure = Figure::new("From expiry to user code")
         .caption(
-            "How much later than asked for a thread of SCHED_FIFO runs. The worst case is what counts, and a measurement only ever \
+            "How much later than asked for a thread of SCHED_FIFO runs. The worst case is what counts, and a \
+             measurement only ever \
              approaches it from below. Stands in for [Fayyad-Kazan 2013] figure 4, interrupt latency.",
         )
         .tail()
-.x(super::SHORTER)
+        .x(super::SHORTER)
         .y("latency (µs)")
         .y_log();
-    let figure = judged.iter().fold(figure, |figure, (case, judged)| {
-        figure.line(case.name(), judged.corrected.curve())
+    let figure = evaluated.iter().fold(figure, |figure, (case, evaluated)| {
+        figure.line(case.name(), evaluated.corrected.curve())
     });
     let chapter = Chapter::new("Timer latency, in place of interrupt latency")
         .paragraph(
-            "Interrupt latency, from the interrupt's line to its handler, cannot be measured from inside a program. This is the \
-             time from a timer's expiry to the code of the thread that waits for it, at the top of SCHED_FIFO: interrupt latency, \
-             the timer's handler, and the switch to the thread. On a virtual machine it holds the host's part too.",
+            "Interrupt latency, from the interrupt's line to its handler, cannot be measured from inside a \
+             program. This is the \
+             time from a timer's expiry to the code of the thread that waits for it, at the top of \
+             SCHED_FIFO: interrupt latency, \
+             the timer's handler, and the switch to the thread. On a virtual machine it holds the host's \
+             part too.",
         )
-        .paper("[Fayyad-Kazan 2013] IV.B.4", "the more samples, the closer a measurement comes to the worst case", None)
+        .paper(
+            "[Fayyad-Kazan 2013] IV.B.4",
+            "the more samples, the closer a measurement comes to the worst \
+                                              case",
+            None,
+        )
         .figure(figure)
         .table(table);
     if with("part").next().is_none() {
@@ -370,12 +383,12 @@ mod tests {
     #[test]
     fn each_wait_gives_the_samples_asked_for_in_order() {
         for case in CASES {
-            let question = Question {
+            let command = Command {
                 case,
                 expiries: 20,
                 period_ns: 100_000,
             };
-            let samples = wait(&question).unwrap();
+            let samples = wait(&command).unwrap();
             assert_eq!(samples.len(), 20);
             let distances = samples.windows(2).map(|pair| pair[1].0 - pair[0].0);
             assert!(

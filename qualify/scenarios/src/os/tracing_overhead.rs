@@ -1,7 +1,8 @@
 //! `os.tracing-overhead`: what measuring itself costs.
 //!
-//! Reading the clock is what the samples of all these measurements stand on; its cost is found again by each of their processes
-//! and taken off. Recording by the kernel is what tells causes. Source: [Fayyad-Kazan 2013] IV.B.1.
+//! Reading the clock is what the samples of all these measurements stand on; its cost is found again by each
+//! of their processes and taken off. Recording by the kernel is what tells causes. Source: [Fayyad-Kazan
+//! 2013] IV.B.1.
 
 use std::time::Duration;
 
@@ -25,7 +26,8 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.tracing-overhead",
-    about: "what reading the clock and recording the kernel's events cost, which other figures are corrected by",
+    about: "what reading the clock and recording the kernel's events cost, which other figures are corrected \
+            by",
     expected: |length| Extent::of(length).expected(),
     run: measure,
 };
@@ -58,13 +60,13 @@ impl Extent {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-enum Question {
+enum Command {
     Clock { readings: usize },
     Yield,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-enum Answer {
+enum Response {
     Clock {
         /// Each reading, one after the other.
         batch_ns: f64,
@@ -76,15 +78,15 @@ enum Answer {
 }
 
 pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|question| {
-        Ok(match question {
-            Question::Clock { readings } => run(fifo("reads-clock", PRIORITY), move || clock(readings))?,
-            Question::Yield => Answer::Yielded(yield_to_each_other(YIELDS)?),
+    serve(|command| {
+        Ok(match command {
+            Command::Clock { readings } => run(fifo("reads-clock", PRIORITY), move || clock(readings))?,
+            Command::Yield => Response::Yielded(yield_to_each_other(YIELDS)?),
         })
     })
 }
 
-fn clock(readings: usize) -> Answer {
+fn clock(readings: usize) -> Response {
     let each = |elapsed_ns: u64| elapsed_ns as f64 / readings as f64;
     let began = now_ns();
     for _ in 0..readings {
@@ -102,7 +104,7 @@ fn clock(readings: usize) -> Answer {
         let began = now_ns();
         log.record(began, now_ns());
     }
-    Answer::Clock {
+    Response::Clock {
         batch_ns,
         kept_ns,
         pairs: log.samples(),
@@ -138,8 +140,8 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         )
     });
     let readings = extent.readings;
-    let clock = match subject.ask(&Question::Clock { readings }, Duration::from_secs(1))? {
-        Answer::Clock {
+    let clock = match subject.ask(&Command::Clock { readings }, Duration::from_secs(1))? {
+        Response::Clock {
             batch_ns,
             kept_ns,
             pairs,
@@ -157,7 +159,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let per_reading = |what: &str, ns: f64| Row::new().with("what", what).with("cost_us", ns / 1000.0);
     outcome.row(per_reading("reading the clock, in a batch", batch_ns));
     outcome.row(per_reading("reading it and keeping it, in a batch", kept_ns));
-    let pairs = disturbances.judge(&pairs, 0).raw;
+    let pairs = disturbances.evaluate(&pairs, 0).raw;
     outcome.row(
         Row::new()
             .with(
@@ -190,7 +192,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
 }
 
 fn out_of_step() -> Error {
-    "the child answered another question than was asked".into()
+    "unexpected response of the child process".into()
 }
 
 /// Blocks of yields in alternation: for each recording what a switch takes, in nanoseconds.
@@ -205,13 +207,13 @@ fn kernel_blocks(testbed: &Testbed, subject: &mut Subject, rounds: usize) -> Res
             Recording::Nothing => None,
             Recording::Some(events) => Some(record(&testbed.places, events)?),
         };
-        let answer = subject.ask(&Question::Yield, expected)?;
+        let response = subject.ask(&Command::Yield, expected)?;
         if let Some(recorder) = recorder {
             recorder.stop()?;
         }
-        match answer {
-            Answer::Yielded(yielded) => Ok(yielded.ns),
-            Answer::Clock { .. } => Err(out_of_step()),
+        match response {
+            Response::Yielded(yielded) => Ok(yielded.ns),
+            Response::Clock { .. } => Err(out_of_step()),
         }
     };
     interleave(&RECORDINGS, rounds, run)
@@ -275,18 +277,25 @@ fn chapter(outcome: &Outcome, pairs: &[(f64, f64)]) -> Chapter {
         .map(|claim| claim.holds);
     Chapter::new("What measuring costs")
         .paragraph(
-            "Every sample lies between two readings of the clock. Each measuring process finds out what such a pair takes with \
-             nothing in between, and its results are corrected by that; the raw figures stand beside. Recording by the kernel is \
-             switched on where causes are asked for: its cost is the median of the differences between neighbouring blocks with and \
+            "Every sample lies between two readings of the clock. Each measuring process finds out what such \
+             a pair takes with \
+             nothing in between, and its results are corrected by that; the raw figures stand beside. \
+             Recording by the kernel is \
+             switched on where causes are asked for: its cost is the median of the differences between \
+             neighbouring blocks with and \
              without it, with its 95 % confidence interval.",
         )
-        .paper("[Fayyad-Kazan 2013] IV.B.1", "results corrected by this constant are exact to 0.2 µs", holds)
+        .paper(
+            "[Fayyad-Kazan 2013] IV.B.1",
+            "results corrected by this constant are exact to 0.2 µs",
+            holds,
+        )
         .table(table)
         .figure(
             Figure::new("Two readings of the clock in a row")
                 .caption("The median is the constant that is taken off; what lies above it is disturbance.")
                 .tail()
-.x(super::SHORTER)
+                .x(super::SHORTER)
                 .y("time between the readings (µs)")
                 .y_log()
                 .line("pairs", pairs.iter().copied())

@@ -1,4 +1,5 @@
-//! Where the time goes between the expiry of a timer and the thread that waits for it, by the kernel's record.
+//! Where the time goes between the expiry of a timer and the thread that waits for it, by the kernel's
+//! record.
 
 use punctual_os::CpuSet;
 use punctual_trace::{
@@ -15,7 +16,8 @@ pub(super) struct Parts {
     pub(super) interrupt_ns: u64,
     /// From there to the thread being woken.
     pub(super) handler_ns: u64,
-    /// From there to the thread's reading of the clock. In one piece: not every kernel records every switch from an idle CPU.
+    /// From there to the thread's reading of the clock. In one piece: not every kernel records every switch
+    /// from an idle CPU.
     pub(super) thread_ns: u64,
 }
 
@@ -44,8 +46,8 @@ impl WakeUps {
         Self { events, thread }
     }
 
-    /// The parts of a sample that begins with an expiry. `None` where the record does not have all of them: the thread had not
-    /// been waiting yet, or an event is missing.
+    /// The parts of a sample that begins with an expiry. `None` where the record does not have all of them:
+    /// the thread had not been waiting yet, or an event is missing.
     pub(super) fn parts(&self, sample: Sample) -> Option<Parts> {
         let span = sample.span();
         let first = self.events.partition_point(|event| event.time_ns < span.start_ns);

@@ -11,34 +11,36 @@ use crate::error::Error;
 /// What a child says when it is ready.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Ready {
-    /// The time between two readings of the clock with nothing in between, in nanoseconds: every sample has it too much.
+    /// The time between two readings of the clock with nothing in between, in nanoseconds: every sample has
+    /// it too much.
     pub(crate) stamp_ns: u64,
     /// Why memory is not locked, if it is not.
     pub(crate) not_locked: Option<String>,
 }
 
-/// An answer, and when the child was at work for it: not while it waited for a question, nor while the driver read the answer.
+/// An answer, and when the child was at work for it: not while it waited for a question, nor while the driver
+/// read the answer.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Measured<A> {
     pub(crate) span: Span,
-    pub(crate) answer: A,
+    pub(crate) response: A,
 }
 
 /// Locks memory, calibrates the clock, and answers the driver's questions.
 pub(crate) fn serve<Q: DeserializeOwned, A: Serialize>(
-    mut answer: impl FnMut(Q) -> Result<A, Error>,
+    mut response: impl FnMut(Q) -> Result<A, Error>,
 ) -> Result<(), Error> {
     clock::exact_timers()?;
     let ready = Ready {
         not_locked: memory::lock_all().err().map(|error| error.to_string()),
         stamp_ns: run(fifo("calibrates", CALIBRATION), stamp_ns)?,
     };
-    let measured = |question| {
+    let measured = |command| {
         let start_ns = now_ns();
-        let answer = answer(question).map_err(|error| error.to_string())?;
+        let response = response(command).map_err(|error| error.to_string())?;
         let end_ns = now_ns();
         let span = Span { start_ns, end_ns };
-        Ok::<_, String>(Measured { span, answer })
+        Ok::<_, String>(Measured { span, response })
     };
     Control::ready(&ready)?.serve(measured)?;
     Ok(())

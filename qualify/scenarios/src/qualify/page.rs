@@ -39,7 +39,8 @@ pub(crate) fn of_all(
         page = page
             .section("Shortened by --quick")
             .paragraph(
-                "Fewer points, fewer samples and wider confidence intervals. Durations of the full run for comparison:",
+                "Fewer points, fewer samples and wider confidence intervals. Durations of the full run for \
+                 comparison:",
             )
             .table(&shortened(run));
     }
@@ -56,7 +57,8 @@ pub(crate) fn of_one(title: &str, measured: &Measured<'_>, settings: &Settings) 
 }
 
 const HOW_TO_READ: &str = "\
-Each claim compares a measured value with a limit from a paper or of Punctual's own. Compare figures within this run \
+Each claim compares a measured value with a limit from a paper or of Punctual's own. Compare figures within \
+this run \
 only: another run has different noise. Maxima are shown with their causes; no claim is made about them.";
 
 fn chapter(page: Page, measured: &Measured<'_>, settings: &Settings) -> Result<Page, Error> {

@@ -31,8 +31,8 @@ pub(crate) fn check(file: &Path) -> Result<(), Error> {
     tried.map_err(|error| cannot_write(file, &error))
 }
 
-/// Writes a file atomically and returns its path. If this fails, the text is saved in the folder for temporary
-/// files, if possible.
+/// Writes a file atomically and returns its path. If this fails, the text is saved in the folder for
+/// temporary files, if possible.
 ///
 /// # Errors
 /// The file could not be written; the error names the copy, if there is one.

@@ -1,27 +1,28 @@
-//! `rt.3`: increasing concurrency. 1 to 20 clients without a pause, work 30, default class; one server thread on one CPU, two on
-//! one, two on two. Figure 13.
+//! `rt.3`: increasing concurrency. 1 to 20 continuous clients, work 30, default class; one server thread on
+//! one CPU, two threads on one CPU, and two on two. Source: [Pyarali 2002] figure 13.
 
 use punctual_harness::{Claim, Outcome, Row};
 use punctual_report::{Chapter, Series, Table};
 
-use super::{figure, holds, ordinary, promise::largest_deviation, shortened};
+use super::{claims::largest_deviation, figure, holds, ordinary, shortened};
 use crate::{
     benchmark::{Benchmark, Findings},
     error::Error,
     length::Length,
-    load::{self, Pace, Phase, Placement, Played, PoolSpec, REFERENCE_WORK, ServerSpec, Session, Setup},
+    load::{self, Pace, Phase, PhaseResult, Placement, PoolSpec, REFERENCE_WORK, ServerSpec, Session, Setup},
     testbed::Testbed,
 };
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.3",
-    about: "[Pyarali 2002] experiment 3: throughput against clients, with one and two server threads on one and two CPUs",
+    about: "[Pyarali 2002] experiment 3: throughput over clients, one and two server threads, one and two \
+            CPUs",
     expected: |length| load::expected(&phases(length)),
     run: measure,
 };
 
-const SOURCE: &str = "issue 4, [Pyarali 2002] figure 13";
-/// How much of the two CPUs other programs may have before throughput on both says nothing.
+const SOURCE: &str = "Punctual's limit, after [Pyarali 2002] figure 13";
+/// The largest acceptable share of the two CPUs that other programs use.
 const LARGEST_SHARE_OF_OTHERS: f64 = 0.05;
 
 /// The configurations of the paper: server threads, and CPUs.
@@ -43,7 +44,7 @@ struct Point {
     clients: usize,
 }
 
-/// The configurations alternate, so that what changes the processor's speed meanwhile hits all alike.
+/// Returns the phases; configurations alternate, so that changes of the processor's speed affect all alike.
 fn phases(length: Length) -> Vec<Phase<Point>> {
     let clients: &[usize] = length.pick(&[1, 2, 20], &[1, 2, 3, 5, 10, 15, 20], &[1, 2, 3, 5, 10, 15, 20]);
     let mut phases = Vec::new();
@@ -55,8 +56,8 @@ fn phases(length: Length) -> Vec<Phase<Point>> {
                     clients,
                 },
                 title: format!("{}, {clients} clients", configuration.name()),
-                // Stages are numbered by CPUs and pools by threads, from 1.
-                stage: configuration.cpus - 1,
+                // Deployments are in the order of CPUs, pools in that of threads.
+                deployment: configuration.cpus - 1,
                 pool: configuration.threads - 1,
                 seconds: length.pick(0.8, 2.0, 10.0),
                 workers: vec![ordinary("client", Pace::Continuous, REFERENCE_WORK); clients],
@@ -66,17 +67,17 @@ fn phases(length: Length) -> Vec<Phase<Point>> {
     phases
 }
 
-/// What came of one configuration.
+/// The results of one configuration.
 struct Measured {
     configuration: Configuration,
-    /// Clients, and what they got through together outside holes.
+    /// Number of clients, and their calls per second together outside holes.
     points: Vec<(usize, f64)>,
 }
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let length = testbed.length;
     let mut session = Session::begin(testbed, BENCHMARK.name)?;
-    let pool = |threads| PoolSpec::Classic { threads, priority: 0 };
+    let pool = |threads| PoolSpec::SinglePriority { threads, priority: 0 };
     let server = ServerSpec {
         pools: vec![pool(1), pool(2)],
         realtime: false,
@@ -86,16 +87,19 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         Setup::new(server, Placement::OneCpu),
         two.or_skip("two server threads on two CPUs", &["two-cpus"]),
     ];
-    let played = session.play(&setups, phases(length))?;
+    let results = session.run(&setups, phases(length))?;
     let outcome = &mut session.outcome;
     shortened(outcome, length, "3, 5, 10 and 15 clients; 2 s for each");
-    let measured = CONFIGURATIONS.map(|configuration| Measured::of(configuration, &played, outcome));
+    let measured = CONFIGURATIONS.map(|configuration| Measured::of(configuration, &results, outcome));
     claim(&measured, outcome);
-    let others = played.iter().filter_map(|phase| phase.others).fold(0.0, f64::max);
+    let others = results
+        .iter()
+        .filter_map(|phase| phase.others)
+        .fold(0.0, f64::max);
     if others > LARGEST_SHARE_OF_OTHERS {
         outcome.unfit(format!(
-            "other programs had {:.0} % of the two CPUs while throughput on both was measured; at most {:.0} % are allowed: stop them \
-             and run it again",
+            "other programs used {:.0} % of the two CPUs while throughput on both was measured (limit {:.0} \
+             %): stop them and run it again",
             others * 100.0,
             LARGEST_SHARE_OF_OTHERS * 100.0
         ));
@@ -121,9 +125,9 @@ fn plural(number: usize) -> &'static str {
 }
 
 impl Measured {
-    fn of(configuration: Configuration, played: &[Played<Point>], outcome: &mut Outcome) -> Self {
+    fn of(configuration: Configuration, results: &[PhaseResult<Point>], outcome: &mut Outcome) -> Self {
         let mut points = Vec::new();
-        for phase in played
+        for phase in results
             .iter()
             .filter(|phase| phase.key.configuration == configuration)
         {
@@ -166,7 +170,8 @@ fn claim(measured: &[Measured; 3], outcome: &mut Outcome) {
         .filter(|((clients, _), _)| *clients >= 2);
     let least = gains.map(|((_, both), (_, one))| both / one).reduce(f64::min);
     if let Some(least) = least {
-        let text = "two server threads and two clients or more: throughput on two CPUs over that on one, the least of all";
+        let text = "two server threads, at least two clients: throughput on two CPUs over that on one, \
+                    smallest ratio";
         outcome.claim(Claim::at_least("two-cpus", text, SOURCE, least, 1.8));
     }
 }
@@ -180,8 +185,9 @@ fn chapter(outcome: &Outcome, measured: &[Measured]) -> Chapter {
             .map(|&(clients, hz)| (clients as f64, hz))
             .collect(),
     });
-    let caption = "With one CPU more clients get no more through, and a second server thread changes nothing; with two CPUs the \
-                   second client engages the second thread and throughput doubles. [Pyarali 2002] figure 13.";
+    let caption = "With one CPU, more clients or a second server thread do not change throughput; with two \
+                   CPUs, the second client engages the second thread and throughput doubles. [Pyarali 2002] \
+                   figure 13.";
     let columns = [
         ("server_threads", "server threads"),
         ("cpus", "CPUs"),
@@ -201,7 +207,7 @@ fn chapter(outcome: &Outcome, measured: &[Measured]) -> Chapter {
             "with two CPUs and two server threads the throughput doubles once there are two clients",
             holds(outcome, "two-cpus"),
         )
-        .paragraph("Clients call without a pause at work 30, in the default scheduling class.")
+        .paragraph("Clients call continuously at work 30, in the default scheduling class.")
         .figure(figure(
             "Throughput of all clients together",
             caption,
@@ -211,6 +217,6 @@ fn chapter(outcome: &Outcome, measured: &[Measured]) -> Chapter {
         .table(
             Table::of(outcome.rows().iter().map(Row::as_map))
                 .columns(&columns)
-                .title("Throughput against clients"),
+                .title("Throughput over clients"),
         )
 }

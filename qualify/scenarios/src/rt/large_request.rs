@@ -1,6 +1,6 @@
-//! `rt.9-large-request`: what a large request of low priority does to one of medium priority that is being processed. In a pool
-//! without lanes whose threads wait at high priority, one of them reads it first; with lanes nobody does.
-//! Source: [Pyarali 2002], "Notes on using Real-time CORBA without lanes".
+//! `rt.9-large-request`: the effect of a large low-priority request on a medium-priority request in progress.
+//! In a pool without lanes whose threads wait at high priority, a thread reads the large request first; with
+//! lanes, this does not happen. Source: [Pyarali 2002], "Notes on using Real-time CORBA without lanes".
 
 use punctual_harness::{Claim, Latencies, Outcome, Row};
 use punctual_report::{Chapter, Table};
@@ -11,30 +11,31 @@ use crate::{
     error::Error,
     length::Length,
     load::{
-        self, Importance, Pace, Phase, Placement, Played, PoolSpec, Request, Session, Setup, Worker, priority,
+        self, Importance, Pace, Phase, PhaseResult, Placement, PoolSpec, Request, Session, Setup, Worker,
+        priority,
     },
     testbed::Testbed,
 };
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.9-large-request",
-    about: "[Pyarali 2002] experiment 9's note: large requests of low priority interrupt a pool without lanes, and do not with lanes",
+    about: "[Pyarali 2002] experiment 9, note: large low-priority requests, pools with and without lanes",
     expected: |length| load::expected(&phases(length)),
     run: measure,
 };
 
-/// 10 ms of the servant's time, 40 times a second.
+/// 10 ms of the servant's time, 40 times per second.
 const MEDIUM_WORK: u32 = 45;
 const MEDIUM_RATE: u32 = 40;
-/// As large as the server takes with its default limits, less the rest of the message.
+/// Almost the largest request that the server's default limits permit.
 const OCTETS: usize = 8_000_000;
-/// Two, so that one of the three threads is left for the medium client.
+/// Two, so that one of the three threads remains for the medium client.
 const LOW_CLIENTS: usize = 2;
-const SOURCE: &str = "issue 4, [Pyarali 2002] notes on experiment 9";
-/// What the large requests may add to the medium client's calls where there are lanes: nothing but what they cost caches.
+const SOURCE: &str = "Punctual's limit, after [Pyarali 2002] notes on experiment 9";
+/// The largest acceptable ratio with lanes: large requests may only cost cache misses.
 const UNDISTURBED: f64 = 1.05;
 
-/// The two pools, by their numbers.
+/// The two pools, by index.
 const POOLS: [&str; 2] = ["no lanes", "lanes"];
 
 #[derive(Clone, Copy)]
@@ -47,15 +48,11 @@ fn phases(length: Length) -> Vec<Phase<Point>> {
     let mut phases = Vec::new();
     for (pool, name) in POOLS.iter().enumerate() {
         for large in [false, true] {
-            let beside = if large {
-                "large requests beside it"
-            } else {
-                "alone"
-            };
+            let beside = if large { "with large requests" } else { "alone" };
             phases.push(Phase {
                 key: Point { pool, large },
                 title: format!("{name}, medium client, {beside}"),
-                stage: 0,
+                deployment: 0,
                 pool,
                 seconds: length.pick(1.5, 5.0, 10.0),
                 workers: workers(large),
@@ -87,28 +84,29 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         },
         PoolSpec::Lanes(vec![priority::HIGH, priority::MEDIUM, priority::LOW]),
     ];
-    // Large requests come from elsewhere: a client of low priority on the same CPU could not send while the server works.
+    // The clients run on another CPU: on the same one, a low-priority client could not send while the server
+    // works.
     let setup = Setup::new(realtime(pools), Placement::Apart);
     let claims = ["no-lanes.interrupted", "lanes.undisturbed"];
     let setup = setup.or_skip("large requests from another CPU", &claims);
-    let played = session.play(&[setup], phases(length))?;
+    let results = session.run(&[setup], phases(length))?;
     let outcome = &mut session.outcome;
     shortened(outcome, length, "1.5 s for each of the four, not 5 s");
     outcome.parameter("large_request_octets", OCTETS);
     outcome.parameter("large_request_clients", LOW_CLIENTS);
-    add_rows(outcome, &played);
-    claim(outcome, &played);
+    add_rows(outcome, &results);
+    claim(outcome, &results);
     let outcome = session.end()?;
     let chapter = chapter(&outcome);
     Ok(Findings { outcome, chapter })
 }
 
-fn medium(phase: &Played<Point>) -> Latencies {
+fn medium(phase: &PhaseResult<Point>) -> Latencies {
     phase.client(Importance::Medium.name()).latencies()
 }
 
-fn add_rows(outcome: &mut Outcome, played: &[Played<Point>]) {
-    for phase in played {
+fn add_rows(outcome: &mut Outcome, results: &[PhaseResult<Point>]) {
+    for phase in results {
         let row = Row::new()
             .with("pool", POOLS[phase.key.pool])
             .with("large_requests", phase.key.large)
@@ -118,10 +116,10 @@ fn add_rows(outcome: &mut Outcome, played: &[Played<Point>]) {
     }
 }
 
-/// The median of the medium client's calls beside large requests over that without.
-fn stretched(played: &[Played<Point>], pool: usize) -> Option<f64> {
+/// Returns the median latency of the medium client with large requests, over that without.
+fn stretched(results: &[PhaseResult<Point>], pool: usize) -> Option<f64> {
     let median = |large: bool| {
-        let phase = played
+        let phase = results
             .iter()
             .find(|phase| (phase.key.pool, phase.key.large) == (pool, large))?;
         medium(phase).quantile_us(0.5)
@@ -129,12 +127,12 @@ fn stretched(played: &[Played<Point>], pool: usize) -> Option<f64> {
     Some(median(true)? / median(false)?)
 }
 
-fn claim(outcome: &mut Outcome, played: &[Played<Point>]) {
-    let Some((no_lanes, lanes)) = stretched(played, 0).zip(stretched(played, 1)) else {
+fn claim(outcome: &mut Outcome, results: &[PhaseResult<Point>]) {
+    let Some((no_lanes, lanes)) = stretched(results, 0).zip(stretched(results, 1)) else {
         return;
     };
-    let text = "pool without lanes: median of the medium client's calls beside large requests of low priority over that without, above \
-                what lanes are allowed: they interrupt it";
+    let text = "pool without lanes: median latency of the medium client with large low-priority requests \
+                over that without, above the limit for lanes: large requests interrupt it";
     outcome.claim(Claim::new(
         "no-lanes.interrupted",
         text,
@@ -157,15 +155,16 @@ fn chapter(outcome: &Outcome) -> Chapter {
     let columns = [
         ("pool", "pool"),
         ("large_requests", "large requests"),
-        ("large_requests_hz", "of them per second"),
+        ("large_requests_hz", "large requests per second"),
         ("p50_us", "p50 (µs)"),
         ("p99_us", "p99 (µs)"),
         ("max_us", "max (µs)"),
     ];
-    Chapter::new("Experiment 9's note: large requests of low priority")
+    Chapter::new("Experiment 9, note: large low-priority requests")
         .paper(
             "[Pyarali 2002] notes on experiment 9",
-            "in a pool without lanes at high priority a large request of low priority interrupts one of medium priority",
+            "in a pool without lanes at high priority, a large low-priority request interrupts a \
+             medium-priority one",
             holds(outcome, "no-lanes"),
         )
         .paper(
@@ -174,10 +173,11 @@ fn chapter(outcome: &Outcome) -> Chapter {
             holds(outcome, "lanes"),
         )
         .paragraph(format!(
-            "A client of medium priority calls {MEDIUM_RATE} times a second, 10 ms of work each; {LOW_CLIENTS} clients of low priority \
-             send requests of {} MB without a pause from another CPU. Where the threads of a pool without lanes wait at high priority, \
-             one of them reads each large request before it takes on its low priority, and the medium request in progress waits: a \
-             priority inversion as long as the reading takes. With lanes it is read at low priority.",
+            "A medium-priority client calls {MEDIUM_RATE} times per second with 10 ms of work per call; \
+             {LOW_CLIENTS} low-priority clients send requests of {} MB continuously from another CPU. The \
+             threads of a pool without lanes wait at high priority: one of them reads each large request \
+             before it adopts its low priority, while the medium request in progress waits. This priority \
+             inversion lasts as long as the reading. With lanes, the large request is read at low priority.",
             OCTETS / 1_000_000
         ))
         .table(

@@ -1,25 +1,25 @@
-//! The nine experiments of [Pyarali 2002], section 4, each with its configuration and figures.
+//! The nine experiments of [Pyarali 2002] section 4, each with its configuration and figures.
 //!
 //! | Experiment | File |
 //! |---|---|
-//! | 1: throughput against work | `throughput.rs` |
-//! | 2: deadlines against rate | `invocation_rate.rs` |
-//! | 3: throughput against clients, on one CPU and two | `concurrency.rs` |
-//! | 4, 5, 6: the three clients against work, in a classic pool and in lanes | `increasing_work/` |
-//! | 7, 8: the same against best-effort threads | `best_effort/` |
-//! | 9: a pool without lanes, and what a large request does to it | `without_lanes.rs`, `large_request.rs` |
+//! | 1: throughput over work | `throughput.rs` |
+//! | 2: deadlines over rate | `invocation_rate.rs` |
+//! | 3: throughput over clients, on one CPU and two | `concurrency.rs` |
+//! | 4, 5, 6: three clients over work, with and without lanes | `increasing_work/` |
+//! | 7, 8: three clients over best-effort threads, with and without lanes | `best_effort/` |
+//! | 9: a pool without lanes that propagates priorities, and the effect of large requests | `propagated.rs`, `large_request.rs` |
 //!
-//! What they have in common is here and in `promise.rs` (claims) and `tao.rs` (TAO's figures beside ours).
+//! Shared code is here, in `claims.rs`, and in `tao.rs` (TAO's results for comparison).
 
 mod best_effort;
+mod claims;
 mod concurrency;
 mod increasing_work;
 mod invocation_rate;
 mod large_request;
-mod promise;
+mod propagated;
 mod tao;
 mod throughput;
-mod without_lanes;
 
 use punctual_harness::{Outcome, Row};
 use punctual_report::{Figure, Series, Table};
@@ -27,37 +27,38 @@ use punctual_report::{Figure, Series, Table};
 use crate::{
     benchmark::Benchmark,
     length::Length,
-    load::{self, Pace, Played, Request, Worker},
+    load::{self, Pace, PhaseResult, Request, Worker},
 };
 
-/// All, in the order of the paper.
+/// All benchmarks, in the order of the paper.
 pub(crate) const BENCHMARKS: &[Benchmark] = &[
     throughput::BENCHMARK,
     invocation_rate::BENCHMARK,
     concurrency::BENCHMARK,
-    increasing_work::CLASSIC,
+    increasing_work::SINGLE_PRIORITY,
     increasing_work::LANES,
     increasing_work::DECREASING,
-    best_effort::CLASSIC,
+    best_effort::SINGLE_PRIORITY,
     best_effort::LANES,
-    without_lanes::BENCHMARK,
+    propagated::BENCHMARK,
     large_request::BENCHMARK,
 ];
 
-/// The numbers of an experiment's stages, where it has two: server and clients on one CPU, and as on two machines.
+/// Indices of an experiment's deployments: server and clients on one CPU, and as on two machines.
 const LOCAL: usize = 0;
 const REMOTE: usize = 1;
 
 /// The works of the paper's figures.
 const PAPER_WORKS: [u32; 13] = [25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85];
 
-/// How long a point takes that a claim about a 25 Hz client stands on, in seconds, and any other one. The paper took 10 for each.
+/// Returns the length of a phase in seconds; longer if a claim about a 25 Hz client depends on it. The paper
+/// used 10 s.
 fn point_seconds(length: Length, claimed: bool) -> f64 {
     let other: f64 = length.pick(2.0, 4.0, 10.0);
     if claimed { other.max(8.0) } else { other }
 }
 
-/// A client of the default class without a priority.
+/// Returns a client in the default scheduling class, without a priority.
 fn ordinary(name: impl Into<String>, pace: Pace, work: u32) -> Worker {
     Worker {
         name: name.into(),
@@ -67,14 +68,14 @@ fn ordinary(name: impl Into<String>, pace: Pace, work: u32) -> Worker {
     }
 }
 
-/// Says in the outcome what a quick run leaves out, in a sentence.
+/// States in the outcome what a quick run omits.
 fn shortened(outcome: &mut Outcome, length: Length, what: &str) {
     if length == Length::Quick {
         outcome.parameter("shortened", what);
     }
 }
 
-/// Whether all claims hold whose id begins so; `None` where there are none.
+/// Returns whether all claims hold whose ids begin with `prefix`; `None` if there are none.
 fn holds(outcome: &Outcome, prefix: &str) -> Option<bool> {
     let claims = || {
         outcome
@@ -86,17 +87,17 @@ fn holds(outcome: &Outcome, prefix: &str) -> Option<bool> {
     Some(claims().all(|claim| claim.holds))
 }
 
-/// Those on one stage, in their order.
-fn on_stage<K: Clone>(played: &[Played<K>], stage: usize) -> Vec<Played<K>> {
-    played
+/// Returns the results of one deployment, in their order.
+fn on_deployment<K: Clone>(results: &[PhaseResult<K>], deployment: usize) -> Vec<PhaseResult<K>> {
+    results
         .iter()
-        .filter(|phase| phase.stage == stage)
+        .filter(|phase| phase.deployment == deployment)
         .cloned()
         .collect()
 }
 
-/// What each client with a pace got through over what varies, and all without one together.
-fn achieved<K>(played: &[Played<K>], x: impl Fn(&K) -> f64) -> Vec<Series> {
+/// Returns the calls per second of each client with a rate, and of all continuous clients together, over `x`.
+fn achieved<K>(results: &[PhaseResult<K>], x: impl Fn(&K) -> f64) -> Vec<Series> {
     let mut series: Vec<Series> = Vec::new();
     let mut add = |name: String, point| match series.iter_mut().find(|series| series.name == name) {
         Some(series) => series.points.push(point),
@@ -105,7 +106,7 @@ fn achieved<K>(played: &[Played<K>], x: impl Fn(&K) -> f64) -> Vec<Series> {
             points: vec![point],
         }),
     };
-    for phase in played {
+    for phase in results {
         let x = x(&phase.key);
         for client in &phase.clients {
             if let Some(rate) = client.rate() {
@@ -120,7 +121,7 @@ fn achieved<K>(played: &[Played<K>], x: impl Fn(&K) -> f64) -> Vec<Series> {
     series
 }
 
-/// A figure with throughput over something.
+/// Creates a figure of throughput.
 fn figure(title: &str, caption: &str, x_label: &str, series: Vec<Series>) -> Figure {
     let figure = Figure::new(title)
         .caption(caption)
@@ -131,10 +132,10 @@ fn figure(title: &str, caption: &str, x_label: &str, series: Vec<Series>) -> Fig
         .fold(figure, |figure, series| figure.line(series.name, series.points))
 }
 
-const WORK_AXIS: &str = "work per call (30: 150 calls per second are all that the processor can do)";
+const WORK_AXIS: &str = "work per call (30: the processor can do 150 calls per second)";
 const BEST_EFFORT_AXIS: &str = "best-effort threads";
 
-/// Every number: the columns that the experiment has in front, and those of each client.
+/// Returns a table of all rows: the experiment's columns in front, then those of each client.
 fn table(outcome: &Outcome, front: &[(&str, &str)]) -> Table {
     let columns: Vec<_> = front.iter().chain(load::COLUMNS).copied().collect();
     Table::of(outcome.rows().iter().map(Row::as_map)).columns(&columns)
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn they_keep_their_budgets() {
+    fn expected_durations_are_within_budget() {
         assert!(
             all_of(Length::Quick) <= Duration::from_secs(200),
             "{:?}",
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_claimed_of_25_hz_takes_8_seconds() {
+    fn points_with_claims_take_at_least_8_seconds() {
         for length in [Length::Quick, Length::Full, Length::Paper] {
             assert!(point_seconds(length, true) >= 8.0);
             assert!(point_seconds(length, false) <= point_seconds(length, true));
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_are_found_by_the_beginning_of_their_ids() {
+    fn claims_are_found_by_the_prefix_of_their_ids() {
         use punctual_harness::{Claim, MachineFacts};
         let machine = MachineFacts::read(&punctual_os::CpuSet::single(0));
         let mut outcome = Outcome::new("rt.0", machine);

@@ -1,9 +1,10 @@
-//! `rt.1`: increasing work. One server thread, one client that calls without a pause, default class, one CPU. Figure 9.
+//! `rt.1`: increasing work. One server thread, one continuous client, default class, one CPU. Source:
+//! [Pyarali 2002] figure 9.
 
 use punctual_harness::{Claim, Row};
 use punctual_report::{Chapter, Series, Table};
 
-use super::{PAPER_WORKS, figure, holds, ordinary, promise::largest_deviation, shortened};
+use super::{PAPER_WORKS, claims::largest_deviation, figure, holds, ordinary, shortened};
 use crate::{
     benchmark::{Benchmark, Findings},
     error::Error,
@@ -14,7 +15,7 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.1",
-    about: "[Pyarali 2002] experiment 1: throughput against work, one client and one server thread",
+    about: "[Pyarali 2002] experiment 1: throughput over work, one client and one server thread",
     expected: |length| load::expected(&phases(length)),
     run: measure,
 };
@@ -24,7 +25,7 @@ fn phases(length: Length) -> Vec<Phase<u32>> {
     let phase = |&work: &u32| Phase {
         key: work,
         title: format!("work {work}"),
-        stage: 0,
+        deployment: 0,
         pool: 0,
         seconds: length.pick(0.8, 2.0, 10.0),
         workers: vec![ordinary("client", Pace::Continuous, work)],
@@ -35,7 +36,7 @@ fn phases(length: Length) -> Vec<Phase<u32>> {
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let length = testbed.length;
     let mut session = Session::begin(testbed, BENCHMARK.name)?;
-    let threads = PoolSpec::Classic {
+    let threads = PoolSpec::SinglePriority {
         threads: 1,
         priority: 0,
     };
@@ -43,7 +44,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         pools: vec![threads],
         realtime: false,
     };
-    let played = session.play(&[Setup::new(server, Placement::OneCpu)], phases(length))?;
+    let results = session.run(&[Setup::new(server, Placement::OneCpu)], phases(length))?;
     let outcome = &mut session.outcome;
     shortened(
         outcome,
@@ -52,11 +53,11 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     );
     let mut products = Vec::new();
     let mut measured = Vec::new();
-    for phase in &played {
+    for phase in &results {
         let client = phase.client("client");
         let hz = client
             .throughput()
-            .ok_or_else(|| format!("not two calls were made at work {}", phase.key))?;
+            .ok_or_else(|| format!("fewer than two calls returned at work {}", phase.key))?;
         products.push(hz * f64::from(phase.key));
         measured.push((f64::from(phase.key), hz));
         let row = Row::new()
@@ -72,7 +73,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     outcome.claim(Claim::at_most(
         "constant",
         text,
-        "issue 4, [Pyarali 2002] figure 9",
+        "Punctual's limit, after [Pyarali 2002] figure 9",
         deviation,
         3.0,
     ));
@@ -94,7 +95,8 @@ fn chapter(outcome: &punctual_harness::Outcome, measured: Vec<(f64, f64)>) -> Ch
             points: ideal,
         },
     ];
-    let caption = "As work grows throughput falls in proportion, for the server's work is nearly all there is. [Pyarali 2002] figure 9.";
+    let caption = "Throughput is inversely proportional to work, because the server's work dominates. \
+                   [Pyarali 2002] figure 9.";
     let columns = [
         ("work", "work"),
         ("achieved_hz", "calls/s"),
@@ -104,15 +106,21 @@ fn chapter(outcome: &punctual_harness::Outcome, measured: Vec<(f64, f64)>) -> Ch
         ("max_us", "max (µs)"),
     ];
     Chapter::new("Experiment 1: increasing work")
-        .paper("[Pyarali 2002] experiment 1", "as the workload increases, the throughput decreases", holds(outcome, "constant"))
-        .paragraph(
-            "One client calls without a pause, one server thread serves it, in the default scheduling class on one CPU. The work \
-             of a call is calibrated so that 30 allows 150 calls per second, as on the machine of the paper.",
+        .paper(
+            "[Pyarali 2002] experiment 1",
+            "as the workload increases, the throughput \
+                                               decreases",
+            holds(outcome, "constant"),
         )
-        .figure(figure("Throughput against work", caption, super::WORK_AXIS, series))
+        .paragraph(
+            "One client calls continuously, and one server thread serves it, in the default scheduling class \
+             on one CPU. The work per call is calibrated so that work 30 allows 150 calls per second, as on \
+             the paper's machine.",
+        )
+        .figure(figure("Throughput over work", caption, super::WORK_AXIS, series))
         .table(
             Table::of(outcome.rows().iter().map(Row::as_map))
                 .columns(&columns)
-                .title("Throughput against work"),
+                .title("Throughput over work"),
         )
 }

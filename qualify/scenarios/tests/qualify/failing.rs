@@ -97,7 +97,8 @@ fn unwritable_files_are_reported_before_anything_is_measured() {
         assert_eq!(ended.code, 2);
         assert_eq!(
             ended.stderr,
-            "error: qualify could not run: cannot write /nowhere/report: No such file or directory (os error 2); does \
+            "error: qualify could not run: cannot write /nowhere/report: No such file or directory (os error \
+             2); does \
              its folder exist?\n"
         );
     }

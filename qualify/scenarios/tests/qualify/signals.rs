@@ -66,8 +66,8 @@ fn kill_leaves_nothing_behind() {
     assert_eq!(reason(&outcome, "t.long"), "not reached yet");
 }
 
-/// Ends a run in its second benchmark of three, and checks that processes and settings are restored. Returns the
-/// exit code, the output, the JSON and the page.
+/// Ends a run in its second benchmark of three, and checks that processes and settings are restored. Returns
+/// the exit code, the output, the JSON and the page.
 fn ended_by(name: &str, end: impl FnOnce(Pid)) -> (Option<i32>, String, Value, Option<String>) {
     let [to_json, to_html] = ["json", "html"].map(|kind| file(&format!("{name}.{kind}")));
     let place = affinity::current();

@@ -4,7 +4,7 @@ use punctual_harness::{Claim, Outcome};
 
 use super::{Named, Ran};
 
-const SOURCE: &str = "issue 5, [Gill 2004] 3.2";
+const SOURCE: &str = "Punctual's limit, after [Gill 2004] 3.2";
 
 /// Those that stand on the live runs.
 pub(super) const LIVE: [&str; 5] = [
@@ -25,7 +25,7 @@ const LIVE_SHARE_MADE: f64 = 0.8;
 const LIVE_MARGIN: f64 = 0.95;
 
 /// All of them, simulated and, where it was run, live.
-pub(super) fn judge(ran: &[Ran], outcome: &mut Outcome) {
+pub(super) fn evaluate(ran: &[Ran], outcome: &mut Outcome) {
     for place in ["simulated", "live"] {
         let of = |scheduler: Named, cancels: bool| {
             ran.iter().find(|ran| {
@@ -63,7 +63,8 @@ fn muf_claims(place: &str, (without, with): Pair<'_>, outcome: &mut Outcome) {
     outcome.claim(Claim::at_most(
         format!("{place}.muf.wasted"),
         format!(
-            "{place}, MUF: other operations that were dispatched and then missed, with cancellation as a share of those without"
+            "{place}, MUF: other operations that were dispatched and then missed, with cancellation as a \
+             share of those without"
         ),
         SOURCE,
         wasted(with) / wasted(without),
@@ -75,7 +76,8 @@ fn muf_claims(place: &str, (without, with): Pair<'_>, outcome: &mut Outcome) {
     outcome.claim(Claim::at_least(
         format!("{place}.muf.made"),
         format!(
-            "{place}, MUF: other operations made with cancellation as a share of those without (\"comparable\")"
+            "{place}, MUF: other operations made with cancellation as a share of those without \
+             (\"comparable\")"
         ),
         SOURCE,
         share,
@@ -86,7 +88,8 @@ fn muf_claims(place: &str, (without, with): Pair<'_>, outcome: &mut Outcome) {
         outcome.claim(Claim::at_most(
             format!("{place}.muf.not-more"),
             format!(
-                "{place}, MUF: other operations made with cancellation as a share of those without (\"slightly lower\")"
+                "{place}, MUF: other operations made with cancellation as a share of those without \
+                 (\"slightly lower\")"
             ),
             SOURCE,
             share,

@@ -7,7 +7,7 @@ use punctual_harness::{Hole, Outcome, Span, holes::lost_to_holes};
 use super::{
     Case, KERNEL, Ran,
     counts::{Arrival, Fate, Sample},
-    operations::{Answer, LEAD, Question, ROLE},
+    operations::{Command, LEAD, ROLE, Response},
     simulated::{is_critical, worth},
 };
 use crate::{
@@ -23,7 +23,7 @@ pub(super) const START: Duration = Duration::from_millis(300);
 pub(super) struct Live {
     subject: Subject,
     seconds: u64,
-    answers: Vec<(Case, Answer)>,
+    responses: Vec<(Case, Response)>,
 }
 
 impl Live {
@@ -33,26 +33,26 @@ impl Live {
         Ok(Self {
             subject,
             seconds,
-            answers: Vec::new(),
+            responses: Vec::new(),
         })
     }
 
     pub(super) fn run(&mut self, case: Case) -> Result<(), Error> {
-        let question = Question {
+        let command = Command {
             case,
             seconds: self.seconds,
         };
         let expected = LEAD + Duration::from_secs(self.seconds);
-        let answer = self.subject.ask(&question, expected)?;
-        self.answers.push((case, answer));
+        let response = self.subject.ask(&command, expected)?;
+        self.responses.push((case, response));
         Ok(())
     }
 
     pub(super) fn finish(self, outcome: &mut Outcome) -> Result<Vec<Ran>, Error> {
         let recorded = self.subject.finish(outcome)?.holes;
-        let ran = self.answers.into_iter();
+        let ran = self.responses.into_iter();
         Ok(ran
-            .map(|(case, answer)| judged(case, self.seconds, &answer, &recorded))
+            .map(|(case, response)| evaluated(case, self.seconds, &response, &recorded))
             .collect())
     }
 }
@@ -76,7 +76,7 @@ pub(super) fn by_kernel(
         return Ok(None);
     }
     let ran = live.run(KERNEL).and_then(|()| {
-        let refused = live.answers[0].1.refused.clone();
+        let refused = live.responses[0].1.refused.clone();
         // What is said of the surroundings in the outcome is of the other runs.
         let ran = live.finish(&mut testbed.outcome(outcome.benchmark()))?;
         Ok((refused, ran))
@@ -91,19 +91,19 @@ pub(super) fn by_kernel(
     Ok(ran.pop())
 }
 
-fn judged(case: Case, seconds: u64, answer: &Answer, recorded: &[Hole]) -> Ran {
+fn evaluated(case: Case, seconds: u64, response: &Response, recorded: &[Hole]) -> Ran {
     let model = case.model(true);
-    let samples = Sample::all(&answer.arrivals, seconds, |task| is_critical(&model, task));
-    let missed: Vec<Span> = answer
+    let samples = Sample::all(&response.arrivals, seconds, |task| is_critical(&model, task));
+    let missed: Vec<Span> = response
         .arrivals
         .iter()
         .filter(|arrival| arrival.fate != Fate::Made && is_critical(&model, arrival.task))
-        .map(|arrival| blamed(arrival, period_ns(&model, arrival.task), answer.origin_ns))
+        .map(|arrival| blamed(arrival, period_ns(&model, arrival.task), response.origin_ns))
         .collect();
     // Those of 20 ms and more that the kernel's account tells, and those that the work itself noticed.
-    let noticed = answer.holes.iter().map(|(at, length)| Span {
-        start_ns: answer.origin_ns + at,
-        end_ns: answer.origin_ns + at + length,
+    let noticed = response.holes.iter().map(|(at, length)| Span {
+        start_ns: response.origin_ns + at,
+        end_ns: response.origin_ns + at + length,
     });
     let noticed: Vec<Span> = noticed.collect();
     let excused = lost_to_holes(&missed, recorded);
@@ -113,7 +113,7 @@ fn judged(case: Case, seconds: u64, answer: &Answer, recorded: &[Hole]) -> Ran {
                 .iter()
                 .any(|hole| hole.start_ns < span.end_ns && span.start_ns < hole.end_ns)
     });
-    let (utility, offered) = worth(&model, &answer.arrivals, seconds);
+    let (utility, offered) = worth(&model, &response.arrivals, seconds);
     Ran {
         case,
         live: true,
@@ -121,13 +121,14 @@ fn judged(case: Case, seconds: u64, answer: &Answer, recorded: &[Hole]) -> Ran {
         critical_unexcused: unexcused.count() as u32,
         utility,
         offered,
-        holes: answer.holes.len(),
-        not_admitted: answer.not_admitted,
-        holes_ms: answer.holes.iter().map(|hole| hole.1).sum::<u64>() as f64 / 1e6,
+        holes: response.holes.len(),
+        not_admitted: response.not_admitted,
+        holes_ms: response.holes.iter().map(|hole| hole.1).sum::<u64>() as f64 / 1e6,
     }
 }
 
-/// From when on a hole is the reason that an operation missed: from its arrival, or that of the one before it that it found there.
+/// From when on a hole is the reason that an operation missed: from its arrival, or that of the one before it
+/// that it found there.
 fn blamed(arrival: &Arrival, period_ns: u64, origin_ns: u64) -> Span {
     let dropped = arrival.fate == Fate::Dropped;
     let begin = arrival

@@ -1,7 +1,9 @@
-//! `dyn.cancellation`: what cancelling hopeless operations does under overload, and what the most valuable ones are worth.
+//! `dyn.cancellation`: what cancelling hopeless operations does under overload, and what the most valuable
+//! ones are worth.
 //!
-//! About 70 operations of an operational flight program, critical and not, need more than the CPU. They run in virtual time, and
-//! live as distributable threads on one CPU: the same operations under the same schedulers. Source: [Gill 2004] 3.2, figures 7 and 8.
+//! About 70 operations of an operational flight program, critical and not, need more than the CPU. They run
+//! in virtual time, and live as distributable threads on one CPU: the same operations under the same
+//! schedulers. Source: [Gill 2004] 3.2, figures 7 and 8.
 
 mod claims;
 mod counts;
@@ -13,7 +15,7 @@ mod simulated;
 use std::time::Duration;
 
 use punctual_harness::{Outcome, Row};
-use punctual_sched::simulator::{Model, Overrun, Shedding, studies::FlightProgram};
+use punctual_sched::simulator::{Model, Overrun, Shedding};
 use serde::{Deserialize, Serialize};
 
 use self::counts::{Counts, Sample};
@@ -23,12 +25,14 @@ use crate::{
     error::Error,
     length::Length,
     os::no_rights,
+    studies::FlightProgram,
     testbed::Testbed,
 };
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "dyn.cancellation",
-    about: "70 operations that need more than the CPU: deadlines of critical and other ones, with and without cancellation",
+    about: "70 operations that need more than the CPU: deadlines of critical and other ones, with and \
+            without cancellation",
     expected: |length| (Duration::from_secs(live_seconds(length)) + live::START) * (CASES.len() as u32 + 1),
     run: measure,
 };
@@ -37,7 +41,8 @@ pub(super) use operations::{ROLE, child};
 
 const HEADING: &str = "Cancelling operations under overload";
 
-/// What the operations need of the CPU on average: 1 is all of it. Docs/simulation.md has what other loads come to.
+/// What the operations need of the CPU on average: 1 is all of it. Docs/simulation.md has what other loads
+/// come to.
 const LOAD: f64 = 1.08;
 /// In virtual time, which is cheap.
 const SIMULATED_SECONDS: u64 = 30;
@@ -94,8 +99,8 @@ impl Case {
         format!("{}{by}", self.scheduler.name())
     }
 
-    /// Live one thread plays all arrivals of an operation, so one that finds the one before it still there is dropped. In virtual time
-    /// each is an event of its own, and queues, where that ends.
+    /// Live one thread plays all arrivals of an operation, so one that finds the one before it still there is
+    /// dropped. In virtual time each is an event of its own, and queues, where that ends.
     fn model(self, live: bool) -> Model {
         let shedding = match self.cancels {
             true => Shedding::NonCritical,
@@ -121,7 +126,8 @@ struct Ran {
     case: Case,
     live: bool,
     samples: Vec<Sample>,
-    /// Critical operations that missed their deadlines though no hole was in the way; of a simulation all that missed.
+    /// Critical operations that missed their deadlines though no hole was in the way; of a simulation all
+    /// that missed.
     critical_unexcused: u32,
     /// What ended in time was worth, and what all would have been.
     utility: u64,
@@ -172,7 +178,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     for one in &ran {
         one.rows(&mut outcome);
     }
-    claims::judge(&ran, &mut outcome);
+    claims::evaluate(&ran, &mut outcome);
     let chapter = page::chapter(&outcome, &ran);
     Ok(Findings { outcome, chapter })
 }

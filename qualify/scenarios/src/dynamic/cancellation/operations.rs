@@ -40,14 +40,14 @@ pub(super) const LEAD: Duration = Duration::from_millis(100);
 const MARKS_PER_SECOND: usize = 20_000;
 
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(super) struct Question {
+pub(super) struct Command {
     pub(super) case: Case,
     pub(super) seconds: u64,
 }
 
 /// What happened. Times are nanoseconds since the beginning.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) struct Answer {
+pub(super) struct Response {
     /// The beginning, by the monotonic clock.
     pub(super) origin_ns: u64,
     pub(super) arrivals: Vec<Arrival>,
@@ -65,13 +65,13 @@ pub(crate) fn child(_: &[String]) -> Result<(), Error> {
         super::CASES[0].model(true).tasks.len(),
         None,
     )?);
-    serve(|question: Question| run(&endsystem, question))
+    serve(|command: Command| run(&endsystem, command))
 }
 
-fn run(endsystem: &Arc<Endsystem>, Question { case, seconds }: Question) -> Result<Answer, Error> {
+fn run(endsystem: &Arc<Endsystem>, Command { case, seconds }: Command) -> Result<Response, Error> {
     if case.by_kernel {
         match endsystem.install_deadline_class() {
-            Err(error @ BuildError::KernelDeadlineRefused(_)) => return Ok(Answer::refused(&error)),
+            Err(error @ BuildError::KernelDeadlineRefused(_)) => return Ok(Response::refused(&error)),
             other => other?,
         }
     } else {
@@ -109,7 +109,7 @@ fn run(endsystem: &Arc<Endsystem>, Question { case, seconds }: Question) -> Resu
     }
     let record = program.processor.record(1);
     let record = record.ok_or("more happened than there was room for")?;
-    Ok(Answer {
+    Ok(Response {
         origin_ns,
         arrivals,
         holes: record.holes,
@@ -118,7 +118,7 @@ fn run(endsystem: &Arc<Endsystem>, Question { case, seconds }: Question) -> Resu
     })
 }
 
-impl Answer {
+impl Response {
     fn refused(error: &BuildError) -> Self {
         Self {
             origin_ns: 0,
@@ -150,7 +150,8 @@ impl Program {
         })
     }
 
-    /// All arrivals of an operation in one distributable thread: its deadline is the kernel's, which counts from each waking.
+    /// All arrivals of an operation in one distributable thread: its deadline is the kernel's, which counts
+    /// from each waking.
     fn reserved(&self, number: u32) -> Result<Vec<Arrival>, String> {
         let task = &self.model.tasks[number as usize];
         let operation = Operation::of(number, task)?;

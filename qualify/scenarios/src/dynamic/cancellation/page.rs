@@ -22,31 +22,56 @@ pub(super) fn chapter(outcome: &Outcome, ran: &[Ran]) -> Chapter {
     let rows = outcome.rows().iter().filter(|row| is_kind(row, "total"));
     let chapter = Chapter::new(HEADING)
         .paragraph(format!(
-            "Seventy operations at 1 to 40 Hz, nearly half of them critical, need {LOAD} times the processor. Each arrival is a \
-             distributable thread with the next arrival as its deadline. With cancellation, an operation that is not critical is \
-             given up when its turn comes too late for what it takes. The same operations run in virtual time and as threads on one \
+            "Seventy operations at 1 to 40 Hz, nearly half of them critical, need {LOAD} times the \
+             processor. Each arrival is a \
+             distributable thread with the next arrival as its deadline. With cancellation, an operation \
+             that is not critical is \
+             given up when its turn comes too late for what it takes. The same operations run in virtual \
+             time and as threads on one \
              processor; a sample is a second."
         ))
         .paragraph(
-            "The paper does not say what its operations take. These were chosen so that what it describes can be seen: \
+            "The paper does not say what its operations take. These were chosen so that what it describes \
+             can be seen: \
              docs/simulation.md says what else was tried, and what other loads come to. In \
-             virtual time arrivals queue under MUF and RMS, as events do; otherwise, and live, one that finds the one before it still there is \
+             virtual time arrivals queue under MUF and RMS, as events do; otherwise, and live, one that \
+             finds the one before it still there is \
              dropped.",
         )
         .paragraph(
-            "EDF by SCHED_DEADLINE: live, the kernel dispatches, in a cpuset of its own with this processor alone, for it refuses pinned \
-             threads elsewhere. Each operation has one reservation for all its arrivals, of what it is said to take and of its period. \
-             What would go beyond what real-time threads may have is not admitted, and none of its arrivals is dispatched.",
+            "EDF by SCHED_DEADLINE: live, the kernel dispatches, in a cpuset of its own with this processor \
+             alone, for it refuses pinned \
+             threads elsewhere. Each operation has one reservation for all its arrivals, of what it is said \
+             to take and of its period. \
+             What would go beyond what real-time threads may have is not admitted, and none of its arrivals \
+             is dispatched.",
         )
-        .paper("[Gill 2004] 3.2", "MUF met all critical deadlines", holds(&["muf.critical"]))
-        .paper("[Gill 2004] 3.2", FIGURE_7, holds(&["muf.wasted", "muf.made", "muf.not-more"]))
-        .paper("[Gill 2004] 3.2", "RMS missed 2 to 6 critical operations per sample", holds(&["rms.critical"]))
+        .paper(
+            "[Gill 2004] 3.2",
+            "MUF met all critical deadlines",
+            holds(&["muf.critical"]),
+        )
+        .paper(
+            "[Gill 2004] 3.2",
+            FIGURE_7,
+            holds(&["muf.wasted", "muf.made", "muf.not-more"]),
+        )
+        .paper(
+            "[Gill 2004] 3.2",
+            "RMS missed 2 to 6 critical operations per \
+                                   sample",
+            holds(&["rms.critical"]),
+        )
         .paper(
             "[Gill 2004] 3.2",
             "cancelling made matters worse with RMS: 6 to 7 critical misses per sample",
             holds(&["rms.not-fewer"]),
         )
-        .table(Table::of(rows.map(Row::as_map)).columns(COLUMNS).title("All samples"));
+        .table(
+            Table::of(rows.map(Row::as_map))
+                .columns(COLUMNS)
+                .title("All samples"),
+        );
     let chapter = [true, false].into_iter().fold(chapter, |chapter, live| {
         if !ran.iter().any(|ran| ran.live == live) {
             return chapter;
@@ -56,7 +81,8 @@ pub(super) fn chapter(outcome: &Outcome, ran: &[Ran]) -> Chapter {
     chapter.figure(utility(ran))
 }
 
-const FIGURE_7: &str = "cancellation limits the operations that are dispatched and then miss, and the number made stays comparable";
+const FIGURE_7: &str = "cancellation limits the operations that are dispatched and then miss, and the number \
+                        made stays comparable";
 
 const COLUMNS: &[(&str, &str)] = &[
     ("place", "where"),
@@ -92,13 +118,17 @@ fn curve(ran: &Ran, count: impl Fn(&Sample) -> u32) -> Vec<(f64, f64)> {
 }
 
 fn figure_7(ran: &[Ran], live: bool) -> Figure {
-    let figure = Figure::new(format!("Effects of cancelling other operations, MUF, {}", place(live)))
-        .caption(
-            "Operations that are not critical, in each second: how many were made, how many were dispatched and missed all the same, \
+    let figure = Figure::new(format!(
+        "Effects of cancelling other operations, MUF, {}",
+        place(live)
+    ))
+    .caption(
+        "Operations that are not critical, in each second: how many were made, how many were dispatched \
+             and missed all the same, \
              and how many were cancelled instead. [Gill 2004] figure 7.",
-        )
-        .x("sample")
-        .y("operations");
+    )
+    .x("sample")
+    .y("operations");
     let cases = [(CASES[0], "without"), (CASES[1], "with")];
     cases.into_iter().fold(figure, |figure, (case, how)| {
         let Some(ran) = find(ran, live, case) else {
@@ -131,15 +161,25 @@ fn figure_8(ran: &[Ran], live: bool) -> Figure {
     };
     Figure::new(format!("Effects of cancellation under overload, {}", place(live)))
         .caption(
-            "Operations in a second, on average: critical ones made and missed, others made and missed. Missed are those that were \
+            "Operations in a second, on average: critical ones made and missed, others made and missed. \
+             Missed are those that were \
              dispatched too late or never. [Gill 2004] figure 8.",
         )
         .names(ran.iter().map(|ran| ran.case.name()))
         .y("operations per second")
-        .bars("critical, made", bars(|counts| counts.made, |sample| sample.critical))
-        .bars("critical, missed", bars(|counts| counts.all_missed(), |sample| sample.critical))
+        .bars(
+            "critical, made",
+            bars(|counts| counts.made, |sample| sample.critical),
+        )
+        .bars(
+            "critical, missed",
+            bars(|counts| counts.all_missed(), |sample| sample.critical),
+        )
         .bars("others, made", bars(|counts| counts.made, |sample| sample.other))
-        .bars("others, missed", bars(|counts| counts.all_missed(), |sample| sample.other))
+        .bars(
+            "others, missed",
+            bars(|counts| counts.all_missed(), |sample| sample.other),
+        )
 }
 
 fn utility(ran: &[Ran]) -> Figure {
@@ -147,7 +187,10 @@ fn utility(ran: &[Ran]) -> Figure {
         .into_iter()
         .filter(|live| ran.iter().any(|ran| ran.live == *live));
     let figure = Figure::new("Accrued utility under overload")
-        .caption("The utility of the operations made, as a share of that of all: a critical one is worth ten others.")
+        .caption(
+            "The utility of the operations made, as a share of that of all: a critical one is worth ten \
+                  others.",
+        )
         .names(CASES.map(Case::name))
         .y("utility accrued (%)");
     places.fold(figure, |figure, live| {

@@ -44,7 +44,7 @@ pub(super) struct Spec {
 
 /// What it is asked.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) enum Question {
+pub(super) enum Command {
     /// Of the one that has both ends of the cable: to give the other end to this process.
     Plug { other: u32 },
     /// Of the other one: to bring its end up.
@@ -57,7 +57,7 @@ pub(super) enum Question {
 
 /// What it answers.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) enum Answer {
+pub(super) enum Response {
     Done,
     Record(Record),
 }
@@ -95,17 +95,17 @@ pub(crate) fn child(arguments: &[String]) -> Result<(), Error> {
         false => String::new(),
     };
     let mut threads = Vec::new();
-    Control::ready(&reference)?.serve(|question: Question| {
-        let answer = match question {
-            Question::Plug { other } => network::plug_into(other).map(|()| Answer::Done),
-            Question::PluggedIn => network::connect().map(|()| Answer::Done),
-            Question::Start { origin_ns, other } => player.start(origin_ns, &other).map(|started| {
+    Control::ready(&reference)?.serve(|command: Command| {
+        let response = match command {
+            Command::Plug { other } => network::plug_into(other).map(|()| Response::Done),
+            Command::PluggedIn => network::connect().map(|()| Response::Done),
+            Command::Start { origin_ns, other } => player.start(origin_ns, &other).map(|started| {
                 threads = started;
-                Answer::Done
+                Response::Done
             }),
-            Question::Finish => player.finish(std::mem::take(&mut threads)).map(Answer::Record),
+            Command::Finish => player.finish(std::mem::take(&mut threads)).map(Response::Record),
         };
-        answer.map_err(|error| error.to_string())
+        response.map_err(|error| error.to_string())
     })?;
     Ok(())
 }

@@ -10,7 +10,7 @@ use punctual_os::{CpuSet, clock};
 
 use super::{
     super::{disciplines::Named, schedule::Schedule},
-    host::{Answer, Question, ROLE, Spec},
+    host::{Command, ROLE, Response, Spec},
     paper,
 };
 use crate::{error::Error, testbed::Places};
@@ -20,7 +20,7 @@ const START: Duration = Duration::from_secs(20);
 const LEAD: Duration = Duration::from_millis(150);
 
 /// What happened.
-pub(super) struct Played {
+pub(super) struct PhaseResult {
     pub(super) schedule: Schedule,
     /// Where the kernel or the host let nobody run: beginning and length, in nanoseconds.
     pub(super) holes: Vec<(u64, u64)>,
@@ -29,7 +29,7 @@ pub(super) struct Played {
 }
 
 /// Plays it under a scheduler. While it is played nothing of an ordinary priority runs on the two CPUs.
-pub(super) fn play(places: &Places, scheduler: Named, unit: Duration) -> Result<Played, Error> {
+pub(super) fn play(places: &Places, scheduler: Named, unit: Duration) -> Result<PhaseResult, Error> {
     let mut hosts = match start(places, scheduler, unit, true) {
         Ok(hosts) => hosts,
         Err(error) => match refused(error.as_ref()) {
@@ -44,27 +44,27 @@ pub(super) fn play(places: &Places, scheduler: Named, unit: Duration) -> Result<
     let killers = vec![hosts.first.killer()?, hosts.second.killer()?];
     let _watchdog = Watchdog::start(LEAD + played * 2 + START, killers, &places.driver)?;
     let origin_ns = (clock::monotonic() + LEAD).as_nanos() as u64;
-    let patience = LEAD + played * 2 + START;
-    let start = |other: &str| Question::Start {
+    let timeout = LEAD + played * 2 + START;
+    let start = |other: &str| Command::Start {
         origin_ns,
         other: other.to_owned(),
     };
-    let _: Answer = hosts.second.ask(&start(""), START)?;
-    let _: Answer = hosts.first.ask(&start(&hosts.reference), START)?;
+    let _: Response = hosts.second.ask(&start(""), START)?;
+    let _: Response = hosts.first.ask(&start(&hosts.reference), START)?;
     let mut runs = Vec::new();
     let mut holes = Vec::new();
     for host in [&mut hosts.first, &mut hosts.second] {
-        match host.ask(&Question::Finish, patience)? {
-            Answer::Record(record) => {
+        match host.ask(&Command::Finish, timeout)? {
+            Response::Record(record) => {
                 runs.extend(record.runs);
                 holes.extend(record.holes);
             }
-            Answer::Done => return Err("a host answered another question than was asked".into()),
+            Response::Done => return Err("unexpected response of a host".into()),
         }
     }
     hosts.first.stop(START)?;
     hosts.second.stop(START)?;
-    Ok(Played {
+    Ok(PhaseResult {
         schedule: Schedule::of(runs),
         holes,
         network: hosts.network,
@@ -94,8 +94,8 @@ fn start(places: &Places, scheduler: Named, unit: Duration, linked: bool) -> Res
     let (mut first, _) = child(0, &places.pinned)?;
     if linked {
         let other = u32::try_from(first.id().get())?;
-        let _: Answer = second.ask(&Question::Plug { other }, START)?;
-        let _: Answer = first.ask(&Question::PluggedIn, START)?;
+        let _: Response = second.ask(&Command::Plug { other }, START)?;
+        let _: Response = first.ask(&Command::PluggedIn, START)?;
     }
     let network = match linked {
         true => "two network namespaces with a cable",

@@ -1,7 +1,8 @@
-//! `dyn.dispatch`: five distributable threads over two hosts, under each scheduler: who runs where, live and in virtual time.
+//! `dyn.dispatch`: five distributable threads over two hosts, under each scheduler: who runs where, live and
+//! in virtual time.
 //!
-//! Each host is a process on a CPU and in a network of its own. The same model is played live and simulated, with the same
-//! schedulers. Who runs is told by the work itself. Source: [Gill 2004] 3.1, figure 6.
+//! Each host is a process on a CPU and in a network of its own. The same model is played live and simulated,
+//! with the same schedulers. Who runs is told by the work itself. Source: [Gill 2004] 3.1, figure 6.
 
 mod host;
 mod live;
@@ -24,7 +25,8 @@ use crate::{
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "dyn.dispatch",
-    about: "five distributable threads over two hosts under nine schedulers: the order of suspensions, live and simulated",
+    about: "five distributable threads over two hosts under nine schedulers: the order of suspensions, live \
+            and simulated",
     expected: |length| {
         Named::ALL
             .into_iter()
@@ -38,7 +40,7 @@ pub(super) use host::{ROLE, child};
 
 const HEADING: &str = "Who runs where: dispatching distributable threads";
 
-const SOURCE: &str = "issue 5, [Gill 2004] figure 6";
+const SOURCE: &str = "Punctual's limit, after [Gill 2004] figure 6";
 
 /// Those whose schedule is in the paper.
 const PAPERS: [Named; 2] = [Named::Mif, Named::Tp];
@@ -65,7 +67,7 @@ struct Dispatched {
     unit: Duration,
     simulated: Schedule,
     /// Nothing was played live without the right to real-time priorities.
-    live: Option<live::Played>,
+    live: Option<live::PhaseResult>,
 }
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
@@ -204,7 +206,8 @@ impl Dispatched {
             outcome.claim(Claim::at_most(
                 format!("{id}.simulated"),
                 format!(
-                    "{name}: hosts and threads of which the simulator has another order of suspensions and resumptions than the \
+                    "{name}: hosts and threads of which the simulator has another order of suspensions and \
+                     resumptions than the \
                      paper's text"
                 ),
                 SOURCE,
@@ -216,7 +219,8 @@ impl Dispatched {
             outcome.claim(Claim::at_most(
                 format!("{id}.live"),
                 format!(
-                    "{name}: hosts and threads of which the live run has another order of suspensions and resumptions than the \
+                    "{name}: hosts and threads of which the live run has another order of suspensions and \
+                     resumptions than the \
                      simulator"
                 ),
                 SOURCE,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use punctual_sched::{
     dynamic::Time,
-    simulator::{Event, EventKind, Model, Simulation, dispatch_graph, studies},
+    simulator::{Event, EventKind, Model, Simulation, dispatch_graph},
 };
 
 use super::{
@@ -14,10 +14,10 @@ use super::{
     },
     paper,
 };
-use crate::error::Error;
+use crate::{error::Error, studies};
 
-/// How much later than in the text DT3 and DT5 begin, as a share of the unit: longer than what calls and switches add up to by
-/// then.
+/// How much later than in the text DT3 and DT5 begin, as a share of the unit: longer than what calls and
+/// switches add up to by then.
 const LATE: u32 = 10;
 
 /// [Gill 2004]'s five threads on two hosts.

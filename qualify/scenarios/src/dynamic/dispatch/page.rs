@@ -17,19 +17,33 @@ pub(super) fn chapter(outcome: &Outcome, dispatched: &[Dispatched]) -> Chapter {
     let rows = outcome.rows().iter().filter(|row| is_kind(row, "schedule"));
     let chapter = Chapter::new(HEADING)
         .paragraph(
-            "Five distributable threads with work of several units of time: DT1 and DT2 begin on host 1, work on host 2, and come \
-             back; DT3 stays on host 1, DT4 and DT5 on host 2. Each host is a process on a processor of its own. The work notes by \
-             itself when it runs and when not, so that the order of suspensions and resumptions is seen from outside the scheduler. \
+            "Five distributable threads with work of several units of time: DT1 and DT2 begin on host 1, \
+             work on host 2, and come \
+             back; DT3 stays on host 1, DT4 and DT5 on host 2. Each host is a process on a processor of its \
+             own. The work notes by \
+             itself when it runs and when not, so that the order of suspensions and resumptions is seen from \
+             outside the scheduler. \
              The same model runs in virtual time with the same schedulers.",
         )
         .paragraph(
-            "The paper's second is the unit of time. DT3 and DT5 begin a tenth of it late, so that DT2 has sent its call when DT3 \
-             comes. Time that the kernel or the host take counts as work done, and is shown as holes. Live and simulated, a host that \
-             decides by laxity or by what is left to do (MLF, MUF, RMS+MLF, MAU) counts what a thread has done there, and what was \
+            "The paper's second is the unit of time. DT3 and DT5 begin a tenth of it late, so that DT2 has \
+             sent its call when DT3 \
+             comes. Time that the kernel or the host take counts as work done, and is shown as holes. Live \
+             and simulated, a host that \
+             decides by laxity or by what is left to do (MLF, MUF, RMS+MLF, MAU) counts what a thread has \
+             done there, and what was \
              left when it came.",
         )
-        .paper("[Gill 2004] 3.1", "MIF and TP give the schedule of figure 6", holds("live"))
-        .table(Table::of(rows.map(Row::as_map)).columns(SCHEDULES).title("Live and simulated, by scheduler"));
+        .paper(
+            "[Gill 2004] 3.1",
+            "MIF and TP give the schedule of figure 6",
+            holds("live"),
+        )
+        .table(
+            Table::of(rows.map(Row::as_map))
+                .columns(SCHEDULES)
+                .title("Live and simulated, by scheduler"),
+        );
     let chapter = PAPERS.into_iter().fold(chapter, |chapter, scheduler| {
         let of = |row: &&Row| {
             is_kind(row, "event") && row.get("scheduler") == Some(&Value::from(scheduler.name()))
@@ -76,7 +90,8 @@ fn figure(one: &Dispatched) -> Figure {
     };
     let figure = Figure::new(title)
         .caption(format!(
-            "Each thread's line stands at its number while it does not run, one step higher while it runs on host 1, and two steps \
+            "Each thread's line stands at its number while it does not run, one step higher while it runs on \
+             host 1, and two steps \
              on host 2. {source}"
         ))
         .x(format!("time (units of {} ms)", one.unit.as_millis()))

@@ -1,12 +1,12 @@
 //! Who runs where in [Gill 2004] section 3.1, figure 6: [`FIGURE_6`], as a schedule.
 //!
-//! The table is the paper's text. Where that leaves something open, the figure's end at T = 18 decides: DT3 works for 6 s ("scheduled
-//! for 3 s", then it "continues"), DT4 for 9. DT2 cannot run on host 2 before DT4 has completed, although the text names DT5 there,
-//! which has completed by then. How long DT2 works at its end is not said: 3 s here, as long as on host 2.
-
-use punctual_sched::simulator::studies::{FIGURE_6, TurnEnd};
+//! The table is the paper's text. Where that leaves something open, the figure's end at T = 18 decides: DT3
+//! works for 6 s ("scheduled for 3 s", then it "continues"), DT4 for 9. DT2 cannot run on host 2 before DT4
+//! has completed, although the text names DT5 there, which has completed by then. How long DT2 works at its
+//! end is not said: 3 s here, as long as on host 2.
 
 use super::super::schedule::{Run, Schedule};
+use crate::studies::{FIGURE_6, TurnEnd};
 
 /// The whole of it, in units of time.
 pub(super) const UNITS: u64 = 21;

@@ -28,7 +28,8 @@ pub(super) struct Decided {
     pub(super) allocations: u64,
 }
 
-/// Makes batches of decisions with so many ready threads: the one that runs changes its parameters, and the scheduler chooses.
+/// Makes batches of decisions with so many ready threads: the one that runs changes its parameters, and the
+/// scheduler chooses.
 pub(super) fn decide(named: Named, ready: usize, batches: usize, batch: usize) -> Result<Decided, Error> {
     run(fifo("decides", PRIORITY), move || {
         measure(named.scheduler(), ready, batches, batch)

@@ -138,8 +138,8 @@ impl Pair {
     }
 }
 
-/// Has two threads take `each` turns, so many times from the start, and gives how long the hand-overs took. The second one starts
-/// first, as far as it runs before the first one displaces it.
+/// Has two threads take `each` turns, so many times from the start, and gives how long the hand-overs took.
+/// The second one starts first, as far as it runs before the first one displaces it.
 fn pair(
     times: usize,
     each: usize,

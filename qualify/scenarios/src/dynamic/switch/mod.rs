@@ -1,8 +1,9 @@
-//! `dyn.switch`: what it takes to let another distributable thread run: through the ready queue and by the kernel's priorities,
-//! and the decision by itself, by number of ready threads.
+//! `dyn.switch`: what it takes to let another distributable thread run: through the ready queue and by the
+//! kernel's priorities, and the decision by itself, by number of ready threads.
 //!
-//! Two distributable threads on one CPU make themselves less important in turn, so that each update is a decision and a hand-over:
-//! from before the update in one to its return in the other. Source: [Gill 2004] 2.4, efficient and portable dispatching.
+//! Two distributable threads on one CPU make themselves less important in turn, so that each update is a
+//! decision and a hand-over: from before the update in one to its return in the other. Source: [Gill 2004]
+//! 2.4, efficient and portable dispatching.
 
 mod decision;
 mod hand_over;
@@ -24,7 +25,8 @@ use crate::{
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "dyn.switch",
-    about: "one dispatch decision and hand-over: ready queue against native priorities, and the decision with 10 to 10,000 threads",
+    about: "one dispatch decision and hand-over: ready queue against native priorities, and the decision \
+            with 10 to 10,000 threads",
     expected: |length| Extent::of(length).expected(),
     run: measure,
 };
@@ -33,7 +35,7 @@ const HEADING: &str = "Switches between distributable threads";
 
 pub(super) const ROLE: &str = "__dyn-switch";
 
-const SOURCE: &str = "issue 5";
+const SOURCE: &str = "Punctual's limit";
 /// How much longer a hand-over through the ready queue may take.
 const LARGEST_RATIO: f64 = 1.5;
 /// How many threads are ready.
@@ -47,8 +49,8 @@ fn logarithmic() -> impl Iterator<Item = Named> {
         .filter(|scheduler| *scheduler != Named::Mau)
 }
 
-/// How much longer a decision may take with 10,000 ready threads than with 100. Its logarithm doubles, and the queue leaves the
-/// caches; a decision that looks at each thread would take 100 times as long.
+/// How much longer a decision may take with 10,000 ready threads than with 100. Its logarithm doubles, and
+/// the queue leaves the caches; a decision that looks at each thread would take 100 times as long.
 const LARGEST_GROWTH: f64 = 8.0;
 
 /// Decisions that are timed together: reading the clock costs as much as some of them.
@@ -86,7 +88,7 @@ impl Way {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-enum Question {
+enum Command {
     /// So many hand-overs, about.
     HandOver { way: Way, switches: usize },
     /// So many batches of decisions.
@@ -99,7 +101,7 @@ enum Question {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-enum Answer {
+enum Response {
     HandedOver(Vec<Sample>),
     Decided(decision::Decided),
 }
@@ -129,17 +131,17 @@ impl Extent {
 
 pub(super) fn child(_: &[String]) -> Result<(), Error> {
     let scheduling = hand_over::scheduling()?;
-    serve(|question: Question| {
-        Ok(match question {
-            Question::HandOver { way, switches } => {
-                Answer::HandedOver(hand_over::hand_over(&scheduling, way, switches)?)
+    serve(|command: Command| {
+        Ok(match command {
+            Command::HandOver { way, switches } => {
+                Response::HandedOver(hand_over::hand_over(&scheduling, way, switches)?)
             }
-            Question::Decide {
+            Command::Decide {
                 scheduler,
                 ready,
                 batches,
                 batch,
-            } => Answer::Decided(decision::decide(scheduler, ready, batches, batch)?),
+            } => Response::Decided(decision::decide(scheduler, ready, batches, batch)?),
         })
     })
 }
@@ -216,13 +218,13 @@ fn ask(
     testbed.progress.stage("hand-overs in alternation", expected);
     for _ in 0..extent.rounds {
         for one in &mut switched {
-            let question = Question::HandOver {
+            let command = Command::HandOver {
                 way: one.way,
                 switches: extent.switches,
             };
-            match subject.ask(&question, block)? {
-                Answer::HandedOver(samples) => one.add(&samples),
-                Answer::Decided(_) => return Err(MISUNDERSTOOD.into()),
+            match subject.ask(&command, block)? {
+                Response::HandedOver(samples) => one.add(&samples),
+                Response::Decided(_) => return Err(MISUNDERSTOOD.into()),
             }
         }
     }
@@ -237,7 +239,7 @@ fn ask(
             .into_iter()
             .filter(|ready| !looks_at_all || *ready <= MOST_OF_MAU)
         {
-            let question = Question::Decide {
+            let command = Command::Decide {
                 scheduler,
                 ready,
                 batches: if looks_at_all {
@@ -247,13 +249,13 @@ fn ask(
                 },
                 batch: if looks_at_all { BATCH / 10 } else { BATCH },
             };
-            match subject.ask(&question, Duration::from_secs(1))? {
-                Answer::Decided(decided) => decisions.push(Decision {
+            match subject.ask(&command, Duration::from_secs(1))? {
+                Response::Decided(decided) => decisions.push(Decision {
                     scheduler,
                     ready,
                     decided,
                 }),
-                Answer::HandedOver(_) => return Err(MISUNDERSTOOD.into()),
+                Response::HandedOver(_) => return Err(MISUNDERSTOOD.into()),
             }
         }
     }
@@ -273,7 +275,7 @@ impl Switched {
 
     fn row(&self, disturbances: &Disturbances) -> Row {
         let row = Row::new().with("kind", "hand-over").with("way", self.way.name());
-        disturbances.judge(&self.samples, 0).row(row)
+        disturbances.evaluate(&self.samples, 0).row(row)
     }
 }
 
@@ -321,7 +323,8 @@ fn hand_over_claims(switched: &[Switched], outcome: &mut Outcome) {
     }
     let limited = |id: &str, reference: &str, ratio: Option<MedianEstimate>| {
         let text = format!(
-            "a decision and hand-over through the ready queue (MIF) takes at most so many times {reference}, median of alternating \
+            "a decision and hand-over through the ready queue (MIF) takes at most so many times {reference}, \
+             median of alternating \
              blocks"
         );
         let measured = ratio.map_or(f64::NAN, |ratio| ratio.median);
@@ -363,7 +366,8 @@ fn decision_claims(decisions: &[Decision], outcome: &mut Outcome) {
     });
     outcome.claim(Claim::at_most(
         "growth",
-        "with 10,000 ready threads a decision takes at most so many times that with 100, for each scheduler but MAU: it grows with \
+        "with 10,000 ready threads a decision takes at most so many times that with 100, for each scheduler \
+         but MAU: it grows with \
          the logarithm, not with the number",
         SOURCE,
         largest,

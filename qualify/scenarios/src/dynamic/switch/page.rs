@@ -12,9 +12,12 @@ pub(super) fn chapter(outcome: &Outcome, switched: &[Switched], stamp_ns: u64) -
         claim.map(|claim| claim.holds)
     };
     let chapter = Chapter::new(HEADING).paragraph(
-        "Two distributable threads on one processor make themselves less important in turn. Each time the scheduler decides that \
-         the other one is to run: through the ready queue (MIF) that one is woken and this one waits; with native priorities (TP) \
-         one sched_setparam does both. Timed is from before the update in the one to its return in the other. The system calls of \
+        "Two distributable threads on one processor make themselves less important in turn. Each time the \
+         scheduler decides that \
+         the other one is to run: through the ready queue (MIF) that one is woken and this one waits; with \
+         native priorities (TP) \
+         one sched_setparam does both. Timed is from before the update in the one to its return in the \
+         other. The system calls of \
          each way alone stand beside.",
     );
     let chapter = match switched {
@@ -35,7 +38,8 @@ pub(super) fn chapter(outcome: &Outcome, switched: &[Switched], stamp_ns: u64) -
         .figure(growth(outcome))
 }
 
-const CLAIM: &str = "dispatching in the middleware can do with less expensive calls to the kernel: its hand-over is no more than \
+const CLAIM: &str = "dispatching in the middleware can do with less expensive calls to the kernel: its \
+                     hand-over is no more than \
     half as long again as one by native priorities";
 
 const HAND_OVERS: &[(&str, &str)] = &[
@@ -73,7 +77,8 @@ fn table(outcome: &Outcome, kind: &str, columns: &[(&str, &str)], title: &str) -
 fn tails(switched: &[Switched], stamp_ns: u64) -> Figure {
     let figure = Figure::new("Decision and hand-over between two distributable threads")
         .caption(format!(
-            "The two thick curves of the runtime, beside what their system calls take alone. At the median the ready queue may take \
+            "The two thick curves of the runtime, beside what their system calls take alone. At the median \
+             the ready queue may take \
              {LARGEST_RATIO} times as long as native priorities."
         ))
         .tail()
@@ -92,8 +97,10 @@ fn tails(switched: &[Switched], stamp_ns: u64) -> Figure {
 fn growth(outcome: &Outcome) -> Figure {
     let figure = Figure::new("One decision by number of ready threads")
         .caption(format!(
-            "The running thread gets new parameters and the scheduler chooses: the mean of {} decisions, the median of many such \
-             batches. From 100 to 10,000 threads it may grow {LARGEST_GROWTH}-fold, not hundredfold. MAU looks at every thread: it is for tens or \
+            "The running thread gets new parameters and the scheduler chooses: the mean of {} decisions, the \
+             median of many such \
+             batches. From 100 to 10,000 threads it may grow {LARGEST_GROWTH}-fold, not hundredfold. MAU \
+             looks at every thread: it is for tens or \
              hundreds.",
             super::BATCH
         ))

@@ -230,7 +230,7 @@ fn block<T>(access: Access, mut once: impl FnMut() -> T) -> Block {
     }
 }
 
-pub(super) fn judge(accesses: &[(Access, Vec<Block>)], outcome: &mut Outcome) {
+pub(super) fn evaluate(accesses: &[(Access, Vec<Block>)], outcome: &mut Outcome) {
     for operation in Operation::ALL {
         let of_operation = || {
             accesses
@@ -364,7 +364,7 @@ mod tests {
             access(Storage::Word, 2.9),
             access(Storage::Typed, 3.1),
         ];
-        judge(&accesses, &mut outcome);
+        evaluate(&accesses, &mut outcome);
         let claims = outcome.claims();
         assert_eq!(claims.len(), 2);
         assert!((claims[0].measured.as_f64().unwrap() - 1.45).abs() < 1e-9);

@@ -53,7 +53,8 @@ pub(super) fn create(maker: Maker, keys: usize) -> Result<Vec<u64>, Error> {
     run(fifo("makes-keys", PRIORITY), move || match maker {
         Maker::First | Maker::Again => {
             let (keys, ns) = timed(keys, || StorageKey::new().map_err(Error::from))?;
-            // The last one first, so that the next pass gets them in the order of their places, as this one did.
+            // The last one first, so that the next pass gets them in the order of their places, as this one
+            // did.
             for key in keys.into_iter().rev() {
                 key.delete()?;
             }
@@ -107,7 +108,7 @@ impl Creation {
     }
 }
 
-pub(super) fn judge(creations: &[Creation], outcome: &mut Outcome) {
+pub(super) fn evaluate(creations: &[Creation], outcome: &mut Outcome) {
     for creation in creations {
         let fit = LinearFit::of(&creation.curve());
         let row = row(creation.maker.name(), fit.map(|fit| (fit.slope, fit.intercept)))
@@ -124,7 +125,8 @@ pub(super) fn judge(creations: &[Creation], outcome: &mut Outcome) {
     let [Some(begin), Some(end)] = ends else { return };
     outcome.claim(Claim::at_most(
         "creation",
-        "the last thousand of 10,000 keys cost, each, at most so many times the first thousand (medians, made for the first time)",
+        "the last thousand of 10,000 keys cost, each, at most so many times the first thousand (medians, \
+         made for the first time)",
         SOURCE,
         end / begin,
         FLAT,
@@ -150,20 +152,20 @@ mod tests {
 
     use super::*;
 
-    fn judged(first: impl Fn(usize) -> f64) -> Outcome {
+    fn evaluated(first: impl Fn(usize) -> f64) -> Outcome {
         let mut outcome = Outcome::new("test", MachineFacts::read(&CpuSet::single(0)));
         let pass = (0..KEYS).map(first).collect();
         let creation = Creation {
             maker: Maker::First,
             passes: vec![pass],
         };
-        judge(&[creation], &mut outcome);
+        evaluate(&[creation], &mut outcome);
         outcome
     }
 
     #[test]
     fn a_cost_that_grows_is_seen() {
-        let outcome = judged(|key| 100.0 + key as f64 / 100.0);
+        let outcome = evaluated(|key| 100.0 + key as f64 / 100.0);
         let row = &outcome.rows()[0];
         assert!(
             (row.number("slope_ns_per_key").unwrap() - 0.01).abs() < 1e-4,
@@ -178,7 +180,7 @@ mod tests {
 
     #[test]
     fn memory_that_is_made_now_and_then_does_not_bend_the_line() {
-        let outcome = judged(|key| if key % 64 == 0 { 5_000.0 } else { 100.0 });
+        let outcome = evaluated(|key| if key % 64 == 0 { 5_000.0 } else { 100.0 });
         let row = &outcome.rows()[0];
         assert_eq!(row.number("slope_ns_per_key"), Some(0.0));
         assert_eq!(row.number("max_ns"), Some(5_000.0));

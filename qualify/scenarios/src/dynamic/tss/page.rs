@@ -13,11 +13,17 @@ pub(super) fn chapter(outcome: &Outcome, creations: &[Creation]) -> Chapter {
     let table = |name| Table::of(find(outcome, name).map(Row::as_map));
     Chapter::new("Storage of distributable threads")
         .paragraph(
-            "What a distributable thread stores is found by its id, wherever it returns to a host, whatever thread of the system runs it. \
-             The runtime attaches a thread's storage when the thread comes, so reading goes to the storage directly and looks for no \
-             id. Blocks alternate, in several processes one after the other, because where memory lies makes a difference; ratios are medians over the rounds, with their 95 % confidence intervals. Accesses are timed in batches \
-             of a thousand: one alone is shorter than reading the clock, so the shortest and the longest are those of batches. The \
-             paper's figures are of single accesses, on a computer of 2003: its emulation reads in 9.7 and writes in 16.7 times what the system takes.",
+            "What a distributable thread stores is found by its id, wherever it returns to a host, whatever \
+             thread of the system runs it. \
+             The runtime attaches a thread's storage when the thread comes, so reading goes to the storage \
+             directly and looks for no \
+             id. Blocks alternate, in several processes one after the other, because where memory lies makes \
+             a difference; ratios are medians over the rounds, with their 95 % confidence intervals. \
+             Accesses are timed in batches \
+             of a thousand: one alone is shorter than reading the clock, so the shortest and the longest are \
+             those of batches. The \
+             paper's figures are of single accesses, on a computer of 2003: its emulation reads in 9.7 and \
+             writes in 16.7 times what the system takes.",
         )
         .paper(
             "[Gill 2004] 3.1",
@@ -62,8 +68,10 @@ pub(super) fn chapter(outcome: &Outcome, creations: &[Creation]) -> Chapter {
         )
         .figure(making(creations))
         .note(
-            "The GNU C library has 1,024 keys for each process, and looks through them for a free one. Ours come from a list of free \
-             places; every 64th that is made for the first time makes memory for 64. Lines are fitted by least squares to the medians \
+            "The GNU C library has 1,024 keys for each process, and looks through them for a free one. Ours \
+             come from a list of free \
+             places; every 64th that is made for the first time makes memory for 64. Lines are fitted by \
+             least squares to the medians \
              of 50 keys each.",
         )
 }
@@ -86,7 +94,10 @@ fn ratios(outcome: &Outcome) -> Figure {
         .into_iter()
         .filter(|storage| *storage != Storage::Posix);
     let figure = Figure::new("Storage of distributable threads against the system's own")
-        .caption("The paper's emulation looks the thread's id up; ours has the storage at hand while the thread runs.")
+        .caption(
+            "The paper's emulation looks the thread's id up; ours has the storage at hand while the \
+                  thread runs.",
+        )
         .y("× POSIX")
         .y_log()
         .names(Operation::ALL.map(Operation::name));

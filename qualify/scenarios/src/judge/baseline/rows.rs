@@ -115,8 +115,8 @@ fn noise(column: &str) -> Option<f64> {
 
 /// Pairs rows with equal settings, and names each pair by its settings.
 ///
-/// A column is a setting if the values of one run are a subset of the other's. So "threads" is a setting even if
-/// one run has fewer points, and a measured count is not. Causes and notes are results.
+/// A column is a setting if the values of one run are a subset of the other's. So "threads" is a setting even
+/// if one run has fewer points, and a measured count is not. Causes and notes are results.
 fn pairs<'r>(old: &[&'r Row], new: &[&'r Row]) -> Vec<(&'r Row, &'r Row, String)> {
     let settings = settings(old, new);
     let full = |row: &Row| name(row, |column, _| settings.contains(column));

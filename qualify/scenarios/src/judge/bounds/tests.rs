@@ -112,7 +112,8 @@ fn unknown_names_are_reported_with_their_line_and_similar_names() {
     let cases = [
         (
             "[[limit]]\nclaim = \"os.semaphore.grwoth\"\nat_most = 1\n",
-            "b.toml:1: limit[1].claim: unknown claim `os.semaphore.grwoth`; did you mean `os.semaphore.growth`",
+            "b.toml:1: limit[1].claim: unknown claim `os.semaphore.grwoth`; did you mean \
+             `os.semaphore.growth`",
         ),
         (
             "\n[[limit]]\nbenchmark = \"os.thread-switch\"\ncolumn = \"p9_us\"\nat_most = 1\n",

@@ -1,8 +1,10 @@
-//! `orb.context-switches`: how many context switches a call takes, by number of clients, and how much of a call they are.
+//! `orb.context-switches`: how many context switches a call takes, by number of clients, and how much of a
+//! call they are.
 //!
-//! The clients are those of `orb.latency`, with lanes and with a classic pool, on one CPU; the kernel counts. Then one client calls
-//! without pauses, and its latency stands beside what its context switches cost, by the yield test. Source: [Levine 1999], context switches
-//! per request; [Schmidt 2002] 4, on their share of a call; MT_Cubit's option `-c`.
+//! The clients are those of `orb.latency`, with lanes and with a classic pool, on one CPU; the kernel counts.
+//! Then one client calls without pauses, and its latency stands beside what its context switches cost, by the
+//! yield test. Source: [Levine 1999], context switches per request; [Schmidt 2002] 4, on their share of a
+//! call; MT_Cubit's option `-c`.
 
 mod page;
 

@@ -29,7 +29,8 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
     let share = rows("share").find_map(|row| row.number("share_percent"));
     let figure = Figure::new("Context switches for each request")
         .caption(
-            "[Levine 1999]: VxWorks soon comes to one for each request, Solaris hardly varies, Windows NT takes the most. One CPU, where \
+            "[Levine 1999]: VxWorks soon comes to one for each request, Solaris hardly varies, Windows NT \
+             takes the most. One CPU, where \
              client, server and client again have to run one after the other: two are the fewest.",
         )
         .x("number of clients")
@@ -41,18 +42,34 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
     });
     Chapter::new("Context switches of a call")
         .paragraph(
-            "One client calls 20 times a second, each further one 10 times, on one processor. Counted by the kernel for the threads \
-             of clients and server; what a client's pause between two calls takes is left out. Clients that wake together share \
-             switches: a lane that is preempted, or that finds the next request when it is done, makes one for two.",
+            "One client calls 20 times a second, each further one 10 times, on one processor. Counted by the \
+             kernel for the threads \
+             of clients and server; what a client's pause between two calls takes is left out. Clients that \
+             wake together share \
+             switches: a lane that is preempted, or that finds the next request when it is done, makes one \
+             for two.",
         )
         .paper(
             "[Schmidt 2002] 4",
-            "context switches contribute little (read here as: at most a quarter) to the latency of a two-way call",
+            "context switches contribute little (read here as: at most a quarter) to the latency of a \
+             two-way call",
             share
                 .filter(|_| outcome.machine().is_realtime())
                 .map(|share| share <= LITTLE_PERCENT),
         )
         .figure(figure)
-        .rows_of_kind(outcome, "curve", CURVE_COLUMNS, "Context switches for each request")
-        .rows_of_kind(outcome, "share", SHARE_COLUMNS, "Their share of one call: one client without pauses, one switch by the yield test (its system call included)")
+        .rows_of_kind(
+            outcome,
+            "curve",
+            CURVE_COLUMNS,
+            "Context switches for each request",
+        )
+        .rows_of_kind(
+            outcome,
+            "share",
+            SHARE_COLUMNS,
+            "Their share of one call: one client without pauses, \
+                                                        one switch by the yield test (its system call \
+                                                        included)",
+        )
 }

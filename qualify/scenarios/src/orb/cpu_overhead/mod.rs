@@ -1,9 +1,11 @@
-//! `orb.cpu-overhead`: how much processor time a call takes from everything else, client side and server side.
+//! `orb.cpu-overhead`: how much processor time a call takes from everything else, client side and server
+//! side.
 //!
-//! A scavenger, a thread below all others, counts what it gets done on the CPU of the client, then on that of the server, while the
-//! other side has the other CPU. What it gets done less while calls are made is what they took: system calls, protocols,
-//! interrupts and context switches included, whoever the kernel books them to. Idle slices, calls and a raw ping-pong of the same
-//! octets alternate. Source: [Levine 1999], client and server CPU processing overhead.
+//! A scavenger, a thread below all others, counts what it gets done on the CPU of the client, then on that of
+//! the server, while the other side has the other CPU. What it gets done less while calls are made is what
+//! they took: system calls, protocols, interrupts and context switches included, whoever the kernel books
+//! them to. Idle slices, calls and a raw ping-pong of the same octets alternate. Source: [Levine 1999],
+//! client and server CPU processing overhead.
 
 mod page;
 pub(super) mod scavenger;
@@ -29,7 +31,8 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "orb.cpu-overhead",
-    about: "what a thread below all others loses for each call, on the client's CPU and on the server's; needs two CPUs",
+    about: "what a thread below all others loses for each call, on the client's CPU and on the server's; \
+            needs two CPUs",
     expected: |length| Extent::of(length).expected(),
     run: measure,
 };
@@ -118,7 +121,8 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         );
     } else if !outcome.machine().is_realtime() {
         outcome.unfit(
-            "without real-time rights the calls compete with the thread that counts what they leave, so the count says nothing",
+            "without real-time rights the calls compete with the thread that counts what they leave, so the \
+             count says nothing",
         );
     } else {
         for side in [Side::Client, Side::Server] {
@@ -205,7 +209,8 @@ fn measure_side(side: Side, places: &Places, extent: Extent) -> Result<(Vec<Roun
     }
     scavenger.answer::<Spun>(START)?;
 
-    // Its answer comes in the end: with a quarter more than the slices take if all of them are as long as asked.
+    // Its answer comes in the end: with a quarter more than the slices take if all of them are as long as
+    // asked.
     let length = extent.of_side().mul_f64(1.25) + Duration::from_millis(300);
     scavenger.tell(&Spin { length })?;
     let mut spans = Vec::new();
@@ -253,7 +258,8 @@ fn rows(side: Side, rounds: &[Round], outcome: &mut Outcome) {
         };
         let Some(lost_us) = over_rounds(|round, load| load.lost_us_per_call(round.idle_per_s)) else {
             outcome.unfit(format!(
-                "calls took so long that only {} rounds fell into the time that was counted, on the {}'s CPU: stop other load \
+                "calls took so long that only {} rounds fell into the time that was counted, on the {}'s \
+                 CPU: stop other load \
                  and run it again",
                 rounds.len(),
                 side.name()

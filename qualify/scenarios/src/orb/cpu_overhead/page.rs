@@ -18,7 +18,8 @@ const COLUMNS: &[(&str, &str)] = &[
 pub(super) fn chapter(outcome: &Outcome) -> Chapter {
     let figure = Figure::new("Processor time lost for each call")
         .caption(
-            "[Levine 1999], client and server CPU processing overhead; its figures have no numbers that could stand here. The ping-pong is what \
+            "[Levine 1999], client and server CPU processing overhead; its figures have no numbers that \
+             could stand here. The ping-pong is what \
              this system takes without an ORB.",
         )
         .names([Side::Client, Side::Server].map(|side| format!("{}'s CPU", side.name())))
@@ -33,17 +34,26 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
     });
     Chapter::new("Processor time of a call")
         .paragraph(
-            "A thread below all others counts what it gets done on the CPU of the client, then on the server's; the other side has \
-             the other CPU. What it gets done less while calls are made is what they took of that CPU, whoever the kernel books \
-             it to. On the loopback interface the sender's CPU does the receiver's protocol work as well. The ping-pong is one \
+            "A thread below all others counts what it gets done on the CPU of the client, then on the \
+             server's; the other side has \
+             the other CPU. What it gets done less while calls are made is what they took of that CPU, \
+             whoever the kernel books \
+             it to. On the loopback interface the sender's CPU does the receiver's protocol work as well. \
+             The ping-pong is one \
              write and one read of the same octets on each side.",
         )
         .paper(
             "[Levine 1999]",
-            "real-time operating systems (VxWorks, LynxOS) take less processor time for a call than others (Solaris, Windows NT)",
+            "real-time operating systems (VxWorks, LynxOS) take less processor time for a call than others \
+             (Solaris, Windows NT)",
             // One system is no comparison.
             None,
         )
         .figure(figure)
-        .rows_of_kind(outcome, "lost", COLUMNS, "What each call takes from the thread below it")
+        .rows_of_kind(
+            outcome,
+            "lost",
+            COLUMNS,
+            "What each call takes from the thread below it",
+        )
 }

@@ -50,8 +50,8 @@ impl Spun {
         }
     }
 
-    /// Iterations per second over the milliseconds that lie wholly in a time. `None` where none does, or where it goes beyond
-    /// what was counted.
+    /// Iterations per second over the milliseconds that lie wholly in a time. `None` where none does, or
+    /// where it goes beyond what was counted.
     pub(super) fn per_second(&self, within: Span) -> Option<f64> {
         let first = within.start_ns.checked_sub(self.start_ns)?.div_ceil(BUCKET_NS) as usize;
         let end = (within.end_ns.checked_sub(self.start_ns)? / BUCKET_NS) as usize;

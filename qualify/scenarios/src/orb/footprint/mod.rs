@@ -1,7 +1,8 @@
-//! `orb.footprint`: how large this program is, how large the ORB's layers are in it, and how much memory a server takes.
+//! `orb.footprint`: how large this program is, how large the ORB's layers are in it, and how much memory a
+//! server takes.
 //!
-//! The paper measured the static libraries of TAO and ACE. What counts here is what the linker left of them in a program: its
-//! symbol table says it for each layer. Source: [Schmidt 2002] 3.4, figure 7.
+//! The paper measured the static libraries of TAO and ACE. What counts here is what the linker left of them
+//! in a program: its symbol table says it for each layer. Source: [Schmidt 2002] 3.4, figure 7.
 
 mod memory;
 mod page;
@@ -62,7 +63,8 @@ fn program_rows(program: &Program, outcome: &mut Outcome) {
         outcome.row(row.with("octets", *octets));
     }
     if program.sizes.is_empty() {
-        let reason = "this program has no symbol table: it was stripped; build it with `strip = \"none\"` or \"debuginfo\"";
+        let reason = "this program has no symbol table: it was stripped; build it with `strip = \"none\"` or \
+                      \"debuginfo\"";
         return outcome.skip(None, "the ORB's size by layer", reason);
     }
     for (layer, about) in LAYERS {

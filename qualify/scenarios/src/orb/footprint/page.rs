@@ -47,7 +47,8 @@ pub(super) fn chapter(outcome: &Outcome, optimised: bool) -> Chapter {
     };
     let figure = Figure::new("Size of each layer in this program")
         .caption(
-            "[Schmidt 2002] figure 7, of the static libraries of TAO and ACE, whose numbers are in the figure only.",
+            "[Schmidt 2002] figure 7, of the static libraries of TAO and ACE, whose numbers are in the \
+             figure only.",
         )
         .y("code and data (KiB)")
         .bars("here", layers.iter().map(kib).collect::<Vec<_>>())
@@ -55,24 +56,39 @@ pub(super) fn chapter(outcome: &Outcome, optimised: bool) -> Chapter {
     let build = if optimised {
         "This program is optimised as a whole, so what was inlined into another layer counts there."
     } else {
-        "This program was built without optimisation: its code is several times as large as that of a release build."
+        "This program was built without optimisation: its code is several times as large as that of a \
+         release build."
     };
     Chapter::new("Footprint")
         .paragraph(format!(
-            "Sizes are those that the program's symbol table says. {build} A server that locks its memory, as real-time servers \
-             do, has all of the program and all of its stacks resident; the first row is the same program without an ORB. Address \
-             space that is locked includes what the C library reserves for heaps, which is not resident before it is used."
+            "Sizes are those that the program's symbol table says. {build} A server that locks its memory, \
+             as real-time servers \
+             do, has all of the program and all of its stacks resident; the first row is the same program \
+             without an ORB. Address \
+             space that is locked includes what the C library reserves for heaps, which is not resident \
+             before it is used."
         ))
         .paper(
             "[Schmidt 2002] 3.4",
-            "the size of the library depends on the compiler: smallest with that of Windows, larger with those of the GCC family, \
+            "the size of the library depends on the compiler: smallest with that of Windows, larger with \
+             those of the GCC family, \
              which inline aggressively",
             // One compiler is no comparison.
             None,
         )
         .figure(figure)
-        .rows_of_kind(outcome, "layer", LAYER_COLUMNS, "The ORB's layers, and what else is in this program")
+        .rows_of_kind(
+            outcome,
+            "layer",
+            LAYER_COLUMNS,
+            "The ORB's layers, and what else is in this program",
+        )
         .rows_of_kind(outcome, "part", PART_COLUMNS, "This program")
-        .rows_of_kind(outcome, "server", SERVER_COLUMNS, "Memory of servers, before the first call")
+        .rows_of_kind(
+            outcome,
+            "server",
+            SERVER_COLUMNS,
+            "Memory of servers, before the first call",
+        )
         .rows_of_kind(outcome, "lane", LANE_COLUMNS, "Each lane more")
 }

@@ -108,8 +108,9 @@ fn sizes(file: &object::File<'_>) -> BTreeMap<&'static str, Sizes> {
     sizes
 }
 
-/// The layer that a symbol is counted to: the first crate of ours that its name mentions, so that a function of the standard library
-/// that was made for a type of ours counts to that. The facade has no code of its own, and shares its name with this program.
+/// The layer that a symbol is counted to: the first crate of ours that its name mentions, so that a function
+/// of the standard library that was made for a type of ours counts to that. The facade has no code of its
+/// own, and shares its name with this program.
 fn layer_of(name: &str) -> &'static str {
     if name.contains("punctual_scenarios::idl::") {
         return "generated";

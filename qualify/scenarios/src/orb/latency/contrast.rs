@@ -21,7 +21,7 @@ use crate::{
 pub(super) const HZ: f64 = 476.0;
 /// As few calls of either kind say something of the 99th percentile.
 const FEWEST_CALLS: u64 = 2000;
-const SOURCE: &str = "issue 4, [Schmidt 2002] 3.3";
+const SOURCE: &str = "Punctual's limit, after [Schmidt 2002] 3.3";
 const LIMIT: f64 = 1.25;
 
 /// How often the important client is measured without and with the others.
@@ -33,7 +33,8 @@ pub(super) struct Extent {
 
 /// Slices without and with the others, of each run.
 const PAIRS: u32 = 6;
-/// Both kinds together hold more than [`FEWEST_CALLS`] each, also where pauses are a little longer than asked.
+/// Both kinds together hold more than [`FEWEST_CALLS`] each, also where pauses are a little longer than
+/// asked.
 const SECONDS: f64 = 9.4;
 
 impl Extent {
@@ -103,7 +104,7 @@ impl Contrasts {
     }
 
     /// Adds a row for each run and kind of slice, and the claims about the lanes.
-    pub(super) fn judge(&self, outcome: &mut Outcome) {
+    pub(super) fn evaluate(&self, outcome: &mut Outcome) {
         for (number, contrast) in self.0.iter().enumerate() {
             for (low, latencies) in [
                 (0, contrast.latencies(false)),
@@ -134,7 +135,8 @@ impl Contrasts {
                     .with("classic", ratios(Configuration::Classic)),
             );
             let text = format!(
-                "lanes: {name} of a high-priority client at {HZ} Hz with {MOST_LOW} low-priority clients is at most so \
+                "lanes: {name} of a high-priority client at {HZ} Hz with {MOST_LOW} low-priority clients is \
+                 at most so \
                  many times that without any (median of the runs)"
             );
             let measured = ratios(Configuration::Own).unwrap_or(f64::NAN);
@@ -153,7 +155,8 @@ impl Contrasts {
         let counts =
             lanes.flat_map(|contrast| [false, true].map(|beside| contrast.latencies(beside).count()));
         let fewest = counts.min().unwrap_or(0);
-        let text = "calls of the high-priority client in each run, without and with the others, that the percentiles \
+        let text = "calls of the high-priority client in each run, without and with the others, that the \
+                    percentiles \
                     stand on, at least";
         outcome.claim(Claim::at_least(
             "samples",
@@ -290,7 +293,7 @@ mod tests {
         let contrasts = Contrasts(runs.chain([contrast(Configuration::Classic, 500)]).collect());
         let machine = punctual_harness::MachineFacts::read(&punctual_os::CpuSet::single(0));
         let mut outcome = Outcome::new("orb.latency", machine);
-        contrasts.judge(&mut outcome);
+        contrasts.evaluate(&mut outcome);
         let claim = |id: &str| outcome.claims().iter().find(|claim| claim.id == id).unwrap();
         assert!(claim("p50-ratio").holds && claim("p99-ratio").holds);
         assert!((claim("p50-ratio").measured.as_f64().unwrap() - 1.15).abs() < 0.01);

@@ -1,9 +1,10 @@
 //! `orb.latency`: what many less important clients do to an important one.
 //!
-//! A client of high priority calls 20 times a second beside a growing number of clients of low priority, which call 10 times a
-//! second each. Shown are mean and jitter, as the paper has them; they are the host's as much as the ORB's, so that nothing is
-//! claimed of them. What is claimed is that median and 99th percentile of a client that calls often stay where they are.
-//! Source: [Schmidt 2002] 3.3, figures 3 to 6; TAO's MT_Cubit.
+//! A client of high priority calls 20 times a second beside a growing number of clients of low priority,
+//! which call 10 times a second each. Shown are mean and jitter, as the paper has them; they are the host's
+//! as much as the ORB's, so that nothing is claimed of them. What is claimed is that median and 99th
+//! percentile of a client that calls often stay where they are. Source: [Schmidt 2002] 3.3, figures 3 to 6;
+//! TAO's MT_Cubit.
 
 mod contrast;
 mod explained;
@@ -196,12 +197,13 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let holes = recording.holes(&outstanding);
     outcome.parameter("seconds_per_point", extent.seconds);
     if testbed.length == Length::Quick {
-        let shortened = "2.2 s and not 30 s for each number of clients, and five numbers of them; one run of the classic pool";
+        let shortened = "2.2 s and not 30 s for each number of clients, and five numbers of them; one run of \
+                         the classic pool";
         outcome.parameter("shortened", shortened);
     }
     outcome.parameter("kernel_holes", serde_json::to_value(&holes)?);
     points.iter().for_each(|point| point.rows(&holes, &mut outcome));
-    contrasts.judge(&mut outcome);
+    contrasts.evaluate(&mut outcome);
     let errors: u64 = runs()
         .flat_map(|run| &run.clients)
         .map(|client| client.errors)

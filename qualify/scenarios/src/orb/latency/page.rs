@@ -40,24 +40,55 @@ const RATIO_COLUMNS: &[(&str, &str)] = &[
 pub(super) fn chapter(outcome: &Outcome, contrasts: &Contrasts, holes: &[Hole]) -> Chapter {
     let chapter = Chapter::new("Latency and jitter beside less important clients")
         .paragraph(
-            "One client of high priority calls 20 times a second, beside up to 50 clients of low priority that call 10 times a \
-             second each, all on one processor. Ideally its latency and jitter stay where they are, while those of the others \
-             rise with their number. Jitter is the sample standard deviation. A single gap of the host's decides jitter, so it \
-             is drawn with the calls that fell into a recorded hole of kernel or host and without them, and nothing is claimed \
+            "One client of high priority calls 20 times a second, beside up to 50 clients of low priority \
+             that call 10 times a \
+             second each, all on one processor. Ideally its latency and jitter stay where they are, while \
+             those of the others \
+             rise with their number. Jitter is the sample standard deviation. A single gap of the host's \
+             decides jitter, so it \
+             is drawn with the calls that fell into a recorded hole of kernel or host and without them, and \
+             nothing is claimed \
              of it.",
         )
-        .figure(figure(outcome, "mean", "high", "Mean latency of the high-priority client", FIGURE_4))
-        .figure(figure(outcome, "jitter", "high", "Jitter of the high-priority client", FIGURE_6))
-        .figure(figure(outcome, "mean", "low", "Mean latency of the low-priority clients", LOW))
-        .figure(figure(outcome, "jitter", "low", "Jitter of the low-priority clients", LOW))
+        .figure(figure(
+            outcome,
+            "mean",
+            "high",
+            "Mean latency of the high-priority client",
+            FIGURE_4,
+        ))
+        .figure(figure(
+            outcome,
+            "jitter",
+            "high",
+            "Jitter of the high-priority client",
+            FIGURE_6,
+        ))
+        .figure(figure(
+            outcome,
+            "mean",
+            "low",
+            "Mean latency of the low-priority clients",
+            LOW,
+        ))
+        .figure(figure(
+            outcome,
+            "jitter",
+            "low",
+            "Jitter of the low-priority clients",
+            LOW,
+        ))
         .rows_of_kind(outcome, "point", POINT_COLUMNS, "Every point")
         .paragraph(
-            "The same with a client that calls 476 times a second, in slices that alternate: without the others and with 50 of \
-             them. The classic pool, of as many threads at one priority, stands beside the lanes for contrast.",
+            "The same with a client that calls 476 times a second, in slices that alternate: without the \
+             others and with 50 of \
+             them. The classic pool, of as many threads at one priority, stands beside the lanes for \
+             contrast.",
         )
         .paper(
             "[Schmidt 2002] 3.3",
-            "the latency of the high-priority client should remain constant or show only a minor increase with the number of \
+            "the latency of the high-priority client should remain constant or show only a minor increase \
+             with the number of \
              low-priority clients (read here as: p50 and p99 rise to at most 1.25 times, with lanes)",
             minor_increase(outcome),
         );
@@ -86,9 +117,11 @@ fn minor_increase(outcome: &Outcome) -> Option<bool> {
     Some(ratios().all(|claim| claim.holds))
 }
 
-const FIGURE_4: &str = "[Schmidt 2002] figure 4: on QNX and VxWorks it stayed nearly constant, on Linux it rose, on Windows NT and 2000 it \
+const FIGURE_4: &str = "[Schmidt 2002] figure 4: on QNX and VxWorks it stayed nearly constant, on Linux it \
+                        rose, on Windows NT and 2000 it \
                         rose linearly with the number of clients.";
-const FIGURE_6: &str = "[Schmidt 2002] figures 5 and 6: essentially unchanged on QNX and VxWorks, around 200 µs on Linux/RT for large \
+const FIGURE_6: &str = "[Schmidt 2002] figures 5 and 6: essentially unchanged on QNX and VxWorks, around 200 \
+                        µs on Linux/RT for large \
                         numbers of clients, rising linearly on Windows NT and 2000.";
 const LOW: &str =
     "They compete with each other, so theirs should rise gradually with their number ([Schmidt 2002] 3.3).";

@@ -15,7 +15,7 @@ use crate::{cubit::cube::cube, error::Error, idl::cubit::bench::CubitRef, os::yi
 pub(crate) const CLIENT_ROLE: &str = "__mt-cubit-client";
 
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) enum Question {
+pub(super) enum Command {
     /// The servants' references, pool by pool.
     Resolve(Vec<Vec<String>>),
     /// In the server of this number.
@@ -24,7 +24,7 @@ pub(super) enum Question {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) enum Answer {
+pub(super) enum Response {
     Resolved,
     Ran(Run),
     /// In nanoseconds.
@@ -102,16 +102,18 @@ impl Call {
 pub(crate) fn client(_: &[String]) -> Result<(), Error> {
     let orb = Orb::builder().build()?;
     let mut pools: Vec<Vec<CubitRef>> = Vec::new();
-    Control::ready(&())?.serve(|question: Question| {
-        let answer = match question {
-            Question::Resolve(references) => resolve(&orb, &references).map(|resolved| {
+    Control::ready(&())?.serve(|command: Command| {
+        let response = match command {
+            Command::Resolve(references) => resolve(&orb, &references).map(|resolved| {
                 pools = resolved;
-                Answer::Resolved
+                Response::Resolved
             }),
-            Question::Run(task, server) => run(&orb, &pools, &task, server).map(Answer::Ran),
-            Question::SwitchTime => yield_to_each_other(YIELDS).map(|yielded| Answer::SwitchTime(yielded.ns)),
+            Command::Run(task, server) => run(&orb, &pools, &task, server).map(Response::Ran),
+            Command::SwitchTime => {
+                yield_to_each_other(YIELDS).map(|yielded| Response::SwitchTime(yielded.ns))
+            }
         };
-        answer.map_err(|error| error.to_string())
+        response.map_err(|error| error.to_string())
     })?;
     Ok(())
 }
@@ -174,7 +176,8 @@ struct Client {
     spec: ClientSpec,
     seconds: f64,
     slices: Option<Slices>,
-    /// The first client counts the server's context switches: it is the most important one, so nobody calls before it has.
+    /// The first client counts the server's context switches: it is the most important one, so nobody calls
+    /// before it has.
     watched: Option<TaskId>,
 }
 

@@ -1,7 +1,8 @@
 //! TAO's MT_Cubit test: clients with rates and priorities call servants that return the cube of an octet.
 //!
-//! Server and clients are processes of their own on one CPU. The clients wait for each other, then each calls, pauses for what
-//! is left of its period, and calls again. Source: [Schmidt 2002] 3.3 and figure 3, TAO's MT_Cubit.
+//! Server and clients are processes of their own on one CPU. The clients wait for each other, then each
+//! calls, pauses for what is left of its period, and calls again. Source: [Schmidt 2002] 3.3 and figure 3,
+//! TAO's MT_Cubit.
 
 pub(super) mod client;
 mod pacing;
@@ -27,12 +28,14 @@ use crate::{error::Error, testbed::Places};
 
 const START: Duration = Duration::from_secs(30);
 
-/// The highest CORBA priority of a client, a little below the highest there is, so that what supervises the run stands above it.
+/// The highest CORBA priority of a client, a little below the highest there is, so that what supervises the
+/// run stands above it.
 const HIGHEST: i16 = 32_000;
 /// So far apart that each has a native priority of its own under the linear mapping, where a step is 331.
 const STEP: i16 = 600;
 
-/// The priority of the client of that number; 0 is the most important one. Below 50 of them there is room down to native 1.
+/// The priority of the client of that number; 0 is the most important one. Below 50 of them there is room
+/// down to native 1.
 pub(super) fn priority(number: usize) -> i16 {
     let number = i16::try_from(number).unwrap_or(i16::MAX);
     HIGHEST - number.saturating_mul(STEP).min(HIGHEST)
@@ -62,7 +65,7 @@ impl Stage {
         let (mut client, ()) = child("client", CLIENT_ROLE).spawn(START)?;
         let watchdog = Watchdog::start(limit, vec![server.killer()?, client.killer()?], &places.driver)?;
         // References of many objects are longer than a command line may be.
-        client.ask::<_, client::Answer>(&client::Question::Resolve(references), START)?;
+        client.ask::<_, client::Response>(&client::Command::Resolve(references), START)?;
         Ok(Self {
             server,
             client,
@@ -78,18 +81,18 @@ impl Stage {
     /// Runs clients side by side.
     pub(super) fn run(&mut self, task: &Task) -> Result<Run, Error> {
         let within = START + Duration::from_secs_f64(task.seconds * 2.0);
-        let question = client::Question::Run(task.clone(), self.server.id().get());
-        match self.client.ask(&question, within)? {
-            client::Answer::Ran(run) => Ok(run),
+        let command = client::Command::Run(task.clone(), self.server.id().get());
+        match self.client.ask(&command, within)? {
+            client::Response::Ran(run) => Ok(run),
             _ => Err(out_of_step()),
         }
     }
 
-    /// The time of a context switch in nanoseconds, by the yield test on the pinned CPU: two threads give it to each other. With
-    /// the system call that does it, so rather too long.
+    /// The time of a context switch in nanoseconds, by the yield test on the pinned CPU: two threads give it
+    /// to each other. With the system call that does it, so rather too long.
     pub(super) fn switch_ns(&mut self) -> Result<f64, Error> {
-        match self.client.ask(&client::Question::SwitchTime, START)? {
-            client::Answer::SwitchTime(ns) => Ok(ns),
+        match self.client.ask(&client::Command::SwitchTime, START)? {
+            client::Response::SwitchTime(ns) => Ok(ns),
             _ => Err(out_of_step()),
         }
     }
@@ -102,7 +105,7 @@ impl Stage {
 }
 
 fn out_of_step() -> Error {
-    "the client process answered another question than was asked".into()
+    "unexpected response of the client process".into()
 }
 
 /// Latency as the papers tell it, in microseconds.

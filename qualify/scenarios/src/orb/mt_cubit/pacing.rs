@@ -2,7 +2,8 @@ use std::time::Duration;
 
 /// How long a client pauses after a call, so that calls come once in each period: what MT_Cubit does.
 ///
-/// The pause is the period less a running mean of the latencies, so one late call does not make the next ones hurry.
+/// The pause is the period less a running mean of the latencies, so one late call does not make the next ones
+/// hurry.
 pub(super) struct Pacing {
     period: Duration,
     /// 0.4 of the last latency and 0.6 of what it was before.

@@ -2,7 +2,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Time in slices of one length: in every second one, from the second on, the other clients call beside the first.
+/// Time in slices of one length: in every second one, from the second on, the other clients call beside the
+/// first.
 ///
 /// With and without them alternate, so that what disturbs the machine falls on both.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
@@ -11,7 +12,8 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
-    /// How long after the others' last call may have begun it may still be under way; what is measured then is neither.
+    /// How long after the others' last call may have begun it may still be under way; what is measured then
+    /// is neither.
     const SETTLING: Duration = Duration::from_millis(20);
 
     /// Whether the others call at that time after the start.

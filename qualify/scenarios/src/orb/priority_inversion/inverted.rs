@@ -3,7 +3,8 @@ use std::collections::BTreeMap;
 use punctual_harness::Span;
 use punctual_trace::{Analysis, Inversion, Names, event::ThreadId, request::Request};
 
-/// How long a client could have gone on while something less important ran: its thread, or a request of its own.
+/// How long a client could have gone on while something less important ran: its thread, or a request of its
+/// own.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct Inverted {
     /// Intervals; those that touch are one.
@@ -15,8 +16,8 @@ pub(super) struct Inverted {
 }
 
 impl Inverted {
-    /// Of the client that is this thread, within a time, on a CPU. A thread and its request can wait at the same time, which
-    /// counts once.
+    /// Of the client that is this thread, within a time, on a CPU. A thread and its request can wait at the
+    /// same time, which counts once.
     pub(super) fn of(
         client: ThreadId,
         within: Span,

@@ -1,8 +1,8 @@
 //! `orb.priority-inversion`: clients at 20, 10, 5 and 1 Hz, the faster the more important, on one processor.
 //!
-//! Mean and jitter for each rate, and the time in which a client could have gone on and something less important ran: measured in
-//! passes of their own, because tracing takes time. Lanes stand beside the classic pool. Source: [Levine 1999], TAO's MT_Cubit with a
-//! thread for each rate.
+//! Mean and jitter for each rate, and the time in which a client could have gone on and something less
+//! important ran: measured in passes of their own, because tracing takes time. Lanes stand beside the classic
+//! pool. Source: [Levine 1999], TAO's MT_Cubit with a thread for each rate.
 
 mod inverted;
 mod page;
@@ -24,7 +24,8 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "orb.priority-inversion",
-    about: "latency and jitter of clients at 20, 10, 5 and 1 Hz, and how long they wait for less important ones; needs root",
+    about: "latency and jitter of clients at 20, 10, 5 and 1 Hz, and how long they wait for less important \
+            ones; needs root",
     expected: |length| Extent::of(length).expected(),
     run: measure,
 };

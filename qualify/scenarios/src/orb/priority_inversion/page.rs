@@ -33,14 +33,18 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
     let inverted = "Time waited for something less important, per call";
     Chapter::new("Priority inversion")
         .paragraph(
-            "Four clients call at 20, 10, 5 and 1 Hz on one processor, each at a priority of its own, the faster the higher. An \
-             inversion is time in which a client, or a request of its own, could have gone on while something less important \
-             ran, by the kernel's own trace. Latencies are measured without the trace; at these rates they tell above all who \
+            "Four clients call at 20, 10, 5 and 1 Hz on one processor, each at a priority of its own, the \
+             faster the higher. An \
+             inversion is time in which a client, or a request of its own, could have gone on while \
+             something less important \
+             ran, by the kernel's own trace. Latencies are measured without the trace; at these rates they \
+             tell above all who \
              finds the processor and its caches cold, so the trace is what tells of inversions.",
         )
         .paper(
             "[Levine 1999]",
-            "clients of higher priority have the higher mean latency on VxWorks and Solaris, which is called average priority \
+            "clients of higher priority have the higher mean latency on VxWorks and Solaris, which is called \
+             average priority \
              inversion, and not on LynxOS",
             None,
         )
@@ -48,12 +52,19 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
         .figure(figure(outcome, "rate", "jitter_us", jitter, JITTER).y("sample standard deviation (µs)"))
         .figure(figure(outcome, "inverted", "waited_us_per_call", inverted, INVERTED).y("µs per call"))
         .rows_of_kind(outcome, "rate", RATE_COLUMNS, "Latency by rate")
-        .rows_of_kind(outcome, "inverted", INVERTED_COLUMNS, "Waited for something less important")
+        .rows_of_kind(
+            outcome,
+            "inverted",
+            INVERTED_COLUMNS,
+            "Waited for something less important",
+        )
 }
 
 const MEAN: &str = "[Levine 1999], priority inversion results.";
-const JITTER: &str = "[Levine 1999], last figure (up to 0.18 ms there): predictable on VxWorks and LynxOS, high on Solaris and Windows NT.";
-const INVERTED: &str = "With lanes a client waits for the kernel to deliver octets and to switch; in the classic pool also for \
+const JITTER: &str = "[Levine 1999], last figure (up to 0.18 ms there): predictable on VxWorks and LynxOS, \
+                      high on Solaris and Windows NT.";
+const INVERTED: &str = "With lanes a client waits for the kernel to deliver octets and to switch; in the \
+                        classic pool also for \
                         requests of others.";
 
 fn figure(outcome: &Outcome, kind: &str, column: &str, title: &str, caption: &str) -> Figure {

@@ -53,7 +53,8 @@ fn measure(cubit: &CubitRef, values: &mut Values, number: &mut u32, block: Block
         octets_per_call: directions * values.octets(operation)?,
         ..Measured::default()
     };
-    // Not counted: the first call after another operation finds everything in other caches. Compared in every element.
+    // Not counted: the first call after another operation finds everything in other caches. Compared in every
+    // element.
     let correct = values.call(cubit, operation, *number)? && values.is_whole(operation);
     measured.errors += u64::from(!correct);
     // Oneway calls of before are served.

@@ -1,7 +1,8 @@
 //! `orb.throughput`: how many calls a single client gets through, by type of argument.
 //!
-//! The client calls as fast as it can and compares each result with the cube that it takes itself. One processor for both, as in the
-//! paper, and one for each. Source: [Schmidt 2002] 3.2, figure 2; TAO's IDL_Cubit.
+//! The client calls as fast as it can and compares each result with the cube that it takes itself. One
+//! processor for both, as in the paper, and one for each. Source: [Schmidt 2002] 3.2, figure 2; TAO's
+//! IDL_Cubit.
 
 pub(super) mod client;
 mod operation;

@@ -160,8 +160,8 @@ impl Values {
         }
     }
 
-    /// The i-th call; whether the result is the cube. Of sequences and packets the first element changes and is compared, as in
-    /// IDL_Cubit.
+    /// The i-th call; whether the result is the cube. Of sequences and packets the first element changes and
+    /// is compared, as in IDL_Cubit.
     pub(super) fn call(
         &mut self,
         cubit: &CubitRef,

@@ -10,8 +10,8 @@ pub(super) struct Paper {
     pub(super) vxworks: f64,
 }
 
-/// What it tells of an operation: "around 10,000 operations/sec for the simple data types" on Linux and Linux/RT, "around 6,000"
-/// on QNX and "a little lower at 5,500" on VxWorks for void, short and long.
+/// What it tells of an operation: "around 10,000 operations/sec for the simple data types" on Linux and
+/// Linux/RT, "around 6,000" on QNX and "a little lower at 5,500" on VxWorks for void, short and long.
 pub(super) fn paper(operation: Operation) -> Option<Paper> {
     matches!(operation, Operation::Void | Operation::Short | Operation::Long).then_some(Paper {
         linux: 10_000.0,
@@ -40,8 +40,10 @@ const COLUMNS: &[(&str, &str)] = &[
 pub(super) fn chapter(outcome: &Outcome) -> Chapter {
     Chapter::new("Throughput by type of argument")
         .paragraph(
-            "One client calls as fast as it can; the servant returns the cube of each number, and the client compares it with its \
-             own. Octets are those of argument and result. A oneway call is done for the client when the request is handed to \
+            "One client calls as fast as it can; the servant returns the cube of each number, and the client \
+             compares it with its \
+             own. Octets are those of argument and result. A oneway call is done for the client when the \
+             request is handed to \
              the transport; served/s counts until the server had served them all.",
         )
         .paper(
@@ -91,7 +93,8 @@ fn simple(outcome: &Outcome) -> Figure {
     let published = |of: fn(Paper) -> f64| SIMPLE.map(|operation| paper(operation).map_or(f64::NAN, of));
     let figure = Figure::new("Two-way calls per second, simple types")
         .caption(
-            "[Schmidt 2002] figure 2: around 10,000 calls/s on Linux, 6,000 on QNX and 5,500 on VxWorks with void, short and long (the \
+            "[Schmidt 2002] figure 2: around 10,000 calls/s on Linux, 6,000 on QNX and 5,500 on VxWorks with \
+             void, short and long (the \
              numbers of its text).",
         )
         .y("calls per second");
@@ -110,7 +113,10 @@ fn longer(outcome: &Outcome) -> Figure {
 
 fn octets(outcome: &Outcome) -> Figure {
     let figure = Figure::new("Octets per second, sequences and packets")
-        .caption("Of arguments and results. Sequences of numbers are lent from the message, structs are decoded one by one.")
+        .caption(
+            "Of arguments and results. Sequences of numbers are lent from the message, structs are \
+                  decoded one by one.",
+        )
         .y("million octets per second");
     bars(figure, outcome, &LONGER, "octets_per_s", 1e6)
 }

@@ -1,4 +1,5 @@
-//! `rt.8`: lanes; on one CPU at the capacity (figure 24) and a little below (figure 25), and as on two machines (figure 26).
+//! `rt.8`: three clients and best-effort threads with lanes: on one CPU at the capacity ([Pyarali 2002]
+//! figure 24) and slightly below it (figure 25), and as on two machines (figure 26).
 
 use punctual_harness::{Claim, MedianEstimate, Outcome, Row, blocks::median_ratio};
 use punctual_report::Chapter;
@@ -8,30 +9,33 @@ use crate::{
     benchmark::{Benchmark, Findings},
     error::Error,
     length::Length,
-    load::{self, Importance, Phase, Placement, Played, Pool, REFERENCE_WORK, Session, Setup},
+    load::{self, Importance, Phase, PhaseResult, Placement, Pool, REFERENCE_WORK, Session, Setup},
     rt::{
-        BEST_EFFORT_AXIS, LOCAL, REMOTE, achieved, figure, holds, on_stage, point_seconds,
-        promise::keeps_its_deadlines, shortened, table, tao,
+        BEST_EFFORT_AXIS, LOCAL, REMOTE, achieved, claims::claim_deadlines_met, figure, holds, on_deployment,
+        point_seconds, shortened, table, tao,
     },
     testbed::Testbed,
 };
 
 pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.8",
-    about: "[Pyarali 2002] experiment 8: clients of three rates beside best-effort threads, lanes; also across two network namespaces",
+    about: "[Pyarali 2002] experiment 8: clients of three rates beside best-effort threads, lanes; also \
+            across two network namespaces",
     expected: |length| load::expected(&phases(length)),
     run: measure,
 };
 
-/// A little below the capacity.
+/// Slightly below the capacity.
 const SLACK_WORK: u32 = 28;
-/// What more threads may add to what one gets: a call more or less at either end of the time that is measured.
+/// The largest acceptable growth of best-effort throughput with more threads: a call more or less at either
+/// end.
 const GROWTH: f64 = 1.1;
-/// The least for counting what is left: best effort makes about ten calls a second of it.
+/// The shortest phase for counting best-effort calls, of which about ten per second remain.
 const SLACK_SECONDS: f64 = 4.0;
 const REMOTE_CLAIM: &str = "remote.slack";
 
-/// A little below the capacity both stages alternate, so that what changes the processor's speed meanwhile hits both.
+/// Returns the phases; below the capacity the deployments alternate, so that changes of the processor's speed
+/// affect both.
 fn phases(length: Length) -> Vec<Phase<Point>> {
     let all = || (0..=MOST_THREADS).collect::<Vec<usize>>();
     let at_capacity = length.pick(vec![MOST_THREADS], all(), all());
@@ -52,7 +56,7 @@ fn phases(length: Length) -> Vec<Phase<Point>> {
             phase(LOCAL, "lanes", point, local),
             phase(REMOTE, "lanes, remote", point, seconds),
         ];
-        // A drift that is steady meanwhile favours neither.
+        // So that a steady drift favours neither.
         if number % 2 == 1 {
             pair.reverse();
         }
@@ -70,10 +74,11 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         Setup::new(server(Pool::Lanes), Placement::OneCpu),
         remote.or_skip("figure 26: remote", &[REMOTE_CLAIM]),
     ];
-    let played = session.play(&setups, phases(length))?;
-    let (local, remote) = (on_stage(&played, LOCAL), on_stage(&played, REMOTE));
+    let results = session.run(&setups, phases(length))?;
+    let (local, remote) = (on_deployment(&results, LOCAL), on_deployment(&results, REMOTE));
     let outcome = &mut session.outcome;
-    let what = "numbers of best-effort threads other than 1 and 10, at work 30 other than 10; the load of TAO's figures";
+    let what = "numbers of best-effort threads other than 1 and 10, at work 30 other than 10; the load of \
+                TAO's figures";
     shortened(outcome, length, what);
     add_rows(
         outcome,
@@ -92,32 +97,33 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     Ok(Findings { outcome, chapter })
 }
 
-fn claim(played: &[Played<Point>], outcome: &mut Outcome) {
-    let at_capacity = at(played, REFERENCE_WORK, MOST_THREADS);
+fn claim(results: &[PhaseResult<Point>], outcome: &mut Outcome) {
+    let at_capacity = at(results, REFERENCE_WORK, MOST_THREADS);
     let high = at_capacity.map(|phase| phase.client(Importance::High.name()));
     let text = "work 30, 10 best-effort threads: the high-priority client";
-    keeps_its_deadlines(
+    claim_deadlines_met(
         outcome,
         "high.30",
         text,
-        "issue 4, [Pyarali 2002] figure 24",
+        "Punctual's limit, after [Pyarali 2002] figure 24",
         high,
     );
 
-    let source = "issue 4, [Pyarali 2002] figure 25";
-    let below = at(played, SLACK_WORK, MOST_THREADS);
+    let source = "Punctual's limit, after [Pyarali 2002] figure 25";
+    let below = at(results, SLACK_WORK, MOST_THREADS);
     let all = below
         .into_iter()
         .flat_map(|phase| Importance::ALL.map(|of| phase.client(of.name())));
-    let text = "work 28, 10 best-effort threads: the clients with rates, least of the three";
-    keeps_its_deadlines(outcome, "all.28", text, source, all);
+    let text = "work 28, 10 best-effort threads: the clients with rates, smallest share";
+    claim_deadlines_met(outcome, "all.28", text, source, all);
 
-    let best_effort = best_effort(&of_work(played, SLACK_WORK));
-    // Of one number alone, a processor that is slower for a while may leave nothing.
+    let best_effort = best_effort(&of_work(results, SLACK_WORK));
+    // The median, because a processor that is slower for a while may leave nothing to best-effort threads.
     let mut sorted: Vec<f64> = best_effort.iter().map(|(_, hz)| *hz).collect();
     sorted.sort_by(f64::total_cmp);
     let median = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
-    let text = "work 28: calls per second of all best-effort threads together, the median over all numbers of them, more than 0";
+    let text = "work 28: calls per second of all best-effort threads together, median over their numbers, \
+                more than 0";
     let claim = Claim::new("best-effort", text, source, median, 0.0, median > 0.0);
     outcome.claim(claim);
     let growth = |gained: &[f64]| {
@@ -127,13 +133,13 @@ fn claim(played: &[Played<Point>], outcome: &mut Outcome) {
     };
     let raw: Vec<f64> = best_effort.iter().map(|(_, hz)| *hz).collect();
     outcome.parameter("best_effort_growth_raw", growth(&raw));
-    let shares: Vec<f64> = of_work(played, SLACK_WORK)
+    let shares: Vec<f64> = of_work(results, SLACK_WORK)
         .iter()
         .filter_map(share_of_what_is_left)
         .collect();
-    let text = "work 28: calls per second of best-effort threads, as a share of those that the clients with rates leave time for at the \
-                speed that the processor has meanwhile; mean of the larger half of their numbers over that of the smaller one: more \
-                threads get no more (a call at either end of the time aside)";
+    let text = "work 28: calls per second of best-effort threads, as a share of what the clients with rates \
+                leave at the processor's current speed; mean over the larger half of the numbers of threads \
+                over that of the smaller half: more threads do not gain (except one call at either end)";
     outcome.claim(Claim::at_most(
         "best-effort.growth",
         text,
@@ -143,9 +149,9 @@ fn claim(played: &[Played<Point>], outcome: &mut Outcome) {
     ));
 }
 
-/// A processor that is 2 % slower for a while leaves best effort a third less at this work. How fast it was says the client that
-/// nothing interrupts.
-fn share_of_what_is_left(phase: &Played<Point>) -> Option<f64> {
+/// Returns best-effort throughput as a share of what the other clients leave. A processor that is 2 % slower
+/// for a while leaves a third less at this work; the uninterrupted client shows its current speed.
+fn share_of_what_is_left(phase: &PhaseResult<Point>) -> Option<f64> {
     let call_us = phase
         .client(Importance::High.name())
         .latencies()
@@ -155,13 +161,13 @@ fn share_of_what_is_left(phase: &Played<Point>) -> Option<f64> {
     Some(phase.collective_hz()? / left_hz).filter(|_| left_hz >= 1.0)
 }
 
-/// What best-effort threads got together, by their number.
-fn best_effort(played: &[Played<Point>]) -> Vec<(usize, f64)> {
-    let of = |phase: &Played<Point>| Some((phase.key.threads, phase.collective_hz()?));
-    played.iter().filter_map(of).collect()
+/// Returns numbers of best-effort threads with their calls per second together.
+fn best_effort(results: &[PhaseResult<Point>]) -> Vec<(usize, f64)> {
+    let of = |phase: &PhaseResult<Point>| Some((phase.key.threads, phase.collective_hz()?));
+    results.iter().filter_map(of).collect()
 }
 
-fn claim_remote(local: &[Played<Point>], remote: &[Played<Point>], outcome: &mut Outcome) {
+fn claim_remote(local: &[PhaseResult<Point>], remote: &[PhaseResult<Point>], outcome: &mut Outcome) {
     if remote.is_empty() {
         return;
     }
@@ -173,8 +179,8 @@ fn claim_remote(local: &[Played<Point>], remote: &[Played<Point>], outcome: &mut
     let (there, here): (Vec<f64>, Vec<f64>) = both.unzip();
     let Some(growth) = median_ratio(&there, &here) else {
         let reason = format!(
-            "a processor that is 1 % slower for a while leaves best effort 15 % less, so it takes the median of {} pairs or more; this \
-             run has {}",
+            "a processor that is 1 % slower for a while leaves 15 % less for best effort, so a median of at \
+             least {} pairs is needed; this run has {}",
             MedianEstimate::FEWEST,
             there.len()
         );
@@ -182,50 +188,53 @@ fn claim_remote(local: &[Played<Point>], remote: &[Played<Point>], outcome: &mut
     };
     outcome.parameter("remote_slack_growth_low", growth.low);
     outcome.parameter("remote_slack_growth_high", growth.high);
-    let text = "remote, work 28: calls per second of best-effort threads over those on one machine, the median over all numbers of them, \
-                above 1: the slack grows";
-    let source = "issue 4, [Pyarali 2002] figure 26";
+    let text = "remote, work 28: calls per second of best-effort threads over those on one machine, median \
+                over their numbers, above 1: the slack grows";
+    let source = "Punctual's limit, after [Pyarali 2002] figure 26";
     let holds = growth.median > 1.0;
     outcome.claim(Claim::new(REMOTE_CLAIM, text, source, growth.median, 1.0, holds));
 }
 
-fn chapter(outcome: &Outcome, local: &[Played<Point>], remote: &[Played<Point>]) -> Chapter {
-    let figure = |title, caption, played: Vec<Played<Point>>| {
-        figure(title, caption, BEST_EFFORT_AXIS, achieved(&played, over_threads))
+fn chapter(outcome: &Outcome, local: &[PhaseResult<Point>], remote: &[PhaseResult<Point>]) -> Chapter {
+    let figure = |title, caption, results: Vec<PhaseResult<Point>>| {
+        figure(title, caption, BEST_EFFORT_AXIS, achieved(&results, over_threads))
     };
     let front: Vec<_> = [("place", "place")].iter().chain(FRONT).copied().collect();
     let beside = at(local, tao::BEST_EFFORT_WORK, tao::BEST_EFFORT_THREADS);
     Chapter::new("Experiment 8: increasing best-effort work, lanes")
-        .paper("[Pyarali 2002] experiment 8",
-            "best-effort threads do not affect clients of higher priority, and more of them get no more",
+        .paper(
+            "[Pyarali 2002] experiment 8",
+            "best-effort threads do not affect clients of higher priority, and more of them do not gain",
             holds(outcome, "high")
                 .zip(holds(outcome, "all"))
                 .zip(holds(outcome, "best-effort"))
                 .map(|((high, all), best)| high && all && best),
         )
-        .paper("[Pyarali 2002] experiment 8, remote",
+        .paper(
+            "[Pyarali 2002] experiment 8, remote",
             "the slack for best-effort threads grows when the clients are on another machine",
             holds(outcome, "remote"),
         )
         .paragraph(
-            "The clients of experiment 7; the server has a lane of one thread for each priority, best effort among them. At work 30 the \
-             clients with rates are all that the CPU can do; at 28 a little is left.",
+            "The clients of experiment 7. The server has a lane of one thread for each priority, including \
+             best effort. At work 30 the clients with rates use the whole CPU; at work 28 a little remains.",
         )
         .figure(figure(
             "Lanes at capacity (work 30), same machine",
-            "Best-effort threads take nothing from the clients with rates. [Pyarali 2002] figure 24.",
+            "Best-effort threads do not affect the clients with rates. [Pyarali 2002] figure 24.",
             of_work(local, REFERENCE_WORK),
         ))
         .figure(figure(
-            "Lanes a little below capacity (work 28), same machine",
-            "Best effort uses what is left; more of its threads get no more of it. [Pyarali 2002] figure 25.",
+            "Lanes slightly below capacity (work 28), same machine",
+            "Best effort uses the remaining time; more threads do not gain. [Pyarali 2002] figure 25.",
             of_work(local, SLACK_WORK),
         ))
         .figure(figure(
-            "Lanes a little below capacity (work 28), remote",
-            "The clients' own work is done on the other CPU, so more is left for best effort. [Pyarali 2002] figure 26.",
+            "Lanes slightly below capacity (work 28), remote",
+            "The clients' own work is done on the other CPU, so more remains for best effort. [Pyarali 2002] \
+             figure 26.",
             remote.to_vec(),
         ))
         .table(tao::LANES_BEST_EFFORT.beside(beside, tao::BEST_EFFORT_WORK))
-        .table(table(outcome, &front).title("Lanes beside best effort"))
+        .table(table(outcome, &front).title("Lanes, best-effort threads"))
 }

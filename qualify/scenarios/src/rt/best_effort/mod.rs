@@ -1,42 +1,43 @@
-//! `rt.7` and `rt.8`: the three clients with rates beside best-effort threads that call without a pause. SCHED_FIFO, one CPU.
+//! `rt.7` and `rt.8`: three clients with rates, and best-effort threads that call continuously; SCHED_FIFO,
+//! one CPU.
 
-mod classic;
 mod lanes;
+mod single_priority;
 
-pub(super) use self::{classic::BENCHMARK as CLASSIC, lanes::BENCHMARK as LANES};
+pub(super) use self::{lanes::BENCHMARK as LANES, single_priority::BENCHMARK as SINGLE_PRIORITY};
 
 use punctual_harness::{Outcome, Row};
 
 use super::{LOCAL, increasing_work::realtime, point_seconds, tao};
 use crate::{
     length::Length,
-    load::{self, Phase, Played, ServerSpec},
+    load::{self, Phase, PhaseResult, ServerSpec},
 };
 
-/// What varies.
+/// A point of the figures.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Point {
     work: u32,
     threads: usize,
 }
 
-/// The paper's most.
+/// The largest number of threads in the paper.
 const MOST_THREADS: usize = 10;
 
-/// A point on a stage, in so many seconds.
-fn phase(stage: usize, title: &str, point: Point, seconds: f64) -> Phase<Point> {
+/// Returns the phase of a point on a deployment.
+fn phase(deployment: usize, title: &str, point: Point, seconds: f64) -> Phase<Point> {
     let Point { work, threads } = point;
     Phase {
         key: point,
         title: format!("{title}, work {work}, {threads} best-effort threads"),
-        stage,
+        deployment,
         pool: 0,
         seconds,
         workers: load::clients(work, threads),
     }
 }
 
-/// The load of TAO's figures, beside which ours are to stand; not in a quick run.
+/// Returns the phase with the load of TAO's results, for comparison; not in a quick run.
 fn as_tao(length: Length, title: &str) -> Option<Phase<Point>> {
     let point = Point {
         work: tao::BEST_EFFORT_WORK,
@@ -49,22 +50,22 @@ fn server(pool: load::Pool) -> ServerSpec {
     realtime(vec![pool.spec(true)])
 }
 
-fn add_rows(outcome: &mut Outcome, played: &[Played<Point>], front: &Row) {
-    for phase in played {
+fn add_rows(outcome: &mut Outcome, results: &[PhaseResult<Point>], front: &Row) {
+    for phase in results {
         let Point { work, threads } = phase.key;
         let front = front.clone().with("work", work).with("best_effort", threads);
         phase.rows(&front).into_iter().for_each(|row| outcome.row(row));
     }
 }
 
-fn at(played: &[Played<Point>], work: u32, threads: usize) -> Option<&Played<Point>> {
+fn at(results: &[PhaseResult<Point>], work: u32, threads: usize) -> Option<&PhaseResult<Point>> {
     let point = Point { work, threads };
-    played.iter().find(|phase| phase.key == point)
+    results.iter().find(|phase| phase.key == point)
 }
 
-/// Those of one work, for a figure over the number of threads.
-fn of_work(played: &[Played<Point>], work: u32) -> Vec<Played<Point>> {
-    let of_work = played.iter().filter(|phase| phase.key.work == work);
+/// Returns the results with one work, for a figure over the number of threads.
+fn of_work(results: &[PhaseResult<Point>], work: u32) -> Vec<PhaseResult<Point>> {
+    let of_work = results.iter().filter(|phase| phase.key.work == work);
     of_work.cloned().collect()
 }
 

@@ -1,28 +1,30 @@
-//! `rt.6`: lanes, the more important the slower. Figure 20.
+//! `rt.6`: three clients over work with lanes, where more important clients have lower rates. Source:
+//! [Pyarali 2002] figure 20.
 
 use punctual_harness::{Outcome, Row};
 use punctual_report::Chapter;
 
-use super::{Works, add_rows, at, realtime};
+use super::{At, Works, add_rows, at, realtime};
 use crate::{
     benchmark::{Benchmark, Findings},
     error::Error,
     length::Length,
-    load::{self, Importance, Phase, Placement, Played, Pool, Session, Setup},
+    load::{self, Importance, Phase, PhaseResult, Placement, Pool, Session, Setup},
     rt::{
-        PAPER_WORKS, WORK_AXIS, achieved, figure, holds, promise::keeps_its_deadlines, shortened, table, tao,
+        PAPER_WORKS, WORK_AXIS, achieved, claims::claim_deadlines_met, figure, holds, shortened, table, tao,
     },
     testbed::Testbed,
 };
 
 pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.6",
-    about: "[Pyarali 2002] experiment 6: clients of three rates as work grows, lanes, the important the slower",
+    about: "[Pyarali 2002] experiment 6: clients of three rates as work grows, lanes, higher priority at \
+            lower rate",
     expected: |length| load::expected(&phases(length)),
     run: measure,
 };
 
-/// The claim is about the 25 Hz client at each of them.
+/// The claim covers the 25 Hz client at every work.
 const WORKS: Works = Works {
     quick: &[50, 85],
     full: &PAPER_WORKS,
@@ -30,37 +32,45 @@ const WORKS: Works = Works {
 };
 
 fn phases(length: Length) -> Vec<Phase<u32>> {
-    WORKS.phases(length, "lanes", (0, 0), Importance::decreasing_rate)
+    WORKS.phases(length, "lanes", At::pool(0), Importance::decreasing_rate)
 }
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let length = testbed.length;
     let mut session = Session::begin(testbed, BENCHMARK.name)?;
     let setup = Setup::new(realtime(vec![Pool::Lanes.spec(false)]), Placement::OneCpu);
-    let played = session.play(&[setup], phases(length))?;
+    let results = session.run(&[setup], phases(length))?;
     let outcome = &mut session.outcome;
     shortened(
         outcome,
         length,
-        "works other than 50 and 85, and so the comparison with TAO",
+        "works other than 50 and 85, and the comparison with TAO",
     );
-    add_rows(outcome, &played, &Row::new().with("pool", "lanes"));
-    let high = played.iter().map(|phase| phase.client(Importance::High.name()));
-    let text = "the 25 Hz client of high priority, least of all works";
-    keeps_its_deadlines(outcome, "high", text, "issue 4, [Pyarali 2002] figure 20", high);
+    add_rows(outcome, &results, &Row::new().with("pool", "lanes"));
+    let high = results.iter().map(|phase| phase.client(Importance::High.name()));
+    let text = "the 25 Hz client of high priority, smallest share";
+    claim_deadlines_met(
+        outcome,
+        "high",
+        text,
+        "Punctual's limit, after [Pyarali 2002] figure 20",
+        high,
+    );
     let outcome = session.end()?;
-    let chapter = chapter(&outcome, &played);
+    let chapter = chapter(&outcome, &results);
     Ok(Findings { outcome, chapter })
 }
 
-fn chapter(outcome: &Outcome, played: &[Played<u32>]) -> Chapter {
-    let series = achieved(played, |work| f64::from(*work));
-    let caption = "The 75 Hz client, now the least important, loses first, then the 50 Hz one; the 25 Hz client is untouched, for the \
-                   capacity never falls below its rate. [Pyarali 2002] figure 20.";
+fn chapter(outcome: &Outcome, results: &[PhaseResult<u32>]) -> Chapter {
+    let series = achieved(results, |work| f64::from(*work));
+    let caption = "The 75 Hz client, now the least important, loses first, then the 50 Hz one; the 25 Hz \
+                   client is unaffected, because the capacity never falls below its rate. [Pyarali 2002] \
+                   figure 20.";
     Chapter::new("Experiment 6: increasing work, lanes, increasing priority with decreasing rate")
         .paper(
             "[Pyarali 2002] experiment 6",
-            "the 25 Hz client of high priority is unaffected, for the capacity never drops below its rate",
+            "the 25 Hz client of high priority is unaffected, because the capacity never drops below its \
+             rate",
             holds(outcome, "high"),
         )
         .paragraph("As experiment 5, with 25 Hz at high, 50 Hz at medium and 75 Hz at low priority.")
@@ -68,6 +78,6 @@ fn chapter(outcome: &Outcome, played: &[Played<u32>]) -> Chapter {
             figure("Lanes, decreasing rates", caption, WORK_AXIS, series),
             Importance::decreasing_rate,
         ))
-        .table(tao::DECREASING.beside(at(played, tao::OVERLOAD_WORK), tao::OVERLOAD_WORK))
+        .table(tao::DECREASING.beside(at(results, tao::OVERLOAD_WORK), tao::OVERLOAD_WORK))
         .table(table(outcome, &[("work", "work")]).title("Lanes, decreasing rates"))
 }

@@ -1,40 +1,44 @@
-//! `rt.5`: lanes, the more important the faster; on one CPU (figure 17), and as on two machines (figure 18).
+//! `rt.5`: three clients over work with lanes, where more important clients have higher rates: on one CPU
+//! ([Pyarali 2002] figure 17), and as on two machines (figure 18).
 
 use punctual_harness::{Claim, Outcome, Row};
 use punctual_report::Chapter;
 
-use super::{Works, add_rows, at, realtime, share, shares};
+use super::{At, Works, add_rows, at, realtime, share, shares};
 use crate::{
     benchmark::{Benchmark, Findings},
     error::Error,
     length::Length,
-    load::{self, Importance, Phase, Placement, Played, Pool, Session, Setup},
+    load::{self, Importance, Phase, PhaseResult, Placement, Pool, Session, Setup},
     rt::{
-        LOCAL, PAPER_WORKS, REMOTE, WORK_AXIS, achieved, figure, holds, on_stage,
-        promise::{keeps_its_deadlines, keeps_the_order},
-        shortened, table, tao,
+        LOCAL, PAPER_WORKS, REMOTE, WORK_AXIS, achieved,
+        claims::{claim_deadlines_met, claim_order},
+        figure, holds, on_deployment, shortened, table, tao,
     },
     testbed::Testbed,
 };
 
 pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.5",
-    about: "[Pyarali 2002] experiment 5: clients of three rates as work grows, lanes; also across two network namespaces",
+    about: "[Pyarali 2002] experiment 5: clients of three rates as work grows, lanes; also across two \
+            network namespaces",
     expected: |length| load::expected(&phases(length)),
     run: measure,
 };
 
-/// From 33 on the order of the three is claimed; nothing is between 29 and 33, where the CPU is just full.
+/// The order of the three is claimed from work 33 on; nothing is claimed between 29 and 33, where the CPU is
+/// just full.
 const WORKS: Works = Works {
     quick: &[25, 33, 45, 55, 85],
     full: &[25, 29, 30, 33, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85],
     claimed: |work| work >= 33,
 };
-/// Up to here the 75 Hz client leaves room.
+/// The largest work at which the 75 Hz client alone is feasible with time to spare.
 const HIGH_KEPT_TO: u32 = 55;
-/// From here on the 75 Hz client alone is more than the CPU can do: what others get is in its gaps.
+/// The smallest work at which the 75 Hz client alone exceeds the CPU: the others run in the gaps between its
+/// calls.
 const GAPS_FROM: u32 = 65;
-/// Only the order of the high and the medium client is claimed there, and that the gaps are used.
+/// Only the order of the high and the medium client is claimed, and that the gaps are used.
 const REMOTE_WORKS: Works = Works {
     quick: &[GAPS_FROM],
     full: &PAPER_WORKS,
@@ -42,8 +46,8 @@ const REMOTE_WORKS: Works = Works {
 };
 
 fn phases(length: Length) -> Vec<Phase<u32>> {
-    let mut phases = WORKS.phases(length, "lanes", (LOCAL, 0), Importance::rate);
-    phases.extend(REMOTE_WORKS.phases(length, "lanes, remote", (REMOTE, 0), Importance::rate));
+    let mut phases = WORKS.phases(length, "lanes", At::deployment(LOCAL), Importance::rate);
+    phases.extend(REMOTE_WORKS.phases(length, "lanes, remote", At::deployment(REMOTE), Importance::rate));
     phases
 }
 
@@ -56,8 +60,8 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         Setup::new(server, Placement::OneCpu),
         remote.or_skip("figure 18: remote", &[REMOTE_CLAIM, REMOTE_ORDER_CLAIM]),
     ];
-    let played = session.play(&setups, phases(length))?;
-    let (local, remote) = (on_stage(&played, LOCAL), on_stage(&played, REMOTE));
+    let results = session.run(&setups, phases(length))?;
+    let (local, remote) = (on_deployment(&results, LOCAL), on_deployment(&results, REMOTE));
     let outcome = &mut session.outcome;
     shortened(
         outcome,
@@ -81,38 +85,38 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     Ok(Findings { outcome, chapter })
 }
 
-fn claim(played: &[Played<u32>], outcome: &mut Outcome) {
-    let source = "issue 4, [Pyarali 2002] figure 17";
-    let high = played
+fn claim(results: &[PhaseResult<u32>], outcome: &mut Outcome) {
+    let source = "Punctual's limit, after [Pyarali 2002] figure 17";
+    let high = results
         .iter()
         .filter(|phase| phase.key <= HIGH_KEPT_TO)
         .map(|phase| phase.client(Importance::High.name()));
-    keeps_its_deadlines(
+    claim_deadlines_met(
         outcome,
         "high",
-        "the 75 Hz client, least of all works up to 55",
+        "the 75 Hz client, smallest share at works up to 55",
         source,
         high,
     );
-    let claimed = played.iter().filter(|phase| (WORKS.claimed)(phase.key));
+    let claimed = results.iter().filter(|phase| (WORKS.claimed)(phase.key));
     let points = claimed.map(|phase| shares(phase).to_vec());
-    keeps_the_order(outcome, "order", "at every work from 33 on", source, points);
+    claim_order(outcome, "order", "at every work from 33 on", source, points);
 }
 
 const REMOTE_CLAIM: &str = "remote.medium";
 const REMOTE_ORDER_CLAIM: &str = "remote.order";
 
-fn claim_remote(played: &[Played<u32>], outcome: &mut Outcome) {
-    let source = "issue 4, [Pyarali 2002] figure 18";
-    if played.is_empty() {
+fn claim_remote(results: &[PhaseResult<u32>], outcome: &mut Outcome) {
+    let source = "Punctual's limit, after [Pyarali 2002] figure 18";
+    if results.is_empty() {
         return;
     }
-    let in_gaps = played
+    let in_gaps = results
         .iter()
         .filter(|phase| phase.key >= GAPS_FROM)
         .map(|phase| phase.returned_in_time(Importance::Medium.name()));
-    let text = "remote, works from 65 on, where the 75 Hz client alone is more than the CPU can do: calls of the 50 Hz client that \
-                returned meanwhile, at least one: it progresses in the gaps";
+    let text = "remote, works from 65 on, where the 75 Hz client alone exceeds the CPU: calls of the 50 Hz \
+                client that returned, at least one: it progresses in the gaps";
     outcome.claim(Claim::at_least(
         REMOTE_CLAIM,
         text,
@@ -120,33 +124,50 @@ fn claim_remote(played: &[Played<u32>], outcome: &mut Outcome) {
         in_gaps.sum::<usize>() as f64,
         1.0,
     ));
-    let claimed = played.iter().filter(|phase| (WORKS.claimed)(phase.key));
+    let claimed = results.iter().filter(|phase| (WORKS.claimed)(phase.key));
     let points = claimed.map(|phase| vec![share(phase, Importance::High), share(phase, Importance::Medium)]);
     let text = "remote, at every work from 33 on, of the 75 and the 50 Hz client";
-    keeps_the_order(outcome, REMOTE_ORDER_CLAIM, text, source, points);
+    claim_order(outcome, REMOTE_ORDER_CLAIM, text, source, points);
 }
 
-fn chapter(outcome: &Outcome, local: &[Played<u32>], remote: &[Played<u32>]) -> Chapter {
+fn chapter(outcome: &Outcome, local: &[PhaseResult<u32>], remote: &[PhaseResult<u32>]) -> Chapter {
     let work = |work: &u32| f64::from(*work);
     let series = achieved(local, work);
-    let here = "Past work 30 the least important client loses first, then the medium one; the most important one keeps its rate until \
-                it alone is all that the CPU can do (work 60). [Pyarali 2002] figure 17.";
-    let there = "As on one machine; but between a reply to the high client and its next request the server can do some of the medium \
-                 one's work. [Pyarali 2002] figure 18. Only the order is claimed.";
+    let here = "Beyond work 30 the least important client loses first, then the medium one; the most \
+                important one keeps its rate until it alone uses the whole CPU (work 60). [Pyarali 2002] \
+                figure 17.";
+    let there = "As on one machine, but between a reply to the high client and its next request the server \
+                 can do some of the medium client's work. [Pyarali 2002] figure 18. Only the order is \
+                 claimed.";
     Chapter::new("Experiment 5: increasing work, lanes, increasing priority with increasing rate")
-        .paper("[Pyarali 2002] experiment 5",
-            "with lanes the low-priority client is affected first, then the medium one, and finally the high one",
-            holds(outcome, "high").zip(holds(outcome, "order")).map(|(high, order)| high && order),
+        .paper(
+            "[Pyarali 2002] experiment 5",
+            "with lanes the low-priority client is affected first, then the medium one, and finally the high \
+             one",
+            holds(outcome, "high")
+                .zip(holds(outcome, "order"))
+                .map(|(high, order)| high && order),
         )
-        .paper("[Pyarali 2002] experiment 5, remote",
-            "between the high client's reply and its next request the medium client makes some progress",
+        .paper(
+            "[Pyarali 2002] experiment 5, remote",
+            "between the high client's reply and its next request, the medium client makes some progress",
             holds(outcome, "remote"),
         )
         .paragraph(
-            "The clients of experiment 4; the server has a lane of one thread for each priority. All on one CPU under SCHED_FIFO; then \
-             server and clients on a CPU each, in two network namespaces with a cable (veth) between them.",
+            "The clients of experiment 4. The server has a lane of one thread for each priority. All run on \
+             one CPU under SCHED_FIFO; then server and clients run on a CPU each, in two network namespaces \
+             connected by a cable (veth).",
         )
-        .figure(tao::LANES.beside_ours(figure("Lanes, same machine", here, WORK_AXIS, series), Importance::rate))
+        .figure(tao::LANES.beside_ours(
+            figure(
+                "Lanes, same \
+                                               machine",
+                here,
+                WORK_AXIS,
+                series,
+            ),
+            Importance::rate,
+        ))
         .figure(figure("Lanes, remote", there, WORK_AXIS, achieved(remote, work)))
         .table(tao::LANES.beside(at(local, tao::OVERLOAD_WORK), tao::OVERLOAD_WORK))
         .table(table(outcome, &[("place", "place"), ("work", "work")]).title("Lanes"))

@@ -1,11 +1,12 @@
-//! `rt.4`, `rt.5` and `rt.6`: the three clients with rates while the work of each call grows. SCHED_FIFO, one CPU.
+//! `rt.4`, `rt.5` and `rt.6`: three clients with rates while the work per call grows; SCHED_FIFO, one CPU.
 
-mod classic;
 mod decreasing;
 mod lanes;
+mod single_priority;
 
 pub(super) use self::{
-    classic::BENCHMARK as CLASSIC, decreasing::BENCHMARK as DECREASING, lanes::BENCHMARK as LANES,
+    decreasing::BENCHMARK as DECREASING, lanes::BENCHMARK as LANES,
+    single_priority::BENCHMARK as SINGLE_PRIORITY,
 };
 
 use punctual_harness::{Outcome, Row};
@@ -13,32 +14,50 @@ use punctual_harness::{Outcome, Row};
 use super::point_seconds;
 use crate::{
     length::Length,
-    load::{Counting, Importance, Phase, Played, PoolSpec, ServerSpec, Share},
+    load::{Counting, Importance, Phase, PhaseResult, PoolSpec, ServerSpec, Share},
 };
 
-/// Which works are measured.
+/// The works to measure.
 pub(super) struct Works {
     pub(super) quick: &'static [u32],
     pub(super) full: &'static [u32],
-    /// Those that a claim about a 25 Hz client stands on.
+    /// Selects the works that claims about a 25 Hz client depend on.
     pub(super) claimed: fn(u32) -> bool,
 }
 
+/// The deployment and pool of phases, by index.
+pub(super) struct At {
+    deployment: usize,
+    pool: usize,
+}
+
+impl At {
+    /// A pool of the only deployment.
+    pub(super) fn pool(pool: usize) -> Self {
+        Self { deployment: 0, pool }
+    }
+
+    /// The only pool of a deployment.
+    pub(super) fn deployment(deployment: usize) -> Self {
+        Self { deployment, pool: 0 }
+    }
+}
+
 impl Works {
-    /// A phase for each of them on one stage, for one of its server's pools and clients with these rates.
+    /// Returns a phase for each work, with clients at these rates.
     pub(super) fn phases(
         &self,
         length: Length,
         title: &str,
-        (stage, pool): (usize, usize),
+        at: At,
         rate: fn(Importance) -> u32,
     ) -> Vec<Phase<u32>> {
         let works = length.pick(self.quick, self.full, self.full);
         let phase = |&work: &u32| Phase {
             key: work,
             title: format!("{title}, work {work}"),
-            stage,
-            pool,
+            deployment: at.deployment,
+            pool: at.pool,
             seconds: point_seconds(length, (self.claimed)(work)),
             workers: Importance::ALL
                 .into_iter()
@@ -49,7 +68,7 @@ impl Works {
     }
 }
 
-/// A real-time server with these pools.
+/// Returns a real-time server with these pools.
 pub(super) fn realtime(pools: Vec<PoolSpec>) -> ServerSpec {
     ServerSpec {
         pools,
@@ -57,25 +76,25 @@ pub(super) fn realtime(pools: Vec<PoolSpec>) -> ServerSpec {
     }
 }
 
-/// The rows of phases, each with its work, after columns of the caller's.
-pub(super) fn add_rows(outcome: &mut Outcome, played: &[Played<u32>], front: &Row) {
-    for phase in played {
+/// Adds the rows of phases, with the columns of `front` and the work.
+pub(super) fn add_rows(outcome: &mut Outcome, results: &[PhaseResult<u32>], front: &Row) {
+    for phase in results {
         let rows = phase.rows(&front.clone().with("work", phase.key));
         rows.into_iter().for_each(|row| outcome.row(row));
     }
 }
 
-/// What share of its deadlines a client makes, by the paper's count.
-pub(super) fn share(phase: &Played<u32>, of: Importance) -> Share {
-    phase.client(of.name()).made(Counting::Start)
+/// Returns the share of deadlines that a client meets, as the paper counts them.
+pub(super) fn share(phase: &PhaseResult<u32>, of: Importance) -> Share {
+    phase.client(of.name()).deadlines_met(Counting::Start)
 }
 
-/// Those of all three, the most important first.
-pub(super) fn shares(phase: &Played<u32>) -> [Share; 3] {
+/// Returns the shares of all three clients, the most important first.
+pub(super) fn shares(phase: &PhaseResult<u32>) -> [Share; 3] {
     Importance::ALL.map(|of| share(phase, of))
 }
 
-/// The phase of that work, if it was measured.
-fn at(played: &[Played<u32>], work: u32) -> Option<&Played<u32>> {
-    played.iter().find(|phase| phase.key == work)
+/// Returns the phase with this work, if it was measured.
+fn at(results: &[PhaseResult<u32>], work: u32) -> Option<&PhaseResult<u32>> {
+    results.iter().find(|phase| phase.key == work)
 }

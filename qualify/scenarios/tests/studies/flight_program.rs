@@ -1,24 +1,23 @@
-//! [S4] section 3.2, figures 7 and 8: 70 operations on an overloaded CPU, with and without cancellation.
+//! [Gill 2004] section 3.2, figures 7 and 8: 70 operations on an overloaded CPU, with and without
+//! cancellation.
 
 use std::time::Duration;
 
+use punctual_scenarios::studies::{FlightProgram, Flown, OPERATIONS};
 use punctual_sched::{
     dynamic::standard,
-    simulator::{
-        Overrun, Shedding,
-        studies::{FlightProgram, Flown, OPERATIONS},
-    },
+    simulator::{Overrun, Shedding},
 };
 
-/// Where the paper's pattern holds for each pessimism and each cost of the check that was tried; the middle one is the study's.
+/// Loads at which the paper's pattern holds for all worst cases and costs of the check that were tried.
 const LOADS: [f64; 3] = [1.02, 1.05, 1.08];
 const SEEDS: u64 = 10;
 const TIME: Duration = Duration::from_secs(3);
 
-/// The operations of all seeds together.
+/// Simulates the program with every seed.
 fn fly(scheduler: &str, program: FlightProgram) -> Vec<Flown> {
     let one = |seed| {
-        let scheduler = standard(scheduler).unwrap_or_else(|| panic!("no scheduler is named {scheduler}"));
+        let scheduler = standard(scheduler).unwrap_or_else(|| panic!("unknown scheduler {scheduler}"));
         program.fly(scheduler, seed, TIME).unwrap()
     };
     (1..=SEEDS).map(one).collect()
@@ -28,13 +27,13 @@ fn sum(flown: &[Flown], of: impl Fn(&Flown) -> u64) -> u64 {
     flown.iter().map(of).sum()
 }
 
-/// Without and with cancellation.
+/// Simulates the program without and with cancellation.
 fn pair(scheduler: &str, program: FlightProgram) -> [Vec<Flown>; 2] {
     [Shedding::None, Shedding::NonCritical]
         .map(|shedding| fly(scheduler, FlightProgram { shedding, ..program }))
 }
 
-/// The study at these loads, and with other pessimism and costs.
+/// Returns the study at these loads, also with other worst cases and costs.
 fn programs() -> impl Iterator<Item = FlightProgram> {
     let variants = [(0.4, 20), (0.4, 5), (0.8, 20), (0.2, 20)];
     let with = |load, (least, check)| {
@@ -52,7 +51,7 @@ fn programs() -> impl Iterator<Item = FlightProgram> {
 }
 
 #[test]
-fn operations_are_seventy_and_need_the_whole_cpu() {
+fn seventy_operations_use_the_whole_cpu() {
     let (mut count, mut critical, mut all) = (0, 0.0, 0.0);
     for group in OPERATIONS {
         count += group.critical + group.other;
@@ -70,16 +69,16 @@ fn operations_are_seventy_and_need_the_whole_cpu() {
     assert_eq!(program.model().tasks.len(), 70);
 }
 
-/// "The variation with cancellation had slightly lower numbers": about equal is within 10 %.
+/// "The variation with cancellation had slightly lower numbers": within 10 %.
 #[test]
-fn muf_misses_nothing_critical_and_cancellation_cuts_what_is_dispatched_in_vain() {
+fn muf_meets_critical_deadlines_and_cancellation_reduces_wasted_dispatches() {
     for program in programs() {
         let [without, with] = pair("MUF", program);
         for flown in without.iter().chain(&with) {
             assert_eq!(flown.critical.missed, 0, "{program:?}");
             assert!(flown.other.missed > 0, "{program:?} is overload");
         }
-        // In each run, not only in the mean.
+        // In each run, not only on average.
         for (without, with) in without.iter().zip(&with) {
             let [wasted, less] = [without, with].map(|flown| flown.other.dispatched_and_missed);
             assert!(less * 10 < wasted, "{program:?}: {wasted}, {less}");
@@ -90,7 +89,6 @@ fn muf_misses_nothing_critical_and_cancellation_cuts_what_is_dispatched_in_vain(
     }
 }
 
-/// Of all seeds together.
 #[test]
 fn rms_misses_critical_deadlines_and_not_fewer_with_cancellation() {
     for program in programs() {
@@ -107,7 +105,7 @@ fn rms_misses_critical_deadlines_and_not_fewer_with_cancellation() {
 #[test]
 fn mau_accrues_at_least_the_utility_of_edf_under_overload() {
     for load in [1.02, 1.08, 1.5] {
-        // Queues that grow without bounds cost MAU O(n) at each decision.
+        // A decision of MAU takes O(n), so the queues must be bounded.
         let program = FlightProgram {
             load,
             overrun: Overrun::Skip,
@@ -120,9 +118,8 @@ fn mau_accrues_at_least_the_utility_of_edf_under_overload() {
     }
 }
 
-/// Beyond what the critical operations need alone nobody can help.
 #[test]
-fn muf_keeps_what_is_critical_up_to_the_load_at_which_that_fits() {
+fn muf_meets_critical_deadlines_up_to_the_load_at_which_they_are_feasible() {
     for (load, fits) in [(1.2, true), (1.4, false)] {
         let program = FlightProgram {
             load,

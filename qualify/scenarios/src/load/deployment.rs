@@ -1,4 +1,4 @@
-//! Where the experiments take place: the server's process and the clients', each on its CPUs.
+//! The deployment of an experiment: the server process and the client process, each on its CPUs.
 
 use std::time::Duration;
 
@@ -7,45 +7,46 @@ use punctual_os::{CpuSet, TaskId};
 
 use super::{
     CLIENT_ROLE, SERVER_ROLE,
-    client::{Question, Said},
+    client::{Command, Response},
     network,
     server::{self, ServerSpec},
-    task::{Answer, Task},
+    task::{Task, TaskResult},
 };
 use crate::{error::Error, testbed::Places};
 
-const START: Duration = Duration::from_secs(20);
+/// Timeout of starting and stopping a process.
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Which CPUs server and clients run on, and what is between them.
+/// The CPUs of server and clients, and the network between them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Placement {
-    /// Both on the one that is measured.
+    /// Both on the measured CPU.
     OneCpu,
-    /// Both on all that a run has.
+    /// Both on all CPUs of the run.
     AllCpus,
-    /// The server on the one that is measured, the clients on the driver's.
+    /// The server on the measured CPU, the clients on the driver's.
     Apart,
-    /// The same, each in a network of its own, with a cable between: as two machines.
+    /// As [`Self::Apart`], in separate networks connected by a cable, as on two machines.
     Linked,
 }
 
-/// What is wanted of a stage.
+/// The configuration of a deployment.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup<'s> {
     pub(crate) server: ServerSpec,
     pub(crate) placement: Placement,
-    /// What server and clients have in their environment besides ours.
+    /// Additional environment variables of server and clients.
     pub(crate) environment: &'s [(&'s str, String)],
-    /// What is skipped where the machine cannot have this placement; without it nothing can be measured then.
+    /// What is skipped if the machine does not support this placement; if `None`, the benchmark fails then.
     pub(crate) optional: Option<Optional<'s>>,
 }
 
-/// What is not measured where a stage cannot be set.
+/// What is skipped if a deployment is not possible.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Optional<'s> {
-    /// For the reader.
+    /// Description for the report.
     pub(crate) what: &'s str,
-    /// The claims that are absent for it.
+    /// The claims that are skipped.
     pub(crate) claims: &'s [&'s str],
 }
 
@@ -59,7 +60,7 @@ impl<'s> Setup<'s> {
         }
     }
 
-    /// Its phases are skipped where the machine cannot have it.
+    /// Makes the deployment optional: its phases are skipped if the machine does not support it.
     pub(crate) fn or_skip(self, what: &'s str, claims: &'s [&'s str]) -> Self {
         Self {
             optional: Some(Optional { what, claims }),
@@ -69,7 +70,7 @@ impl<'s> Setup<'s> {
 }
 
 impl Placement {
-    /// Of the server, and of the clients.
+    /// Returns the CPUs of the server and those of the clients.
     fn cpus(self, places: &Places) -> (CpuSet, CpuSet) {
         match self {
             Self::OneCpu => (places.pinned.clone(), places.pinned.clone()),
@@ -81,26 +82,26 @@ impl Placement {
         }
     }
 
-    /// Whether it takes more than one CPU.
+    /// Returns whether it needs more than one CPU.
     pub(crate) fn needs_two(self) -> bool {
         self != Self::OneCpu
     }
 }
 
-/// The stage, set.
-pub(crate) struct Stage {
+/// A running server and client process.
+pub(crate) struct Deployment {
     server: Child,
     client: Child,
     _watchdog: Watchdog,
-    /// Those that it shares with everything else on the machine: none where nothing else is to be on its CPU.
+    /// The CPUs that it shares with other programs; `None` if it has its CPU to itself.
     shared: Option<CpuSet>,
-    /// How many rounds make one unit of work.
+    /// Rounds per unit of work.
     pub(crate) rounds: u32,
 }
 
-impl Stage {
+impl Deployment {
     /// Starts server and clients, which are killed after `limit`.
-    pub(crate) fn set(
+    pub(crate) fn start(
         places: &Places,
         setup: &Setup<'_>,
         rounds: u32,
@@ -124,14 +125,14 @@ impl Stage {
             served,
             serde_json::to_string(&setup.server)?,
         );
-        let (mut server, references) = server.spawn::<Vec<String>>(START)?;
+        let (mut server, references) = server.spawn::<Vec<String>>(START_TIMEOUT)?;
         let client = child("client", CLIENT_ROLE, called, serde_json::to_string(&references)?);
-        let (mut client, ()) = client.spawn(START)?;
+        let (mut client, ()) = client.spawn(START_TIMEOUT)?;
         if linked {
             let client_id = u32::try_from(client.id().get())?;
-            let plug = server::Question::Plug { client: client_id };
-            let () = server.ask(&plug, START)?;
-            let _: Said = client.ask(&Question::PluggedIn, START)?;
+            let plug = server::Command::Plug { client: client_id };
+            let () = server.ask(&plug, START_TIMEOUT)?;
+            let _: Response = client.ask(&Command::PluggedIn, START_TIMEOUT)?;
         }
         let killers = vec![server.killer()?, client.killer()?];
         Ok(Self {
@@ -143,52 +144,53 @@ impl Stage {
         })
     }
 
-    /// Server and clients.
+    /// Returns the server process and the client process.
     pub(crate) fn processes(&self) -> Vec<TaskId> {
         vec![self.server.id(), self.client.id()]
     }
 
-    /// As [`Self::run`], and the share that other programs had of its CPUs meanwhile, where it shares any.
+    /// Runs workers as [`Self::run`] does. Also returns the share of its CPUs that other programs used, if it
+    /// shares them.
     pub(crate) fn run_watched(
         &mut self,
         pool: usize,
         seconds: f64,
         workers: &[super::Worker],
-    ) -> Result<(Answer, Option<f64>), Error> {
+    ) -> Result<(TaskResult, Option<f64>), Error> {
         let watch = self
             .shared
             .clone()
             .map(|cpus| OtherLoad::start(self.processes(), cpus));
         let watch = watch.transpose()?;
-        let answer = self.run(pool, seconds, workers)?;
+        let result = self.run(pool, seconds, workers)?;
         let others = watch.map(|watch| watch.share()).transpose()?;
-        Ok((answer, others))
+        Ok((result, others))
     }
 
-    /// Lets clients work for so many seconds.
+    /// Runs the workers for this time.
     pub(crate) fn run(
         &mut self,
         pool: usize,
         seconds: f64,
         workers: &[super::Worker],
-    ) -> Result<Answer, Error> {
+    ) -> Result<TaskResult, Error> {
         let task = Task {
             pool,
             rounds: self.rounds,
             seconds,
             workers: workers.to_vec(),
         };
-        // Overload lets calls end late, by at most what the clients have still outstanding.
-        let patience = START + Duration::from_secs_f64(seconds * 2.0);
-        match self.client.ask(&Question::Run(task), patience)? {
-            Said::Done(answer) => Ok(answer),
-            Said::Connected => Err("the client process answered another question than was asked".into()),
+        // Under overload, calls end late, by at most the clients' outstanding calls.
+        let timeout = START_TIMEOUT + Duration::from_secs_f64(seconds * 2.0);
+        match self.client.ask(&Command::Run(task), timeout)? {
+            Response::Done(result) => Ok(result),
+            Response::Connected => Err("unexpected response of the client process".into()),
         }
     }
 
     /// Ends server and clients.
-    pub(crate) fn strike(self) -> Result<(), Error> {
-        self.client.stop(START)?;
-        Ok(self.server.stop(START)?)
+    pub(crate) fn stop(self) -> Result<(), Error> {
+        self.client.stop(START_TIMEOUT)?;
+        Ok(self.server.stop(START_TIMEOUT)?)
     }
 }

@@ -1,46 +1,48 @@
-//! `rt.9`: a pool without lanes whose threads take on the priority of the request, waiting at low (figure 28), medium (29) and high
-//! priority (30).
+//! `rt.9`: a pool without lanes whose threads adopt the priority of the request. They wait at low, medium and
+//! high priority: [Pyarali 2002] figures 28, 29 and 30.
 
 use punctual_harness::{Claim, Outcome, Row};
 use punctual_report::Chapter;
 
 use super::{
-    WORK_AXIS, achieved, figure, holds,
-    increasing_work::{Works, add_rows, realtime, shares},
-    promise::{keeps_its_deadlines, keeps_the_order, lead_over_least},
+    WORK_AXIS, achieved,
+    claims::{claim_deadlines_met, claim_order, lead_over_least},
+    figure, holds,
+    increasing_work::{At, Works, add_rows, realtime, shares},
     shortened, table,
 };
 use crate::{
     benchmark::{Benchmark, Findings},
     error::Error,
     length::Length,
-    load::{self, Importance, Phase, Placement, Played, PoolSpec, Session, Setup},
+    load::{self, Importance, Phase, PhaseResult, Placement, PoolSpec, Session, Setup},
     testbed::Testbed,
 };
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.9",
-    about: "[Pyarali 2002] experiment 9: clients of three rates as work grows, a pool without lanes at three priorities",
+    about: "[Pyarali 2002] experiment 9: clients of three rates as work grows, pool without lanes at three \
+            priorities",
     expected: |length| load::expected(&phases(length)),
     run: measure,
 };
 
-/// Claimed where the CPU is a lot less than what is asked, and the high client alone still fits.
+/// Claims are made at clear overload, where the high-priority client alone is still feasible.
 const WORKS: Works = Works {
     quick: &[50],
     full: &[25, 30, 35, 40, 50, 55, 70, 85],
     claimed: |work| (50..=55).contains(&work),
 };
-/// Clients that are treated alike get the same number of calls through, give or take so much.
+/// The largest ratio of calls per second of clients that are treated alike.
 const ALIKE: f64 = 1.25;
-const SOURCE: &str = "issue 4, [Pyarali 2002] figures 28 to 30";
+const SOURCE: &str = "Punctual's limit, after [Pyarali 2002] figures 28 to 30";
 
-/// Pools are numbered as in [`PAPER_ORDER`].
+/// Returns the phases; pools are in the order of [`PAPER_ORDER`].
 fn phases(length: Length) -> Vec<Phase<u32>> {
     let pools = PAPER_ORDER.iter().enumerate();
     let of = |(number, pool): (usize, &Importance)| {
         let title = format!("pool of {} priority", pool.name());
-        WORKS.phases(length, &title, (0, number), Importance::rate)
+        WORKS.phases(length, &title, At::pool(number), Importance::rate)
     };
     pools.flat_map(of).collect()
 }
@@ -53,12 +55,12 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         priority: of.priority(),
     });
     let setup = Setup::new(realtime(pools.into()), Placement::OneCpu);
-    let played = session.play(&[setup], phases(length))?;
+    let results = session.run(&[setup], phases(length))?;
     let outcome = &mut session.outcome;
     shortened(outcome, length, "works other than 50");
     let mut measured = Vec::new();
     for (number, pool) in PAPER_ORDER.into_iter().enumerate() {
-        let of_pool = played.iter().filter(|phase| phase.pool == number).cloned();
+        let of_pool = results.iter().filter(|phase| phase.pool == number).cloned();
         let of_pool: Vec<_> = of_pool.collect();
         let front = Row::new().with("pool_priority", pool.name());
         add_rows(outcome, &of_pool, &front);
@@ -72,9 +74,12 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
 
 const PAPER_ORDER: [Importance; 3] = [Importance::Low, Importance::Medium, Importance::High];
 
-fn claim(pool: Importance, played: &[Played<u32>], outcome: &mut Outcome) {
-    let claimed: Vec<_> = played.iter().filter(|phase| (WORKS.claimed)(phase.key)).collect();
-    let hz = |phase: &Played<u32>, of: Importance| phase.client(of.name()).achieved_hz_corrected();
+fn claim(pool: Importance, results: &[PhaseResult<u32>], outcome: &mut Outcome) {
+    let claimed: Vec<_> = results
+        .iter()
+        .filter(|phase| (WORKS.claimed)(phase.key))
+        .collect();
+    let hz = |phase: &PhaseResult<u32>, of: Importance| phase.client(of.name()).achieved_hz_corrected();
     let alike = || {
         let ratios = claimed
             .iter()
@@ -85,16 +90,16 @@ fn claim(pool: Importance, played: &[Played<u32>], outcome: &mut Outcome) {
     };
     match pool {
         Importance::Low => {
-            let text = "pool of low priority, high and medium client: calls per second of one over the other's, most of the claimed \
-                        works: all are treated alike";
+            let text = "pool of low priority, high and medium client: largest ratio of their calls per \
+                        second at the claimed works: all are treated alike";
             outcome.claim(Claim::at_most("low.alike", text, SOURCE, alike(), ALIKE));
             let leads = claimed.iter().map(|phase| {
                 let [high, medium, low] = shares(phase);
                 lead_over_least(high, &[medium, low])
             });
             let most = leads.fold(f64::NAN, f64::max);
-            let text = "pool of low priority: the high client's share of deadlines less the smallest of the others' (points): it is no \
-                        better off";
+            let text = "pool of low priority: the high client's share of deadlines minus the smallest of the \
+                        others' (points): it is not preferred";
             outcome.claim(Claim::at_most("low.high-no-better", text, SOURCE, most, 0.0));
         }
         Importance::Medium => {
@@ -104,24 +109,24 @@ fn claim(pool: Importance, played: &[Played<u32>], outcome: &mut Outcome) {
                 lead_over_least(low, &[high, medium])
             });
             let most = leads.fold(f64::NAN, f64::max);
-            let text = "pool of medium priority: the low client's share of deadlines less the smaller of the others' (points): they are \
-                        favoured";
+            let text = "pool of medium priority: the low client's share of deadlines minus the smaller of \
+                        the others' (points): the others are preferred";
             outcome.claim(Claim::below("medium.low-yields", text, SOURCE, most, 0.0));
         }
         Importance::High => {
             let points = claimed.iter().map(|phase| shares(phase).to_vec());
-            keeps_the_order(outcome, "high.order", "pool of high priority", SOURCE, points);
+            claim_order(outcome, "high.order", "pool of high priority", SOURCE, points);
             let high = claimed.iter().map(|phase| phase.client(Importance::High.name()));
-            let text = "pool of high priority: the 75 Hz client, least of the claimed works";
-            keeps_its_deadlines(outcome, "high.high", text, SOURCE, high);
+            let text = "pool of high priority: the 75 Hz client, smallest share at the claimed works";
+            claim_deadlines_met(outcome, "high.high", text, SOURCE, high);
         }
     }
 }
 
-fn chapter(outcome: &Outcome, measured: &[(Importance, Vec<Played<u32>>)]) -> Chapter {
+fn chapter(outcome: &Outcome, measured: &[(Importance, Vec<PhaseResult<u32>>)]) -> Chapter {
     let chapter = Chapter::new("Experiment 9: increasing work, a pool without lanes").paragraph(
-        "The clients of experiment 4; three server threads wait at the priority of the pool and take on that of each request. All on \
-         one CPU under SCHED_FIFO.",
+        "The clients of experiment 4. Three server threads wait at the priority of the pool and adopt that \
+         of each request. All run on one CPU under SCHED_FIFO.",
     );
     let chapter = chapter
         .paper(
@@ -139,23 +144,25 @@ fn chapter(outcome: &Outcome, measured: &[(Importance, Vec<Played<u32>>)]) -> Ch
             "one at high priority prefers the high client over the medium one over the low one",
             holds(outcome, "high"),
         );
-    let chapter = measured.iter().fold(chapter, |chapter, (pool, played)| {
+    let chapter = measured.iter().fold(chapter, |chapter, (pool, results)| {
         let (title, caption) = match pool {
             Importance::Low => (
                 "Pool of low priority",
-                "Nobody can preempt a request that is being processed to read one that has come: all are treated alike. [Pyarali 2002] figure 28.",
+                "No thread can preempt a request in progress to read a new one, so all clients are treated \
+                 alike. [Pyarali 2002] figure 28.",
             ),
             Importance::Medium => (
                 "Pool of medium priority",
-                "Requests of the high and the medium client preempt those of the low one. Those of the medium client, once begun, are \
-                 not preempted by those of the high one, whose call waits. [Pyarali 2002] figure 29.",
+                "Requests of the high and the medium client preempt those of the low one. A medium request \
+                 in progress is not preempted by a high one, which waits. [Pyarali 2002] figure 29.",
             ),
             Importance::High => (
                 "Pool of high priority",
-                "Every request is read at once and then waits its turn by priority: all three are in order. [Pyarali 2002] figure 30.",
+                "Every request is read at once and then served by priority: all three clients are in order. \
+                 [Pyarali 2002] figure 30.",
             ),
         };
-        let series = achieved(played, |work| f64::from(*work));
+        let series = achieved(results, |work| f64::from(*work));
         chapter.figure(figure(title, caption, WORK_AXIS, series))
     });
     let front = [("pool_priority", "pool"), ("work", "work")];

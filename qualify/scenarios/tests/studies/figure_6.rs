@@ -1,22 +1,27 @@
-//! [S4] figure 6.
+//! [Gill 2004] figure 6.
 
 use std::time::Duration;
 
+use punctual_scenarios::studies::{FIGURE_6, Turn, TurnEnd, figure_6};
 use punctual_sched::{
-    dynamic::Time,
-    simulator::{
-        EventKind, dispatch_graph,
-        studies::{FIGURE_6, Turn, TurnEnd, figure_6},
-    },
+    dynamic::{Time, standard},
+    simulator::{Event, EventKind, Model, Simulation, Statistics, dispatch_graph},
 };
-
-use crate::support::simulate;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// All turns on host 1, then all on host 2.
+/// Simulates a model for this time, with the named scheduler on every host.
+fn simulate(model: &Model, name: &str, time: Duration) -> (Vec<Event>, Statistics) {
+    let scheduler = |_| standard(name).unwrap_or_else(|| panic!("unknown scheduler {name}"));
+    let mut simulation = Simulation::new(model, 1, scheduler).unwrap();
+    let mut events = Vec::new();
+    simulation.run_until(Time(0) + time, &mut events);
+    (events, simulation.finish())
+}
+
+/// Returns all turns on host 1, then all on host 2, with their exact times.
 fn turns(scheduler: &str, late: Duration) -> Vec<(Turn, Time, Time)> {
-    let (events, statistics) = simulate(&figure_6(SECOND, late), scheduler, 1, 25 * SECOND);
+    let (events, statistics) = simulate(&figure_6(SECOND, late), scheduler, 25 * SECOND);
     assert!(
         statistics.tasks.iter().all(|task| task.made == 1),
         "{statistics:#?}"
@@ -24,7 +29,7 @@ fn turns(scheduler: &str, late: Duration) -> Vec<(Turn, Time, Time)> {
     let mut turns: Vec<_> = dispatch_graph(&events, Time(0) + 25 * SECOND, true)
         .into_iter()
         .map(|run| {
-            let end = match run.end.expect("all are done") {
+            let end = match run.end.expect("all threads have completed") {
                 EventKind::Sent { .. } => TurnEnd::Calls,
                 EventKind::Replied { .. } => TurnEnd::Replies,
                 EventKind::Suspended => TurnEnd::Suspended,
@@ -47,7 +52,7 @@ fn turns(scheduler: &str, late: Duration) -> Vec<(Turn, Time, Time)> {
 }
 
 #[test]
-fn threads_are_suspended_and_resumed_in_the_papers_order() {
+fn threads_are_suspended_and_resumed_in_the_order_of_the_paper() {
     for scheduler in ["MIF", "TP", "FP", "EDF", "RMS"] {
         for late in [Duration::ZERO, SECOND / 10] {
             let made: Vec<_> = turns(scheduler, late).iter().map(|(turn, ..)| *turn).collect();
@@ -57,7 +62,7 @@ fn threads_are_suspended_and_resumed_in_the_papers_order() {
 }
 
 #[test]
-fn without_delays_turns_begin_and_end_with_whole_seconds() {
+fn without_delays_turns_start_and_end_at_whole_seconds() {
     for (turn, from, to) in turns("MIF", Duration::ZERO) {
         assert_eq!(
             (from, to),
@@ -66,14 +71,14 @@ fn without_delays_turns_begin_and_end_with_whole_seconds() {
     }
 }
 
-/// The table of the paper's text: who runs on which host in which second.
+/// The table of the paper's text: the thread that runs on each host in each second.
 #[test]
-fn table_from_second_to_second() {
+fn turns_agree_with_the_table_of_seconds() {
     let mut table = [[0; 21]; 2];
     for turn in FIGURE_6 {
         for second in turn.from..turn.to {
             let place = &mut table[turn.host as usize][second as usize];
-            assert_eq!(*place, 0, "two at once");
+            assert_eq!(*place, 0, "two threads at once");
             *place = turn.thread + 1;
         }
     }
@@ -87,10 +92,10 @@ fn table_from_second_to_second() {
 }
 
 #[test]
-fn a_unit_of_another_length_changes_nothing_but_the_length() {
+fn another_unit_scales_all_times() {
     let unit = Duration::from_millis(50);
-    let (short, _) = simulate(&figure_6(unit, unit / 10), "MIF", 1, 25 * unit);
-    let (long, _) = simulate(&figure_6(SECOND, SECOND / 10), "MIF", 1, 25 * SECOND);
+    let (short, _) = simulate(&figure_6(unit, unit / 10), "MIF", 25 * unit);
+    let (long, _) = simulate(&figure_6(SECOND, SECOND / 10), "MIF", 25 * SECOND);
     assert_eq!(short.len(), long.len());
     for (short, long) in short.iter().zip(&long) {
         assert_eq!(

@@ -1,9 +1,9 @@
-use alloc::{boxed::Box, format, vec};
-use core::time::Duration;
+//! An operational flight program on one processor: the model of [Gill 2004] section 3.2, figures 7 and 8.
 
-use punctual_types::Priority;
+use std::time::Duration;
 
-use crate::{
+use punctual::Priority;
+use punctual_sched::{
     dynamic::{Scheduler, SchedulingParameters, Time, Utility},
     simulator::{
         Arrival, Costs, Host, Model, ModelError, Overrun, Parameters, Shedding, Simulation, Statistics, Step,
@@ -11,53 +11,62 @@ use crate::{
     },
 };
 
-/// Operations of one rate. Times are what one takes on average where all of them together need the whole CPU.
+/// Operations of one rate. Times are averages at a load of 1, at which all operations together use the whole
+/// CPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OperationGroup {
-    /// How often per second.
+    /// Rate of each operation, in hertz.
     pub hertz: u32,
-    /// How many critical ones there are.
+    /// Number of critical operations.
     pub critical: u32,
-    /// What each takes, in microseconds.
+    /// Execution time of a critical operation, in microseconds.
     pub critical_microseconds: u32,
-    /// How many others.
+    /// Number of other operations.
     pub other: u32,
-    /// What each takes, in microseconds.
+    /// Execution time of another operation, in microseconds.
     pub other_microseconds: u32,
 }
 
-/// The 70 operations. \[S4\] names their number (about 70), that some are critical, that their rates differ, and that several
-/// non-critical ones are short. Rates are those of avionics mission computing (40 Hz down to 1 Hz); slower ones take longer, and
-/// what is not critical is short at all rates. All critical ones together need 77 % of what all operations do: a CPU that is
-/// overloaded by up to a quarter can still do them.
+/// The 70 operations. [Gill 2004] states their number (about 70), that some are critical, that their rates
+/// differ, and that several non-critical ones are short. Rates are those of avionics mission computing (40 Hz
+/// down to 1 Hz); slower operations take longer, and non-critical ones are short at all rates. The critical
+/// operations use 77 % of the total time, so a CPU that is overloaded by up to a quarter can still execute
+/// them.
 pub const OPERATIONS: [OperationGroup; 5] = [
-    group(40, (4, 1_000), (4, 330)),
-    group(20, (8, 1_100), (8, 380)),
-    group(10, (8, 2_200), (10, 650)),
-    group(5, (6, 4_900), (10, 900)),
-    group(1, (4, 27_000), (8, 1_175)),
+    group(40, 4, 1_000, 4, 330),
+    group(20, 8, 1_100, 8, 380),
+    group(10, 8, 2_200, 10, 650),
+    group(5, 6, 4_900, 10, 900),
+    group(1, 4, 27_000, 8, 1_175),
 ];
 
-const fn group(hertz: u32, critical: (u32, u32), other: (u32, u32)) -> OperationGroup {
+/// Creates a group; arguments in the order of its fields.
+const fn group(
+    hertz: u32,
+    critical: u32,
+    critical_microseconds: u32,
+    other: u32,
+    other_microseconds: u32,
+) -> OperationGroup {
     OperationGroup {
         hertz,
-        critical: critical.0,
-        critical_microseconds: critical.1,
-        other: other.0,
-        other_microseconds: other.1,
+        critical,
+        critical_microseconds,
+        other,
+        other_microseconds,
     }
 }
 
-/// An operational flight program on one processor: \[S4\] section 3.2, figures 7 and 8.
+/// An operational flight program on one processor: [Gill 2004] section 3.2, figures 7 and 8.
 ///
-/// Each operation's deadline is its next arrival. Each arrival is an event of its own, which is queued, as in an event channel. It
-/// is said to take its worst case, and takes less. A critical operation is worth 10 if it is in time, another one 1, whatever they
-/// take.
+/// Each operation's deadline is its next arrival. Each arrival is a separate event and is queued, as in an
+/// event channel. Its stated execution time is the worst case; the actual one is shorter. The utility of a
+/// critical operation that completes in time is 10, that of another one 1, whatever their execution times.
 ///
 /// ```
-/// use core::time::Duration;
-/// use punctual_sched::dynamic::standard;
-/// use punctual_sched::simulator::{Shedding, studies::FlightProgram};
+/// use std::time::Duration;
+/// use punctual_scenarios::studies::FlightProgram;
+/// use punctual_sched::{dynamic::standard, simulator::Shedding};
 ///
 /// let program = FlightProgram { load: 1.05, shedding: Shedding::NonCritical, ..FlightProgram::default() };
 /// let flown = program.fly(standard("MUF").unwrap(), 1, Duration::from_secs(2))?;
@@ -67,23 +76,25 @@ const fn group(hertz: u32, critical: (u32, u32), other: (u32, u32)) -> Operation
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlightProgram {
-    /// What all operations need of the CPU on average, without scheduling: 1 is all of it, more is overload. Not negative.
+    /// Average share of the CPU that all operations use, without scheduling: above 1 is overload. Not
+    /// negative.
     pub load: f64,
-    /// The least and the most of its worst case that an operation takes, uniformly. Measured times of programs are mostly between
-    /// 30 % and 100 %.
+    /// Smallest and largest share of the worst case that an operation takes, uniformly distributed. Measured
+    /// times of programs are mostly between 30 % and 100 %.
     pub shares: (f64, f64),
-    /// What scheduling takes.
+    /// Costs of scheduling.
     pub costs: Costs,
-    /// What becomes of an arrival while the operation has not ended.
+    /// Treatment of an arrival while the operation has not completed.
     pub overrun: Overrun,
-    /// What is cancelled.
+    /// Which operations are cancelled.
     pub shedding: Shedding,
 }
 
 impl Default for FlightProgram {
-    /// A load of 1.08, 40 % to 100 % of the worst case, no cancellation. Costs are those of a 200 MHz computer, as in the paper, at
-    /// 1,000 cycles (5 µs) for a decision, 2,000 for a hand-over, 4,000 to check whether an operation can be in time (once for each,
-    /// where operations are cancelled), and 20,000 to cancel one (an exception that unwinds).
+    /// Returns a program with a load of 1.08, 40 % to 100 % of the worst case, and no cancellation. Costs are
+    /// those of a 200 MHz computer, as in the paper: 1,000 cycles (5 µs) for a decision, 2,000 for a
+    /// hand-over, 4,000 to check whether an operation can meet its deadline (once per operation, with
+    /// cancellation only), and 20,000 to cancel one (an exception that unwinds).
     fn default() -> Self {
         Self {
             load: 1.08,
@@ -100,34 +111,34 @@ impl Default for FlightProgram {
     }
 }
 
-/// What operations came to.
+/// The results of a simulated flight.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Flown {
-    /// The critical ones.
+    /// Counts of critical operations.
     pub critical: Outcomes,
-    /// The others.
+    /// Counts of other operations.
     pub other: Outcomes,
-    /// What those in time were worth.
+    /// Utility of the operations that met their deadlines.
     pub utility: u64,
-    /// What all would have been worth.
+    /// Utility of all operations.
     pub utility_offered: u64,
 }
 
-/// How often operations of a kind were in time or not.
+/// Numbers of operations that met or missed their deadlines.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Outcomes {
-    /// In time.
+    /// Met their deadlines.
     pub made: u64,
-    /// Not in time, for whatever reason.
+    /// Missed their deadlines, for whatever reason.
     pub missed: u64,
-    /// Of those, how many were dispatched, and then missed.
+    /// Missed after they were dispatched; part of `missed`.
     pub dispatched_and_missed: u64,
-    /// Of those, how many were cancelled.
+    /// Cancelled; part of `missed`.
     pub cancelled: u64,
 }
 
 impl FlightProgram {
-    /// What is to be simulated, or run.
+    /// Returns the model, which can be simulated or run live.
     ///
     /// # Panics
     /// If `load` is negative or not finite.
@@ -142,7 +153,7 @@ impl FlightProgram {
         for group in OPERATIONS {
             let count = group.critical + group.other;
             for number in 0..count {
-                // Evenly among one another, so that none is always released before the others.
+                // Interleaved, so that no kind is always released first.
                 let critical = (number + 1) * group.critical / count > number * group.critical / count;
                 model.tasks.push(self.operation(group, number + 1, critical));
             }
@@ -150,10 +161,10 @@ impl FlightProgram {
         model
     }
 
-    /// Runs it for so long in virtual time.
+    /// Simulates the program for this time.
     ///
     /// # Errors
-    /// Where [`shares`](Self::shares) are none.
+    /// [`shares`](Self::shares) is not a valid range.
     ///
     /// # Panics
     /// If `load` is negative or not finite.

@@ -1,0 +1,181 @@
+//! The measurement of one placement of client and server: a row for each operation, with the claims about it.
+
+use std::time::Duration;
+
+use punctual_harness::{
+    Child, MedianEstimate, Outcome, Progress, Watchdog,
+    blocks::{interleave, median_ratio},
+};
+use punctual_os::CpuSet;
+
+use super::{
+    Extent,
+    client::{self, BLOCK_TIMEOUT, Block, Kind, Length, Measured},
+    count::{Counted, count, user_cpu},
+    operation::{OPERATIONS, Operation},
+    placement::Placement,
+    rows::{Side, Target},
+    server,
+    transport::{LaneWait, Transport},
+};
+use crate::error::Error;
+
+/// Timeout of starting and stopping a process.
+pub(super) const START_TIMEOUT: Duration = Duration::from_secs(20);
+
+impl Placement {
+    /// Adds a row for each operation and one for the raw exchange, and the claims about them.
+    pub(super) fn measure(
+        &self,
+        extent: Extent,
+        progress: &Progress,
+        outcome: &mut Outcome,
+    ) -> Result<(), Error> {
+        let place = self.place();
+        progress.stage(
+            format!("{place}: starting client and server"),
+            Duration::from_secs(1),
+        );
+        let on = |cpu| CpuSet::single(cpu);
+        let (server, ready) = server::spawn(
+            self.transport,
+            self.lane_wait,
+            &on(self.server),
+            &[],
+            START_TIMEOUT,
+        )?;
+        let client = client::spawn(&ready, &on(self.client), &[], START_TIMEOUT)?;
+        let limit = Duration::from_secs(180 + 8 * extent.cpu_seconds);
+        let _watchdog = Watchdog::start(limit, vec![server.killer()?, client.killer()?], &on(self.client))?;
+
+        let mut processes = Processes { client, server };
+        for &operation in self.operations() {
+            let calls = u64::from(extent.calls_per_block) * extent.rounds as u64;
+            progress.stage(
+                format!("{place}: {}", operation.name()),
+                Duration::from_micros(calls * 80),
+            );
+            self.measure_operation(operation, &mut processes, extent, progress, outcome)?;
+        }
+        let reason = "measured only for cube_long and the TCP ping-pong, because it takes 30 s for each";
+        outcome.skip(
+            None,
+            format!("user_cpu_us_per_call of the other operations, {place}"),
+            reason,
+        );
+        processes.client.stop(START_TIMEOUT)?;
+        processes.server.stop(START_TIMEOUT)?;
+        Ok(())
+    }
+
+    /// Adds the rows and claims of one operation.
+    fn measure_operation(
+        &self,
+        operation: Operation,
+        processes: &mut Processes,
+        extent: Extent,
+        progress: &Progress,
+        outcome: &mut Outcome,
+    ) -> Result<(), Error> {
+        let Sides { ours, raw, raw_tcp } = self.blocks(&mut processes.client, operation, extent)?;
+        let Processes { client, server } = processes;
+        let mut counted = count(client, server, operation, Kind::Ours, extent)?;
+        let over = |raw: &Option<Side>| median_ratio(&ours.medians, &raw.as_ref()?.medians);
+        let ratio = over(&raw);
+        if let (Operation::Long, Some(raw)) = (operation, &raw) {
+            let kind = Kind::Raw(self.transport);
+            let mut raw_counted = count(client, server, operation, kind, extent)?;
+            if self.claims_cpu() && counted.user_cpu_us.is_none() && extent.cpu_seconds > 0 {
+                let expected = Duration::from_secs(2 * extent.cpu_seconds);
+                progress.stage(format!("{}: processor time", self.place()), expected);
+                let kinds = [Kind::Ours, kind];
+                [counted.user_cpu_us, raw_counted.user_cpu_us] =
+                    user_cpu(client, server, operation, kinds, extent)?;
+            }
+            if self.claims_cpu() {
+                self.claim_cpu(counted.user_cpu_us, raw_counted.user_cpu_us, outcome);
+            }
+            self.add_row(Target::Raw, operation, raw, &raw_counted, None, outcome);
+        }
+        self.add_row(Target::Call, operation, &ours, &counted, ratio, outcome);
+        self.claim(operation, &ours, &counted, ratio, outcome);
+        if let Some(over_tcp) = over(&raw_tcp) {
+            self.claim_over_tcp(&over_tcp, outcome);
+        }
+        Ok(())
+    }
+
+    fn add_row(
+        &self,
+        target: Target,
+        operation: Operation,
+        side: &Side,
+        counted: &Counted,
+        ratio: Option<MedianEstimate>,
+        outcome: &mut Outcome,
+    ) {
+        // Determined once, at the start: the class is the same for all rows of a run.
+        let realtime = outcome.machine().is_realtime();
+        outcome.row(self.row(target, operation, side, counted, ratio, realtime));
+    }
+
+    /// Returns the operations to measure. With a blocking lane one is enough, since the differences between
+    /// operations do not depend on how the lane waits.
+    fn operations(&self) -> &'static [Operation] {
+        match self.lane_wait {
+            LaneWait::Polled => OPERATIONS,
+            LaneWait::Blocking => &[Operation::Long],
+        }
+    }
+
+    fn claims_cpu(&self) -> bool {
+        (self.transport, self.lane_wait) == (Transport::Tcp, LaneWait::Polled)
+    }
+
+    fn blocks(&self, client: &mut Child, operation: Operation, extent: Extent) -> Result<Sides, Error> {
+        let mut ask = |kind, calls| {
+            client.ask::<_, Measured>(
+                &Block {
+                    operation,
+                    kind,
+                    length: Length::Calls(calls),
+                    with_latencies: true,
+                },
+                BLOCK_TIMEOUT,
+            )
+        };
+        let mut kinds = vec![Kind::Ours];
+        let has_raw = operation != Operation::Oneway || self.transport.has_raw_oneway();
+        if has_raw {
+            kinds.push(Kind::Raw(self.transport));
+        }
+        // To show what shared memory saves compared with TCP.
+        let beside_tcp = (self.transport, operation) == (Transport::Shm, Operation::Long);
+        if beside_tcp {
+            kinds.push(Kind::Raw(Transport::Tcp));
+        }
+        for &kind in &kinds {
+            ask(kind, 2 * extent.calls_per_block)?;
+        }
+        let blocks = interleave(&kinds, extent.rounds, |kind, _| ask(kind, extent.calls_per_block))?;
+        let mut sides = blocks.into_iter().map(Side::of);
+        Ok(Sides {
+            ours: sides.next().ok_or("no blocks")?,
+            raw: has_raw.then(|| sides.next()).flatten(),
+            raw_tcp: beside_tcp.then(|| sides.next()).flatten(),
+        })
+    }
+}
+
+/// The processes of a placement.
+struct Processes {
+    client: Child,
+    server: Child,
+}
+
+/// What alternated with our calls.
+struct Sides {
+    ours: Side,
+    raw: Option<Side>,
+    raw_tcp: Option<Side>,
+}

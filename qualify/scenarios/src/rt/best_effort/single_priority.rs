@@ -1,0 +1,101 @@
+//! `rt.7`: three clients and best-effort threads with a pool without lanes. Source: [Pyarali 2002] figure 22.
+
+use punctual_harness::{Claim, Outcome, Row};
+use punctual_report::Chapter;
+
+use super::{FRONT, MOST_THREADS, Point, add_rows, as_tao, at, of_work, over_threads, phase, server};
+use crate::{
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
+    load::{self, Importance, Phase, PhaseResult, Placement, Pool, REFERENCE_WORK, Session, Setup},
+    rt::{BEST_EFFORT_AXIS, LOCAL, achieved, figure, holds, point_seconds, shortened, table, tao},
+    testbed::Testbed,
+};
+
+pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
+    name: "rt.7",
+    about: "[Pyarali 2002] experiment 7: clients of three rates beside best-effort threads, pool without \
+            lanes",
+    expected: |length| load::expected(&phases(length)),
+    run: measure,
+};
+
+const POOL: Pool = Pool::WithoutLanes;
+
+fn phases(length: Length) -> Vec<Phase<Point>> {
+    let threads: Vec<usize> = length.pick(
+        vec![0, MOST_THREADS],
+        (0..=MOST_THREADS).collect(),
+        (0..=MOST_THREADS).collect(),
+    );
+    let phases = threads.into_iter().map(|threads| {
+        let claimed = [0, MOST_THREADS].contains(&threads);
+        let work = REFERENCE_WORK;
+        let seconds = point_seconds(length, claimed);
+        phase(LOCAL, POOL.title(), Point { work, threads }, seconds)
+    });
+    phases.chain(as_tao(length, POOL.title())).collect()
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let length = testbed.length;
+    let mut session = Session::begin(testbed, BENCHMARK.name)?;
+    let setup = Setup::new(server(POOL), Placement::OneCpu);
+    let results = session.run(&[setup], phases(length))?;
+    let outcome = &mut session.outcome;
+    shortened(
+        outcome,
+        length,
+        "numbers of best-effort threads other than 0 and 10; the load of TAO's figures",
+    );
+    add_rows(outcome, &results, &Row::new().with("pool", POOL.name()));
+    claim(&results, outcome);
+    let outcome = session.end()?;
+    let chapter = chapter(&outcome, &results);
+    Ok(Findings { outcome, chapter })
+}
+
+fn claim(results: &[PhaseResult<Point>], outcome: &mut Outcome) {
+    let ends = at(results, REFERENCE_WORK, 0).zip(at(results, REFERENCE_WORK, MOST_THREADS));
+    let Some((alone, crowded)) = ends else { return };
+    let source = "Punctual's limit, after [Pyarali 2002] figure 22";
+    let keeps = Importance::ALL.map(|of| {
+        let hz = |phase: &PhaseResult<Point>| phase.client(of.name()).achieved_hz_corrected();
+        hz(crowded) / hz(alone)
+    });
+    let most = keeps.into_iter().fold(f64::NAN, f64::max);
+    let text = "with 10 best-effort threads, all three clients lose throughput: the largest share that one \
+                keeps, below 1";
+    outcome.claim(Claim::below("all-lose", text, source, most, 1.0));
+    let text = "calls per second of 10 best-effort threads together, more than 0";
+    let hz = crowded.collective_hz().unwrap_or_default();
+    outcome.claim(Claim::new("best-effort", text, source, hz, 0.0, hz > 0.0));
+}
+
+fn chapter(outcome: &Outcome, results: &[PhaseResult<Point>]) -> Chapter {
+    let caption = "The pool treats all requests alike, so best-effort threads gain at the expense of the \
+                   clients with deadlines. [Pyarali 2002] figure 22.";
+    let series = achieved(&of_work(results, REFERENCE_WORK), over_threads);
+    let beside = at(results, tao::BEST_EFFORT_WORK, tao::BEST_EFFORT_THREADS);
+    Chapter::new("Experiment 7: increasing best-effort work, pool without lanes")
+        .paper(
+            "[Pyarali 2002] experiment 7",
+            "without Real-time CORBA, best-effort threads gain throughput at the expense of the clients with \
+             priorities",
+            holds(outcome, ""),
+        )
+        .paragraph(
+            "Three clients call at 75, 50 and 25 Hz with work 30, which uses the whole CPU; best-effort \
+             threads call continuously at the lowest priority. Four server threads serve all requests in \
+             order of arrival.",
+        )
+        .figure(figure(
+            "Pool without lanes, best-effort threads",
+            caption,
+            BEST_EFFORT_AXIS,
+            series,
+        ))
+        .table(tao::NO_LANES_BEST_EFFORT.beside(beside, tao::BEST_EFFORT_WORK))
+        .table(table(outcome, FRONT).title("Pool without lanes, best-effort threads"))
+}
