@@ -1,4 +1,4 @@
-//! `os.clock-tick`: how long the kernel's clock tick takes, as gaps in a loop that does nothing but read the
+//! `os.clock-tick`: the duration of the kernel's clock tick, seen as gaps in a loop that only reads the
 //! clock.
 //!
 //! Source: [Fayyad-Kazan 2013] IV.B.2, figure 1.
@@ -26,7 +26,7 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.clock-tick",
-    about: "how long the clock tick takes away the CPU, seen as gaps in a spinning loop",
+    about: "duration of the clock tick, seen as gaps in a spinning loop",
     expected: |length| Extent::of(length).expected(),
     run: measure,
 };
@@ -34,15 +34,15 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
 pub(crate) const ROLE: &str = "__os-clock-tick";
 
 const PRIORITY: i16 = 80;
-/// The loop spins so long and then pauses, so that it takes no more than this share of the CPU: 90 %.
+/// The loop spins and pauses alternately, so that it uses 90 % of the CPU.
 const SPIN: Duration = Duration::from_millis(45);
 const PAUSE: Duration = Duration::from_millis(5);
-/// Two readings further apart than this have something in between.
+/// Two readings further apart than this were interrupted.
 const GAP_NS: u64 = 1_000;
 
 #[derive(Clone, Copy)]
 struct Extent {
-    /// Pairs of blocks, the second one with interrupts on record.
+    /// Pairs of blocks; interrupts are recorded during the second one.
     rounds: usize,
     slices: u32,
 }
@@ -62,7 +62,7 @@ impl Extent {
     }
 
     fn expected(self) -> Duration {
-        // Starting and ending a record of the kernel takes a moment.
+        // Starting and stopping the kernel's recorder takes a while.
         (self.block() * 2 + Duration::from_millis(300)) * self.rounds as u32
     }
 }
@@ -72,12 +72,12 @@ pub(super) struct Command {
     pub(super) slices: u32,
 }
 
-/// What a spinning loop saw.
+/// The observations of a spinning loop.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(super) struct Spun {
     pub(super) gaps: Vec<Sample>,
     spun_ns: u64,
-    /// Between two readings with nothing in between: what every gap has too much.
+    /// Time between two uninterrupted readings, which every gap includes.
     loop_ns: u64,
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn child(_: &[String]) -> Result<(), Error> {
 }
 
 pub(super) fn spin(slices: u32) -> Spun {
-    // Ten for each millisecond; more would be no tick any more.
+    // Room for ten gaps per millisecond, far more than ticks cause.
     let log = Log::with_room_for(SPIN.as_millis() as usize * 10 * slices as usize);
     let mut spun = Spun::default();
     let mut readings = 0;
@@ -113,13 +113,13 @@ pub(super) fn spin(slices: u32) -> Spun {
     spun
 }
 
-/// What a gap is put down to.
+/// The source of a gap.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Source {
-    /// The CPU's timer, with what is deferred to after it.
+    /// The CPU's timer, with the work deferred to its end.
     Tick,
     OtherInterrupt,
-    /// Nothing that the kernel recorded: the host, or another thread.
+    /// Not recorded by the kernel: the host, or another thread.
     Unrecorded,
 }
 
@@ -136,9 +136,9 @@ impl Source {
 
     fn name(self) -> &'static str {
         match self {
-            Self::Tick => "clock tick, by the kernel's record",
-            Self::OtherInterrupt => "other interrupt, by that record",
-            Self::Unrecorded => "no interrupt on that record: the host or a thread",
+            Self::Tick => "clock tick, recorded by the kernel",
+            Self::OtherInterrupt => "other interrupt, recorded by the kernel",
+            Self::Unrecorded => "no recorded interrupt: the host or a thread",
         }
     }
 
@@ -197,11 +197,11 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
             .flat_map(|sorted| sorted.of_source(Source::Tick).map(|gap| gap.0));
         clock = TickClock::of(&begun.collect::<Vec<_>>(), outcome.machine().tick_hz);
         let by_time = Gaps::of(&plain, |gap| clock.is_some_and(|clock| clock.falls_into(gap)));
-        outcome.row(row("tick", "clock tick, by its time", &by_time));
+        outcome.row(row("tick", "clock tick, by the time in its period", &by_time));
         let cost_ns = recording_cost_ns(&by_time, &recorded_gaps(&sorted, Source::Tick, 0.0));
         outcome.parameter("recording_cost_us", cost_ns / 1000.0);
         for source in Source::ALL {
-            // Nothing was recorded in those without interrupts, so that they cost nothing more.
+            // Gaps without interrupts contain no recording cost.
             let cost_ns = if source == Source::Unrecorded {
                 0.0
             } else {
@@ -216,14 +216,14 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         _ if disturbances.is_in_hole(gap.span()) => disturbances.cause(gap.span()),
         Some(clock) if clock.falls_into(gap) => "a clock tick was due".to_owned(),
         Some(_) => "no clock tick was due: another interrupt, the host or a thread".to_owned(),
-        None => "not known: interrupts were not recorded".to_owned(),
+        None => "unknown: interrupts were not recorded".to_owned(),
     };
-    outcome.row(row("all", "every gap, whatever it is", &every).with("max_cause", every.longest.map(cause)));
+    outcome.row(row("all", "all gaps", &every).with("max_cause", every.longest.map(cause)));
     let chapter = chapter(&outcome, &every, ticks.as_ref());
     Ok(Findings { outcome, chapter })
 }
 
-/// What a loop saw while interrupts were recorded.
+/// The gaps of a loop by source, observed while interrupts were recorded.
 struct Sorted<'s> {
     spun: &'s Spun,
     gaps: Vec<(Source, Sample)>,
@@ -252,7 +252,7 @@ fn recorded_gaps(sorted: &[Sorted<'_>], source: Source, cost_ns: f64) -> Gaps {
     gaps
 }
 
-/// How much longer a tick is while interrupts are recorded.
+/// Returns how much longer a tick is while interrupts are recorded.
 fn recording_cost_ns(plain: &Gaps, recorded: &Gaps) -> f64 {
     let median = |gaps: &Gaps| gaps.raw.quantile_us(0.5).map(|us| us * 1000.0);
     let cost = median(recorded)
@@ -310,7 +310,7 @@ fn row(id: &str, name: &str, gaps: &Gaps) -> Row {
         .with("raw_p50_us", raw.p50_us)
 }
 
-/// [Fayyad-Kazan 2013] figure 1, by its text: the longest, microseconds.
+/// The maxima of [Fayyad-Kazan 2013] figure 1, from its text, in microseconds.
 const PUBLISHED: [(&str, f64); 3] = [
     ("QNX 6.5, [Fayyad-Kazan 2013]", 10.0),
     ("Windows CE 7, [Fayyad-Kazan 2013]", 12.0),
@@ -326,7 +326,7 @@ fn chapter(outcome: &Outcome, every: &Gaps, ticks: Option<&Gaps>) -> Chapter {
         ("p50_us", "p50 (µs)"),
         ("p99_us", "p99 (µs)"),
         ("max_us", "max (µs)"),
-        ("max_cause", "the maximum's cause"),
+        ("max_cause", "cause of maximum"),
         ("share_percent", "share of the CPU (%)"),
         ("raw_mean_us", "raw mean (µs)"),
         ("raw_p50_us", "raw p50 (µs)"),
@@ -339,11 +339,10 @@ fn chapter(outcome: &Outcome, every: &Gaps, ticks: Option<&Gaps>) -> Chapter {
         of_ticks(|summary| summary.p99_us),
         of_ticks(|summary| summary.max_us),
     ];
-    let bars = Figure::new("How long a clock tick takes")
+    let bars = Figure::new("Duration of a clock tick")
         .caption(
-            "Every other measurement meets the clock tick, so that its duration is in their maxima. \
-             [Fayyad-Kazan 2013] figure 1, which has mean \
-             and maximum; of its figures the text gives the maxima.",
+            "The clock tick affects every other measurement, so its duration is part of their maxima. \
+             [Fayyad-Kazan 2013] figure 1, which shows mean and maximum; its text states the maxima.",
         )
         .names(["mean", "p99", "maximum"])
         .y("duration (µs)")
@@ -353,7 +352,7 @@ fn chapter(outcome: &Outcome, every: &Gaps, ticks: Option<&Gaps>) -> Chapter {
         bars.published_bars(name, [f64::NAN, f64::NAN, longest])
     });
     let tails = Figure::new("Gaps in the loop")
-        .caption("All gaps of a microsecond and more, and those at the times of clock ticks.")
+        .caption("All gaps of at least a microsecond, and those at the times of clock ticks.")
         .tail()
         .x(super::SHORTER)
         .y("length of the gap (µs)")
@@ -365,13 +364,11 @@ fn chapter(outcome: &Outcome, every: &Gaps, ticks: Option<&Gaps>) -> Chapter {
         );
     Chapter::new("The clock tick")
         .paragraph(
-            "A loop at the top of SCHED_FIFO reads the clock without end (45 of every 50 ms); where two \
-             readings lie a microsecond \
-             or more apart, the CPU was taken away. In every other block the kernel records its interrupts, \
-             which tells at \
-             what time of its period the clock ticks: in the blocks without a record, gaps at these times \
-             are ticks. The rows by \
-             the record are corrected by what recording adds to the median tick.",
+            "A loop at a high SCHED_FIFO priority reads the clock continuously (45 of every 50 ms); if two \
+             readings are at least a microsecond apart, the CPU was taken from it. In every other block the \
+             kernel records its interrupts, which shows the phase of the clock ticks: in the blocks without \
+             recording, gaps at this phase are ticks. The rows from the recording are corrected by what \
+             recording adds to the median tick.",
         )
         .paper(
             "[Fayyad-Kazan 2013] IV.B.2",
@@ -383,7 +380,7 @@ fn chapter(outcome: &Outcome, every: &Gaps, ticks: Option<&Gaps>) -> Chapter {
         .figure(tails)
 }
 
-const CLAIM: &str = "the clock's interrupt disturbs every thread, whatever its priority";
+const CLAIM: &str = "the clock interrupt disturbs every thread, whatever its priority";
 
 #[cfg(test)]
 mod tests {
@@ -392,7 +389,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps_lose_what_the_loop_and_the_recording_take() {
+    fn gaps_are_corrected_for_the_loop_and_the_recording() {
         let spun = Spun {
             gaps: vec![Sample(0, 5_000), Sample(10_000, 3_000)],
             spun_ns: 1_000_000,
@@ -406,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loop_sees_gaps_within_its_own_time_and_stops() {
+    fn gaps_are_within_the_time_of_the_loop() {
         let before = now_ns();
         let spun = spin(2);
         let whole = Span {

@@ -1,4 +1,4 @@
-//! `os.context-switch`: what it takes to go from one thread to another, in the three ways of ACE's tests.
+//! `os.context-switch`: the time of a switch between two threads, in the three ways of ACE's tests.
 //!
 //! Source: [Schmidt 2002] 3.1 and table 1, [Levine 1999], ACE's `context_switch_time`.
 
@@ -33,7 +33,7 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.context-switch",
-    about: "what a switch between two threads takes, by yielding and by suspending and resuming",
+    about: "time of a switch between two threads, by yielding and by suspending and resuming",
     expected: |length| Extent::of(length).expected() * 2,
     run: measure,
 };
@@ -42,9 +42,9 @@ const HEADING: &str = "Context switches";
 
 pub(crate) const ROLE: &str = "__os-context-switch";
 
-/// As often as the papers' tests switch in one repetition.
+/// Switches per repetition, as in the papers' tests.
 const SWITCHES: u32 = 1000;
-/// The two threads; only in the synchronized test the second one is above the first.
+/// Priorities of the two threads; both have the lower one except in the synchronized test.
 const LOW: i16 = 30;
 const HIGH: i16 = 31;
 
@@ -60,7 +60,7 @@ impl Extent {
         }
     }
 
-    /// Of one of the tests; a switch takes a few microseconds.
+    /// Returns the expected duration of one test; a switch takes a few microseconds.
     fn expected(self) -> Duration {
         Duration::from_micros(u64::from(self.repetitions * SWITCHES) * 10)
     }
@@ -79,17 +79,17 @@ enum Response {
     Synchronized {
         /// From before the release of the mutex to after its acquisition.
         samples: Vec<Sample>,
-        /// Acquiring and releasing it in one thread.
+        /// Time of acquiring and releasing the mutex in one thread.
         uncontended_ns: f64,
     },
 }
 
-/// Two threads that yielded to each other.
+/// The result of two threads that yield to each other.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(crate) struct Yielded {
-    /// Per switch.
+    /// Time per switch.
     pub(crate) ns: f64,
-    /// Times that a thread was taken from the CPU without having yielded.
+    /// Number of preemptions of a thread that had not yielded.
     pub(super) foreign_switches: u64,
 }
 
@@ -111,8 +111,8 @@ pub(crate) fn child(_: &[String]) -> Result<(), Error> {
     })
 }
 
-/// Each yields `yields` times; the first to be through stops the clock, for after that nobody switches any
-/// more.
+/// Runs two threads that yield `yields` times each. The first one that is done stops the clock, because no
+/// switches follow.
 pub(crate) fn yield_to_each_other(yields: u32) -> Result<Yielded, Error> {
     struct Shared {
         start: Barrier,
@@ -150,8 +150,8 @@ pub(crate) fn yield_to_each_other(yields: u32) -> Result<Yielded, Error> {
     })
 }
 
-/// The high thread waits for a mutex that the low one holds; what is timed goes from before the low one
-/// releases it to after the high one has it.
+/// Measures switches by a mutex: the high thread waits for a mutex that the low one holds. The time is from
+/// before the release by the low thread until after the acquisition by the high one.
 fn synchronized(mutex: &Arc<Mutex>, times: u32) -> Result<Vec<Sample>, Error> {
     struct Shared {
         mutex: Arc<Mutex>,
@@ -177,7 +177,7 @@ fn synchronized(mutex: &Arc<Mutex>, times: u32) -> Result<Vec<Sample>, Error> {
     let low = fifo("low", LOW).spawn(move || {
         for _ in 0..times {
             let held = low.mutex.lock();
-            // The high one runs, until it finds the mutex taken.
+            // The high thread runs until it finds the mutex taken.
             low.turn.release();
             low.released.store(now_ns(), Ordering::Relaxed);
             drop(held);
@@ -263,10 +263,10 @@ fn yield_row(yielded: &[Yielded]) -> Row {
     over_repetitions(Row::new().with("test", "yield"), &means)
         .with("raw_mean_us", statistics::mean(&means))
         .with("foreign_switches", foreign)
-        .with("note", "a batch: the clock is read at its ends only")
+        .with("note", "a batch: the clock is read only at its start and end")
 }
 
-/// The mean of each repetition, without the uncontended mutex and the clock.
+/// Returns the mean of each repetition, without the cost of the uncontended mutex and of the clock.
 fn means_us(samples: &[Sample], excess_ns: f64) -> Vec<f64> {
     let repetitions = samples.chunks_exact(SWITCHES as usize);
     let mean = |repetition: &[Sample]| {
@@ -288,7 +288,7 @@ fn synchronized_row(test: &str, samples: &[Sample], uncontended_ns: f64, disturb
         .with("undisturbed_max_us", evaluated.quiet.summary().max_us)
         .with(
             "note",
-            "without acquiring and releasing the mutex uncontended, and without the clock's cost",
+            "without the cost of acquiring and releasing the uncontended mutex, and of the clock",
         )
 }
 
@@ -332,7 +332,7 @@ const COLUMNS: &[(&str, &str)] = &[
     ("raw_mean_us", "raw mean (µs)"),
     ("uncontended_us", "mutex alone (µs)"),
     ("slowest_us", "slowest switch (µs)"),
-    ("slowest_cause", "its cause"),
+    ("slowest_cause", "cause of slowest"),
     ("disturbed", "interrupted"),
     ("foreign_switches", "foreign switches"),
 ];
@@ -345,24 +345,20 @@ fn chapter(outcome: &Outcome) -> Chapter {
     let ours = Table::of(measured.map(Row::as_map)).columns(COLUMNS);
     Chapter::new(HEADING)
         .paragraph(
-            "Three ways to go from one thread to another on one CPU. Yield: two threads of one priority give \
-             way to each \
-             other. Synchronized suspend-resume: a thread releases a mutex that a more important one waits \
-             for. Suspend-resume: \
-             a thread stops another one and lets it go on, which is not available (N/A): POSIX threads have \
-             no operation for it. Mean \
-             and jitter are those of the means of repetitions, as in the papers. From the synchronized \
-             switches is taken what \
-             acquiring and releasing the mutex takes alone.",
+            "Three ways to switch between two threads on one CPU. Yield: two threads of one priority yield \
+             to each other. Synchronized suspend-resume: a thread releases a mutex that a more important one \
+             waits for. Suspend-resume: a thread suspends and resumes another one, which is not available \
+             (N/A) because POSIX threads have no such operation. Mean and jitter are those of the means of \
+             repetitions, as in the papers. The time to acquire and release the mutex alone is subtracted \
+             from the synchronized switches.",
         )
         .paper("[Schmidt 2002] 3.1", YIELD_CLAIM, yield_is_shorter(outcome))
         .table(ours.title("Here"))
         .table(published(outcome))
 }
 
-const YIELD_CLAIM: &str = "on Linux a switch by yielding takes a fraction of one by a mutex, so that one \
-                           figure alone says \
-    little about a system";
+const YIELD_CLAIM: &str = "on Linux a switch by yielding takes a fraction of one by a mutex, so a single \
+                           figure says little about a system";
 
 fn yield_is_shorter(outcome: &Outcome) -> Option<bool> {
     Some(mean_of(outcome, "yield")? < mean_of(outcome, SYNCHRONIZED[0].1)?)
@@ -379,7 +375,7 @@ fn mean_of(outcome: &Outcome, test: &str) -> Option<f64> {
     row_of(outcome, test)?.number("mean_us")
 }
 
-/// The papers' table, with ours as its first row.
+/// Returns the papers' table, with our results as its first row.
 fn published(outcome: &Outcome) -> Table {
     let here = |test: &str| {
         let row = row_of(outcome, test)?;
@@ -417,7 +413,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_repetition_has_its_mean_and_a_part_of_one_has_none() {
+    fn each_complete_repetition_has_a_mean() {
         let samples: Vec<Sample> = (0..2 * SWITCHES + 7)
             .map(|place| Sample(0, if place < SWITCHES { 2_000 } else { 4_000 }))
             .collect();
@@ -425,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn the_row_has_the_papers_statistics() {
+    fn the_row_has_the_statistics_of_the_papers() {
         let row = over_repetitions(Row::new(), &[1.0, 2.0, 3.0]);
         let figures = ["mean_us", "jitter_us", "min_us", "max_us"].map(|name| row.number(name));
         assert_eq!(figures, [Some(2.0), Some(1.0), Some(1.0), Some(3.0)]);

@@ -1,4 +1,4 @@
-//! What the CPU did besides the work that was measured, and which samples it made longer.
+//! Disturbances of the measured CPU by interrupts and holes, and the samples that they affect.
 
 use std::collections::BTreeSet;
 
@@ -13,32 +13,32 @@ use super::samples::Sample;
 
 /// Interrupts and holes of the measured CPU.
 pub(crate) struct Disturbances {
-    /// Ascending and without overlaps; or why there are none.
+    /// In ascending order, without overlaps; or why nothing was recorded.
     pub(crate) interruptions: Result<Vec<Interruption>, String>,
     pub(crate) holes: Vec<Hole>,
     pub(crate) stamp_ns: u64,
 }
 
-/// A time in which the CPU handled interrupts.
+/// A span in which the CPU handled interrupts.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Interruption {
     pub(crate) span: Span,
     pub(crate) kinds: BTreeSet<Interrupt>,
 }
 
-/// Samples, judged.
+/// The distribution of samples: raw, corrected and undisturbed.
 pub(crate) struct Evaluated {
-    /// As they were read.
+    /// As measured.
     pub(crate) raw: Latencies,
     /// Without the cost of reading the clock.
     pub(crate) corrected: Latencies,
-    /// Of these, those that nothing recorded disturbed.
+    /// The corrected samples without a recorded disturbance.
     pub(crate) quiet: Latencies,
-    /// How many something recorded disturbed; `None` where nothing was recorded.
+    /// Number of disturbed samples; `None` if interrupts were not recorded.
     pub(crate) disturbed: Option<u64>,
-    /// What made the longest one long.
+    /// Cause of the longest sample.
     pub(crate) cause_of_maximum: String,
-    /// Whether that was a recorded hole.
+    /// Whether the cause is a recorded hole.
     pub(crate) maximum_in_hole: bool,
 }
 
@@ -56,14 +56,13 @@ impl Disturbances {
         }
     }
 
-    /// Sorts samples between two readings of the clock into disturbed ones and others. `more_ns` is what else
-    /// each has too much, besides the clock's cost.
+    /// Evaluates samples between two readings of the clock. `more_ns` is subtracted from each, in addition to
+    /// the cost of the clock.
     pub(crate) fn evaluate(&self, samples: &[Sample], more_ns: u64) -> Evaluated {
         self.evaluate_without(samples, self.stamp_ns + more_ns)
     }
 
-    /// As [`evaluate`](Self::evaluate), for samples that begin at a time known beforehand, so that only their end
-    /// was read.
+    /// Evaluates samples that start at a time known beforehand, so that only their end was read.
     pub(crate) fn evaluate_half(&self, samples: &[Sample]) -> Evaluated {
         self.evaluate_without(samples, self.stamp_ns / 2)
     }
@@ -98,19 +97,19 @@ impl Disturbances {
         self.interruption_in(span).is_some() || self.is_in_hole(span)
     }
 
-    /// Whether the CPU was kept from the child for 20 ms or more, in a part of a time.
+    /// Returns whether a part of the span is in a hole, a time of at least 20 ms without the CPU.
     pub(crate) fn is_in_hole(&self, span: Span) -> bool {
         self.holes.iter().any(|hole| overlap(hole.span(), span))
     }
 
-    /// The first of the interruptions that a time shares something with.
+    /// Returns the first interruption that overlaps the span.
     pub(crate) fn interruption_in(&self, span: Span) -> Option<&Interruption> {
         let all = self.interruptions.as_ref().ok()?;
         let first = all.partition_point(|one| one.span.end_ns <= span.start_ns);
         all.get(first).filter(|one| overlap(one.span, span))
     }
 
-    /// What is known about why a time was long.
+    /// Returns what is known about the cause of a long span.
     pub(crate) fn cause(&self, span: Span) -> String {
         if self.is_in_hole(span) {
             return holes::cause_of(span, &self.holes);
@@ -121,18 +120,17 @@ impl Disturbances {
                 let handling_us = (found.span.end_ns - found.span.start_ns) as f64 / 1000.0;
                 format!("{} ({handling_us:.1} µs of it)", kinds.join(", "))
             }
-            (Ok(_), None) => "no interrupt on record: kernel, caches or host".to_owned(),
-            (Err(reason), None) => format!("not known: {}", reason.split(':').next().unwrap_or_default()),
+            (Ok(_), None) => "no recorded interrupt: kernel, caches or host".to_owned(),
+            (Err(reason), None) => format!("unknown: {}", reason.split(':').next().unwrap_or_default()),
         }
     }
 }
 
 impl Evaluated {
-    /// Their columns: corrected figures by the usual names, the raw ones beside them, and what disturbed
-    /// them.
+    /// Adds the columns: corrected figures by the usual names, raw figures, and disturbances.
     pub(crate) fn row(&self, row: Row) -> Row {
         let raw = self.raw.summary();
-        // Without a record nobody knows which ones are undisturbed.
+        // Without a recording, undisturbed samples are unknown.
         let quiet = self.disturbed.map(|_| self.quiet.summary());
         row.with("count", self.raw.count())
             .with_fields(&self.corrected.summary())
@@ -145,20 +143,20 @@ impl Evaluated {
     }
 }
 
-/// The columns of [`Evaluated::row`] for a table, after those that say what was measured.
+/// The columns of [`Evaluated::row`] for a table, after those that describe the measurement.
 pub(crate) const COLUMNS: &[(&str, &str)] = &[
     ("count", "samples"),
     ("mean_us", "mean (µs)"),
     ("p50_us", "p50 (µs)"),
     ("p99_us", "p99 (µs)"),
     ("max_us", "max (µs)"),
-    ("max_cause", "the maximum's cause"),
+    ("max_cause", "cause of maximum"),
     ("disturbed", "interrupted"),
     ("undisturbed_max_us", "max of others (µs)"),
     ("raw_p50_us", "raw p50 (µs)"),
 ];
 
-/// These, and then [`COLUMNS`].
+/// Returns these columns, followed by [`COLUMNS`].
 pub(crate) fn columns(first: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
     first.iter().chain(COLUMNS).copied().collect()
 }
@@ -167,7 +165,7 @@ fn overlap(one: Span, other: Span) -> bool {
     one.start_ns < other.end_ns && other.start_ns < one.end_ns
 }
 
-/// From the beginnings and ends of interrupts, those of the pinned CPU, nested ones together.
+/// Returns the interruptions of the pinned CPU; nested interrupts form one interruption.
 fn interruptions(trace: &KernelTrace, pinned: &CpuSet) -> Vec<Interruption> {
     let mut found: Vec<Interruption> = Vec::new();
     let mut open: Vec<(Interrupt, u64)> = Vec::new();
@@ -180,11 +178,11 @@ fn interruptions(trace: &KernelTrace, pinned: &CpuSet) -> Vec<Interruption> {
             What::InterruptBegin(kind) => open.push((kind, event.time_ns)),
             What::InterruptEnd(kind) => {
                 let Some(place) = open.iter().rposition(|(begun, _)| *begun == kind) else {
-                    // Begun before recording was.
+                    // It began before the recording.
                     continue;
                 };
                 let (_, start_ns) = open[place];
-                // What began within and has no end on record, ended with it.
+                // Interrupts that began within it and have no recorded end ended with it.
                 let kinds: BTreeSet<_> = open.drain(place..).map(|(kind, _)| kind).collect();
                 let span = Span {
                     start_ns,
@@ -238,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn nested_interrupts_are_one_interruption_and_other_cpus_have_none() {
+    fn nested_interrupts_of_the_cpu_are_one_interruption() {
         let found = disturbances(Vec::new()).interruptions.unwrap();
         let span = |start_ns, end_ns| Span { start_ns, end_ns };
         let expected = [
@@ -249,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn disturbed_samples_are_told_apart_and_the_maximum_has_its_cause() {
+    fn disturbed_samples_are_counted_and_the_maximum_has_a_cause() {
         let samples = [Sample(10, 20), Sample(95, 40), Sample(200, 20), Sample(499, 2)];
         let evaluated = disturbances(Vec::new()).evaluate(&samples, 3);
         assert_eq!(
@@ -272,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_is_a_better_cause_than_an_interrupt() {
+    fn a_hole_takes_precedence_over_an_interrupt_as_cause() {
         let hole = Hole {
             start_ns: 90,
             length_ns: 30_000_000,
@@ -287,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_record_nothing_is_said_to_be_undisturbed_or_not() {
+    fn without_a_recording_disturbed_samples_are_unknown() {
         let nothing = Disturbances::new(
             Err("no rights: be root".to_owned()),
             Vec::new(),
@@ -296,6 +294,6 @@ mod tests {
         );
         let evaluated = nothing.evaluate(&[Sample(95, 40)], 0);
         assert_eq!(evaluated.disturbed, None);
-        assert_eq!(evaluated.cause_of_maximum, "not known: no rights");
+        assert_eq!(evaluated.cause_of_maximum, "unknown: no rights");
     }
 }

@@ -1,5 +1,4 @@
-//! `os.*`: what the endsystem itself does, before any ORB: switches between threads, timers, the clock tick,
-//! semaphores, mutexes.
+//! `os.*`: the endsystem without an ORB: context switches, timers, the clock tick, semaphores and mutexes.
 //!
 //! Each is a child process on the measured CPU, at the real-time priorities that it is about; the driver asks
 //! and judges. Samples lie between two readings of the clock, whose cost the child finds out and the driver
@@ -32,7 +31,7 @@ pub(crate) use worker::{fifo, joined, run, serve};
 
 use crate::{benchmark::Benchmark, role::Role};
 
-/// In the order of the papers.
+/// The benchmarks, in the order of the papers.
 pub(crate) const BENCHMARKS: &[Benchmark] = &[
     context_switch::BENCHMARK,
     tracing_overhead::BENCHMARK,
@@ -45,7 +44,7 @@ pub(crate) const BENCHMARKS: &[Benchmark] = &[
     mutex_contention::BENCHMARK,
 ];
 
-/// What their child processes do.
+/// The roles of their child processes.
 pub(crate) const ROLES: &[(&str, Role)] = &[
     (context_switch::ROLE, context_switch::child),
     (tracing_overhead::ROLE, tracing_overhead::child),
@@ -58,5 +57,5 @@ pub(crate) const ROLES: &[(&str, Role)] = &[
     (mutex_contention::ROLE, mutex_contention::child),
 ];
 
-/// What is along the axis of percentiles.
+/// Label of the axis of percentiles.
 const SHORTER: &str = "share of the samples that were shorter (%)";

@@ -1,4 +1,4 @@
-//! The mutexes that are compared: those of POSIX threads, and ours.
+//! The compared mutexes: those of POSIX threads, and Punctual's.
 
 use punctual::NativePriority;
 use punctual_os::{PiMutex, PiMutexGuard, ceiling};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::samples::now_ns;
 use crate::error::Error;
 
-/// What kind of mutex.
+/// The kind of a mutex.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) enum Kind {
     /// POSIX, PTHREAD_PRIO_NONE.
@@ -20,7 +20,7 @@ pub(super) enum Kind {
     Ceiling,
     /// [`PiMutex`].
     OwnInheriting,
-    /// A plain one, held under [`ceiling::raise`].
+    /// A plain mutex, held under [`ceiling::raise`].
     OwnCeiling,
 }
 
@@ -35,7 +35,7 @@ impl Kind {
         }
     }
 
-    /// For claims.
+    /// Id in claims.
     pub(super) fn id(self) -> &'static str {
         match self {
             Self::Plain => "none",
@@ -47,15 +47,15 @@ impl Kind {
     }
 }
 
-/// One of them.
+/// A mutex of one of these kinds.
 pub(super) enum Mutex {
     Posix(PosixMutex),
     Own(PiMutex<()>),
     Raising(PosixMutex, NativePriority),
 }
 
-/// Who holds it; lets go when dropped, of the mutex before the ceiling.
-#[expect(dead_code, reason = "held, not looked at")]
+/// A guard, which releases the mutex and then the ceiling when dropped.
+#[expect(dead_code, reason = "held, not read")]
 pub(super) enum Held<'m> {
     Posix(posix_mutex::Owned<'m>),
     Own(PiMutexGuard<'m, ()>),
@@ -63,7 +63,7 @@ pub(super) enum Held<'m> {
 }
 
 impl Mutex {
-    /// `highest` is the priority of the highest thread that uses it.
+    /// Creates a mutex; `highest` is the highest priority of the threads that use it.
     pub(super) fn new(kind: Kind, highest: i16) -> Result<Self, Error> {
         let highest = NativePriority(highest);
         Ok(match kind {
@@ -75,11 +75,10 @@ impl Mutex {
         })
     }
 
-    /// Waits for it without a deadline.
+    /// Locks the mutex, without a deadline.
     ///
     /// # Panics
-    /// When the system refuses: the threads that use it have a real-time class and priorities up to its
-    /// ceiling.
+    /// If the system refuses: its users must have a real-time class and priorities up to its ceiling.
     pub(super) fn lock(&self) -> Held<'_> {
         match self {
             Self::Posix(mutex) => Held::Posix(mutex.lock().expect("the thread may lock it")),
@@ -91,8 +90,8 @@ impl Mutex {
         }
     }
 
-    /// What locking and unlocking it takes while nobody else wants it, in nanoseconds: a batch, without the
-    /// clock's cost.
+    /// Measures the time of locking and unlocking without contention, in nanoseconds; in a batch, so without
+    /// the cost of the clock.
     pub(super) fn uncontended_ns(&self, times: u32) -> f64 {
         let began = now_ns();
         for _ in 0..times {

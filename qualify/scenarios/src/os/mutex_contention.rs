@@ -1,5 +1,4 @@
-//! `os.mutex-contention`: how long acquiring and releasing a mutex takes when each forces a switch between
-//! threads.
+//! `os.mutex-contention`: the time to acquire and release a mutex if each forces a context switch.
 //!
 //! Source: [Fayyad-Kazan 2013] IV.B.8, figures 8a and 8b.
 
@@ -32,12 +31,12 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.mutex-contention",
-    about: "acquiring and releasing a mutex that another thread holds or wants, inheriting and plain",
+    about: "acquiring and releasing a contended mutex, with and without priority inheritance",
     expected: |length| expected(rounds(length)) * CASES.len() as u32,
     run: measure,
 };
 
-const HEADING: &str = "A mutex that is held and wanted";
+const HEADING: &str = "A contended mutex";
 
 pub(crate) const ROLE: &str = "__os-mutex-contention";
 
@@ -53,7 +52,7 @@ struct Case {
     medium: bool,
 }
 
-/// With a plain mutex the medium thread would run in between: that is no time of a release any more.
+/// The cases. With a plain mutex the medium thread would run in between, which is not the time of a release.
 const CASES: [Case; 5] = [
     case(Kind::Inheriting, true),
     case(Kind::Inheriting, false),
@@ -67,7 +66,7 @@ const fn case(kind: Kind, medium: bool) -> Case {
 }
 
 impl Case {
-    /// For its claim.
+    /// Id of its claim.
     fn id(self) -> &'static str {
         self.kind.id()
     }
@@ -82,7 +81,7 @@ fn rounds(length: Length) -> usize {
     length.pick(20_000, 100_000, 100_000)
 }
 
-/// Of one case.
+/// Returns the expected duration of one case.
 fn expected(rounds: usize) -> Duration {
     Duration::from_micros(rounds as u64 * 40)
 }
@@ -95,13 +94,13 @@ struct Command {
 
 #[derive(Debug, Deserialize, Serialize)]
 struct Response {
-    /// From the attempt of the high thread to when the low one, which has the mutex, runs again.
+    /// From the attempt of the high thread until the low one, which holds the mutex, runs again.
     acquisitions: Vec<Sample>,
-    /// From the release to when the high thread has the mutex.
+    /// From the release until the high thread has the mutex.
     releases: Vec<Sample>,
     /// Rounds in which the medium thread ran before the high one had the mutex.
     inversions: u64,
-    /// Acquiring and releasing it while nobody else wants it.
+    /// Time of acquiring and releasing it without contention.
     uncontended_ns: f64,
 }
 
@@ -163,7 +162,7 @@ fn contend(command: &Command) -> Result<Response, Error> {
     })
 }
 
-/// Below both others: whenever one of them can run, it does.
+/// Body of the low thread. The others preempt it whenever they are ready.
 fn low(shared: &Shared, rounds: usize) -> u64 {
     let mut inversions = 0;
     for _ in 0..rounds {
@@ -174,7 +173,8 @@ fn low(shared: &Shared, rounds: usize) -> u64 {
             .acquisitions
             .record(shared.attempted.load(Ordering::Relaxed), now_ns());
         if shared.case.medium {
-            // It is ready from now on, and not above this thread any more, which has inherited.
+            // The medium thread is ready now, but does not preempt this one, which has inherited the high
+            // priority.
             shared.medium_gate.release();
         }
         shared.released.store(now_ns(), Ordering::Relaxed);
@@ -295,7 +295,7 @@ fn chapter(outcome: &Outcome, evaluated: &[(String, Evaluated)]) -> Chapter {
             figure.line(name, times.corrected.curve())
         })
     };
-    // The paper's machine has no other interrupts, and no host beneath it.
+    // The paper's machine has no other interrupts, and no host below it.
     let by_ticks = outcome
         .rows()
         .iter()
@@ -310,26 +310,33 @@ fn chapter(outcome: &Outcome, evaluated: &[(String, Evaluated)]) -> Chapter {
         .map(|rows| rows.into_iter().all(|by_tick| by_tick));
     Chapter::new(HEADING)
         .paragraph(
-            "The low-priority thread has the mutex when the high-priority one wants it. Acquiring is timed \
-             from the attempt to when \
-             the owner runs again, with the priority that it has inherited; releasing from there to when the \
-             high one has the mutex. \
-             In the paper's case a thread of middle priority becomes ready in between, and may not run. Both \
-             times contain a switch \
-             between threads.",
+            "The low-priority thread holds the mutex when the high-priority one attempts to lock it. \
+             Acquiring is timed from the attempt until the owner runs again with the inherited priority, \
+             releasing from the release until the high-priority thread has the mutex. In the paper's case a \
+             medium-priority thread becomes ready in between and must not run. Both times include a context \
+             switch.",
         )
         .paper(
             "[Fayyad-Kazan 2013] IV.B.8",
-            "the longest times are those of the mutex and the switch with a clock tick on top",
+            "the longest times are those of the mutex and the switch plus a clock tick",
             by_ticks,
         )
         .table(table)
-        .figure(figure("acquire", "Acquiring a mutex that a less important thread holds").caption(
-            "Priority inheritance is paid for here: the kernel raises the owner. [Fayyad-Kazan 2013] figures \
-             8a and 8b, which have mean and maximum.",
-        ))
-        .figure(figure("release", "Releasing a mutex that a more important thread waits for").caption(
-            "With inheritance the kernel hands the mutex over and lowers the former owner. [Fayyad-Kazan \
+        .figure(
+            figure("acquire", "Acquiring a mutex held by a less important thread").caption(
+                "This includes the cost of priority inheritance: the kernel raises the owner. [Fayyad-Kazan \
+             2013] figures \
+             8a and 8b, which show mean and maximum.",
+            ),
+        )
+        .figure(
+            figure(
+                "release",
+                "Releasing a mutex that a more important thread waits for",
+            )
+            .caption(
+                "With inheritance the kernel hands the mutex over and lowers the former owner. [Fayyad-Kazan \
              2013] figures 8a and 8b.",
-        ))
+            ),
+        )
 }

@@ -1,5 +1,5 @@
-//! `os.mutex-inheritance`: whether a thread of middle priority runs while a more important one waits for a
-//! mutex that a less important one holds; without a protocol, with inheritance, and with a ceiling.
+//! `os.mutex-inheritance`: whether a medium-priority thread runs while a more important one waits for a mutex
+//! that a less important one holds; without a protocol, with inheritance, and with a ceiling.
 //!
 //! Source: [Fayyad-Kazan 2013] IV.B.7, figure 7.
 
@@ -52,9 +52,9 @@ const KINDS: [Kind; 5] = [
 const LOW: i16 = 10;
 const MEDIUM: i16 = 20;
 const HIGH: i16 = 30;
-/// How long the low thread works on after each step, with the mutex.
+/// Work of the low thread after each step, with the mutex.
 const LOW_WORK_NS: u64 = 100_000;
-/// How long the medium thread works.
+/// Work of the medium thread.
 const MEDIUM_WORK_NS: u64 = 1_000_000;
 
 fn rounds(length: Length) -> usize {
@@ -73,7 +73,7 @@ struct Command {
 
 #[derive(Debug, Deserialize, Serialize)]
 struct Response {
-    /// In each round, from when the high thread could run to when it had the mutex.
+    /// For each round, the time from when the high thread is ready until it has the mutex.
     waits: Vec<Sample>,
     /// Rounds in which the medium thread ran before the high one had the mutex.
     inversions: u64,
@@ -85,12 +85,12 @@ pub(crate) fn child(_: &[String]) -> Result<(), Error> {
 
 struct Shared {
     mutex: Mutex,
-    /// Where the medium and the high thread wait for a round to begin.
+    /// The medium and the high thread wait here for the start of a round.
     medium_gate: Semaphore,
     high_gate: Semaphore,
-    /// What the low thread releases while it has the mutex: for that the medium one waits.
+    /// The medium thread waits for it; the low thread releases it while it holds the mutex.
     semaphore: Semaphore,
-    /// When the medium thread ran, the high one could have, and the high one had the mutex.
+    /// Times at which the medium thread ran, the high one was ready, and the high one had the mutex.
     medium_ran: AtomicU64,
     high_ready: AtomicU64,
     high_owned: AtomicU64,
@@ -98,8 +98,8 @@ struct Shared {
     waits: Log,
 }
 
-/// The low thread goes through the paper's steps in each round. The others are above it on its CPU, so that
-/// they run as far as they can whenever it lets them.
+/// Runs the three threads. The low one executes the paper's steps in each round; the others preempt it
+/// whenever they are ready.
 fn contend(command: &Command) -> Result<Response, Error> {
     let shared = Arc::new(Shared {
         mutex: Mutex::new(command.kind, HIGH)?,
@@ -140,7 +140,7 @@ fn low(shared: &Shared, rounds: usize) -> u64 {
         shared.semaphore.release();
         spin_for(LOW_WORK_NS);
         drop(held);
-        // Both have done their work: they are above this thread.
+        // Both have completed their work, since they preempt this thread.
         let medium_ran = shared.medium_ran.load(Ordering::Relaxed);
         inversions += u64::from(medium_ran < shared.high_owned.load(Ordering::Relaxed));
     }
@@ -215,8 +215,7 @@ fn claim(kind: Kind, inversions: u64, rounds: usize) -> Claim {
     let (source, inversions) = ("[Fayyad-Kazan 2013] IV.B.7", inversions as f64);
     let name = kind.name();
     if kind == Kind::Plain {
-        let text =
-            format!("{name}: rounds with an inversion, all {rounds}, or the test would see none anywhere");
+        let text = format!("{name}: rounds with an inversion, all of {rounds}: the test detects them");
         Claim::at_least(kind.id(), text, source, inversions, rounds as f64)
     } else {
         let text = format!("{name}: rounds with an inversion, of {rounds}");
@@ -239,16 +238,15 @@ fn chapter(outcome: &Outcome, measured: &[(Kind, Response)]) -> Chapter {
         let held: Vec<bool> = claims.map(|claim| claim.holds).collect();
         (held.len() == kinds.len()).then(|| held.into_iter().all(|held| held))
     };
-    let waits = Figure::new("How long the high-priority thread waits for the mutex")
+    let waits = Figure::new("Waiting time of the high-priority thread for the mutex")
         .caption(
-            "Without a protocol it waits for the low-priority thread's critical section (the 200 µs that are \
-             left of it) and for the \
-             medium-priority thread's whole work (1 ms), which has nothing to do with the mutex; with \
-             inheritance or a ceiling only \
-             for the critical section. [Fayyad-Kazan 2013] figure 7, with the times of today.",
+            "Without a protocol it waits for the rest of the low-priority thread's critical section (200 µs) \
+             and for the medium-priority thread's whole work (1 ms), which does not use the mutex; with \
+             inheritance or a ceiling it waits only for the critical section. [Fayyad-Kazan 2013] figure 7, \
+             with shorter times.",
         )
         .x("round")
-        .y("from ready to having the mutex (µs)")
+        .y("from ready to owner of the mutex (µs)")
         .y_log();
     let waits = measured.iter().fold(waits, |figure, (kind, response)| {
         let waited = response.waits.iter().enumerate();
@@ -266,13 +264,11 @@ fn chapter(outcome: &Outcome, measured: &[(Kind, Response)]) -> Chapter {
         );
     Chapter::new(HEADING)
         .paragraph(
-            "The low-priority thread takes the mutex, lets the high-priority one run, which wants the mutex \
-             too, releases the \
-             semaphore that the medium-priority one waits for, and then the mutex. If the medium one runs \
-             before the high one has the \
-             mutex, that is an inversion: its length is up to the medium one, and nothing bounds it. A round \
-             has an inversion or \
-             has none, whatever the machine does meanwhile.",
+            "The low-priority thread locks the mutex and wakes the high-priority one, which blocks on the \
+             mutex; then it releases the semaphore that the medium-priority one waits for, and finally the \
+             mutex. If the medium thread runs before the high one has the mutex, this is an inversion: its \
+             length depends on the medium thread and is unbounded. Whether a round has an inversion does not \
+             depend on disturbances of the machine.",
         )
         .paper(
             "[Fayyad-Kazan 2013] IV.B.7",
@@ -282,7 +278,8 @@ fn chapter(outcome: &Outcome, measured: &[(Kind, Response)]) -> Chapter {
         )
         .paper(
             "[Fayyad-Kazan 2013] IV.B.7",
-            "with inheritance the low thread goes on until it releases the mutex, and the high one runs next",
+            "with inheritance the low thread continues until it releases the mutex, and the high one runs \
+             next",
             holds(&[Kind::Inheriting, Kind::OwnInheriting]),
         )
         .table(table)
@@ -295,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_inversion_too_many_or_too_few_is_a_broken_claim() {
+    fn a_single_unexpected_round_breaks_the_claim() {
         assert!(claim(Kind::Plain, 200, 200).holds && !claim(Kind::Plain, 199, 200).holds);
         for kind in &KINDS[1..] {
             assert!(

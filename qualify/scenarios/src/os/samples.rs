@@ -1,4 +1,4 @@
-//! Durations, each with the moment at which it began.
+//! Durations, each with its start time.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -6,7 +6,7 @@ use punctual_harness::Span;
 use punctual_os::clock;
 use serde::{Deserialize, Serialize};
 
-/// One duration, in nanoseconds of the monotonic clock: when it began, and how long it was.
+/// A start time and a duration, in nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Sample(pub(crate) u64, pub(crate) u64);
 
@@ -19,8 +19,8 @@ impl Sample {
     }
 }
 
-/// Where threads leave samples while they are measured: no lock, no system call, no allocation, no page
-/// fault. What finds no room any more is not kept.
+/// A log of samples for measured threads: no lock, system call, allocation or page fault. When it is full,
+/// further samples are dropped.
 pub(crate) struct Log {
     places: Box<[(AtomicU64, AtomicU64)]>,
     taken: AtomicUsize,
@@ -28,7 +28,7 @@ pub(crate) struct Log {
 
 impl Log {
     pub(crate) fn with_room_for(samples: usize) -> Self {
-        // Written, not only reserved, so that the pages are there.
+        // Written, so that the pages are mapped.
         let place = |_| (AtomicU64::new(u64::MAX), AtomicU64::new(u64::MAX));
         Self {
             places: (0..samples).map(place).collect(),
@@ -36,7 +36,7 @@ impl Log {
         }
     }
 
-    /// Keeps what began and ended at two readings of [`now_ns`].
+    /// Records a sample from two readings of [`now_ns`].
     pub(crate) fn record(&self, begin_ns: u64, end_ns: u64) {
         if let Some((begin, length)) = self.places.get(self.taken.fetch_add(1, Ordering::Relaxed)) {
             begin.store(begin_ns, Ordering::Relaxed);
@@ -48,7 +48,7 @@ impl Log {
         self.taken.load(Ordering::Relaxed) >= self.places.len()
     }
 
-    /// What it holds, in the order in which it came. For when nobody records any more.
+    /// Returns the samples in the order of recording. Call it after all recording threads have ended.
     pub(crate) fn samples(&self) -> Vec<Sample> {
         let taken = self.taken.load(Ordering::Relaxed).min(self.places.len());
         let places = self.places[..taken].iter();
@@ -58,7 +58,7 @@ impl Log {
     }
 }
 
-/// The monotonic clock.
+/// Reads the monotonic clock.
 pub(crate) fn now_ns() -> u64 {
     let now = clock::monotonic();
     Span::between(now, now).start_ns
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_log_keeps_what_it_has() {
+    fn a_full_log_drops_further_samples() {
         let log = Log::with_room_for(2);
         assert!(!log.is_full());
         for begin in [10, 20, 30] {

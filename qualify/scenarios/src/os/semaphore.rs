@@ -1,5 +1,5 @@
-//! `os.semaphore`: how long acquiring and releasing a semaphore takes while 2 to 90 threads of distinct
-//! priorities wait for it.
+//! `os.semaphore`: the time to acquire and release a semaphore while 2 to 90 threads of distinct priorities
+//! wait for it.
 //!
 //! Source: [Fayyad-Kazan 2013] IV.B.6, figures 6a and 6b.
 
@@ -45,20 +45,20 @@ const HEADING: &str = "A semaphore with many waiters";
 
 pub(crate) const ROLE: &str = "__os-semaphore";
 
-/// As many as the paper's Linux had distinct priorities for.
+/// The number of distinct priorities on the paper's Linux.
 const MOST: usize = 90;
 const FEWEST: usize = 2;
-/// Numbers of waiters that blocks are measured with, in alternation.
+/// Numbers of waiters, measured in alternating blocks.
 const WAITERS: [usize; 6] = [FEWEST, 10, 30, 50, 70, MOST];
-/// Of who acquires first and releases; the waiters are above it, each at a priority of its own.
+/// Priority of the releasing thread, which acquires first; each waiter has its own, higher priority.
 const RELEASER: i16 = 4;
-/// How much longer a release may take with the most waiters than with the fewest.
+/// The largest acceptable ratio of release times with the most and the fewest waiters.
 const LIMIT: f64 = 1.5;
 
 #[derive(Clone, Copy)]
 struct Extent {
     blocks: usize,
-    /// Times that all waiters wait and are released, in each block.
+    /// Rounds per block; in each, all waiters wait and are released.
     rounds: usize,
 }
 
@@ -82,15 +82,15 @@ struct Command {
     rounds: usize,
 }
 
-/// Of each round, as many acquisitions as waiters, and as many releases.
+/// The samples: for each round, as many acquisitions and releases as waiters.
 #[derive(Debug, Default, Deserialize, Serialize)]
 struct Response {
-    /// From the attempt of a waiter to when the releaser runs again; the first one of a round while nobody
-    /// waits.
+    /// From the attempt of a waiter until the releaser runs again; at the first one of a round, no thread
+    /// waits yet.
     acquisitions: Vec<Sample>,
-    /// From the release to when the waiter runs; the first one of a round while all wait.
+    /// From the release until the waiter runs; at the first one of a round, all wait.
     releases: Vec<Sample>,
-    /// Releases after which another waiter than the most important one went on.
+    /// Releases that did not wake the most important waiter.
     out_of_order: u64,
 }
 
@@ -100,11 +100,11 @@ pub(crate) fn child(_: &[String]) -> Result<(), Error> {
 
 struct Shared {
     semaphore: Semaphore,
-    /// One for each waiter: where it waits for its turn to acquire.
+    /// One per waiter, which waits there for its turn to acquire.
     gates: Vec<Semaphore>,
     attempted: AtomicU64,
     released: AtomicU64,
-    /// The waiter that went on last, from 0, the least important.
+    /// The waiter that ran last; 0 is the least important.
     last: AtomicUsize,
     ended: AtomicBool,
     acquisitions: Log,
@@ -115,7 +115,7 @@ fn contend(command: &Command) -> Result<Response, Error> {
     let samples = command.waiters * command.rounds;
     let gates = (0..command.waiters).map(|_| Semaphore::new(0));
     let shared = Arc::new(Shared {
-        // Taken by who releases it later.
+        // Initially taken; the releaser releases it.
         semaphore: Semaphore::new(0)?,
         gates: gates.collect::<Result<_, _>>()?,
         attempted: AtomicU64::new(0),
@@ -158,7 +158,7 @@ fn waiter(number: usize, shared: &Shared) {
     }
 }
 
-/// Below all waiters: whichever of them can go on does, at once, until it waits again.
+/// Body of the releasing thread. A waiter that is woken preempts it until it waits again.
 fn release(shared: &Shared, rounds: usize) -> u64 {
     let waiters = shared.gates.len();
     let mut out_of_order = 0;
@@ -180,9 +180,10 @@ fn release(shared: &Shared, rounds: usize) -> u64 {
     out_of_order
 }
 
-/// Who waits as the n-th: all of them once, in another order each round, so that the queue has to sort.
+/// Returns the n-th waiter of a round: each once, in a different order per round, so that the kernel must
+/// sort its queue.
 fn shuffled(place: usize, round: usize, waiters: usize) -> usize {
-    // A prime above all numbers of waiters has no divisor in common with any.
+    // A prime above all numbers of waiters is coprime to each.
     const STRIDE: usize = 97;
     (place * STRIDE + round * 31) % waiters
 }
@@ -226,7 +227,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     Ok(Findings { outcome, chapter })
 }
 
-/// Those of the samples of a block that came while so many waited. Acquisitions begin with none, releases
+/// Returns the samples of a block at one position of each round. Acquisitions begin with no waiters, releases
 /// with all.
 fn with_pending(samples: &[Sample], waiters: usize, place: usize) -> impl Iterator<Item = Sample> {
     samples.iter().copied().skip(place).step_by(waiters)
@@ -281,7 +282,7 @@ fn claim(blocks: &[Vec<Response>], outcome: &mut Outcome) {
         LIMIT,
     ));
     let out_of_order: u64 = blocks.iter().flatten().map(|block| block.out_of_order).sum();
-    let text = "releases after which another than the most important waiter went on";
+    let text = "releases that did not wake the most important waiter";
     outcome.claim(Claim::at_most(
         "highest-first",
         text,
@@ -291,7 +292,7 @@ fn claim(blocks: &[Vec<Response>], outcome: &mut Outcome) {
     ));
 }
 
-/// Medians by the number of threads that wait already: acquisitions, releases.
+/// Returns medians over the number of waiting threads, of acquisitions and of releases.
 fn pending_curves(blocks: &[Response]) -> Vec<(&'static str, Vec<(f64, f64)>)> {
     let median = |choose: fn(&Response) -> &[Sample], place: usize| {
         let samples = blocks
@@ -314,9 +315,9 @@ fn chapter(outcome: &Outcome, by_pending: &[(&str, Vec<(f64, f64)>)]) -> Chapter
     let table = Table::of(outcome.rows().iter().map(Row::as_map)).columns(&columns);
     let figure = Figure::new("Acquiring and releasing by the number of threads that wait")
         .caption(
-            "The number of waiting threads makes no difference to the time in which the most important one \
-             is found. Medians, raw. \
-             [Fayyad-Kazan 2013] figures 6a and 6b, which have mean and maximum over all of them.",
+            "The number of waiting threads does not affect the time to find the most important one. Medians, \
+             raw. \
+             [Fayyad-Kazan 2013] figures 6a and 6b, which show mean and maximum over all samples.",
         )
         .x("threads that wait for the semaphore")
         .y("median (µs)");
@@ -326,13 +327,11 @@ fn chapter(outcome: &Outcome, by_pending: &[(&str, Vec<(f64, f64)>)]) -> Chapter
     let ratio = outcome.claims().iter().find(|claim| claim.id == "release-at-90");
     Chapter::new(HEADING)
         .paragraph(
-            "Threads of distinct priorities wait for one semaphore, one after the other and in no particular \
-             order; then the thread \
-             that holds it, less important than all of them, releases it once for each. Acquiring is timed \
-             from the attempt to when \
-             the holder runs again, releasing to when the waiter runs: both contain a switch between \
-             threads. Unlike the paper's, \
-             the times of acquisition do not contain the creation of the threads.",
+            "Threads of distinct priorities start to wait for one semaphore, one after the other in no \
+             particular order; then the thread that holds it, less important than all of them, releases it \
+             once for each. Acquiring is timed from the attempt until the holder runs again, releasing until \
+             the waiter runs: both include a context switch. Unlike the paper's, the acquisition times do \
+             not include the creation of threads.",
         )
         .paper(
             "[Fayyad-Kazan 2013] IV.B.6",
@@ -351,7 +350,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everybody_waits_once_in_each_round() {
+    fn each_waiter_waits_once_per_round() {
         for waiters in 1..=MOST {
             for round in 0..5 {
                 let order: BTreeSet<_> = (0..waiters)
@@ -363,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_of_a_block_are_told_apart_by_who_waited() {
+    fn samples_are_selected_by_position_in_the_round() {
         // Three waiters, two rounds.
         let samples: Vec<Sample> = (0..6).map(|place| Sample(place, 0)).collect();
         let begun = |place| {

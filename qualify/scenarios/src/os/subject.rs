@@ -1,4 +1,4 @@
-//! The driver's side: a child that is measured, and what else went on meanwhile.
+//! The driver's side of a measured child process, with the recording of disturbances.
 
 use std::time::Duration;
 
@@ -19,12 +19,12 @@ use crate::{
     testbed::{Places, Testbed},
 };
 
-/// How long a child may take to start, and beyond what it is expected to take for an answer.
+/// Timeout of the start of a child process, and of a response beyond its expected duration.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// Below it, the waiters of the semaphore have no room: 90 of them, their driver, and what watches.
+/// The highest priority that is needed: for the 90 waiters of the semaphore, their driver, and the watchdog.
 pub(crate) const HIGHEST: i16 = 95;
 
-/// A child on the measured CPU, with a watchdog above it and witnesses of what disturbs it.
+/// A child process on the measured CPU, with a watchdog and recorders of disturbances.
 pub(crate) struct Subject {
     child: Child,
     places: Places,
@@ -36,16 +36,16 @@ pub(crate) struct Subject {
     _watchdog: Watchdog,
 }
 
-/// Whether interrupts are recorded while the child works. Each one takes a little longer then.
+/// Whether interrupts are recorded during measurements, which makes each a little longer.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(crate) enum Interrupts {
     Recorded,
-    /// Where the timer's interrupts are what is measured.
+    /// Not recorded, because timer interrupts are measured.
     Ignored,
 }
 
 impl Subject {
-    /// Starts the child with a role. It is killed when `limit` has passed.
+    /// Starts the child process in a role. It is killed after the time `limit`.
     pub(crate) fn start(
         testbed: &Testbed,
         role: &str,
@@ -60,7 +60,7 @@ impl Subject {
         let wanted = interrupts;
         let interrupts = match wanted {
             Interrupts::Recorded => record(&places, Recorded::Interrupts),
-            Interrupts::Ignored => Err("nothing is recorded in these passes".to_owned()),
+            Interrupts::Ignored => Err("interrupts are not recorded in these passes".to_owned()),
         };
         Ok(Self {
             child,
@@ -78,12 +78,12 @@ impl Subject {
         self.child.id()
     }
 
-    /// What a pair of clock readings costs in it.
+    /// Returns the cost of a pair of clock readings in the child process.
     pub(crate) fn stamp_ns(&self) -> u64 {
         self.ready.stamp_ns
     }
 
-    /// Has it measure something that takes about `expected`.
+    /// Sends a command that takes about `expected`, and returns the response.
     pub(crate) fn ask<Q: Serialize, A: DeserializeOwned>(
         &mut self,
         command: &Q,
@@ -94,7 +94,7 @@ impl Subject {
         Ok(measured.response)
     }
 
-    /// Ends the child; says in the outcome what was wrong with its surroundings.
+    /// Ends the child process; reports disturbances and missing rights in the outcome.
     pub(crate) fn finish(self, outcome: &mut Outcome) -> Result<Disturbances, Error> {
         let recording = self.recorder.stop();
         let interrupts = match self.interrupts {
@@ -125,8 +125,8 @@ impl Subject {
     }
 }
 
-/// Starts to record events of the kernel; the reader runs beside the measured CPU, or as an ordinary thread
-/// where there is no other.
+/// Starts recording kernel events; the reader runs on the driver's CPU, or without a fixed CPU if there is
+/// only one.
 pub(crate) fn record(places: &Places, events: Recorded) -> Result<KernelRecorder, String> {
     let reader = if places.has_driver() {
         places.driver.clone()
@@ -151,15 +151,15 @@ fn report_holes(holes: &[Hole], asked: &[Span], outcome: &mut Outcome) -> Result
     Ok(())
 }
 
-/// Tells the report what a quick run has less of.
+/// States in the outcome what a quick run omits.
 pub(crate) fn shortened(testbed: &Testbed, outcome: &mut Outcome, what: impl FnOnce() -> String) {
     if testbed.length == Length::Quick {
         outcome.parameter("shortened", what());
     }
 }
 
-/// Where priorities cannot be had that a benchmark is about: says so in the outcome, for it and each of its
-/// claims, and gives the chapter that says it.
+/// Skips a benchmark and its claims if the real-time priorities that it needs are not permitted, and returns
+/// a chapter with the reason.
 pub(crate) fn lacks_rights(outcome: &mut Outcome, heading: &str, claims: &[&str]) -> Option<Chapter> {
     let reason = no_rights(outcome)?;
     let name = outcome.benchmark().to_owned();
@@ -172,18 +172,18 @@ pub(crate) fn lacks_rights(outcome: &mut Outcome, heading: &str, claims: &[&str]
     Some(Chapter::new(heading).table(table))
 }
 
-/// Why priorities cannot be had that live measurements are about, if so.
+/// Returns why the priorities of live measurements are not permitted, if so.
 pub(crate) fn no_rights(outcome: &Outcome) -> Option<String> {
     let highest = outcome.machine().highest_realtime_priority.unwrap_or(0);
     if highest >= HIGHEST {
         return None;
     }
     let here = match highest {
-        0 => "this process may have none".to_owned(),
-        highest => format!("{highest} is the highest that this process may have"),
+        0 => "this process may not use them".to_owned(),
+        highest => format!("this process may use at most {highest}"),
     };
     Some(format!(
-        "it is about threads of SCHED_FIFO with priorities up to {HIGHEST}, and {here}; `punctual doctor` \
-         says how to get the right"
+        "it needs SCHED_FIFO priorities up to {HIGHEST}, but {here}; `punctual doctor` prints how to permit \
+         them"
     ))
 }

@@ -1,8 +1,8 @@
 //! `os.sustained-timers`: the smallest period at which a thread misses no expiry of a timer, over bursts of a
 //! thousand, a million and (with the papers' lengths) a billion.
 //!
-//! The stand-in in user space for the maximum sustained interrupt frequency of [Fayyad-Kazan 2013] IV.B.5,
-//! figure 5.
+//! Replaces, in user space, the maximum sustained interrupt frequency of [Fayyad-Kazan 2013] IV.B.5, figure
+//! 5.
 
 use std::time::{Duration, Instant};
 
@@ -34,23 +34,22 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
 pub(crate) const ROLE: &str = "__os-sustained-timers";
 
 const PRIORITY: i16 = 80;
-/// What is tried, in microseconds, from the smallest up: most tries end with their first miss.
+/// The periods in microseconds, tried in ascending order; most bursts end with their first miss.
 const PERIODS_US: [u64; 22] = [
     2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000,
 ];
-/// An expiry that comes this much later than its time has waited for more than the kernel's own ticks.
+/// A gap this long has a cause other than the kernel's ticks.
 const LONG_GAP_NS: u64 = 1_000_000;
 
 #[derive(Clone, Copy)]
 struct Extent {
-    /// How often the burst of a thousand is tried; the median counts.
+    /// Number of bursts of a thousand per period; the median counts.
     rounds: usize,
-    /// The longest time that the bursts of one length may take, all periods together: what does not fit any
-    /// more is not tried.
+    /// The longest time for all bursts of one length; longer ones are not tried.
     longest: Duration,
-    /// What all long bursts take where they go as in the paper: 36 µs for each expiry of the last one.
+    /// The expected time of all long bursts, from the paper's 36 µs per expiry of the last one.
     long_bursts: Duration,
-    /// Of each point of the figure.
+    /// Time per point of the figure.
     curve: Duration,
     bursts: &'static [u64],
 }
@@ -85,26 +84,26 @@ impl Extent {
 struct Command {
     period_ns: u64,
     expiries: u64,
-    /// Whether the first miss ends it.
+    /// Whether the first miss ends the burst.
     give_up: bool,
 }
 
-/// What came of a burst.
+/// The result of a burst.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 struct Burst {
-    /// Expiries, those missed included.
+    /// Expiries, including missed ones.
     expiries: u64,
-    /// Expiries that found the thread still busy with, or kept from, the one before.
+    /// Expiries that occurred while the thread had not finished the previous one.
     missed: u64,
-    /// Of these, in gaps of a millisecond or more.
+    /// Missed expiries in gaps of at least a millisecond.
     missed_in_long_gaps: u64,
     long_gaps: u64,
-    /// From a time at which the thread was through to the next one.
+    /// The longest time between two returns of the thread's wait.
     longest_gap_ns: u64,
 }
 
 impl Burst {
-    /// Takes in what a wait gave: `expired` expiries, `gap_ns` after the one before.
+    /// Adds the result of a wait: `expired` expiries, `gap_ns` after the previous one.
     fn add(&mut self, expired: u64, gap_ns: u64) {
         let missed = expired.saturating_sub(1);
         self.expiries += expired;
@@ -139,14 +138,14 @@ fn burst(command: Command) -> Result<Burst, Error> {
     Ok(burst)
 }
 
-/// Of one length of burst.
+/// The results for one length of burst.
 struct Sustained {
     burst: u64,
-    /// In each round the smallest period without a miss; `None` where there was none that could be tried.
+    /// For each round, the smallest period without a miss, if any.
     smallest_us: Vec<Option<u64>>,
     /// The longest period that was tried.
     largest_tried_us: u64,
-    /// What came of that.
+    /// The result at that period.
     at_largest: Burst,
 }
 
@@ -184,7 +183,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     for burst in [LONG_BURST, LONGEST_BURST] {
         if !extent.bursts.contains(&burst) {
             let reason = format!(
-                "it takes {} and more: a longer run has it",
+                "needs at least {}: included in longer runs",
                 shown(Duration::from_micros(burst * 20))
             );
             outcome.skip(None, format!("bursts of {burst}"), reason);
@@ -201,7 +200,7 @@ fn shown(time: Duration) -> String {
     }
 }
 
-/// Tries periods from the smallest up until a burst has no miss.
+/// Tries periods in ascending order until a burst has no miss.
 fn sustain(
     testbed: &Testbed,
     subject: &mut Subject,
@@ -248,7 +247,7 @@ fn sustain(
 }
 
 impl Sustained {
-    /// The median of the rounds; a round without a period counts as a larger one than any.
+    /// Returns the median over rounds; a round without a period counts as infinite.
     fn median_us(&self) -> Option<f64> {
         let periods = self.smallest_us.iter();
         let periods: Vec<f64> = periods
@@ -263,8 +262,8 @@ impl Sustained {
             String::new()
         } else {
             format!(
-                "missed at every period up to {} µs, where the first miss came after {} expiries with a gap \
-                 of {:.0} µs",
+                "missed at every period up to {} µs, where the first miss occurred after {} expiries with a \
+                 gap of {:.0} µs",
                 self.largest_tried_us,
                 self.at_largest.expiries - self.at_largest.missed,
                 self.at_largest.longest_gap_ns as f64 / 1000.0
@@ -295,7 +294,7 @@ fn curve_row(period_us: u64, burst: &Burst) -> Row {
         .with("longest_gap_us", burst.longest_gap_ns as f64 / 1000.0)
 }
 
-/// [Fayyad-Kazan 2013] figure 5, by its text: for bursts of a thousand and a billion, microseconds.
+/// [Fayyad-Kazan 2013] figure 5, from its text: bursts of a thousand and a billion, in microseconds.
 const PUBLISHED: [(&str, [f64; 2]); 3] = [
     ("QNX 6.5, [Fayyad-Kazan 2013]", [3.4, 15.0]),
     ("Windows CE 7, [Fayyad-Kazan 2013]", [10.6, 31.0]),
@@ -317,7 +316,7 @@ fn chapter(outcome: &Outcome) -> Chapter {
         ("period_us", "period (µs)"),
         ("expiries", "expiries"),
         ("missed_percent", "missed (%)"),
-        ("missed_in_long_gaps", "of these in gaps of 1 ms and more"),
+        ("missed_in_long_gaps", "of these in gaps of at least 1 ms"),
         ("long_gaps", "such gaps"),
         ("longest_gap_us", "longest gap (µs)"),
     ]);
@@ -328,10 +327,9 @@ fn chapter(outcome: &Outcome) -> Chapter {
     };
     let figure = Figure::new("Smallest period without a missed expiry")
         .caption(
-            "The more expiries, the longer the period that is sure: sooner or later one falls together with \
-             something long. [Fayyad-Kazan 2013] \
-             figure 5, there with interrupts of a device. No bar: not sustained at any period tried, or not \
-             tried.",
+            "The more expiries, the longer the sustainable period: sooner or later one coincides with a long \
+             disturbance. [Fayyad-Kazan 2013] \
+             figure 5, which uses interrupts of a device. No bar: not sustained at any period, or not tried.",
         )
         .names(["1,000", "1 million", "1 billion"])
         .y("period (µs)")
@@ -344,18 +342,19 @@ fn chapter(outcome: &Outcome) -> Chapter {
     let shares =
         with("period_us").filter_map(|row| Some((row.number("period_us")?, row.number("missed_percent")?)));
     let missed = Figure::new("Expiries missed by period")
-        .caption("Below some period the thread cannot keep up; above it, only gaps lose expiries.")
+        .caption(
+            "Below a certain period the thread cannot keep up; above it, expiries are missed only in gaps.",
+        )
         .x("period (µs)")
         .x_log()
         .y("missed (%)")
         .line("missed, here", shares.collect::<Vec<_>>());
-    Chapter::new("Timers that expire as fast as can be kept up with")
+    Chapter::new("Sustained timer frequency")
         .paragraph(
-            "A timer expires again and again, and a thread at the top of SCHED_FIFO waits for each expiry, \
-             with nothing else to do on its \
-             CPU. An expiry is missed where the thread finds that the timer has expired more than once. Gaps \
-             of a millisecond and \
-             more are longer than a kernel's own ticks: on a virtual machine they are mostly the host's.",
+            "A thread at a high SCHED_FIFO priority waits for each expiry of a periodic timer; nothing else \
+             runs on its CPU. An expiry is missed if the thread finds that the timer has expired more than \
+             once. Gaps of at least a millisecond are longer than a kernel's own ticks: on a virtual machine \
+             they are mostly caused by the host.",
         )
         .paper(
             "[Fayyad-Kazan 2013] \
@@ -371,7 +370,7 @@ fn chapter(outcome: &Outcome) -> Chapter {
 
 const CLAIM: &str = "a period that a burst of a thousand sustains is too short in the long run";
 
-/// Also where no period sustained the long burst.
+/// Returns whether the long burst needs a longer period, or none sustained it.
 fn longer_needs_more(short: f64, long: f64, outcome: &Outcome) -> Option<bool> {
     let tried = |row: &&Row| row.get("burst").is_some_and(|count| *count == LONG_BURST);
     outcome.rows().iter().find(tried)?;
@@ -383,7 +382,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_burst_counts_what_was_missed_and_where() {
+    fn missed_expiries_are_counted_by_length_of_gap() {
         let mut burst = Burst::default();
         for (expired, gap_ns) in [(1, 0), (1, 10_000), (3, 30_000), (200, 2_000_000), (1, 1_500_000)] {
             burst.add(expired, gap_ns);
@@ -399,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_without_a_period_counts_as_worse_than_any() {
+    fn a_round_without_a_period_counts_as_infinite() {
         let sustained = |smallest_us: &[Option<u64>]| Sustained {
             burst: 1_000,
             smallest_us: smallest_us.to_vec(),
@@ -420,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_miss_ends_a_burst_that_gives_up() {
+    fn the_first_miss_ends_a_burst_if_requested() {
         // No thread reads a timer every nanosecond.
         let command = Command {
             period_ns: 1,

@@ -1,6 +1,6 @@
-//! `os.thread-switch`: how long a switch between threads of one priority takes, with 2 to 1000 of them.
+//! `os.thread-switch`: the time of a switch between threads of one priority, with 2 to 1000 of them.
 //!
-//! Every thread reads the clock, gives way, and the next one reads it again: each switch is a sample. Source:
+//! Each thread reads the clock and yields, and the next one reads the clock: each switch is a sample. Source:
 //! [Fayyad-Kazan 2013] IV.B.3, figures 2, 3a and 3b.
 
 use std::{
@@ -32,7 +32,7 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.thread-switch",
-    about: "how long a switch between 2 to 1000 threads of one priority takes, each one timed",
+    about: "time of a switch between 2 to 1000 threads of one priority, each one timed",
     expected: |length| (Extent::of(length).expected() + CREATION) * THREADS.len() as u32,
     run: measure,
 };
@@ -41,10 +41,10 @@ const HEADING: &str = "Switches between threads of one priority";
 
 pub(crate) const ROLE: &str = "__os-thread-switch";
 
-/// As many as in the paper.
+/// Numbers of threads, as in the paper.
 const THREADS: [usize; 4] = [2, 10, 128, 1000];
 const PRIORITY: i16 = 30;
-/// Of up to a thousand threads.
+/// Time to create up to a thousand threads.
 const CREATION: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Copy)]
@@ -73,7 +73,7 @@ struct Command {
 #[derive(Debug, Deserialize, Serialize)]
 struct Response {
     samples: Vec<Sample>,
-    /// Times that a thread was taken from the CPU without having yielded.
+    /// Number of preemptions of a thread that had not yielded.
     foreign_switches: u64,
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn child(_: &[String]) -> Result<(), Error> {
 fn switch(command: &Command) -> Result<Response, Error> {
     struct Shared {
         start: Barrier,
-        /// When the last thread gave way.
+        /// Time at which the last thread yielded.
         left: AtomicU64,
         log: Log,
     }
@@ -108,7 +108,7 @@ fn switch(command: &Command) -> Result<Response, Error> {
             (ContextSwitches::of_current_thread().involuntary - before).saturating_sub(yields)
         })
     });
-    // Each is started before the first one is waited for.
+    // All threads are started before the first one is joined.
     let threads: Vec<_> = threads.collect::<Result<_, _>>()?;
     let mut foreign_switches = 0;
     for thread in threads {
@@ -168,9 +168,9 @@ fn chapter(outcome: &Outcome, measured: &[(usize, Response)]) -> Chapter {
     };
     let averages = Figure::new("Mean time of a switch by number of threads")
         .caption(
-            "With more threads than fit into the caches a switch takes longer, and a tick of the clock shows \
-             in the maximum. [Fayyad-Kazan 2013] \
-             figure 3a; of its Linux the text gives one point.",
+            "With more threads than fit into the caches a switch takes longer, and the clock tick affects \
+             the maximum. [Fayyad-Kazan 2013] \
+             figure 3a; its text states one point for Linux.",
         )
         .x("threads of one priority")
         .x_log()
@@ -182,7 +182,7 @@ fn chapter(outcome: &Outcome, measured: &[(usize, Response)]) -> Chapter {
             [(2.0, 1.3)],
         );
     let maxima = Figure::new("Longest time of a switch by number of threads")
-        .caption("The longest switch is one that an interrupt fell into. [Fayyad-Kazan 2013] figure 3b.")
+        .caption("The longest switch is one with an interrupt. [Fayyad-Kazan 2013] figure 3b.")
         .x("threads of one priority")
         .x_log()
         .y("time of a switch (µs)")
@@ -198,10 +198,9 @@ fn chapter(outcome: &Outcome, measured: &[(usize, Response)]) -> Chapter {
         );
     let chapter = Chapter::new(HEADING)
         .paragraph(
-            "Threads of one priority give way in turn, and each switch is timed: from a clock reading before \
-             the thread gives \
-             way to one in the thread that comes next. What a reading costs is taken off; the raw figures \
-             stand beside.",
+            "Threads of one priority yield in turn, and each switch is timed from a clock reading before the \
+             thread yields to one in the next thread. The cost of a reading is subtracted; the raw figures \
+             are also shown.",
         )
         .paper("[Fayyad-Kazan 2013] IV.B.3", CLAIM, grows(outcome))
         .table(table)
@@ -228,7 +227,7 @@ fn grows(outcome: &Outcome) -> Option<bool> {
     Some(median(1000)? > median(2)?)
 }
 
-/// Each sample over the time of the test.
+/// Creates a figure of each sample over the time of the test.
 fn figure_2(threads: usize, response: &Response) -> Figure {
     let began = response.samples.first().map_or(0, |first| first.0);
     let points = response.samples.iter().map(|sample| {
@@ -237,9 +236,8 @@ fn figure_2(threads: usize, response: &Response) -> Figure {
     });
     Figure::new(format!("Switches between {threads} threads over time"))
         .caption(
-            "Most switches take the same short time; single ones are longer by what an interrupt takes, at \
-             the distance of clock \
-             ticks. Raw samples. [Fayyad-Kazan 2013] figure 2, which has 2 threads.",
+            "Most switches take the same short time; some are longer by the time of an interrupt, at the \
+             interval of clock ticks. Raw samples. [Fayyad-Kazan 2013] figure 2, with 2 threads.",
         )
         .x("time since the first switch (s)")
         .y("time of a switch (µs)")

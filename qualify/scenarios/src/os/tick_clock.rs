@@ -1,10 +1,10 @@
-//! When the kernel's clock ticks: always at the same time of its period.
+//! The phase of the kernel's clock ticks within their period.
 
 use punctual_harness::statistics;
 
 use super::samples::Sample;
 
-/// The times of clock ticks, to know one by.
+/// The period and phase of clock ticks, which identify them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct TickClock {
     period_ns: u64,
@@ -12,18 +12,18 @@ pub(super) struct TickClock {
 }
 
 impl TickClock {
-    /// A tick may seem to come so much before its time, which is a median.
+    /// A tick may appear this much before its nominal time, which is a median.
     const EARLY_NS: i64 = 100_000;
 
-    /// From the beginnings of some that are known to be ticks, in nanoseconds of the monotonic clock. `None`
-    /// without any.
+    /// Determines the phase from the start times of known ticks, in nanoseconds of the monotonic clock.
+    /// `None` without any.
     pub(super) fn of(begun: &[u64], tick_hz: u32) -> Option<Self> {
         let period_ns = 1_000_000_000 / u64::from(tick_hz.max(1));
         let mut clock = Self {
             period_ns,
             phase_ns: begun.first()? % period_ns,
         };
-        // Twice: a first one that is far off makes half of the offsets wrap around.
+        // Twice, because half of the offsets wrap around if the first tick is far off.
         for _ in 0..2 {
             let offsets: Vec<f64> = begun
                 .iter()
@@ -38,7 +38,7 @@ impl TickClock {
         Some(clock)
     }
 
-    /// From a time to the nearest tick, negative where that is past.
+    /// Returns the time to the nearest tick, negative if that is past.
     fn until_tick(self, time_ns: u64) -> i64 {
         let ahead = (self.phase_ns + self.period_ns - time_ns % self.period_ns) % self.period_ns;
         if ahead > self.period_ns / 2 {
@@ -48,7 +48,7 @@ impl TickClock {
         }
     }
 
-    /// Whether a tick was due within a time, or a moment before.
+    /// Returns whether a tick was due within the gap, or slightly before it.
     pub(super) fn falls_into(self, gap: Sample) -> bool {
         let until = self.until_tick(gap.0);
         gap.1 >= self.period_ns || (-Self::EARLY_NS..=gap.1.cast_signed()).contains(&until)
@@ -60,9 +60,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_known_by_their_time() {
+    fn ticks_are_identified_by_their_phase() {
         const PERIOD: u64 = 4_000_000;
-        // At 1 µs before the period's end, now and then late, once by much.
+        // 1 µs before the period's end; sometimes late, once very late.
         let late = [
             (1, 0),
             (2, 700),

@@ -13,7 +13,7 @@ use rustix::{
 use super::samples::now_ns;
 use crate::error::Error;
 
-/// A timer of the kernel that expires again and again.
+/// A periodic kernel timer.
 pub(super) struct Timer(OwnedFd);
 
 impl Timer {
@@ -27,8 +27,7 @@ impl Timer {
         Ok(Self(timer))
     }
 
-    /// Waits for the next expiry and gives the number of those since the last call, without a deadline: it
-    /// expires.
+    /// Waits for the next expiry, without a deadline, and returns the number of expiries since the last call.
     pub(super) fn wait(&self) -> Result<u64, Error> {
         let mut expired = [0; 8];
         rustix::io::retry_on_intr(|| rustix::io::read(&self.0, &mut expired))?;
@@ -38,7 +37,7 @@ impl Timer {
 
 /// Sleeps until a time of the monotonic clock, in nanoseconds.
 pub(super) fn sleep_until(time_ns: u64) {
-    // A signal ends it early: again then.
+    // A signal ends the sleep early.
     while now_ns() < time_ns {
         let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(time_ns));
     }
@@ -58,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_expiry_is_left_out_when_the_thread_is_late() {
+    fn expiries_are_counted_when_the_thread_is_late() {
         let period_ns = 1_000_000;
         let began = now_ns();
         let timer = Timer::start(began + period_ns, period_ns).unwrap();

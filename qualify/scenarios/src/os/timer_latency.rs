@@ -1,8 +1,8 @@
-//! `os.timer-latency`: from the expiry of a timer to the code of the thread that waits for it.
+//! `os.timer-latency`: the time from the expiry of a timer to the code of the thread that waits for it.
 //!
-//! The stand-in in user space for the interrupt latency of [Fayyad-Kazan 2013] IV.B.4: it contains that
-//! latency, and the waking of the thread. There is no line to toggle and no analyser beside the machine, so
-//! interrupt latency itself is not claimed.
+//! Replaces, in user space, the interrupt latency of [Fayyad-Kazan 2013] IV.B.4: it contains that latency and
+//! the wake-up of the thread. Without a signal line and an analyser, interrupt latency itself cannot be
+//! measured and is not claimed.
 
 use std::{
     sync::{
@@ -35,7 +35,7 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.timer-latency",
-    about: "from a timer's expiry to user code: what can be seen of interrupt latency from there",
+    about: "time from a timer's expiry to user code, which includes interrupt latency",
     expected: |length| {
         let extent = Extent::of(length);
         extent.expected() * CASES.len() as u32 + extent.expected_recorded() * RECORDED.len() as u32
@@ -51,7 +51,7 @@ const PERIOD: Duration = Duration::from_micros(500);
 #[derive(Clone, Copy)]
 struct Extent {
     expiries: usize,
-    /// Those that the kernel records, in passes of their own.
+    /// Expiries in separate passes that the kernel records.
     recorded: usize,
 }
 
@@ -82,8 +82,8 @@ enum Wait {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 struct Case {
     wait: Wait,
-    /// Whether an ordinary thread keeps the CPU busy meanwhile: then the timer interrupts a running thread,
-    /// as in the paper.
+    /// Whether a thread of the default class keeps the CPU busy, so that the timer interrupts a running
+    /// thread as in the paper.
     busy: bool,
 }
 
@@ -94,7 +94,7 @@ const CASES: [Case; 4] = [
     case(Wait::TimerFd, false),
 ];
 
-/// Of these, where the time goes.
+/// The cases that are also recorded.
 const RECORDED: [Case; 2] = [case(Wait::Sleep, true), case(Wait::Sleep, false)];
 
 const fn case(wait: Wait, busy: bool) -> Case {
@@ -111,7 +111,7 @@ impl Case {
 
     fn cpu_name(self) -> &'static str {
         if self.busy {
-            "busy with an ordinary thread"
+            "busy with a thread of the default class"
         } else {
             "idle"
         }
@@ -140,7 +140,7 @@ struct Command {
 #[derive(Debug, Deserialize, Serialize)]
 struct Response {
     samples: Vec<Sample>,
-    /// The kernel's number of the thread that waited.
+    /// The kernel's id of the waiting thread.
     thread: i32,
 }
 
@@ -171,8 +171,8 @@ pub(crate) fn child(_: &[String]) -> Result<(), Error> {
     })
 }
 
-/// Every expiry is a sample, also those that came before the thread was through with the one before: each
-/// from its own time on.
+/// Measures every expiry from its nominal time, including expiries before the thread finished the previous
+/// one.
 fn wait(command: &Command) -> Result<Vec<Sample>, Error> {
     let log = Log::with_room_for(command.expiries);
     let first = now_ns() + command.period_ns;
@@ -239,7 +239,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let disturbances = subject.finish(&mut outcome)?;
     let evaluated: Vec<(Case, Evaluated)> = measured
         .iter()
-        // A sample holds one reading of the clock, at its end: half of a pair's cost.
+        // A sample contains one reading of the clock, at its end: half of the cost of a pair.
         .map(|(case, samples)| (*case, disturbances.evaluate_half(samples)))
         .collect();
     let recorded: Vec<(Case, Vec<(u64, Parts)>)> = recorded
@@ -264,7 +264,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     Ok(Findings { outcome, chapter })
 }
 
-/// How long wake-ups took, and their parts, as far as the record has them.
+/// Returns the durations of wake-ups with their parts, for those that were recorded completely.
 fn with_parts(samples: &[Sample], wake_ups: &WakeUps) -> Vec<(u64, Parts)> {
     let known = samples
         .iter()
@@ -272,8 +272,8 @@ fn with_parts(samples: &[Sample], wake_ups: &WakeUps) -> Vec<(u64, Parts)> {
     known.collect()
 }
 
-/// What the slowest of recorded wake-ups spent its time with; it stands for the slowest one of those that
-/// nothing recorded.
+/// Describes the longest part of the slowest recorded wake-up, as an indication for wake-ups that were not
+/// recorded.
 fn longest_part(known: &[(u64, Parts)]) -> Option<String> {
     let (all_ns, parts) = known.iter().max_by_key(|(ns, _)| *ns)?;
     let (name, ns) = Parts::NAMES
@@ -282,14 +282,14 @@ fn longest_part(known: &[(u64, Parts)]) -> Option<String> {
         .max_by_key(|(_, ns)| *ns)?;
     let percent = 100 * ns / all_ns.max(&1);
     Some(format!(
-        "not recorded; in the slowest that was, {percent} % was {name}"
+        "not recorded; in the slowest recorded one, {percent} % was {name}"
     ))
 }
 
-/// A row for each part: its median, and what it was in the slowest of the wake-ups.
+/// Adds a row for each part: its median, and its value in the slowest wake-up.
 fn rows_of_parts(case: Case, known: &[(u64, Parts)], outcome: &mut Outcome) {
     let Some((slowest_ns, slowest)) = known.iter().copied().max_by_key(|(ns, _)| *ns) else {
-        let reason = "no wake-up has all its events on the kernel's record";
+        let reason = "no wake-up was recorded completely by the kernel";
         outcome.skip(None, format!("where the time goes: {}", case.name()), reason);
         return;
     };
@@ -306,16 +306,16 @@ fn rows_of_parts(case: Case, known: &[(u64, Parts)], outcome: &mut Outcome) {
     for (place, part) in Parts::NAMES.into_iter().enumerate() {
         outcome.row(row(part, &|(_, parts)| parts.all()[place], slowest.all()[place]));
     }
-    outcome.row(row("all of it", &|(ns, _)| *ns, slowest_ns));
+    outcome.row(row("total", &|(ns, _)| *ns, slowest_ns));
 }
 
 fn chapter(outcome: &Outcome, evaluated: &[(Case, Evaluated)]) -> Chapter {
-    let columns = columns(&[("wait", "waits by"), ("cpu", "CPU meanwhile")]);
+    let columns = columns(&[("wait", "waits by"), ("cpu", "CPU")]);
     let with = |column: &'static str| outcome.rows().iter().filter(move |row| row.get(column).is_some());
     let table = Table::of(with("wait").map(Row::as_map)).columns(&columns);
     let parts = Table::of(with("part").map(Row::as_map)).columns(&[
         ("recorded_wait", "waits by"),
-        ("cpu", "CPU meanwhile"),
+        ("cpu", "CPU"),
         ("part", "part"),
         ("wake_ups", "wake-ups"),
         ("median_us", "median (µs)"),
@@ -323,9 +323,8 @@ fn chapter(outcome: &Outcome, evaluated: &[(Case, Evaluated)]) -> Chapter {
     ]);
     let figure = Figure::new("From expiry to user code")
         .caption(
-            "How much later than asked for a thread of SCHED_FIFO runs. The worst case is what counts, and a \
-             measurement only ever \
-             approaches it from below. Stands in for [Fayyad-Kazan 2013] figure 4, interrupt latency.",
+            "The delay until a SCHED_FIFO thread runs. The worst case matters, and a measurement approaches \
+             it from below. Replaces [Fayyad-Kazan 2013] figure 4, interrupt latency.",
         )
         .tail()
         .x(super::SHORTER)
@@ -334,14 +333,12 @@ fn chapter(outcome: &Outcome, evaluated: &[(Case, Evaluated)]) -> Chapter {
     let figure = evaluated.iter().fold(figure, |figure, (case, evaluated)| {
         figure.line(case.name(), evaluated.corrected.curve())
     });
-    let chapter = Chapter::new("Timer latency, in place of interrupt latency")
+    let chapter = Chapter::new("Timer latency, instead of interrupt latency")
         .paragraph(
-            "Interrupt latency, from the interrupt's line to its handler, cannot be measured from inside a \
-             program. This is the \
-             time from a timer's expiry to the code of the thread that waits for it, at the top of \
-             SCHED_FIFO: interrupt latency, \
-             the timer's handler, and the switch to the thread. On a virtual machine it holds the host's \
-             part too.",
+            "Interrupt latency, from the interrupt line to the handler, cannot be measured by a program. \
+             This is the time from a timer's expiry to the code of the waiting thread at a high SCHED_FIFO \
+             priority: interrupt latency, the timer's handler, and the switch to the thread. On a virtual \
+             machine it includes delays of the host.",
         )
         .paper(
             "[Fayyad-Kazan 2013] IV.B.4",
@@ -355,7 +352,7 @@ fn chapter(outcome: &Outcome, evaluated: &[(Case, Evaluated)]) -> Chapter {
         return chapter;
     }
     chapter.table(parts.title(
-        "Where the time goes, in passes that the kernel records, which makes each part a little longer",
+        "Parts of the latency, from passes that the kernel records, which makes each part a little longer",
     ))
 }
 
@@ -364,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_slowest_wake_up_tells_what_makes_one_slow() {
+    fn the_cause_is_the_longest_part_of_the_slowest_wake_up() {
         let parts = |interrupt_ns, handler_ns, thread_ns| Parts {
             interrupt_ns,
             handler_ns,
@@ -381,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn each_wait_gives_the_samples_asked_for_in_order() {
+    fn each_way_of_waiting_returns_the_requested_samples_in_order() {
         for case in CASES {
             let command = Command {
                 case,

@@ -1,8 +1,7 @@
-//! `os.tracing-overhead`: what measuring itself costs.
+//! `os.tracing-overhead`: the cost of the measurements themselves.
 //!
-//! Reading the clock is what the samples of all these measurements stand on; its cost is found again by each
-//! of their processes and taken off. Recording by the kernel is what tells causes. Source: [Fayyad-Kazan
-//! 2013] IV.B.1.
+//! All samples depend on readings of the clock; each process measures their cost and subtracts it. The
+//! kernel's recording provides causes. Source: [Fayyad-Kazan 2013] IV.B.1.
 
 use std::time::Duration;
 
@@ -26,8 +25,7 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "os.tracing-overhead",
-    about: "what reading the clock and recording the kernel's events cost, which other figures are corrected \
-            by",
+    about: "cost of reading the clock and of recording kernel events",
     expected: |length| Extent::of(length).expected(),
     run: measure,
 };
@@ -36,7 +34,7 @@ pub(crate) const ROLE: &str = "__os-tracing-overhead";
 
 const PRIORITY: i16 = 60;
 const YIELDS: u32 = 2_000;
-/// What the paper could tell apart: its results are correct to this.
+/// The precision of the paper's results.
 const PRECISION_US: f64 = 0.2;
 
 #[derive(Clone, Copy)]
@@ -54,7 +52,7 @@ impl Extent {
     }
 
     fn expected(self) -> Duration {
-        // Mostly starting and ending records of the kernel.
+        // Mostly starting and stopping the kernel's recorder.
         Duration::from_millis(400) * self.rounds as u32
     }
 }
@@ -68,9 +66,9 @@ enum Command {
 #[derive(Debug, Deserialize, Serialize)]
 enum Response {
     Clock {
-        /// Each reading, one after the other.
+        /// Time per reading, in a batch.
         batch_ns: f64,
-        /// Each reading, kept as samples are.
+        /// Time per reading that is also logged, in a batch.
         kept_ns: f64,
         pairs: Vec<Sample>,
     },
@@ -111,14 +109,15 @@ fn clock(readings: usize) -> Response {
     }
 }
 
-/// What the kernel records in a block.
+/// The kernel's recording during a block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Recording {
     Nothing,
     Some(Recorded),
 }
 
-/// In alternation. Interrupts are what is recorded while switches are timed, so it should cost these nothing.
+/// The recordings of alternating blocks. Interrupts are recorded while switches are timed, so this should
+/// cost switches nothing.
 const RECORDINGS: [Recording; 3] = [
     Recording::Nothing,
     Recording::Some(Recorded::Interrupts),
@@ -151,26 +150,26 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let switches = if outcome.machine().is_realtime() {
         kernel_blocks(testbed, &mut subject, extent.rounds)
     } else {
-        Err("yielding says something of threads of SCHED_FIFO only, which this process may not have".into())
+        Err("yielding is meaningful only under SCHED_FIFO, which this process may not use".into())
     };
     let stamp_us = subject.stamp_ns() as f64 / 1000.0;
     let disturbances = subject.finish(&mut outcome)?;
     let (batch_ns, kept_ns, pairs) = clock;
     let per_reading = |what: &str, ns: f64| Row::new().with("what", what).with("cost_us", ns / 1000.0);
     outcome.row(per_reading("reading the clock, in a batch", batch_ns));
-    outcome.row(per_reading("reading it and keeping it, in a batch", kept_ns));
+    outcome.row(per_reading("reading and logging it, in a batch", kept_ns));
     let pairs = disturbances.evaluate(&pairs, 0).raw;
     outcome.row(
         Row::new()
             .with(
                 "what",
-                "two readings in a row, each pair timed: the correction of samples",
+                "two consecutive readings, each pair timed: the correction of samples",
             )
             .with("cost_us", pairs.quantile_us(0.5))
             .with_fields(&pairs.summary()),
     );
     let median = pairs.quantile_us(0.5).unwrap_or(f64::NAN);
-    let text = "two readings of the clock with nothing between them, at most so far apart (µs, median)";
+    let text = "time between two consecutive readings of the clock (µs, median)";
     outcome.claim(Claim::at_most(
         "stamp",
         text,
@@ -183,7 +182,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         Ok(blocks) => kernel_rows(&blocks, &mut outcome),
         Err(reason) => outcome.skip(
             None,
-            "what recording by the kernel costs a switch",
+            "the cost of the kernel's recording per switch",
             reason.to_string(),
         ),
     }
@@ -195,7 +194,7 @@ fn out_of_step() -> Error {
     "unexpected response of the child process".into()
 }
 
-/// Blocks of yields in alternation: for each recording what a switch takes, in nanoseconds.
+/// Measures alternating blocks of yields; returns the time per switch in nanoseconds for each recording.
 fn kernel_blocks(testbed: &Testbed, subject: &mut Subject, rounds: usize) -> Result<Vec<Vec<f64>>, Error> {
     let expected = Duration::from_millis(50);
     let run = |recording, round| {
@@ -230,7 +229,8 @@ impl Recording {
     }
 }
 
-/// The first recording is none at all; the others' cost is the median of the differences within rounds.
+/// Adds a row for each recording; its cost is the median difference to the block without recording in the
+/// same round.
 fn kernel_rows(blocks: &[Vec<f64>], outcome: &mut Outcome) {
     for (recording, ns) in RECORDINGS.iter().zip(blocks) {
         let differences: Vec<f64> = ns
@@ -245,7 +245,7 @@ fn kernel_rows(blocks: &[Vec<f64>], outcome: &mut Outcome) {
                 .with(
                     "what",
                     format!(
-                        "a switch between two threads, the kernel recording {}",
+                        "a switch between two threads while the kernel records {}",
                         recording.name()
                     ),
                 )
@@ -275,15 +275,12 @@ fn chapter(outcome: &Outcome, pairs: &[(f64, f64)]) -> Chapter {
         .iter()
         .find(|claim| claim.id == "stamp")
         .map(|claim| claim.holds);
-    Chapter::new("What measuring costs")
+    Chapter::new("Cost of measuring")
         .paragraph(
-            "Every sample lies between two readings of the clock. Each measuring process finds out what such \
-             a pair takes with \
-             nothing in between, and its results are corrected by that; the raw figures stand beside. \
-             Recording by the kernel is \
-             switched on where causes are asked for: its cost is the median of the differences between \
-             neighbouring blocks with and \
-             without it, with its 95 % confidence interval.",
+            "Every sample is the time between two readings of the clock. Each measuring process determines \
+             the cost of such a pair, and its results are corrected by it; the raw figures are also shown. \
+             The kernel's recording is used to determine causes: its cost is the median of the differences \
+             between neighbouring blocks with and without it, with its 95 % confidence interval.",
         )
         .paper(
             "[Fayyad-Kazan 2013] IV.B.1",
@@ -292,8 +289,8 @@ fn chapter(outcome: &Outcome, pairs: &[(f64, f64)]) -> Chapter {
         )
         .table(table)
         .figure(
-            Figure::new("Two readings of the clock in a row")
-                .caption("The median is the constant that is taken off; what lies above it is disturbance.")
+            Figure::new("Two consecutive readings of the clock")
+                .caption("The median is the constant that is subtracted; values above it are disturbances.")
                 .tail()
                 .x(super::SHORTER)
                 .y("time between the readings (µs)")
@@ -311,9 +308,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cost_of_recording_is_the_difference_to_the_block_beside() {
+    fn the_cost_of_recording_is_the_difference_within_a_round() {
         let mut outcome = Outcome::new("test", MachineFacts::read(&CpuSet::single(0)));
-        // The machine becomes slower and slower; the difference stays.
+        // The machine becomes slower; the difference does not change.
         let plain: Vec<f64> = (0..10).map(|round| 2_000.0 + 500.0 * f64::from(round)).collect();
         let more = |more: f64| plain.iter().map(|ns| ns + more).collect();
         kernel_rows(&[plain.clone(), more(0.0), more(700.0)], &mut outcome);

@@ -1,5 +1,5 @@
-//! Where the time goes between the expiry of a timer and the thread that waits for it, by the kernel's
-//! record.
+//! The parts of the time between the expiry of a timer and the waiting thread's code, from the kernel's
+//! recording.
 
 use punctual_os::CpuSet;
 use punctual_trace::{
@@ -12,12 +12,12 @@ use super::samples::Sample;
 /// The parts of one wake-up, in nanoseconds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Parts {
-    /// From the expiry to the timer's interrupt: the clock's hardware, what masks interrupts, and the host.
+    /// From the expiry to the timer's interrupt: clock hardware, masked interrupts, and the host.
     pub(super) interrupt_ns: u64,
-    /// From there to the thread being woken.
+    /// From the interrupt to the wake-up of the thread.
     pub(super) handler_ns: u64,
-    /// From there to the thread's reading of the clock. In one piece: not every kernel records every switch
-    /// from an idle CPU.
+    /// From the wake-up to the thread's reading of the clock. Not divided, because some kernels do not record
+    /// every switch from an idle CPU.
     pub(super) thread_ns: u64,
 }
 
@@ -33,7 +33,7 @@ impl Parts {
     }
 }
 
-/// What the kernel recorded of the CPUs that a thread ran on.
+/// The kernel's recording of the CPUs that a thread ran on.
 pub(super) struct WakeUps {
     events: Vec<KernelEvent>,
     thread: ThreadId,
@@ -98,7 +98,7 @@ mod tests {
     const TIMER: What = What::InterruptBegin(Interrupt::Timer);
 
     #[test]
-    fn the_parts_are_those_of_the_thread_and_its_cpu_and_add_up() {
+    fn the_parts_of_a_wake_up_add_up() {
         let wake_ups = wake_ups(&[
             (990, 1, TIMER),
             (1_001, 0, TIMER),
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(
             wake_ups.parts(Sample(1_000, 25)),
             None,
-            "it was through before it was woken"
+            "it ended before the wake-up"
         );
         assert_eq!(wake_ups.parts(Sample(2_000, 25)), None);
     }

@@ -1,4 +1,4 @@
-//! What the child processes of all these measurements have in common.
+//! Shared code of the child processes.
 
 use punctual::NativePriority;
 use punctual_harness::{Span, child::Control};
@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::samples::now_ns;
 use crate::error::Error;
 
-/// What a child says when it is ready.
+/// What a child process reports when it is ready.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Ready {
-    /// The time between two readings of the clock with nothing in between, in nanoseconds: every sample has
-    /// it too much.
+    /// Time between two consecutive readings of the clock, in nanoseconds, which every sample includes.
     pub(crate) stamp_ns: u64,
     /// Why memory is not locked, if it is not.
     pub(crate) not_locked: Option<String>,
@@ -26,7 +25,7 @@ pub(crate) struct Measured<A> {
     pub(crate) response: A,
 }
 
-/// Locks memory, calibrates the clock, and answers the driver's questions.
+/// Locks memory, measures the cost of the clock, and executes the driver's commands.
 pub(crate) fn serve<Q: DeserializeOwned, A: Serialize>(
     mut response: impl FnMut(Q) -> Result<A, Error>,
 ) -> Result<(), Error> {
@@ -46,12 +45,12 @@ pub(crate) fn serve<Q: DeserializeOwned, A: Serialize>(
     Ok(())
 }
 
-/// Where nothing else of a measurement runs.
+/// Priority of the measurement of the clock, while nothing else runs.
 const CALIBRATION: i16 = 60;
-/// Enough for loops that call the system, and small enough for a thousand of them in locked memory.
+/// Enough for loops of system calls, and small enough for a thousand stacks in locked memory.
 const STACK_BYTES: usize = 64 * 1024;
 
-/// A thread of SCHED_FIFO on the measured CPU, where its starter runs.
+/// Returns the specification of a SCHED_FIFO thread on the measured CPU, where its starter runs.
 pub(crate) fn fifo(name: impl Into<String>, priority: i16) -> ThreadSpec {
     ThreadSpec::new(name)
         .scheduling(Scheduling::fifo(NativePriority(priority)))
@@ -59,7 +58,7 @@ pub(crate) fn fifo(name: impl Into<String>, priority: i16) -> ThreadSpec {
         .prefault(true)
 }
 
-/// Runs something in a thread of its own and waits for it, without a deadline: the driver has a watchdog.
+/// Runs a closure in a thread and waits for it, without a deadline: the driver has a watchdog.
 pub(crate) fn run<T: Send + 'static>(
     spec: ThreadSpec,
     work: impl FnOnce() -> T + Send + 'static,
@@ -67,7 +66,7 @@ pub(crate) fn run<T: Send + 'static>(
     joined(spec.spawn(work)?)
 }
 
-/// The result of a thread.
+/// Waits for a thread and returns its result.
 pub(crate) fn joined<T>(thread: Thread<T>) -> Result<T, Error> {
     thread.join().map_err(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -76,7 +75,7 @@ pub(crate) fn joined<T>(thread: Thread<T>) -> Result<T, Error> {
     })
 }
 
-/// The median of many pairs of readings.
+/// Returns the median time between two readings of the clock.
 fn stamp_ns() -> u64 {
     let mut pairs = [0; 2001];
     for pair in &mut pairs {
@@ -87,7 +86,7 @@ fn stamp_ns() -> u64 {
     pairs[pairs.len() / 2]
 }
 
-/// Keeps the CPU until a time has passed by the clock.
+/// Uses the CPU for this time by the clock.
 pub(crate) fn spin_for(ns: u64) {
     let until = now_ns() + ns;
     while now_ns() < until {
