@@ -1,13 +1,15 @@
+//! A list of threads in the order of their arrival.
+
 use alloc::vec::Vec;
 
 use super::Slot;
 
-/// Threads in the order in which they came; each operation is O(1).
+/// Threads in the order of their arrival; each operation takes O(1).
 #[derive(Clone, Debug, Default)]
 pub(super) struct ArrivalOrder {
     first: Option<Slot>,
     last: Option<Slot>,
-    /// By slot; `None` where it is not in it.
+    /// By slot; `None` for absent threads.
     links: Vec<Option<Links>>,
 }
 
@@ -18,7 +20,7 @@ struct Links {
 }
 
 impl ArrivalOrder {
-    /// Makes room for the slots below `threads`.
+    /// Reserves memory for the slots below `threads`.
     pub(super) fn reserve(&mut self, threads: usize) {
         if self.links.len() < threads {
             self.links.resize(threads, None);
@@ -33,7 +35,7 @@ impl ArrivalOrder {
         self.first.is_none()
     }
 
-    /// Adds a thread that is not in it.
+    /// Appends an absent thread.
     pub(super) fn push(&mut self, thread: Slot) {
         self.reserve(thread.index() + 1);
         let before = self.last.replace(thread);
@@ -44,7 +46,7 @@ impl ArrivalOrder {
         }
     }
 
-    /// Whether it was in it.
+    /// Removes a thread; returns whether it was present.
     pub(super) fn remove(&mut self, thread: Slot) -> bool {
         let Some(Links { before, after }) = self.links.get_mut(thread.index()).and_then(Option::take) else {
             return false;
@@ -60,7 +62,7 @@ impl ArrivalOrder {
         true
     }
 
-    /// From the first to the last.
+    /// Iterates from the first to the last.
     pub(super) fn iter(&self) -> impl Iterator<Item = Slot> {
         core::iter::successors(self.first, |thread| {
             self.links.get(thread.index())?.as_ref()?.after

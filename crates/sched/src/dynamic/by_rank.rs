@@ -1,8 +1,10 @@
+//! Disciplines defined by a function.
+
 use alloc::{borrow::ToOwned, string::String};
 
 use super::{Claim, Discipline, ParameterKind, Ranked};
 
-/// A discipline that is a function.
+/// A discipline defined by a function.
 #[derive(Clone, Debug)]
 pub struct ByRank<F> {
     name: String,
@@ -15,8 +17,9 @@ where
     F: Fn(&Claim) -> R + Send,
     R: Copy + Ord + Send,
 {
-    /// A scheduler in a line: the greater what `rank` says of a claim, the sooner it goes. The claims have parameters of `kind`,
-    /// and what a claim has received makes no difference once it is ready; see [`Discipline::rank`].
+    /// Creates a scheduler from a function: the thread whose claim has the greatest `rank` runs first. The claims have
+    /// parameters of `kind`. The rank must not depend on received processor time once a thread is ready; see
+    /// [`Discipline::rank`].
     ///
     /// ```
     /// use core::{cmp::Reverse, time::Duration};

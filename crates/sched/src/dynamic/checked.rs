@@ -1,22 +1,24 @@
+//! A guard around schedulers that may be faulty.
+
 use alloc::vec::Vec;
 use core::{cmp::Ordering, fmt, time::Duration};
 
 use super::{Claim, ParameterKind, Scheduler, SchedulingParameters, Slot, Time, arrival_order::ArrivalOrder};
 
-/// A guard around a scheduler that may be wrong. What makes no sense is counted and told once, and the threads run in the order
-/// in which they became ready instead, until a decision makes sense again.
+/// A guard around a scheduler that may be faulty. Invalid decisions are counted, the first is reported once, and threads run in
+/// the order of their arrival until a decision is valid again.
 ///
-/// Panics cannot be caught here: who drives it catches them and calls [`give_up`](Self::give_up). The guard's own records are
-/// made before the scheduler is called, so they are right after a panic too. It also keeps mistakes of the driver away from the
-/// scheduler: a thread that gets ready twice is an update, and one that is not known is not removed.
+/// Panics cannot be caught here: the caller catches them and calls [`disable`](Self::disable). The guard updates its own
+/// records before it calls the scheduler, so they are valid after a panic. It also shields the scheduler from mistakes of the
+/// caller: a thread that becomes ready twice is updated, and an unknown thread is not removed.
 ///
 /// ```
 /// use core::time::Duration;
 /// use punctual_sched::dynamic::{
-///     Checked, Nonsense, ParameterKind, Scheduler, SchedulingParameters, Slot, Time,
+///     Checked, Fault, ParameterKind, Scheduler, SchedulingParameters, Slot, Time,
 /// };
 ///
-/// /// Chooses whoever was ready last, also after it has left.
+/// /// Chooses the thread that became ready last, even after it was removed.
 /// struct Careless(Slot);
 ///
 /// impl Scheduler for Careless {
@@ -46,109 +48,110 @@ use super::{Claim, ParameterKind, Scheduler, SchedulingParameters, Slot, Time, a
 /// let mut chosen = Vec::new();
 /// scheduler.choose(1, Time(0), &|_| Duration::ZERO, &mut chosen);
 /// assert_eq!(chosen, [Slot(4)]);
-/// assert_eq!(scheduler.take_complaint(), Some(Nonsense::NotReady(Slot(7))));
-/// assert_eq!((scheduler.take_complaint(), scheduler.nonsense()), (None, 1));
+/// assert_eq!(scheduler.take_first_fault(), Some(Fault::NotReady(Slot(7))));
+/// assert_eq!((scheduler.take_first_fault(), scheduler.faults()), (None, 1));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Checked<S> {
     scheduler: S,
     order: ArrivalOrder,
-    /// By slot: in which decision it was seen last.
+    /// Number of the last decision that named each slot.
     seen: Vec<u64>,
     decisions: u64,
-    nonsense: u64,
-    complaint: Option<Nonsense>,
-    has_given_up: bool,
+    faults: u64,
+    first_fault: Option<Fault>,
+    is_disabled: bool,
     reconsider: Option<Time>,
 }
 
-/// When a scheduler is asked again that wants to be asked in the past.
+/// Interval after which a scheduler is asked again that requested a time in the past.
 const LEAST_INTERVAL: Duration = Duration::from_millis(1);
 
-/// What a scheduler must not decide.
+/// Invalid decision of a scheduler.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Nonsense {
-    /// A thread that is not ready.
+pub enum Fault {
+    /// It chose a thread that is not ready.
     NotReady(Slot),
-    /// The same thread twice.
+    /// It chose the same thread twice.
     Twice(Slot),
-    /// More threads than there are processors.
+    /// It chose more threads than there are processors.
     TooMany {
-        /// So many were chosen.
+        /// Number of chosen threads.
         chosen: usize,
-        /// So many could run.
+        /// Number of processors.
         processors: usize,
     },
-    /// None, although some are ready.
+    /// It chose no thread, although some are ready.
     Idle,
-    /// To be asked again at a time that is over: that would be for ever. It is asked a millisecond later.
+    /// It requested a decision at a past time, which would never end. It is asked a millisecond later.
     Past(Time),
-    /// It has panicked, or broken down otherwise.
-    GaveUp,
+    /// It was disabled after a panic.
+    Disabled,
 }
 
 impl<S: Scheduler> Checked<S> {
-    /// Around a scheduler that does not know any threads yet.
+    /// Wraps a scheduler that knows no threads yet.
     pub fn new(scheduler: S) -> Self {
         Self {
             scheduler,
             order: ArrivalOrder::default(),
             seen: Vec::new(),
             decisions: 0,
-            nonsense: 0,
-            complaint: None,
-            has_given_up: false,
+            faults: 0,
+            first_fault: None,
+            is_disabled: false,
             reconsider: None,
         }
     }
 
-    /// The one inside.
+    /// Returns the wrapped scheduler.
     pub fn scheduler(&self) -> &S {
         &self.scheduler
     }
 
-    /// How many decisions have made no sense.
-    pub fn nonsense(&self) -> u64 {
-        self.nonsense
+    /// Returns the number of invalid decisions.
+    pub fn faults(&self) -> u64 {
+        self.faults
     }
 
-    /// The first decision that made no sense, once: to be told to who has to mend it.
-    pub fn take_complaint(&mut self) -> Option<Nonsense> {
-        self.complaint.take()
+    /// Returns the first invalid decision, once.
+    pub fn take_first_fault(&mut self) -> Option<Fault> {
+        self.first_fault.take()
     }
 
-    /// From now on the scheduler is not asked for anything but its name and kind: it has panicked. All is in the order of
+    /// Stops using the scheduler, except for its name and kind, because it has panicked. Threads run in the order of their
     /// arrival.
-    pub fn give_up(&mut self) {
-        if !self.has_given_up {
-            self.has_given_up = true;
-            self.complain(Nonsense::GaveUp);
+    pub fn disable(&mut self) {
+        if !self.is_disabled {
+            self.is_disabled = true;
+            self.record(Fault::Disabled);
         }
     }
 
-    fn complain(&mut self, nonsense: Nonsense) {
-        if self.nonsense == 0 {
-            self.complaint = Some(nonsense);
+    fn record(&mut self, fault: Fault) {
+        if self.faults == 0 {
+            self.first_fault = Some(fault);
         }
-        self.nonsense += 1;
+        self.faults += 1;
     }
 
-    fn fault(&mut self, processors: usize, chosen: &[Slot]) -> Option<Nonsense> {
+    /// Finds what is invalid about a decision.
+    fn fault(&mut self, processors: usize, chosen: &[Slot]) -> Option<Fault> {
         if chosen.len() > processors {
             let chosen = chosen.len();
-            return Some(Nonsense::TooMany { chosen, processors });
+            return Some(Fault::TooMany { chosen, processors });
         }
         if chosen.is_empty() && processors > 0 && !self.order.is_empty() {
-            return Some(Nonsense::Idle);
+            return Some(Fault::Idle);
         }
         self.decisions += 1;
         for thread in chosen {
             if !self.order.contains(*thread) {
-                return Some(Nonsense::NotReady(*thread));
+                return Some(Fault::NotReady(*thread));
             }
             let seen = &mut self.seen[thread.index()];
             if *seen == self.decisions {
-                return Some(Nonsense::Twice(*thread));
+                return Some(Fault::Twice(*thread));
             }
             *seen = self.decisions;
         }
@@ -170,7 +173,7 @@ impl<S: Scheduler> Scheduler for Checked<S> {
         if self.seen.len() < threads {
             self.seen.resize(threads, 0);
         }
-        if !self.has_given_up {
+        if !self.is_disabled {
             self.scheduler.reserve(threads);
         }
     }
@@ -183,19 +186,19 @@ impl<S: Scheduler> Scheduler for Checked<S> {
         if self.seen.len() <= thread.index() {
             self.seen.resize(thread.index() + 1, 0);
         }
-        if !self.has_given_up {
+        if !self.is_disabled {
             self.scheduler.ready(thread, parameters, received, now);
         }
     }
 
     fn update(&mut self, thread: Slot, parameters: &SchedulingParameters, received: Duration, now: Time) {
-        if !self.has_given_up && self.order.contains(thread) {
+        if !self.is_disabled && self.order.contains(thread) {
             self.scheduler.update(thread, parameters, received, now);
         }
     }
 
     fn remove(&mut self, thread: Slot, now: Time) {
-        if self.order.remove(thread) && !self.has_given_up {
+        if self.order.remove(thread) && !self.is_disabled {
             self.scheduler.remove(thread, now);
         }
     }
@@ -208,21 +211,21 @@ impl<S: Scheduler> Scheduler for Checked<S> {
         chosen: &mut Vec<Slot>,
     ) {
         self.reconsider = None;
-        let mut makes_sense = false;
-        if !self.has_given_up {
+        let mut is_valid = false;
+        if !self.is_disabled {
             chosen.clear();
             self.scheduler.choose(processors, now, received, chosen);
             match self.fault(processors, chosen) {
-                Some(fault) => self.complain(fault),
-                None => makes_sense = true,
+                Some(fault) => self.record(fault),
+                None => is_valid = true,
             }
             self.reconsider = self.scheduler.reconsider_at(now);
         }
         if let Some(past) = self.reconsider.filter(|at| *at <= now) {
-            self.complain(Nonsense::Past(past));
+            self.record(Fault::Past(past));
             self.reconsider = Some(now + LEAST_INTERVAL);
         }
-        if !makes_sense {
+        if !is_valid {
             chosen.clear();
             chosen.extend(self.order.iter().take(processors));
         }
@@ -233,21 +236,21 @@ impl<S: Scheduler> Scheduler for Checked<S> {
     }
 
     fn fixed_eligibility(&self, parameters: &SchedulingParameters) -> Option<i64> {
-        match self.has_given_up {
+        match self.is_disabled {
             true => None,
             false => self.scheduler.fixed_eligibility(parameters),
         }
     }
 
     fn compare(&self, one: &Claim, other: &Claim, now: Time) -> Ordering {
-        match self.has_given_up {
+        match self.is_disabled {
             true => Ordering::Equal,
             false => self.scheduler.compare(one, other, now),
         }
     }
 }
 
-impl fmt::Display for Nonsense {
+impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotReady(thread) => write!(f, "it chose thread {}, which is not ready", thread.0)?,
@@ -255,15 +258,15 @@ impl fmt::Display for Nonsense {
             Self::TooMany { chosen, processors } => {
                 write!(f, "it chose {chosen} threads for {processors} processors")?;
             }
-            Self::Idle => write!(f, "it chose none, although some are ready")?,
+            Self::Idle => write!(f, "it chose no thread, although some are ready")?,
             Self::Past(time) => {
                 return write!(
                     f,
-                    "it wants to be asked again at {} ns, which is over; it is asked again after {:?} instead",
+                    "it requested a decision at {} ns, which is in the past; it is asked again after {:?} instead",
                     time.0, LEAST_INTERVAL
                 );
             }
-            Self::GaveUp => write!(f, "it has panicked and is not asked any more")?,
+            Self::Disabled => write!(f, "it panicked and is disabled")?,
         }
         write!(f, "; threads run in the order of their arrival instead")
     }

@@ -1,8 +1,10 @@
+//! Claims of threads on processor time.
+
 use core::time::Duration;
 
 use super::{SchedulingParameters, Time};
 
-/// What a thread's present segment is scheduled by, and how much of what it asks for it has had.
+/// Parameters of a thread's present segment, and the processor time it has received.
 ///
 /// ```
 /// use core::time::Duration;
@@ -21,29 +23,28 @@ use super::{SchedulingParameters, Time};
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Claim {
-    /// By what it is scheduled.
+    /// Scheduling parameters.
     pub parameters: SchedulingParameters,
-    /// The processor time that the segment has had.
+    /// Processor time that the segment has received.
     pub received: Duration,
 }
 
 impl Claim {
-    /// Of a segment that has had so much processor time.
+    /// Creates the claim of a segment that has received this processor time.
     pub const fn new(parameters: SchedulingParameters, received: Duration) -> Self {
         Self { parameters, received }
     }
 
-    /// The processor time that is still missing; zero where the parameters do not say it, and where it has had more than they
-    /// said.
+    /// Returns the remaining processor time; zero if the parameters do not state it, or if the segment has received more.
     pub fn remaining(&self) -> Duration {
         let asked = self.parameters.execution_time().unwrap_or_default();
         asked.saturating_sub(self.received)
     }
 
-    /// Whether it can no longer end in time, even if it ran alone from now on: its laxity is negative. With a utility: whether
-    /// it can no longer be worth anything. Never without a deadline.
+    /// Returns whether it can no longer meet its deadline, even if it ran alone from now on: its laxity is negative. With a
+    /// utility: whether its utility is lost. Always `false` without a deadline.
     ///
-    /// That is the moment to cancel an operation that nobody wants late.
+    /// An operation that is useless when late is best cancelled at this moment.
     pub fn is_hopeless(&self, now: Time) -> bool {
         let decay = match self.parameters {
             SchedulingParameters::Utility { utility, .. } => utility.decay,
@@ -55,9 +56,9 @@ impl Claim {
         }
     }
 
-    /// The same urgency in parameters that do not become less urgent while the thread runs: what it must be through with by its
-    /// latest start. A thread lends these to the owner of what it waits for, which makes progress for it, but not its. They hold
-    /// for a thread that has not received anything yet.
+    /// Returns parameters of the same urgency that do not become less urgent while a thread runs: the deadline is the latest
+    /// start. A waiting thread lends them to the owner of the resource, whose progress does not reduce the waiter's work. They
+    /// apply to a thread that has received nothing yet.
     pub fn lent(&self) -> SchedulingParameters {
         let remaining = self.remaining();
         let mut parameters = self.parameters;
@@ -88,7 +89,7 @@ impl Claim {
         parameters
     }
 
-    /// When it has to start at the latest, in nanoseconds of the clock: before the clock's beginning where it is that late.
+    /// Returns the latest start in nanoseconds of the clock; negative if it is before the clock's beginning.
     pub(super) fn latest_start(&self) -> i128 {
         match self.parameters.deadline() {
             None | Some(Time::NEVER) => i128::MAX,
@@ -101,7 +102,7 @@ impl Claim {
 }
 
 impl SchedulingParameters {
-    /// What was [lent](Claim::lent), for a thread that has received processor time before: a utility keeps its density.
+    /// Adapts [lent](Claim::lent) parameters to a thread that has received processor time before: the utility density is kept.
     pub(super) fn of_thread_that_received(mut self, received: Duration) -> Self {
         if let Self::Utility { execution_time, .. } = &mut self {
             *execution_time = execution_time.saturating_add(received);

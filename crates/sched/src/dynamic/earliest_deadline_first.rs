@@ -1,11 +1,13 @@
+//! Earliest deadline first.
+
 use core::cmp::Reverse;
 
 use super::{Claim, Discipline, ParameterKind, Ranked, Time};
 
-/// EDF: the earlier deadline goes first; among equal ones the more important. RT-CORBA 1.2, `EDF_Scheduling`.
+/// EDF: the earliest deadline runs first; among equal deadlines the greatest importance. RTCORBA 1.2, `EDF_Scheduling`.
 ///
-/// Source: Liu and Layland, Scheduling Algorithms for Multiprogramming in a Hard-Real-Time Environment, 1973: on one processor it
-/// meets all deadlines whenever any scheduler could.
+/// On one processor it meets all deadlines whenever any scheduler can. Source: Liu and Layland, Scheduling Algorithms for
+/// Multiprogramming in a Hard-Real-Time Environment, 1973.
 pub type EarliestDeadlineFirst = Ranked<Edf>;
 
 /// The order of [`EarliestDeadlineFirst`].

@@ -1,8 +1,10 @@
+//! Fixed priorities.
+
 use punctual_types::Priority;
 
 use super::{Claim, Discipline, ParameterKind, Ranked, SchedulingParameters};
 
-/// FP: the greater CORBA priority goes first. RT-CORBA 1.2, `FP_Scheduling`.
+/// FP: the greatest CORBA priority runs first. RTCORBA 1.2, `FP_Scheduling`.
 pub type FixedPriority = Ranked<Fp>;
 
 /// The order of [`FixedPriority`].

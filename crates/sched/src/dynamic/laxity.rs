@@ -1,15 +1,18 @@
+//! Ranks by laxity.
+
 use core::{cmp::Reverse, time::Duration};
 
 use super::{Claim, SchedulingParameters};
 
-/// Where a claim stands by its laxity: deadline − now − remaining execution time.
+/// Rank of a claim by its laxity: deadline − now − remaining execution time.
 ///
-/// Of those that wait the laxities shrink at the same speed, so their order is that of the latest starts, and constant. The
-/// laxity of one that runs stays the same: its latest start moves on with what it receives.
+/// The laxities of waiting threads decrease at the same rate, so their order is that of the latest starts, and constant. The
+/// laxity of a running thread is constant: its latest start increases with the processor time that it receives.
 ///
-/// Laxities go below zero: what can no longer be in time has its latest start in the past, and comes before what still can. An
-/// overloaded host then works on what is lost already. Cancel what [is hopeless](Claim::is_hopeless), or leave it behind
-/// ([`MaximumUrgencyFirst`](super::MaximumUrgencyFirst), [`MaximumAccruedUtility`](super::MaximumAccruedUtility)). Without a deadline the laxity is greater than all others.
+/// Laxities can be negative: the latest start of work that can no longer be in time is in the past, and precedes that of work
+/// that still can. An overloaded host then works on what is lost. Cancel [hopeless](Claim::is_hopeless) work, or use a
+/// scheduler that defers it ([`MaximumUrgencyFirst`](super::MaximumUrgencyFirst),
+/// [`MaximumAccruedUtility`](super::MaximumAccruedUtility)). Work without a deadline has the greatest laxity.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct LaxityRank {
     latest_start: Reverse<i128>,
@@ -17,12 +20,12 @@ pub struct LaxityRank {
 }
 
 impl LaxityRank {
-    /// For how long a thread keeps the processor at least against those whose laxity has come to equal its own.
+    /// Default time for which a thread keeps the processor from threads whose laxity has become equal to its own.
     pub const QUANTUM: Duration = Duration::from_millis(1);
-    /// No quantum is shorter.
+    /// Minimum quantum.
     pub const LEAST_QUANTUM: Duration = Duration::from_micros(1);
 
-    /// Of a claim with these parameters.
+    /// Returns the rank of a claim.
     pub fn of(claim: &Claim) -> Self {
         Self {
             latest_start: Reverse(claim.latest_start()),
@@ -30,8 +33,8 @@ impl LaxityRank {
         }
     }
 
-    /// After how much more processor time the claim's rank is below `waiting`; `None`: never, as its latest start does not move
-    /// beyond its deadline.
+    /// Returns the additional processor time after which the claim's rank is below `waiting`; `None`: never, because its
+    /// latest start does not exceed its deadline.
     pub fn overtaken_after(claim: &Claim, waiting: &Self) -> Option<Duration> {
         let running = Self::of(claim);
         let mut overtaking = waiting.latest_start.0;
@@ -49,13 +52,13 @@ impl LaxityRank {
         Some(Duration::from_nanos(u64::try_from(after).unwrap_or(u64::MAX)))
     }
 
-    /// A discipline's setting: not below [`LEAST_QUANTUM`](Self::LEAST_QUANTUM).
+    /// Raises a quantum to [`LEAST_QUANTUM`](Self::LEAST_QUANTUM) if necessary.
     pub(super) fn checked_quantum(quantum: Duration) -> Duration {
         quantum.max(Self::LEAST_QUANTUM)
     }
 }
 
-/// The criticality, where the parameters have one.
+/// Returns the criticality of parameters; 0 if they have none.
 pub(super) fn criticality(parameters: &SchedulingParameters) -> i32 {
     parameters.criticality().unwrap_or_default()
 }

@@ -1,3 +1,5 @@
+//! Maximum accrued utility.
+
 use alloc::{collections::BinaryHeap, vec::Vec};
 use core::{
     cmp::{Ordering, Reverse},
@@ -8,30 +10,29 @@ use super::{
     Claim, ParameterKind, Scheduler, SchedulingParameters, Slot, Time, TranslationDefaults, Utility,
 };
 
-/// MAU: as much utility as possible. RT-CORBA 1.2, `MAU_Scheduling`.
+/// MAU: maximises the accrued utility. RTCORBA 1.2, `MAU_Scheduling`.
 ///
-/// As long as everything can be in time it is EDF (among equal deadlines the greater value goes first). When not, it goes through what is ready in the order of deadlines and, wherever
-/// the work up to a deadline no longer fits, sheds what is worth least for its remaining execution time (utility density). What
-/// remains goes first, in the order of deadlines; what was shed follows by density, what is worth nothing any more at last. If
-/// EDF's order or that of the last decision would bring more after all (they may, where late work keeps some of its utility), that is
-/// taken. All of this holds
-/// for what is known at the decision: with what gets ready later, no scheduler can be the best one. On several processors, ends are
-/// estimated as if work could be divided between them. A thread that takes longer than it said counts as one that is about to end,
-/// until it is late.
+/// While all deadlines can be met, it is EDF (among equal deadlines the greatest value runs first). Otherwise it considers ready
+/// threads in the order of deadlines and, wherever the work up to a deadline does not fit, sheds the work of the least utility
+/// density (utility per remaining execution time). The remaining work runs first, in the order of deadlines; shed work follows
+/// by density, worthless work last. If EDF's order or that of the last decision accrues more (possible if late work keeps some
+/// utility), that order is used. All of this is with respect to the threads known at the decision: considering later arrivals,
+/// no scheduler is optimal. On several processors, completion times are estimated as if work were divisible between them.
+/// A thread that exceeds its declared execution time counts as about to end, until it is late.
 ///
-/// A decision takes O(n log n) for n ready threads: this is for tens or hundreds, not for tens of thousands.
+/// A decision takes O(n log n) for n ready threads: suitable for tens or hundreds, not for tens of thousands.
 ///
 /// Source: Locke, Best-Effort Decision Making for Real-Time Scheduling, 1986 (LBESA).
 #[derive(Clone, Debug, Default)]
 pub struct MaximumAccruedUtility {
-    /// By slot: its place in `ready`.
-    places: Vec<Option<usize>>,
+    /// Index of each slot in `ready`.
+    indices: Vec<Option<usize>>,
     ready: Vec<Ready>,
     arrivals: u64,
     reconsider: Option<Time>,
-    /// For each decision anew; here to be used again.
+    /// Candidates of the present decision; kept to reuse the memory.
     plan: Vec<Candidate>,
-    /// For each decision anew: the least dense of those that are not shed, with its place in the plan.
+    /// Candidates of the present decision that are not shed, by density, with their indices in the plan.
     least_dense: BinaryHeap<Reverse<(Density, Reverse<u64>, usize)>>,
 }
 
@@ -42,12 +43,12 @@ struct Ready {
     utility: Utility,
     arrival: u64,
     runs: bool,
-    /// Its place in the order of the last decision.
+    /// Index in the order of the last decision.
     planned: usize,
 }
 
 impl MaximumAccruedUtility {
-    /// Without threads.
+    /// Creates a scheduler without threads.
     pub fn new() -> Self {
         Self::default()
     }
@@ -81,8 +82,8 @@ impl Scheduler for MaximumAccruedUtility {
     }
 
     fn reserve(&mut self, threads: usize) {
-        if self.places.len() < threads {
-            self.places.resize(threads, None);
+        if self.indices.len() < threads {
+            self.indices.resize(threads, None);
         }
         self.ready.reserve(threads.saturating_sub(self.ready.len()));
         self.plan.clear();
@@ -93,15 +94,15 @@ impl Scheduler for MaximumAccruedUtility {
 
     fn ready(&mut self, thread: Slot, parameters: &SchedulingParameters, received: Duration, now: Time) {
         let needed = thread.index() + 1;
-        if self.places.len() < needed {
-            self.places.resize(needed, None);
+        if self.indices.len() < needed {
+            self.indices.resize(needed, None);
         }
-        if self.places[thread.index()].is_some() {
+        if self.indices[thread.index()].is_some() {
             return self.update(thread, parameters, received, now);
         }
         let (claim, utility) = Self::translated(parameters, received, now);
         self.arrivals += 1;
-        self.places[thread.index()] = Some(self.ready.len());
+        self.indices[thread.index()] = Some(self.ready.len());
         self.ready.push(Ready {
             thread,
             claim,
@@ -113,19 +114,19 @@ impl Scheduler for MaximumAccruedUtility {
     }
 
     fn update(&mut self, thread: Slot, parameters: &SchedulingParameters, received: Duration, now: Time) {
-        if let Some(Some(place)) = self.places.get(thread.index()) {
-            let ready = &mut self.ready[*place];
+        if let Some(Some(index)) = self.indices.get(thread.index()) {
+            let ready = &mut self.ready[*index];
             (ready.claim, ready.utility) = Self::translated(parameters, received, now);
         }
     }
 
     fn remove(&mut self, thread: Slot, _: Time) {
-        let Some(place) = self.places.get_mut(thread.index()).and_then(Option::take) else {
+        let Some(index) = self.indices.get_mut(thread.index()).and_then(Option::take) else {
             return;
         };
-        self.ready.swap_remove(place);
-        if let Some(moved) = self.ready.get(place) {
-            self.places[moved.thread.index()] = Some(place);
+        self.ready.swap_remove(index);
+        if let Some(moved) = self.ready.get(index) {
+            self.indices[moved.thread.index()] = Some(index);
         }
     }
 
@@ -148,9 +149,9 @@ impl Scheduler for MaximumAccruedUtility {
         self.plan(capacity);
         self.reconsider = None;
         for (planned, candidate) in self.plan.iter().enumerate() {
-            if let Some(Some(place)) = self.places.get(candidate.thread.index()) {
-                self.ready[*place].planned = planned;
-                self.ready[*place].runs = planned < processors;
+            if let Some(Some(index)) = self.indices.get(candidate.thread.index()) {
+                self.ready[*index].planned = planned;
+                self.ready[*index].runs = planned < processors;
             }
         }
         for candidate in self.plan.iter().take(processors) {
@@ -164,9 +165,9 @@ impl Scheduler for MaximumAccruedUtility {
         self.reconsider
     }
 
-    /// By utility density, then by deadline.
+    /// Compares by utility density, then by deadline.
     fn compare(&self, one: &Claim, other: &Claim, now: Time) -> Ordering {
-        let standing = |claim: &Claim| {
+        let rank = |claim: &Claim| {
             let (claim, utility) = Self::translated(&claim.parameters, claim.received, now);
             let candidate = Candidate::of(
                 &Ready {
@@ -181,17 +182,17 @@ impl Scheduler for MaximumAccruedUtility {
             );
             (candidate.density(), Reverse(candidate.deadline))
         };
-        standing(one).cmp(&standing(other))
+        rank(one).cmp(&rank(other))
     }
 }
 
 impl MaximumAccruedUtility {
-    /// Puts the candidates in the order in which they should run.
+    /// Orders the candidates.
     fn plan(&mut self, capacity: Capacity) {
         self.plan.sort_unstable_by_key(Candidate::by_deadline);
         let (fits, by_deadlines) = capacity.outcome(&self.plan);
         if !fits {
-            // Late work competes until it is worth nothing: then its end is later than its deadline.
+            // Late work competes until it is worthless: its end is later than its deadline.
             self.plan.sort_unstable_by_key(Candidate::by_end);
             self.shed(capacity);
             self.plan.sort_unstable_by(Candidate::shed_last);
@@ -206,13 +207,14 @@ impl MaximumAccruedUtility {
         }
     }
 
+    /// Sheds the least dense candidates wherever the work does not fit.
     fn shed(&mut self, capacity: Capacity) {
         self.least_dense.clear();
         let mut work = Duration::ZERO;
-        for place in 0..self.plan.len() {
-            let candidate = self.plan[place];
+        for index in 0..self.plan.len() {
+            let candidate = self.plan[index];
             work = work.saturating_add(candidate.remaining);
-            let entry = (candidate.density(), Reverse(candidate.arrival), place);
+            let entry = (candidate.density(), Reverse(candidate.arrival), index);
             self.least_dense.push(Reverse(entry));
             while capacity.end_of(work) > candidate.end {
                 let Some(Reverse((_, _, least))) = self.least_dense.pop() else {
@@ -225,7 +227,7 @@ impl MaximumAccruedUtility {
     }
 }
 
-/// The time from now on.
+/// Processor time from now on.
 #[derive(Clone, Copy)]
 struct Capacity {
     now: Time,
@@ -233,13 +235,13 @@ struct Capacity {
 }
 
 impl Capacity {
-    /// When so much work has been done.
+    /// Returns the time at which this work is done.
     fn end_of(self, work: Duration) -> Time {
         let processors = u32::try_from(self.processors).unwrap_or(u32::MAX);
         self.now + work / processors
     }
 
-    /// Whether all would be in time in this order, and what it would be worth.
+    /// Returns whether all deadlines are met in this order, and the accrued utility.
     fn outcome(self, plan: &[Candidate]) -> (bool, u64) {
         let mut work = Duration::ZERO;
         let mut fits = true;
@@ -254,7 +256,7 @@ impl Capacity {
     }
 }
 
-/// A thread in one decision.
+/// A ready thread in one decision.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     thread: Slot,
@@ -264,9 +266,9 @@ struct Candidate {
     deadline: Time,
     utility: Utility,
     remaining: Duration,
-    /// Until when it should end: its deadline, or where that cannot be, the end of all utility.
+    /// Time by which it should end: its deadline or, if that cannot be met, the end of its utility.
     end: Time,
-    /// What it is worth if it runs alone from now on.
+    /// Utility if it runs alone from now on.
     worth: u32,
     is_shed: bool,
 }
@@ -306,7 +308,7 @@ impl Candidate {
         (self.planned, self.arrival)
     }
 
-    /// As with EDF, where a utility's value becomes an importance.
+    /// Breaks ties as EDF does, with the value as importance.
     fn among_equals(&self) -> impl Ord + use<> {
         (Reverse(self.utility.value), !self.runs, self.arrival)
     }
@@ -331,14 +333,14 @@ impl Candidate {
         }
     }
 
-    /// When this one should perhaps no longer run: it should have ended.
+    /// Returns the time at which it should have ended, and another thread may be preferable.
     fn reconsider_at(&self) -> Option<Time> {
         let is_late_at = self.end + Duration::from_nanos(1);
         (self.worth > 0 && is_late_at != Time::NEVER).then_some(is_late_at)
     }
 }
 
-/// Utility for each nanosecond of execution.
+/// Utility per nanosecond of execution.
 #[derive(Clone, Copy, Debug)]
 struct Density {
     worth: u32,

@@ -1,13 +1,16 @@
+//! Maximum urgency first.
+
 use core::{cmp::Ordering, time::Duration};
 
 use super::{Claim, Discipline, LaxityRank, ParameterKind, Ranked, Time, laxity::criticality};
 
-/// MUF: the more critical goes first; among those the one with the least laxity, then the more important.
+/// MUF: the greatest criticality runs first; among equals the least laxity, then the greatest importance.
 ///
-/// What is critical meets its deadlines as if nothing else were there, whatever the overload. What [is hopeless](Claim::is_hopeless)
-/// goes behind what is as critical and can still be in time: with a negative laxity it would go before, and an overloaded host lose
-/// one after the other. Source: Stewart and Khosla, Real-Time Scheduling of Sensor-Based Control Systems, 1991; \[S4\] section 3.2,
-/// whose queues take what is late last (`ACE_Dynamic_Message_Queue`). Laxities: [`LaxityRank`].
+/// Critical work meets its deadlines as if no other work existed, whatever the overload. [Hopeless](Claim::is_hopeless) work
+/// follows work of the same criticality that can still be in time: with its negative laxity it would precede it, and an
+/// overloaded host would miss one deadline after the other. Source: Stewart and Khosla, Real-Time Scheduling of Sensor-Based
+/// Control Systems, 1991; \[Gill 2004\] section 3.2, whose queues serve late work last (`ACE_Dynamic_Message_Queue`).
+/// Laxities: [`LaxityRank`].
 pub type MaximumUrgencyFirst = Ranked<Muf>;
 
 /// The order of [`MaximumUrgencyFirst`].
@@ -23,8 +26,8 @@ impl Default for Muf {
 }
 
 impl Muf {
-    /// With another least quantum than [`LaxityRank::QUANTUM`]; see [`Mlf::with_quantum`](super::Mlf::with_quantum). The more
-    /// critical does not wait for it.
+    /// Uses another quantum than [`LaxityRank::QUANTUM`]; see [`Mlf::with_quantum`](super::Mlf::with_quantum). More critical
+    /// work does not wait for it.
     pub fn with_quantum(quantum: Duration) -> Self {
         Self {
             quantum: LaxityRank::checked_quantum(quantum),
@@ -33,7 +36,7 @@ impl Muf {
 }
 
 impl Discipline for Muf {
-    /// Criticality, whether it can be in time, laxity.
+    /// Criticality, whether the deadline can be met, laxity.
     type Rank = (i32, bool, LaxityRank);
 
     fn name(&self) -> &str {
@@ -69,7 +72,7 @@ impl Discipline for Muf {
             Ordering::Equal => {}
         }
         let by_laxity = || LaxityRank::overtaken_after(running, laxity);
-        // One that takes longer than it said is late from its deadline on.
+        // Work that exceeds its declared execution time is late from its deadline on.
         let deadline = running
             .parameters
             .deadline()

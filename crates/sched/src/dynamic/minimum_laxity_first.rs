@@ -1,11 +1,13 @@
+//! Minimum laxity first.
+
 use core::time::Duration;
 
 use super::{Claim, Discipline, LaxityRank, ParameterKind, Ranked, Time};
 
-/// MLF, also called LLF: what has the least laxity goes first; among equals the more important. RT-CORBA 1.2, `LLF_Scheduling`.
+/// MLF, also called LLF: the least laxity runs first; among equals the greatest importance. RTCORBA 1.2, `LLF_Scheduling`.
 ///
-/// Two threads of equal laxity take turns after each [quantum](Mlf::with_quantum), not at each decision. [`LaxityRank`] says what
-/// happens below zero. On one processor it meets all deadlines whenever any scheduler could, but for the quantum.
+/// Two threads of equal laxity alternate after each [quantum](Mlf::with_quantum), not at each decision. [`LaxityRank`]
+/// describes negative laxities. On one processor it meets all deadlines whenever any scheduler can, except for the quantum.
 pub type MinimumLaxityFirst = Ranked<Mlf>;
 
 /// The order of [`MinimumLaxityFirst`].
@@ -21,8 +23,8 @@ impl Default for Mlf {
 }
 
 impl Mlf {
-    /// With another least quantum than [`LaxityRank::QUANTUM`]. A longer one costs fewer switches; deadlines may be missed by it.
-    /// At least [`LaxityRank::LEAST_QUANTUM`].
+    /// Uses another quantum than [`LaxityRank::QUANTUM`], at least [`LaxityRank::LEAST_QUANTUM`]. A longer quantum causes fewer
+    /// switches; deadlines can be missed by it.
     ///
     /// ```
     /// use core::time::Duration;

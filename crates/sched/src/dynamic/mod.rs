@@ -1,7 +1,7 @@
-//! Dynamic scheduling of distributable threads: which of those that are ready at an endsystem run.
+//! Dynamic scheduling of distributable threads: the choice among the ready threads of an endsystem.
 //!
-//! Decisions only. What makes a thread run or wait is elsewhere: live in the Real-time CORBA 1.2 runtime, in virtual time in the
-//! simulator. Source: RT-CORBA 1.2; \[S4\] sections 2.2 and 2.3.
+//! This module only decides. The Real-time CORBA 1.2 runtime carries the decisions out in live operation, the simulator in
+//! virtual time. Source: RTCORBA 1.2; \[Gill 2004\] sections 2.2 and 2.3.
 
 mod arrival_order;
 mod by_rank;
@@ -28,7 +28,7 @@ mod time;
 pub mod translation;
 
 pub use by_rank::ByRank;
-pub use checked::{Checked, Nonsense};
+pub use checked::{Checked, Fault};
 pub use claim::Claim;
 pub use discipline::Discipline;
 pub use earliest_deadline_first::{EarliestDeadlineFirst, Edf};

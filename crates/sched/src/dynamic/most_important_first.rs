@@ -1,6 +1,8 @@
+//! Most important first.
+
 use super::{Claim, Discipline, ParameterKind, Ranked, SchedulingParameters};
 
-/// MIF: the more important goes first, from a ready queue. \[S4\] section 3.1.
+/// MIF: the greatest importance runs first, from a ready queue. \[Gill 2004\] section 3.1.
 pub type MostImportantFirst = Ranked<Mif>;
 
 /// The order of [`MostImportantFirst`].

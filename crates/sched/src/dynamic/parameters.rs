@@ -1,97 +1,99 @@
+//! Scheduling parameters.
+
 use core::time::Duration;
 
 use punctual_types::Priority;
 
 use super::Time;
 
-/// What a scheduling segment is scheduled by: the `sched_param` of RT-CORBA 1.2, one form for each family of schedulers.
+/// Scheduling parameters of a segment: the `sched_param` of RTCORBA 1.2, one form for each family of schedulers.
 ///
-/// Deadlines are points in time of the host they are used on; they are converted when a thread moves on to another.
+/// Deadlines are points in time of the host on which they are used; they are converted when a thread moves to another host.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SchedulingParameters {
-    /// For FP. `FP_Scheduling::SegmentSchedulingParameterPolicy`.
+    /// Parameters of FP: `FP_Scheduling::SegmentSchedulingParameterPolicy`.
     FixedPriority {
-        /// Greater goes first.
+        /// The greatest runs first.
         priority: Priority,
     },
-    /// For TP and MIF. \[S4\] section 3.1.
+    /// Parameters of TP and MIF. \[Gill 2004\] section 3.1.
     Importance {
-        /// Greater goes first.
+        /// The greatest runs first.
         importance: i32,
     },
-    /// For RMS.
+    /// Parameters of RMS.
     Rate {
-        /// Shorter goes first.
+        /// The shortest runs first.
         period: Duration,
-        /// Greater goes first among equal periods.
+        /// The greatest runs first among equal periods.
         importance: i32,
     },
-    /// For EDF. `EDF_Scheduling::SchedulingParameter`.
+    /// Parameters of EDF: `EDF_Scheduling::SchedulingParameter`.
     Deadline {
-        /// Earlier goes first.
+        /// The earliest runs first.
         deadline: Time,
-        /// Between two deadlines, where there is such a thing; else zero. The kernel's SCHED_DEADLINE wants it.
+        /// Time between deadlines; zero if there is none. The kernel's SCHED_DEADLINE requires it.
         period: Duration,
-        /// Execution time up to the deadline, zero where it is not known. The kernel's SCHED_DEADLINE wants it.
+        /// Execution time up to the deadline; zero if unknown. The kernel's SCHED_DEADLINE requires it.
         execution_time: Duration,
-        /// Greater goes first among equal deadlines.
+        /// The greatest runs first among equal deadlines.
         importance: i32,
     },
-    /// For MLF (LLF). `LLF_Scheduling::SchedulingParameter`.
+    /// Parameters of MLF (LLF): `LLF_Scheduling::SchedulingParameter`.
     Laxity {
-        /// The end of the work.
+        /// Deadline of the work.
         deadline: Time,
-        /// What the work takes from the segment's beginning.
+        /// Execution time of the whole segment.
         execution_time: Duration,
-        /// Greater goes first among equal laxities.
+        /// The greatest runs first among equal laxities.
         importance: i32,
     },
-    /// For MUF.
+    /// Parameters of MUF.
     Urgency {
-        /// Greater goes first, whatever the laxities.
+        /// The greatest runs first, whatever the laxities.
         criticality: i32,
-        /// The end of the work; among equal criticalities the least laxity goes first.
+        /// Deadline of the work; among equal criticalities the least laxity runs first.
         deadline: Time,
-        /// What the work takes from the segment's beginning.
+        /// Execution time of the whole segment.
         execution_time: Duration,
-        /// Greater goes first among equals.
+        /// The greatest runs first among equals.
         importance: i32,
     },
-    /// For RMS+MLF: critical work by its rate, the rest behind it by its laxity.
+    /// Parameters of RMS+MLF: critical work by its rate, then all other work by its laxity.
     RateOrLaxity {
-        /// From [`SchedulingParameters::CRITICAL`] on it is critical.
+        /// Critical from [`SchedulingParameters::CRITICAL`] on.
         criticality: i32,
-        /// Shorter goes first among critical work.
+        /// The shortest runs first among critical work.
         period: Duration,
-        /// The end of the work.
+        /// Deadline of the work.
         deadline: Time,
-        /// What the work takes from the segment's beginning.
+        /// Execution time of the whole segment.
         execution_time: Duration,
-        /// Greater goes first among equals.
+        /// The greatest runs first among equals.
         importance: i32,
     },
-    /// For MAU.
+    /// Parameters of MAU.
     Utility {
-        /// Until when the work has its whole utility.
+        /// Time until which the work has its full utility.
         deadline: Time,
-        /// What the work takes from the segment's beginning.
+        /// Execution time of the whole segment.
         execution_time: Duration,
-        /// What it is worth.
+        /// Utility of completing the work.
         utility: Utility,
     },
 }
 
-/// What completed work is worth: `value` up to its deadline, then less and less, and nothing after `decay`.
+/// Utility of completed work: `value` up to the deadline, then decreasing to nothing within `decay`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Utility {
-    /// In whatever unit, the same one for all.
+    /// Full utility, in any unit common to all work.
     pub value: u32,
-    /// How long after the deadline it falls to nothing, linearly; zero: at once.
+    /// Time after the deadline in which it falls to nothing, linearly; zero: immediately.
     pub decay: Duration,
 }
 
 impl Utility {
-    /// What work is worth that ends so long after its deadline; rounded down.
+    /// Returns the utility of work that ends `late` after its deadline, rounded down.
     ///
     /// ```
     /// use core::time::Duration;
@@ -112,7 +114,7 @@ impl Utility {
     }
 }
 
-/// Which parameters: a number of its own on the wire.
+/// Kind of scheduling parameters, with its number on the wire.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[repr(u16)]
 pub enum ParameterKind {
@@ -135,10 +137,10 @@ pub enum ParameterKind {
 }
 
 impl SchedulingParameters {
-    /// The least criticality of critical work: HIGH of `RtecScheduler::Criticality_t`.
+    /// Minimum criticality of critical work: HIGH of `RtecScheduler::Criticality_t`.
     pub const CRITICAL: i32 = 3;
 
-    /// Which ones they are.
+    /// Returns the kind.
     pub const fn kind(&self) -> ParameterKind {
         match self {
             Self::FixedPriority { .. } => ParameterKind::FixedPriority,
@@ -152,7 +154,7 @@ impl SchedulingParameters {
         }
     }
 
-    /// The end of the work, where they say it.
+    /// Returns the deadline, if they state one.
     pub const fn deadline(&self) -> Option<Time> {
         match *self {
             Self::FixedPriority { .. } | Self::Importance { .. } | Self::Rate { .. } => None,
@@ -164,7 +166,7 @@ impl SchedulingParameters {
         }
     }
 
-    /// What the work takes from the segment's beginning, where they say it.
+    /// Returns the execution time of the whole segment, if they state one.
     pub const fn execution_time(&self) -> Option<Duration> {
         match *self {
             Self::FixedPriority { .. } | Self::Importance { .. } | Self::Rate { .. } => None,
@@ -177,10 +179,10 @@ impl SchedulingParameters {
         }
     }
 
-    /// The same with the work that is left once `received` of it is done, never below zero: what a thread takes along to another
-    /// host.
+    /// Returns the parameters for the work that remains after `received` processor time, at least zero: a thread takes these
+    /// to another host.
     ///
-    /// The execution time of [`Self::Deadline`] is what the kernel reserves in each period, and stays.
+    /// The execution time of [`Self::Deadline`] is the kernel's reservation in each period and does not change.
     ///
     /// ```
     /// use core::time::Duration;
@@ -210,7 +212,7 @@ impl SchedulingParameters {
         self
     }
 
-    /// The importance, where they say it.
+    /// Returns the importance, if they state one.
     pub const fn importance(&self) -> Option<i32> {
         match *self {
             Self::FixedPriority { .. } | Self::Utility { .. } => None,
@@ -223,7 +225,7 @@ impl SchedulingParameters {
         }
     }
 
-    /// The criticality, where they say it.
+    /// Returns the criticality, if they state one.
     pub const fn criticality(&self) -> Option<i32> {
         match *self {
             Self::Urgency { criticality, .. } | Self::RateOrLaxity { criticality, .. } => Some(criticality),
@@ -231,7 +233,7 @@ impl SchedulingParameters {
         }
     }
 
-    /// The period, where they say it.
+    /// Returns the period, if they state one.
     pub const fn period(&self) -> Option<Duration> {
         match *self {
             Self::Deadline { period, .. } if period.is_zero() => None,

@@ -1,3 +1,5 @@
+//! Schedulers made of disciplines.
+
 use alloc::vec::Vec;
 use core::{cmp::Ordering, time::Duration};
 
@@ -6,20 +8,21 @@ use super::{
     TranslationDefaults,
 };
 
-/// The scheduler that goes by the ranks of a [`Discipline`].
+/// The scheduler of a [`Discipline`].
 ///
-/// Those that run are kept apart from those that wait: a decision takes O((m + 1) log n) comparisons for m processors and n
-/// ready threads, however few of them have changed. Among equals the one that became ready first goes first, but one that runs
-/// is not displaced by an equal. A thread keeps its place among equals when its parameters change.
+/// Running threads are kept apart from waiting ones: a decision takes O((m + 1) log n) comparisons for m processors and n ready
+/// threads. Among equals the thread that became ready first runs first, but a running thread is not preempted by an equal.
+/// A thread keeps its position among equals when its parameters change.
 ///
-/// Parameters of another kind are translated with [`TranslationDefaults::default`]; who has better defaults translates before.
+/// Parameters of another kind are translated with [`TranslationDefaults::default`]; a caller with better defaults translates
+/// them before.
 #[derive(Clone, Debug)]
 pub struct Ranked<D: Discipline> {
     discipline: D,
-    /// By slot: what those that are ready ask for.
+    /// Claims of the ready threads, by slot.
     claims: Vec<Option<Claim>>,
     waiting: ReadyQueue<D::Rank>,
-    /// The most eligible first.
+    /// Running threads, the most eligible first.
     running: Vec<Running<D::Rank>>,
     arrivals: u64,
     reconsider: Option<Time>,
@@ -28,12 +31,12 @@ pub struct Ranked<D: Discipline> {
 #[derive(Clone, Copy, Debug)]
 struct Running<R> {
     ranking: Ranking<R>,
-    /// What it had received when it was chosen.
+    /// Processor time that it had received when it was chosen.
     since: Duration,
 }
 
 impl<D: Discipline> Ranked<D> {
-    /// That goes by this discipline.
+    /// Creates the scheduler of a discipline.
     pub fn of(discipline: D) -> Self {
         Self {
             discipline,
@@ -45,7 +48,7 @@ impl<D: Discipline> Ranked<D> {
         }
     }
 
-    /// That goes by this discipline with its default settings.
+    /// Creates the scheduler of a discipline with default settings.
     pub fn new() -> Self
     where
         D: Default,
@@ -53,7 +56,7 @@ impl<D: Discipline> Ranked<D> {
         Self::of(D::default())
     }
 
-    /// The discipline, to look at its settings.
+    /// Returns the discipline.
     pub fn discipline(&self) -> &D {
         &self.discipline
     }
@@ -125,27 +128,27 @@ impl<D: Discipline> Scheduler for Ranked<D> {
         received: &dyn Fn(Slot) -> Duration,
         chosen: &mut Vec<Slot>,
     ) {
-        self.let_ranks_fall(now, received);
+        self.lower_ranks(now, received);
         while self.running.len() > processors {
             self.stop_last();
         }
         while self.running.len() < processors {
-            self.let_first_fall(now, received);
+            self.lower_first(now, received);
             let Some(first) = self.waiting.pop() else {
                 break;
             };
             self.start(first, received);
         }
-        // More than so many can change only where ranks do not make sense, and then nothing ever would be right.
+        // More changes are only possible with inconsistent ranks, for which no choice is correct.
         for _ in 0..=processors {
-            self.let_first_fall(now, received);
+            self.lower_first(now, received);
             let (Some(first), Some(last)) = (self.waiting.first(), self.running.last()) else {
                 break;
             };
             if first.rank <= last.ranking.rank {
                 break;
             }
-            // Out before in: among the waiting ones it must not be taken for the first.
+            // Removed first, so that the stopped thread cannot become the first waiting one.
             let first = self.waiting.pop();
             self.stop_last();
             if let Some(first) = first {
@@ -197,21 +200,21 @@ impl<D: Discipline> Ranked<D> {
         if self.waiting.set_rank(thread, rank) {
             return;
         }
-        let place = self
+        let index = self
             .running
             .iter()
             .position(|running| running.ranking.thread == thread);
-        if let Some(place) = place {
-            let mut running = self.running.remove(place);
+        if let Some(index) = index {
+            let mut running = self.running.remove(index);
             running.ranking.rank = rank;
             self.insert_running(running);
         }
     }
 
     fn insert_running(&mut self, running: Running<D::Rank>) {
-        let goes_first = |other: &Running<_>| other.ranking.goes_before(&running.ranking);
-        let place = self.running.partition_point(goes_first);
-        self.running.insert(place, running);
+        let goes_first = |other: &Running<_>| other.ranking.precedes(&running.ranking);
+        let index = self.running.partition_point(goes_first);
+        self.running.insert(index, running);
     }
 
     fn start(&mut self, ranking: Ranking<D::Rank>, received: &dyn Fn(Slot) -> Duration) {
@@ -222,15 +225,15 @@ impl<D: Discipline> Ranked<D> {
         self.insert_running(Running { ranking, since });
     }
 
-    /// Its rank may have fallen: it is looked at when it is the first that waits.
+    /// Stops the last running thread. Its rank may have fallen, which is checked when it is the first waiting one.
     fn stop_last(&mut self) {
         if let Some(last) = self.running.pop() {
             self.waiting.insert(last.ranking);
         }
     }
 
-    /// The rank now, after what a thread has received; `None` where ranks do not fall.
-    fn fallen(&mut self, thread: Slot, now: Time, received: &dyn Fn(Slot) -> Duration) -> Option<D::Rank> {
+    /// Returns the present rank of a thread, given its received time; `None` if ranks do not fall.
+    fn lowered(&mut self, thread: Slot, now: Time, received: &dyn Fn(Slot) -> Duration) -> Option<D::Rank> {
         self.discipline.quantum()?;
         let claim = self.claims[thread.index()].as_mut()?;
         claim.received = received(thread);
@@ -238,43 +241,42 @@ impl<D: Discipline> Ranked<D> {
         Some(self.rank(&claim, now))
     }
 
-    /// Those that run fall as they run, once their quantum is over.
-    fn let_ranks_fall(&mut self, now: Time, received: &dyn Fn(Slot) -> Duration) {
+    /// Lowers the ranks of running threads whose quantum is over.
+    fn lower_ranks(&mut self, now: Time, received: &dyn Fn(Slot) -> Duration) {
         let Some(quantum) = self.discipline.quantum() else {
             return;
         };
-        for place in 0..self.running.len() {
-            let Running { ranking, since } = self.running[place];
+        for index in 0..self.running.len() {
+            let Running { ranking, since } = self.running[index];
             if received(ranking.thread) < since.saturating_add(quantum) {
                 continue;
             }
-            if let Some(rank) = self.fallen(ranking.thread, now, received) {
-                self.running[place].ranking.rank = rank;
+            if let Some(rank) = self.lowered(ranking.thread, now, received) {
+                self.running[index].ranking.rank = rank;
             }
         }
         self.running
-            .sort_unstable_by(|one, other| match one.ranking.goes_before(&other.ranking) {
+            .sort_unstable_by(|one, other| match one.ranking.precedes(&other.ranking) {
                 true => Ordering::Less,
                 false => Ordering::Greater,
             });
     }
 
-    /// One that has run, perhaps a little longer than it was told to, is not as urgent as the queue has it; nor is one that has
-    /// become hopeless as it waited. No thread is more
-    /// urgent than the queue has it, so looking at the first is enough.
-    fn let_first_fall(&mut self, now: Time, received: &dyn Fn(Slot) -> Duration) {
+    /// Lowers the rank of the first waiting thread until it is accurate: a thread that has run, or that has become hopeless
+    /// while it waited, is less urgent than in the queue. No thread is more urgent, so checking the first is enough.
+    fn lower_first(&mut self, now: Time, received: &dyn Fn(Slot) -> Duration) {
         for _ in 0..self.waiting.len() {
             let Some(&Ranking { thread, rank, .. }) = self.waiting.first() else {
                 return;
             };
-            match self.fallen(thread, now, received) {
-                Some(fallen) if fallen < rank => self.waiting.set_rank(thread, fallen),
+            match self.lowered(thread, now, received) {
+                Some(lowered) if lowered < rank => self.waiting.set_rank(thread, lowered),
                 _ => return,
             };
         }
     }
 
-    /// When the first that waits goes before one that runs.
+    /// Returns the time at which the first waiting thread precedes a running one.
     fn overtaking(&self, now: Time, received: &dyn Fn(Slot) -> Duration) -> Option<Time> {
         let quantum = self.discipline.quantum()?;
         let first = self.waiting.first()?.rank;

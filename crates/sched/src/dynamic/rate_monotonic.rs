@@ -1,8 +1,10 @@
+//! Rate-monotonic scheduling.
+
 use core::{cmp::Reverse, time::Duration};
 
 use super::{Claim, Discipline, ParameterKind, Ranked, SchedulingParameters};
 
-/// RMS: what comes round more often goes first; among equal periods the more important.
+/// RMS: the shortest period runs first; among equal periods the greatest importance.
 ///
 /// Source: Liu and Layland, Scheduling Algorithms for Multiprogramming in a Hard-Real-Time Environment, 1973.
 pub type RateMonotonic = Ranked<Rms>;
@@ -30,7 +32,7 @@ impl Discipline for Rms {
         )
     }
 
-    /// Periods from 18 minutes on are equal to each other, importances beyond 2 million too.
+    /// Periods above 18 minutes count as equal, and so do importances beyond 2 million.
     fn fixed_eligibility(&self, parameters: &SchedulingParameters) -> Option<i64> {
         let (Reverse(period), importance) = self.rank(&Claim::new(*parameters, Duration::ZERO));
         let longest = 1 << PERIOD_BITS;

@@ -1,15 +1,17 @@
+//! Rate-monotonic scheduling of critical work, laxity for the rest.
+
 use core::{cmp::Reverse, time::Duration};
 
 use super::{
     Claim, Discipline, LaxityRank, ParameterKind, Ranked, SchedulingParameters, Time, laxity::criticality,
 };
 
-/// RMS+MLF: critical work goes first, by its rate; behind it the rest, by its laxity. Critical is what has at least
-/// [`SchedulingParameters::CRITICAL`].
+/// RMS+MLF: critical work runs first, by its rate, then all other work by its laxity. Work is critical from criticality
+/// [`SchedulingParameters::CRITICAL`] on.
 ///
-/// Critical work that passes a rate-monotonic analysis keeps its deadlines, whatever the rest does; the rest gets what is left in
-/// the better order. Source: Chung, Liu and Lin, Scheduling Periodic Jobs That Allow Imprecise Results, 1990; \[S4\] section 2.2.
-/// Laxities: [`LaxityRank`].
+/// Critical work that passes a rate-monotonic analysis meets its deadlines, whatever the other work does; the other work gets
+/// the remaining time in the better order. Source: Chung, Liu and Lin, Scheduling Periodic Jobs That Allow Imprecise Results,
+/// 1990; \[Gill 2004\] section 2.2. Laxities: [`LaxityRank`].
 pub type RateMonotonicOrLaxity = Ranked<RmsMlf>;
 
 /// The order of [`RateMonotonicOrLaxity`].
@@ -18,12 +20,12 @@ pub struct RmsMlf {
     quantum: Duration,
 }
 
-/// Where a claim stands in [`RateMonotonicOrLaxity`].
+/// Rank of a claim under [`RateMonotonicOrLaxity`].
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum RateOrLaxityRank {
-    /// Behind all that is critical.
+    /// Other work, below all critical work.
     Laxity(LaxityRank),
-    /// By period, then by importance.
+    /// Critical work, by period, then by importance.
     Critical(Reverse<Duration>, i32),
 }
 
@@ -34,8 +36,8 @@ impl Default for RmsMlf {
 }
 
 impl RmsMlf {
-    /// With another least quantum than [`LaxityRank::QUANTUM`]; see [`Mlf::with_quantum`](super::Mlf::with_quantum). Critical
-    /// work does not wait for it.
+    /// Uses another quantum than [`LaxityRank::QUANTUM`]; see [`Mlf::with_quantum`](super::Mlf::with_quantum). Critical work
+    /// does not wait for it.
     pub fn with_quantum(quantum: Duration) -> Self {
         Self {
             quantum: LaxityRank::checked_quantum(quantum),

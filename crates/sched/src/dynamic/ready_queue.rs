@@ -1,3 +1,5 @@
+//! The queue of ready threads.
+
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
@@ -5,23 +7,23 @@ use super::Slot;
 
 /// Threads in the order of their ranks: the greatest first, and among equals the one that arrived first.
 ///
-/// A binary heap that knows where each thread is: each operation costs O(log n) comparisons of ranks, and allocates only while
-/// it grows.
+/// A binary heap that knows the index of each thread: each operation takes O(log n) comparisons of ranks, and allocates only
+/// when it grows.
 #[derive(Clone, Debug)]
 pub struct ReadyQueue<R> {
     heap: Vec<Ranking<R>>,
-    /// Where in the heap a slot is.
-    places: Vec<u32>,
+    /// Index of each slot in the heap.
+    indices: Vec<u32>,
 }
 
-/// A thread's place among others.
+/// Rank of a thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranking<R> {
-    /// The thread.
+    /// Thread.
     pub thread: Slot,
-    /// Greater goes first.
+    /// Rank: the greatest is first.
     pub rank: R,
-    /// Smaller goes first among equal ranks. No two are the same.
+    /// Number of its arrival: among equal ranks the smallest is first. Unique.
     pub arrival: u64,
 }
 
@@ -31,139 +33,140 @@ impl<R> Default for ReadyQueue<R> {
     fn default() -> Self {
         Self {
             heap: Vec::new(),
-            places: Vec::new(),
+            indices: Vec::new(),
         }
     }
 }
 
 impl<R: Copy + Ord> ReadyQueue<R> {
-    /// An empty one.
+    /// Creates an empty queue.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes room for the slots below `threads`.
+    /// Reserves memory for the slots below `threads`.
     pub fn reserve(&mut self, threads: usize) {
         self.heap.reserve(threads.saturating_sub(self.heap.len()));
-        if self.places.len() < threads {
-            self.places.resize(threads, ABSENT);
+        if self.indices.len() < threads {
+            self.indices.resize(threads, ABSENT);
         }
     }
 
-    /// How many wait in it.
+    /// Returns the number of threads.
     pub fn len(&self) -> usize {
         self.heap.len()
     }
 
-    /// Whether none waits in it.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }
 
-    /// Whether this one waits in it.
+    /// Returns whether it contains a thread.
     pub fn contains(&self, thread: Slot) -> bool {
-        self.place(thread).is_some()
+        self.index(thread).is_some()
     }
 
-    /// The first one.
+    /// Returns the first thread.
     pub fn first(&self) -> Option<&Ranking<R>> {
         self.heap.first()
     }
 
-    /// Adds a thread that is not in it.
+    /// Adds an absent thread.
     pub fn insert(&mut self, ranking: Ranking<R>) {
-        debug_assert!(!self.contains(ranking.thread), "{:?} is in it", ranking.thread);
+        debug_assert!(!self.contains(ranking.thread), "{:?} is in the queue", ranking.thread);
         let needed = ranking.thread.index() + 1;
-        if self.places.len() < needed {
-            self.places.resize(needed, ABSENT);
+        if self.indices.len() < needed {
+            self.indices.resize(needed, ABSENT);
         }
         self.heap.push(ranking);
         self.rise(self.heap.len() - 1);
     }
 
-    /// Takes the first one.
+    /// Removes the first thread.
     pub fn pop(&mut self) -> Option<Ranking<R>> {
         let first = self.heap.first()?.thread;
         self.remove(first)
     }
 
-    /// Takes a thread out; `None` where it is not in it.
+    /// Removes a thread; returns `None` if it is absent.
     pub fn remove(&mut self, thread: Slot) -> Option<Ranking<R>> {
-        let place = self.place(thread)?;
-        let removed = self.heap.swap_remove(place);
-        self.places[thread.index()] = ABSENT;
-        if place < self.heap.len() {
-            self.settle(place);
+        let index = self.index(thread)?;
+        let removed = self.heap.swap_remove(index);
+        self.indices[thread.index()] = ABSENT;
+        if index < self.heap.len() {
+            self.settle(index);
         }
         Some(removed)
     }
 
-    /// Gives a thread another rank; `false` where it is not in it.
+    /// Changes the rank of a thread; returns `false` if it is absent.
     pub fn set_rank(&mut self, thread: Slot, rank: R) -> bool {
-        let Some(place) = self.place(thread) else {
+        let Some(index) = self.index(thread) else {
             return false;
         };
-        self.heap[place].rank = rank;
-        self.settle(place);
+        self.heap[index].rank = rank;
+        self.settle(index);
         true
     }
 
-    fn place(&self, thread: Slot) -> Option<usize> {
-        let place = *self.places.get(thread.index())?;
-        (place != ABSENT).then_some(place as usize)
+    fn index(&self, thread: Slot) -> Option<usize> {
+        let index = *self.indices.get(thread.index())?;
+        (index != ABSENT).then_some(index as usize)
     }
 
-    /// The one at `place` may belong higher or lower.
-    fn settle(&mut self, place: usize) {
-        if self.rise(place) == place {
-            self.sink(place);
+    /// Restores the heap after a change at `index`.
+    fn settle(&mut self, index: usize) {
+        if self.rise(index) == index {
+            self.sink(index);
         }
     }
 
-    fn rise(&mut self, mut place: usize) -> usize {
-        while place > 0 {
-            let parent = (place - 1) / 2;
-            if !self.heap[place].goes_before(&self.heap[parent]) {
+    fn rise(&mut self, mut index: usize) -> usize {
+        while index > 0 {
+            let parent = (index - 1) / 2;
+            if !self.heap[index].precedes(&self.heap[parent]) {
                 break;
             }
-            self.heap.swap(place, parent);
-            self.note(place);
-            place = parent;
+            self.heap.swap(index, parent);
+            self.record(index);
+            index = parent;
         }
-        self.note(place);
-        place
+        self.record(index);
+        index
     }
 
-    fn sink(&mut self, mut place: usize) {
+    fn sink(&mut self, mut index: usize) {
         loop {
-            let left = 2 * place + 1;
+            let left = 2 * index + 1;
             let Some(child) = self.heap.get(left) else {
                 break;
             };
             let right_first = self
                 .heap
                 .get(left + 1)
-                .is_some_and(|right| right.goes_before(child));
+                .is_some_and(|right| right.precedes(child));
             let child = if right_first { left + 1 } else { left };
-            if !self.heap[child].goes_before(&self.heap[place]) {
+            if !self.heap[child].precedes(&self.heap[index]) {
                 break;
             }
-            self.heap.swap(place, child);
-            self.note(place);
-            place = child;
+            self.heap.swap(index, child);
+            self.record(index);
+            index = child;
         }
-        self.note(place);
+        self.record(index);
     }
 
-    fn note(&mut self, place: usize) {
-        let thread = self.heap[place].thread;
-        self.places[thread.index()] = place as u32;
+    /// Records the index of the thread at `index`.
+    fn record(&mut self, index: usize) {
+        let thread = self.heap[index].thread;
+        self.indices[thread.index()] = index as u32;
     }
 }
 
 impl<R: Ord> Ranking<R> {
-    /// Whether it goes before the other one.
-    pub fn goes_before(&self, other: &Self) -> bool {
+    /// Returns whether it is before the other one.
+    pub fn precedes(&self, other: &Self) -> bool {
         let by_rank = self.rank.cmp(&other.rank);
         by_rank.then(other.arrival.cmp(&self.arrival)) == Ordering::Greater
     }

@@ -1,7 +1,7 @@
-//! Resources that one distributable thread uses at a time, without priority inversion: who owns them, who waits, and which
-//! parameters the owner is scheduled by. RT-CORBA 1.2, `RTScheduling::ResourceManager`.
+//! Resources that one distributable thread owns at a time, without priority inversion: owners, waiters, and the parameters by
+//! which owners are scheduled. RTCORBA 1.2, `RTScheduling::ResourceManager`.
 //!
-//! Decisions only, as in [`Scheduler`]: who drives it makes threads wait and go on, and tells the scheduler.
+//! This module only decides, as [`Scheduler`] does: the caller makes threads wait and continue, and informs the scheduler.
 
 mod table;
 mod waiters;
@@ -15,29 +15,29 @@ use super::{Claim, Scheduler, SchedulingParameters, Slot, Time};
 
 /// The resources of one endsystem and the threads that use them.
 ///
-/// - The owner of a resource inherits the parameters of its most eligible waiter, if they are more eligible than its own; along
-///   chains of owners that wait themselves too. With a [ceiling](Protocol::Ceiling) it has at least that from the start.
-/// - A resource is handed to the most eligible waiter when it is released: no thread can come in between. Equals go in the order
-///   in which they came.
-/// - A thread may take what it owns again; it has to release it as often.
-/// - What would wait for ever in a circle is refused.
+/// - The owner of a resource inherits the parameters of its most eligible waiter if they are more eligible than its own, and
+///   so do further owners along a chain of waits. With a [ceiling](Protocol::Ceiling) it has at least that from the start.
+/// - A released resource is handed to its most eligible waiter, so no other thread can take it in between. Equals are served
+///   in the order of their arrival.
+/// - Ownership is reentrant: the owner may take the resource again, and has to release it as often.
+/// - A wait that would be a deadlock is refused.
 ///
-/// What makes progress in a resource does so for its waiters too, but a waiter's laxity shrinks meanwhile: owners inherit the
-/// latest start, not the execution time ([`Claim::lent`]), and as long as somebody waits, their own latest start stays as it is.
+/// The progress of an owner serves its waiters, but their laxities decrease meanwhile: owners inherit the latest start, not the
+/// execution time ([`Claim::lent`]), and their own latest start is constant while other threads wait.
 ///
-/// Taking a resource that is free or releasing one for which nobody waits costs O(resources that the thread owns). Waiting costs
-/// also O(waiters of that resource + length of the chain), at the worst: each that inherits takes its new place among those it
-/// waits with. Nothing allocates within what was reserved.
+/// Taking a free resource and releasing one without waiters take O(resources that the thread owns). Waiting also takes
+/// O(waiters of the resource + length of the chain) in the worst case, because each inheriting thread is moved among the
+/// waiters that it belongs to. No operation allocates within the reserved memory.
 ///
 /// ```
 /// use core::time::Duration;
 /// use punctual_sched::dynamic::{
 ///     MostImportantFirst, SchedulingParameters, Slot, Time,
-///     resource::{Acquisition, By, Protocol, Release, Resources},
+///     resource::{Acquisition, Criteria, Protocol, Release, Resources},
 /// };
 ///
 /// let scheduler = MostImportantFirst::new();
-/// let by = By { scheduler: &scheduler, received: &|_| Duration::ZERO, now: Time(0) };
+/// let by = Criteria { scheduler: &scheduler, received: &|_| Duration::ZERO, now: Time(0) };
 /// let important = |importance| SchedulingParameters::Importance { importance };
 /// let (mut resources, mut changed) = (Resources::new(), Vec::new());
 ///
@@ -49,7 +49,7 @@ use super::{Claim, Scheduler, SchedulingParameters, Slot, Time};
 /// changed.clear();
 /// assert_eq!(resources.acquire(map, low, &by, &mut changed), Ok(Acquisition::Taken));
 /// assert_eq!(resources.acquire(map, high, &by, &mut changed), Ok(Acquisition::Waits));
-/// // The scheduler is to be told that `low` is as important as `high`.
+/// // The caller informs the scheduler that `low` is now as important as `high`.
 /// assert_eq!((&changed[..], resources.effective(low)), (&[low][..], Some(&important(9))));
 ///
 /// assert_eq!(resources.release(map, low, &by, &mut changed), Ok(Release::HandedTo(high)));
@@ -58,83 +58,82 @@ use super::{Claim, Scheduler, SchedulingParameters, Slot, Time};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
-    /// By slot.
+    /// Threads by slot.
     threads: Vec<Option<Thread>>,
-    /// By id; `None`: to be used again.
+    /// Resources by id; `None` for ids that can be reused.
     resources: Vec<Option<Resource>>,
 }
 
-/// One of the [`Resources`].
+/// Identity of a resource in [`Resources`].
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ResourceId(pub u32);
 
-/// What its owner is scheduled by.
+/// Parameters by which the owner of a resource is scheduled.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Protocol {
-    /// By its own parameters, whoever waits. For comparison: waits are then as long as less eligible threads keep the owner from
-    /// running.
+    /// Its own. For comparisons: other threads can delay the owner, and with it all waiters, for any time.
     None,
-    /// By its own parameters, or those of the most eligible waiter.
+    /// Its own, or those of the most eligible waiter.
     Inheritance,
-    /// At least by these from the moment it owns it: those of the most eligible thread that uses the resource. (And by those of
-    /// a waiter that is still more eligible.) Deadlines are points in time here too: `Time(0)` is before all others.
+    /// At least these from the beginning of the ownership: those of the most eligible thread that uses the resource. A waiter
+    /// of still greater eligibility lends its parameters. Deadlines are points in time: `Time(0)` precedes all others.
     Ceiling(SchedulingParameters),
 }
 
-/// By what eligibilities are compared.
+/// Criteria by which eligibilities are compared.
 #[derive(Clone, Copy)]
-pub struct By<'a> {
-    /// The endsystem's scheduler. Parameters are of its kind.
+pub struct Criteria<'a> {
+    /// Scheduler of the endsystem. All parameters are of its kind.
     pub scheduler: &'a dyn Scheduler,
-    /// The processor time that the present segment of a thread has had.
+    /// Processor time that the present segment of a thread has received.
     pub received: &'a dyn Fn(Slot) -> Duration,
-    /// The present time.
+    /// Present time.
     pub now: Time,
 }
 
-/// What has come of [`Resources::acquire`].
+/// Result of [`Resources::acquire`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Acquisition {
-    /// The thread owns it now.
+    /// The thread now owns the resource.
     Taken,
-    /// The thread owned it already.
-    Again,
-    /// It waits: it is not ready, until [`Release::HandedTo`] names it or [`Resources::stop_waiting`] is called.
+    /// The thread owned the resource already.
+    Reentered,
+    /// The thread waits and is not ready until [`Release::HandedTo`] names it or [`Resources::stop_waiting`] is called.
     Waits,
 }
 
-/// What has come of [`Resources::release`].
+/// Result of [`Resources::release`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Release {
-    /// The thread has taken it more often than released.
-    Kept,
-    /// Nobody owns it.
+    /// The thread still owns the resource, which it has taken several times.
+    StillOwned,
+    /// The resource is free.
     Free,
-    /// This thread waited for it, and now owns it. It is ready.
+    /// This thread waited for the resource and now owns it. It is ready.
     HandedTo(Slot),
 }
 
-/// Why a call had no effect.
+/// Error of a call that had no effect.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ResourceError {
-    /// There is no such resource.
+    /// The resource does not exist.
     NoSuchResource(ResourceId),
-    /// The thread has no parameters yet: [`Resources::set_base`].
+    /// The thread has no parameters; call [`Resources::set_base`] first.
     NoSuchThread(Slot),
-    /// The thread waits already.
+    /// The thread already waits for a resource.
     Waits(Slot),
-    /// The thread would wait for ever: for the resource's owner, which waits for what the thread owns.
+    /// The wait would be a deadlock: the owner of the resource waits for a resource of the thread.
     Deadlock {
-        /// What was asked for.
+        /// Requested resource.
         resource: ResourceId,
-        /// Who owns it.
+        /// Its owner.
         owner: Slot,
     },
-    /// The resource is not the thread's.
+    /// The thread does not own the resource.
     NotOwner(ResourceId),
-    /// Somebody owns it, so it cannot be destroyed.
+    /// The resource has an owner and cannot be destroyed.
     Owned(ResourceId),
-    /// The thread owns this resource, so it cannot leave.
+    /// The thread owns this resource and cannot leave.
     Owns(ResourceId),
 }
 
@@ -147,12 +146,12 @@ struct Resource {
 }
 
 impl Resources {
-    /// Without resources and threads.
+    /// Creates an empty table.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes room for the slots below `threads`, and for so many resources.
+    /// Reserves memory for the slots below `threads`, and for `resources` resources.
     pub fn reserve(&mut self, threads: usize, resources: usize) {
         if self.threads.len() < threads {
             self.threads.resize(threads, None);
@@ -161,7 +160,7 @@ impl Resources {
         self.resources.reserve(missing);
     }
 
-    /// Makes a resource that nobody owns. Takes O(resources), to use old ids again.
+    /// Creates a free resource. Takes O(resources) to reuse ids.
     pub fn create(&mut self, protocol: Protocol) -> ResourceId {
         let resource = Some(Resource {
             protocol,
@@ -169,26 +168,26 @@ impl Resources {
             first_waiter: None,
             last_waiter: None,
         });
-        let place = match self.resources.iter().position(Option::is_none) {
-            Some(place) => {
-                self.resources[place] = resource;
-                place
+        let index = match self.resources.iter().position(Option::is_none) {
+            Some(index) => {
+                self.resources[index] = resource;
+                index
             }
             None => {
                 self.resources.push(resource);
                 self.resources.len() - 1
             }
         };
-        ResourceId(place as u32)
+        ResourceId(index as u32)
     }
 
-    /// What the resource's owners are scheduled by from now on; an owner that it has already from its next change on.
+    /// Sets the protocol of a resource. It applies to a present owner from its next change on.
     pub fn set_protocol(&mut self, resource: ResourceId, protocol: Protocol) -> Result<(), ResourceError> {
         self.resource_mut(resource)?.protocol = protocol;
         Ok(())
     }
 
-    /// Ends a resource that nobody owns.
+    /// Destroys a free resource.
     pub fn destroy(&mut self, resource: ResourceId) -> Result<(), ResourceError> {
         match self.resource(resource)?.owned {
             Some(_) => Err(ResourceError::Owned(resource)),
@@ -199,16 +198,16 @@ impl Resources {
         }
     }
 
-    /// What a thread is scheduled by without resources: when it begins, and when a segment begins, ends or is updated. Its
-    /// [effective](Self::effective) parameters follow.
+    /// Sets the base parameters of a thread, by which it is scheduled without resources: when it begins, and when a segment
+    /// begins, ends or is updated. Its [effective](Self::effective) parameters follow.
     ///
-    /// All calls add the threads whose effective parameters have become others to `changed`, some perhaps twice: those that are
-    /// ready are to be updated with the scheduler.
+    /// This and all other calls append the threads whose effective parameters have changed to `changed`, possibly twice. The
+    /// caller updates those that are ready in the scheduler.
     pub fn set_base(
         &mut self,
         thread: Slot,
         parameters: &SchedulingParameters,
-        by: &By<'_>,
+        by: &Criteria<'_>,
         changed: &mut Vec<Slot>,
     ) {
         if self.threads.len() <= thread.index() {
@@ -221,7 +220,8 @@ impl Resources {
         self.inherit(thread, by, changed);
     }
 
-    /// The thread has ended, or left this host for good. It has to have released all: see [`last_taken`](Self::last_taken).
+    /// Removes a thread that has ended or left this host for good. It must have released all resources; see
+    /// [`last_taken`](Self::last_taken).
     pub fn leave(&mut self, thread: Slot) -> Result<(), ResourceError> {
         let known = self.thread(thread)?;
         if let Some(resource) = known.last_taken {
@@ -234,12 +234,12 @@ impl Resources {
         Ok(())
     }
 
-    /// The thread wants the resource.
+    /// Takes a resource for a thread, or makes the thread wait for it.
     pub fn acquire(
         &mut self,
         resource: ResourceId,
         thread: Slot,
-        by: &By<'_>,
+        by: &Criteria<'_>,
         changed: &mut Vec<Slot>,
     ) -> Result<Acquisition, ResourceError> {
         if self.thread(thread)?.waits_for.is_some() {
@@ -252,7 +252,7 @@ impl Resources {
             }
             Some(owned) if owned.owner == thread => {
                 owned.depth += 1;
-                Ok(Acquisition::Again)
+                Ok(Acquisition::Reentered)
             }
             Some(owned) => {
                 let owner = owned.owner;
@@ -266,19 +266,19 @@ impl Resources {
         }
     }
 
-    /// The thread gives the resource back, as often as it has taken it.
+    /// Releases a resource once; the thread owns it until it has released it as often as taken.
     pub fn release(
         &mut self,
         resource: ResourceId,
         thread: Slot,
-        by: &By<'_>,
+        by: &Criteria<'_>,
         changed: &mut Vec<Slot>,
     ) -> Result<Release, ResourceError> {
         match &mut self.resource_mut(resource)?.owned {
             Some(owned) if owned.owner == thread => {
                 owned.depth -= 1;
                 if owned.depth > 0 {
-                    return Ok(Release::Kept);
+                    return Ok(Release::StillOwned);
                 }
             }
             _ => return Err(ResourceError::NotOwner(resource)),
@@ -293,9 +293,9 @@ impl Resources {
         Ok(next.map_or(Release::Free, Release::HandedTo))
     }
 
-    /// The thread does not want any more what it waits for: it is cancelled, or its time is over. Gives what it was; `None`
-    /// where it does not wait, perhaps because it owns the resource in the meantime.
-    pub fn stop_waiting(&mut self, thread: Slot, by: &By<'_>, changed: &mut Vec<Slot>) -> Option<ResourceId> {
+    /// Ends the wait of a thread that is cancelled or whose timeout has expired. Returns the resource; `None` if the thread
+    /// does not wait, possibly because it now owns the resource.
+    pub fn stop_waiting(&mut self, thread: Slot, by: &Criteria<'_>, changed: &mut Vec<Slot>) -> Option<ResourceId> {
         let resource = self.thread(thread).ok()?.waits_for?;
         self.stop(thread);
         if let Some(owner) = self.owner(resource) {
@@ -304,22 +304,23 @@ impl Resources {
         Some(resource)
     }
 
-    /// By what the thread is to be scheduled; `None` where it is not known.
+    /// Returns the parameters by which a thread is scheduled; `None` if it is unknown.
     pub fn effective(&self, thread: Slot) -> Option<&SchedulingParameters> {
         Some(&self.thread(thread).ok()?.effective)
     }
 
-    /// Whose it is; `None`: nobody's.
+    /// Returns the owner of a resource.
     pub fn owner(&self, resource: ResourceId) -> Option<Slot> {
         Some(self.resource(resource).ok()?.owned?.owner)
     }
 
-    /// For what the thread waits.
+    /// Returns the resource for which a thread waits.
     pub fn waits_for(&self, thread: Slot) -> Option<ResourceId> {
         self.thread(thread).ok()?.waits_for
     }
 
-    /// Of what the thread owns, what it has taken last: a cancelled thread releases everything in this order.
+    /// Returns the resource that a thread has taken last and still owns: a cancelled thread releases its resources in this
+    /// order.
     pub fn last_taken(&self, thread: Slot) -> Option<ResourceId> {
         self.thread(thread).ok()?.last_taken
     }
@@ -331,17 +332,17 @@ impl ResourceId {
     }
 }
 
-impl By<'_> {
-    /// Of parameters that were lent: what a thread has received makes no difference to them.
+impl Criteria<'_> {
+    /// Compares lent parameters, which are independent of received processor time.
     fn compare(&self, one: &SchedulingParameters, other: &SchedulingParameters) -> Ordering {
         let claim = |parameters: &SchedulingParameters| Claim::new(*parameters, Duration::ZERO);
         self.scheduler.compare(&claim(one), &claim(other), self.now)
     }
 }
 
-impl fmt::Debug for By<'_> {
+impl fmt::Debug for Criteria<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("By")
+        f.debug_struct("Criteria")
             .field("scheduler", &self.scheduler.name())
             .field("now", &self.now)
             .finish_non_exhaustive()
@@ -356,7 +357,7 @@ impl fmt::Display for ResourceError {
             Self::NoSuchResource(ResourceId(id)) => {
                 write!(
                     f,
-                    "there is no resource {id}; it has been destroyed, or never was created"
+                    "resource {id} does not exist; it was destroyed or never created"
                 )
             }
             Self::NoSuchThread(Slot(slot)) => {
@@ -368,7 +369,7 @@ impl fmt::Display for ResourceError {
             Self::Waits(Slot(slot)) => {
                 write!(
                     f,
-                    "thread {slot} waits for a resource already; end that wait first"
+                    "thread {slot} already waits for a resource; end that wait first"
                 )
             }
             Self::Deadlock {
@@ -376,17 +377,17 @@ impl fmt::Display for ResourceError {
                 owner: Slot(owner),
             } => write!(
                 f,
-                "waiting for resource {id} would never end: its owner, thread {owner}, waits for what this thread owns; \
+                "waiting for resource {id} would be a deadlock: its owner, thread {owner}, waits for a resource of this thread; \
                  take resources in the same order everywhere"
             ),
             Self::NotOwner(ResourceId(id)) => {
                 write!(
                     f,
-                    "resource {id} is not this thread's; only its owner can release it"
+                    "this thread does not own resource {id}; only its owner can release it"
                 )
             }
             Self::Owned(ResourceId(id)) => {
-                write!(f, "resource {id} has an owner; destroy it once it is released")
+                write!(f, "resource {id} has an owner; release it before it is destroyed")
             }
             Self::Owns(ResourceId(id)) => {
                 write!(

@@ -1,3 +1,5 @@
+//! The interface of schedulers.
+
 use alloc::{boxed::Box, vec::Vec};
 use core::{
     cmp::{Ordering, Reverse},
@@ -6,43 +8,43 @@ use core::{
 
 use super::{Claim, ParameterKind, SchedulingParameters, Time};
 
-/// Decides which of the distributable threads that are ready at one endsystem run: the decision of `RTScheduling::Scheduler`,
-/// without threads, clocks and wires. The same code decides live and in the simulator.
+/// Chooses which of the ready distributable threads of an endsystem run: the decision of `RTScheduling::Scheduler`, without
+/// threads, clocks and wire formats. The same code decides in live operation and in the simulator.
 ///
-/// Whoever drives it (the runtime's dispatcher or the simulator) names each thread by a [`Slot`] and tells what becomes of it. A
-/// thread is known from [`ready`](Self::ready) to [`remove`](Self::remove).
+/// The caller (the runtime's dispatcher or the simulator) identifies each thread by a [`Slot`] and reports its changes of state.
+/// A thread is known from [`ready`](Self::ready) to [`remove`](Self::remove).
 ///
-/// Calls come one at a time and must not block. After [`reserve`](Self::reserve) they must not allocate as long as slots stay
-/// below what was reserved for.
+/// Calls are sequential and must not block. After [`reserve`](Self::reserve) they must not allocate for slots below the reserved
+/// number.
 ///
-/// Most schedulers are an order: then [`Ranked`](super::Ranked) does all of this, and [`Discipline`](super::Discipline) is what
-/// remains to be written.
+/// Most schedulers are orders of threads: for them only a [`Discipline`](super::Discipline) needs to be written, and
+/// [`Ranked`](super::Ranked) implements the scheduler.
 pub trait Scheduler: Send {
-    /// Its name, such as `EDF`: `scheduling_discipline_name`.
+    /// Returns the name, such as `EDF`: `scheduling_discipline_name`.
     fn name(&self) -> &str;
 
-    /// The parameters it schedules by; those of others are translated before it sees them.
+    /// Returns the kind of its parameters; parameters of other kinds are translated before they are passed to it.
     fn kind(&self) -> ParameterKind;
 
-    /// Makes room for the slots below `threads`.
+    /// Reserves memory for the slots below `threads`.
     fn reserve(&mut self, threads: usize);
 
-    /// A thread gets ready: it begins, arrives from another host, returns from one, or a lock has been given to it.
+    /// Adds a thread that is ready: it begins, arrives from another host, returns from a call, or has been given a resource.
     ///
-    /// `received` is the processor time that its present segment has had. Never called twice without
+    /// `received` is the processor time that its present segment has received. Never called twice without
     /// [`remove`](Self::remove) in between.
     fn ready(&mut self, thread: Slot, parameters: &SchedulingParameters, received: Duration, now: Time);
 
-    /// The parameters of a thread that is ready have changed: a segment has begun, ended or was updated, or it inherits.
+    /// Changes the parameters of a ready thread: a segment has begun, ended or been updated, or the thread inherits.
     fn update(&mut self, thread: Slot, parameters: &SchedulingParameters, received: Duration, now: Time);
 
-    /// A thread is not ready any more: it waits, is on another host, or has ended.
+    /// Removes a thread that is no longer ready: it waits, is on another host, or has ended.
     fn remove(&mut self, thread: Slot, now: Time);
 
-    /// Those that are to run now on `processors` processors, the most eligible first, into `chosen`, which is empty.
+    /// Appends the threads that run now on `processors` processors, the most eligible first, to `chosen`, which is empty.
     ///
-    /// They run until the next choice. One that runs should not give way to an equal. `received` says how much processor time
-    /// the present segment of a thread has had.
+    /// They run until the next choice. A running thread should not be preempted by an equal. `received` returns the processor
+    /// time that the present segment of a thread has received.
     fn choose(
         &mut self,
         processors: usize,
@@ -51,23 +53,23 @@ pub trait Scheduler: Send {
         chosen: &mut Vec<Slot>,
     );
 
-    /// When the choice may become another one although nothing happens; `None`: never. Asked after each choice.
+    /// Returns when the choice may change without any event; `None`: never. Called after each choice.
     fn reconsider_at(&self, now: Time) -> Option<Time> {
         let _ = now;
         None
     }
 
-    /// How eligible a thread with these parameters is, the greater the more, where that does not change with time; `None` where
-    /// it does. Threads can be given to the kernel's priorities only where there is such a number.
+    /// Returns the eligibility of a thread with these parameters as a number, greater for more eligible threads; `None` if
+    /// eligibility changes with time. Only schedulers with such a number can use the kernel's priorities.
     fn fixed_eligibility(&self, parameters: &SchedulingParameters) -> Option<i64> {
         let _ = parameters;
         None
     }
 
-    /// Which of two claims is the more eligible now; [`Ordering::Greater`]: `one`. A total order at each point in time: who
-    /// gets a lock first, and whose parameters the owner of a lock inherits.
+    /// Compares the present eligibility of two claims: [`Ordering::Greater`] if `one` is more eligible. A total order at each
+    /// point in time, by which resources are handed over and parameters inherited.
     ///
-    /// As it stands: by [`fixed_eligibility`](Self::fixed_eligibility), and where there is none the earlier deadline.
+    /// By default it compares [`fixed_eligibility`](Self::fixed_eligibility), then deadlines, the earlier first.
     fn compare(&self, one: &Claim, other: &Claim, now: Time) -> Ordering {
         let _ = now;
         let eligibility = |claim: &Claim| self.fixed_eligibility(&claim.parameters);
@@ -78,7 +80,7 @@ pub trait Scheduler: Send {
     }
 }
 
-/// One that is chosen while the program runs.
+/// A scheduler chosen at run time.
 impl<S: Scheduler + ?Sized> Scheduler for Box<S> {
     fn name(&self) -> &str {
         (**self).name()
@@ -127,12 +129,12 @@ impl<S: Scheduler + ?Sized> Scheduler for Box<S> {
     }
 }
 
-/// A distributable thread as a [`Scheduler`] knows it: a small number, used again when that one has left.
+/// Identity of a distributable thread in a [`Scheduler`]: a small number, reused after the thread was removed.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Slot(pub u32);
 
 impl Slot {
-    /// Its place in a table by slots.
+    /// Returns the index in a table by slots.
     pub(super) const fn index(self) -> usize {
         self.0 as usize
     }

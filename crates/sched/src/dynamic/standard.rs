@@ -1,11 +1,14 @@
+//! The standard schedulers by name.
+
 use alloc::boxed::Box;
 
 use super::*;
 
-/// The names of the nine schedulers, in the order of the family they belong to.
+/// Names of the nine standard schedulers, ordered by family.
 pub const STANDARD: [&str; 9] = ["FP", "TP", "MIF", "RMS", "EDF", "MLF", "MUF", "RMS+MLF", "MAU"];
 
-/// One of the [nine](STANDARD) by its name, with its default settings; MLF also by its other name LLF. `None` for other names.
+/// Creates one of the [standard](STANDARD) schedulers by name, with default settings; MLF also by its other name LLF. Returns
+/// `None` for other names.
 ///
 /// ```
 /// use punctual_sched::dynamic::standard;

@@ -1,9 +1,11 @@
+//! Thread priorities.
+
 use super::{Claim, Discipline, Mif, ParameterKind, Ranked, SchedulingParameters};
 
-/// TP: the more important goes first, by priorities of the operating system's threads. \[S4\] section 3.1.
+/// TP: the greatest importance runs first, by priorities of operating-system threads. \[Gill 2004\] section 3.1.
 ///
-/// The decision is [`MostImportantFirst`](super::MostImportantFirst)'s; what differs is the mechanism that it is meant for, and so
-/// its name.
+/// It decides as [`MostImportantFirst`](super::MostImportantFirst) does; only the dispatching mechanism, and thus the name,
+/// differs.
 pub type ThreadPriority = Ranked<Tp>;
 
 /// The order of [`ThreadPriority`].

@@ -1,26 +1,26 @@
-//! Parameters for a scheduler of another discipline than the one they were made for.
+//! Translation of scheduling parameters for schedulers of other disciplines.
 //!
-//! A distributable thread may cross hosts with different schedulers. What both kinds have stays as it is, so that its order is
-//! kept. The rest follows from what there is:
+//! A distributable thread can cross hosts with different schedulers. Attributes that both kinds have are kept, and with them
+//! their order. The others are derived:
 //!
-//! | Missing | Comes from | Else |
+//! | Missing attribute | Derived from | Otherwise |
 //! |---|---|---|
-//! | priority | the standing (below) | |
+//! | priority | equivalent priority (below) | |
 //! | importance | priority, or the value of the utility | |
-//! | criticality | standing ÷ [`criticality_step`](TranslationDefaults::criticality_step): 0 to 4 | |
-//! | value of the utility | the standing, at least 1 | |
+//! | criticality | equivalent priority ÷ [`criticality_step`](TranslationDefaults::criticality_step): 0 to 4 | |
+//! | value of the utility | equivalent priority, at least 1 | |
 //! | decay of the utility | | [`decay`](TranslationDefaults::decay) |
 //! | deadline | now + period (the end of the period) | now + [`deadline`](TranslationDefaults::deadline) |
-//! | period, for RMS and RMS+MLF | deadline − now | [`Duration::MAX`]: after all that has one |
-//! | period, for EDF | | zero: it does not need one |
+//! | period, for RMS and RMS+MLF | deadline − now | [`Duration::MAX`]: after all work with a period |
+//! | period, for EDF | | zero: not required |
 //! | execution time | | [`execution_time`](TranslationDefaults::execution_time) |
 //!
-//! The standing puts everything on the scale of CORBA priorities, 0 to 32767: a priority is itself; with a criticality it is
-//! criticality × [`criticality_step`](TranslationDefaults::criticality_step) + importance (at most one step less 1); else the
-//! importance or the value of the utility. What lies outside of a scale goes to its end.
+//! The equivalent priority expresses all parameters on the scale of CORBA priorities, 0 to 32767: a priority is itself; with a
+//! criticality it is criticality × [`criticality_step`](TranslationDefaults::criticality_step) + importance (at most one step
+//! less 1); else it is the importance or the value of the utility. Values beyond a scale are clamped.
 //!
-//! The way back does not restore what a kind has no place for: the runtime keeps the original, and passes that on to the next
-//! host.
+//! The reverse translation does not restore attributes that a kind does not have: the runtime keeps the original parameters and
+//! passes these on to the next host.
 
 use core::time::Duration;
 
@@ -28,19 +28,19 @@ use punctual_types::Priority;
 
 use super::{ParameterKind, SchedulingParameters, Time, Utility};
 
-/// What stands for attributes that parameters do not have.
+/// Defaults for attributes that parameters do not have.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TranslationDefaults {
-    /// When the translation happens: deadlines and periods are counted from here.
+    /// Time of the translation, from which deadlines and periods count.
     pub now: Time,
-    /// The deadline of what has neither deadline nor period, from now; [`Duration::MAX`], the default, is none.
+    /// Deadline, from now, of work that has neither deadline nor period. Default: [`Duration::MAX`], no deadline.
     pub deadline: Duration,
-    /// Zero is the default: laxities are then the time to the deadline.
+    /// Execution time. Default: zero, with which laxities are the time to the deadline.
     pub execution_time: Duration,
-    /// Zero is the default: late work is worth nothing.
+    /// Decay of the utility. Default: zero, with which late work has no utility.
     pub decay: Duration,
-    /// How many priorities or importances make one criticality: 6554 is the default, which makes five levels of the CORBA
-    /// priorities, as many as `RtecScheduler::Criticality_t` has. At least 1.
+    /// Number of priorities or importances per criticality, at least 1. Default: 6554, which divides the CORBA priorities into
+    /// five levels, the number of `RtecScheduler::Criticality_t`.
     pub criticality_step: i32,
 }
 
@@ -57,7 +57,7 @@ impl Default for TranslationDefaults {
 }
 
 impl SchedulingParameters {
-    /// These as parameters of another kind; as they are where they are of this kind already. The module's table says how.
+    /// Translates the parameters to another kind as described by the module; parameters of that kind are unchanged.
     ///
     /// ```
     /// use core::time::Duration;
@@ -78,21 +78,21 @@ impl SchedulingParameters {
         if self.kind() == to {
             return self;
         }
-        let importance = self.importance().unwrap_or_else(|| self.importance_instead());
-        let deadline = || self.deadline().unwrap_or_else(|| self.deadline_instead(defaults));
+        let importance = self.importance().unwrap_or_else(|| self.derived_importance());
+        let deadline = || self.deadline().unwrap_or_else(|| self.derived_deadline(defaults));
         let execution_time = self.execution_time().unwrap_or(defaults.execution_time);
         let criticality = || {
-            let standing = i32::from(self.standing(defaults));
-            let derived = standing / defaults.criticality_step.max(1);
+            let priority = i32::from(self.equivalent_priority(defaults));
+            let derived = priority / defaults.criticality_step.max(1);
             self.criticality().unwrap_or(derived)
         };
         match to {
             ParameterKind::FixedPriority => Self::FixedPriority {
-                priority: Priority::new(self.standing(defaults)).unwrap_or(Priority::MIN),
+                priority: Priority::new(self.equivalent_priority(defaults)).unwrap_or(Priority::MIN),
             },
             ParameterKind::Importance => Self::Importance { importance },
             ParameterKind::Rate => Self::Rate {
-                period: self.period().unwrap_or_else(|| self.period_instead(defaults)),
+                period: self.period().unwrap_or_else(|| self.derived_period(defaults)),
                 importance,
             },
             ParameterKind::Deadline => Self::Deadline {
@@ -114,7 +114,7 @@ impl SchedulingParameters {
             },
             ParameterKind::RateOrLaxity => Self::RateOrLaxity {
                 criticality: criticality(),
-                period: self.period().unwrap_or_else(|| self.period_instead(defaults)),
+                period: self.period().unwrap_or_else(|| self.derived_period(defaults)),
                 deadline: deadline(),
                 execution_time,
                 importance,
@@ -123,25 +123,25 @@ impl SchedulingParameters {
                 deadline: deadline(),
                 execution_time,
                 utility: Utility {
-                    value: u32::from(self.standing(defaults).unsigned_abs()).max(1),
+                    value: u32::from(self.equivalent_priority(defaults).unsigned_abs()).max(1),
                     decay: defaults.decay,
                 },
             },
         }
     }
 
-    /// Where it stands on the scale of CORBA priorities.
-    fn standing(&self, defaults: &TranslationDefaults) -> i16 {
+    /// Returns the equivalent CORBA priority.
+    fn equivalent_priority(&self, defaults: &TranslationDefaults) -> i16 {
         let step = i64::from(defaults.criticality_step.max(1));
-        let importance = i64::from(self.importance().unwrap_or_else(|| self.importance_instead()));
-        let standing = match self.criticality() {
+        let importance = i64::from(self.importance().unwrap_or_else(|| self.derived_importance()));
+        let priority = match self.criticality() {
             Some(criticality) => i64::from(criticality.max(0)) * step + importance.clamp(0, step - 1),
             None => importance,
         };
-        i16::try_from(standing.max(0)).unwrap_or(i16::MAX)
+        i16::try_from(priority.max(0)).unwrap_or(i16::MAX)
     }
 
-    fn importance_instead(&self) -> i32 {
+    fn derived_importance(&self) -> i32 {
         match *self {
             Self::FixedPriority { priority } => priority.value().into(),
             Self::Utility { utility, .. } => i32::try_from(utility.value).unwrap_or(i32::MAX),
@@ -149,11 +149,11 @@ impl SchedulingParameters {
         }
     }
 
-    fn deadline_instead(&self, defaults: &TranslationDefaults) -> Time {
+    fn derived_deadline(&self, defaults: &TranslationDefaults) -> Time {
         defaults.now + self.period().unwrap_or(defaults.deadline)
     }
 
-    fn period_instead(&self, defaults: &TranslationDefaults) -> Duration {
+    fn derived_period(&self, defaults: &TranslationDefaults) -> Duration {
         match self.deadline() {
             None | Some(Time::NEVER) => Duration::MAX,
             Some(deadline) => deadline.since(defaults.now),

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use crate::dynamic::{
     Scheduler, SchedulingParameters, Slot, Time,
-    resource::{self, By, Resources},
+    resource::{self, Criteria, Resources},
 };
 
 use super::Protocol;
@@ -74,10 +74,10 @@ impl HostResources {
         scheduler: &dyn Scheduler,
         received: impl Fn(usize) -> Duration,
         now: Time,
-        decide: impl FnOnce(&mut Resources, &By<'_>, &mut Vec<Slot>) -> R,
+        decide: impl FnOnce(&mut Resources, &Criteria<'_>, &mut Vec<Slot>) -> R,
     ) -> (R, Vec<usize>) {
         let threads = &self.threads;
-        let by = By {
+        let by = Criteria {
             scheduler,
             received: &|slot| received(threads[slot.0 as usize]),
             now,

@@ -1,33 +1,33 @@
-//! Who owns what, and what the owners inherit.
+//! Ownership and inheritance.
 
 use alloc::vec::Vec;
 
 use super::{
     super::{Claim, SchedulingParameters, Slot},
-    By, Protocol, Resource, ResourceError, ResourceId, Resources,
+    Criteria, Protocol, Resource, ResourceError, ResourceId, Resources,
 };
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Thread {
     pub(super) base: SchedulingParameters,
     pub(super) effective: SchedulingParameters,
-    /// Of what it owns; the others follow from one to the next.
+    /// The resource taken last; each owned resource links to the one taken before.
     pub(super) last_taken: Option<ResourceId>,
     pub(super) waits_for: Option<ResourceId>,
-    /// While it waits: what it lends to the owner.
+    /// While it waits: parameters lent to the owner.
     pub(super) lent: SchedulingParameters,
-    /// While it waits: the one that goes before it.
+    /// While it waits: the preceding waiter.
     pub(super) before: Option<Slot>,
-    /// While it waits: the one that goes after it.
+    /// While it waits: the following waiter.
     pub(super) after: Option<Slot>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Owned {
     pub(super) owner: Slot,
-    /// How often the owner has taken it.
+    /// Number of times the owner has taken it.
     pub(super) depth: u32,
-    /// What the owner had taken last when it took this.
+    /// Resource that the owner had taken before this one.
     taken_before: Option<ResourceId>,
 }
 
@@ -65,8 +65,8 @@ impl Resources {
         known.ok_or(ResourceError::NoSuchResource(resource))
     }
 
-    /// Makes the thread own a resource that nobody owns.
-    pub(super) fn take(&mut self, resource: ResourceId, thread: Slot, by: &By<'_>, changed: &mut Vec<Slot>) {
+    /// Makes a thread the owner of a free resource.
+    pub(super) fn take(&mut self, resource: ResourceId, thread: Slot, by: &Criteria<'_>, changed: &mut Vec<Slot>) {
         let Some(known) = self.thread_mut(thread) else {
             return;
         };
@@ -81,7 +81,7 @@ impl Resources {
         self.inherit(thread, by, changed);
     }
 
-    /// Takes a resource out of what the thread owns.
+    /// Removes a resource from those that a thread owns.
     pub(super) fn give_back(&mut self, resource: ResourceId, thread: Slot) {
         let Ok(Some(owned)) = self.resource_mut(resource).map(|resource| resource.owned.take()) else {
             return;
@@ -106,15 +106,14 @@ impl Resources {
         }
     }
 
-    /// Whether `thread` waits for what `other` owns, perhaps by way of others.
+    /// Returns whether `thread` waits for a resource of `other`, directly or through other threads.
     pub(super) fn waits_for_thread(&self, thread: Slot, other: Slot) -> bool {
         let next = |thread: &Slot| self.owner(self.waits_for(*thread)?);
         core::iter::successors(Some(thread), next).any(|owner| owner == other)
     }
 
-    /// Something has changed about a thread that may change its effective parameters, and those of the owners that it waits for
-    /// in turn.
-    pub(super) fn inherit(&mut self, thread: Slot, by: &By<'_>, changed: &mut Vec<Slot>) {
+    /// Recomputes the effective parameters of a thread, and of the owners along its chain of waits.
+    pub(super) fn inherit(&mut self, thread: Slot, by: &Criteria<'_>, changed: &mut Vec<Slot>) {
         let mut next = Some(thread);
         while let Some(thread) = next {
             let Some(effective) = self.inherited(thread, by) else {
@@ -128,7 +127,7 @@ impl Resources {
             }
             known.effective = effective;
             changed.push(thread);
-            // Its own place among those that it waits with may be another one now, and what it lends.
+            // Its position among the waiters may change, and what it lends.
             let Some(resource) = known.waits_for else {
                 return;
             };
@@ -138,7 +137,8 @@ impl Resources {
         }
     }
 
-    fn inherited(&self, thread: Slot, by: &By<'_>) -> Option<SchedulingParameters> {
+    /// Computes the effective parameters of a thread.
+    fn inherited(&self, thread: Slot, by: &Criteria<'_>) -> Option<SchedulingParameters> {
         let known = self.thread(thread).ok()?;
         let received = (by.received)(thread);
         let own = Claim::new(known.base, received).lent();
@@ -163,7 +163,7 @@ impl Resources {
         }
         Some(match (is_needed, best == own) {
             (false, _) => known.base,
-            // A latest start that does not move; what else there is, is the thread's own.
+            // The thread's own parameters, with a constant latest start.
             (true, true) => own.of_thread_that_received(received),
             (true, false) => best.of_thread_that_received(received),
         })

@@ -1,8 +1,8 @@
-//! Those that wait for one resource, the most eligible first, and among equals the one that came first.
+//! Waiters of a resource, the most eligible first, equals in the order of their arrival.
 
 use super::{
     super::{Claim, Slot},
-    By, ResourceId, Resources,
+    Criteria, ResourceId, Resources,
 };
 
 impl Resources {
@@ -10,27 +10,27 @@ impl Resources {
         self.resource(resource).ok()?.first_waiter
     }
 
-    /// Puts a thread among those that wait.
-    pub(super) fn wait(&mut self, resource: ResourceId, thread: Slot, by: &By<'_>) {
+    /// Inserts a thread into the waiters.
+    pub(super) fn wait(&mut self, resource: ResourceId, thread: Slot, by: &Criteria<'_>) {
         let Ok(known) = self.thread(thread) else {
             return;
         };
         let lent = Claim::new(known.effective, (by.received)(thread)).lent();
-        let goes_before = |other: &Slot| {
+        let precedes = |other: &Slot| {
             self.thread(*other)
                 .is_ok_and(|other| by.compare(&lent, &other.lent).is_gt())
         };
-        let Ok(place) = self.resource(resource) else {
+        let Ok(known) = self.resource(resource) else {
             return;
         };
-        // From the end: who comes is seldom more eligible than those that wait.
-        let mut before = place.last_waiter;
-        while let Some(other) = before.filter(goes_before) {
+        // From the end: a new waiter is seldom more eligible than the others.
+        let mut before = known.last_waiter;
+        while let Some(other) = before.filter(precedes) {
             before = self.thread(other).ok().and_then(|other| other.before);
         }
         let after = match before {
             Some(before) => self.thread(before).ok().and_then(|before| before.after),
-            None => place.first_waiter,
+            None => known.first_waiter,
         };
         if let Some(known) = self.thread_mut(thread) {
             known.waits_for = Some(resource);
@@ -40,7 +40,7 @@ impl Resources {
         self.connect(resource, Some(thread), after);
     }
 
-    /// Takes a thread out of those that wait.
+    /// Removes a thread from the waiters.
     pub(super) fn stop(&mut self, thread: Slot) {
         let Some(known) = self.thread_mut(thread) else {
             return;
@@ -51,7 +51,7 @@ impl Resources {
         }
     }
 
-    /// Makes one follow the other; `None` is the beginning or the end.
+    /// Links two neighbours; `None` is the beginning or the end.
     fn connect(&mut self, resource: ResourceId, before: Option<Slot>, after: Option<Slot>) {
         match before {
             Some(before) => {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::dynamic::{
     Claim, SchedulingParameters, Slot,
-    resource::{self, Acquisition, By, Release, ResourceId, Resources},
+    resource::{self, Acquisition, Criteria, Release, ResourceId, Resources},
 };
 
 use super::{
@@ -37,7 +37,7 @@ impl Simulation<'_> {
                 self.hold(thread, resource);
                 self.report(thread, EventKind::Locked { resource }, observer);
             }
-            Ok(Acquisition::Again) => self.hold(thread, resource),
+            Ok(Acquisition::Reentered) => self.hold(thread, resource),
             Ok(Acquisition::Waits) => {
                 self.report(thread, EventKind::Waiting { resource }, observer);
                 self.make_unready(thread, State::Waiting);
@@ -69,7 +69,7 @@ impl Simulation<'_> {
             resources.release(id, slot, by, changed)
         });
         let resource = resource as u32;
-        if released != Ok(Release::Kept) {
+        if released != Ok(Release::StillOwned) {
             self.report(thread, EventKind::Unlocked { resource }, observer);
         }
         if let Ok(Release::HandedTo(next)) = released {
@@ -124,7 +124,7 @@ impl Simulation<'_> {
     fn decide_resources<R>(
         &mut self,
         host: usize,
-        decide: impl FnOnce(&mut Resources, &By<'_>, &mut Vec<Slot>) -> R,
+        decide: impl FnOnce(&mut Resources, &Criteria<'_>, &mut Vec<Slot>) -> R,
     ) -> (R, Vec<usize>) {
         let (state, threads) = (&mut self.hosts[host], &self.threads);
         let received = |thread: usize| threads[thread].received_at(host);
