@@ -1,11 +1,13 @@
+//! The continuous priority mapping.
+
 use core::ops::RangeInclusive;
 
 use punctual_types::{NativePriority, Priority};
 
 use crate::PriorityMapping;
 
-/// CORBA priority n is the n-th native one, counted from 0, as TAO's `continuous` mapping has it; there are no more than the
-/// scheduling class has.
+/// Maps CORBA priority n to the n-th native priority, counted from 0, as TAO's `continuous` mapping does.
+/// Higher CORBA priorities have no native one.
 ///
 /// ```
 /// use punctual_sched::{ContinuousMapping, PriorityMapping};
@@ -24,13 +26,13 @@ pub struct ContinuousMapping {
 }
 
 impl ContinuousMapping {
-    /// A mapping onto `native`, the lowest priority first.
+    /// Creates a mapping onto the native priorities `native`.
     ///
     /// ```
     /// use punctual_sched::{ContinuousMapping, PriorityMapping};
     /// use punctual_types::{NativePriority, Priority};
     ///
-    /// // Leaves the lowest native priorities to others.
+    /// // Reserves the lowest native priorities for other threads.
     /// let mapping = ContinuousMapping::new(50..=80);
     /// assert_eq!(mapping.to_native(Priority::new(10)?), Some(NativePriority(60)));
     /// # Ok::<(), punctual_types::OutOfRange>(())

@@ -1,10 +1,13 @@
+//! The direct priority mapping.
+
 use core::ops::RangeInclusive;
 
 use punctual_types::{NativePriority, Priority};
 
 use crate::PriorityMapping;
 
-/// CORBA priorities are the native ones, as TAO's `direct` mapping has it; what the scheduling class lacks has no counterpart.
+/// Uses CORBA priorities as native ones, as TAO's `direct` mapping does. Values outside the scheduling class
+/// are not mapped.
 ///
 /// ```
 /// use punctual_sched::{DirectMapping, PriorityMapping};
@@ -22,13 +25,13 @@ pub struct DirectMapping {
 }
 
 impl DirectMapping {
-    /// A mapping onto `native`, the lowest priority first.
+    /// Creates a mapping onto the native priorities `native`.
     ///
     /// ```
     /// use punctual_sched::{DirectMapping, PriorityMapping};
     /// use punctual_types::Priority;
     ///
-    /// assert_eq!(DirectMapping::new(1..=99).to_native(Priority::MIN), None, "SCHED_FIFO begins at 1");
+    /// assert_eq!(DirectMapping::new(1..=99).to_native(Priority::MIN), None, "the lowest priority of SCHED_FIFO is 1");
     /// ```
     pub fn new(native: RangeInclusive<i16>) -> Self {
         Self { native }

@@ -1,7 +1,7 @@
-//! Priority mappings (CORBA priorities to a host's own and back), priority transforms, schedulability analysis, and dynamic
-//! schedulers.
+//! Priority mappings between CORBA and native priorities, priority transforms, schedulability analysis,
+//! dynamic schedulers and a simulator for them.
 //!
-//! Pure: no I/O, no clock, no thread.
+//! Pure: no I/O, clock or threads.
 #![no_std]
 
 extern crate alloc;

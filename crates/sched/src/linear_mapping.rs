@@ -1,3 +1,5 @@
+//! The linear priority mapping.
+
 use core::ops::RangeInclusive;
 
 use punctual_types::{NativePriority, Priority};
@@ -6,7 +8,7 @@ use crate::PriorityMapping;
 
 /// Spreads 0..=32767 evenly over the native priorities of a scheduling class, as TAO's `linear` mapping does.
 ///
-/// On Linux SCHED_FIFO, 1..=99: 0 → 1, 10922 → 33, 21844 → 66, 32767 → 99.
+/// For SCHED_FIFO of Linux, 1..=99: 0 → 1, 10922 → 33, 21844 → 66, 32767 → 99.
 ///
 /// ```
 /// use punctual_sched::{LinearMapping, PriorityMapping};
@@ -23,15 +25,16 @@ pub struct LinearMapping {
 }
 
 impl LinearMapping {
-    /// A mapping onto `native`, the lowest priority first.
+    /// Creates a mapping onto the native priorities `native`.
     ///
-    /// Panics for an empty range.
+    /// # Panics
+    /// If the range is empty.
     ///
     /// ```
     /// use punctual_sched::{LinearMapping, PriorityMapping};
     /// use punctual_types::{NativePriority, Priority};
     ///
-    /// // Leaves the highest native priorities to the threads of the kernel.
+    /// // Reserves the highest native priorities for kernel threads.
     /// let mapping = LinearMapping::new(1..=80);
     /// assert_eq!(mapping.to_native(Priority::MAX), Some(NativePriority(80)));
     /// ```
@@ -43,7 +46,7 @@ impl LinearMapping {
         Self { native }
     }
 
-    /// How many native priorities there are, less one.
+    /// Returns the number of native priorities less one.
     fn steps(&self) -> i32 {
         i32::from(*self.native.end()) - i32::from(*self.native.start())
     }
@@ -59,7 +62,7 @@ impl PriorityMapping for LinearMapping {
             .map(NativePriority)
     }
 
-    /// The least CORBA priority that maps to `native`.
+    /// Returns the least CORBA priority that maps to `native`.
     fn to_corba(&self, native: NativePriority) -> Option<Priority> {
         if !self.native.contains(&native.0) {
             return None;

@@ -1,6 +1,8 @@
+//! Network priorities and their mapping.
+
 use punctual_types::Priority;
 
-/// What packets say about how urgent they are.
+/// Priority of packets in the network and in this host's queues.
 ///
 /// ```
 /// use punctual_sched::NetworkPriority;
@@ -10,33 +12,33 @@ use punctual_types::Priority;
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct NetworkPriority {
-    /// The differentiated services code point, 0 to 63: which of the network's classes. Source: RFC 2474, RFC 4594.
+    /// Differentiated services code point, 0 to 63: the network's traffic class. Source: RFC 2474, RFC 4594.
     pub dscp: u8,
-    /// SO_PRIORITY: which of this host's queues. 0 to 6; above needs the right to administrate the network.
+    /// SO_PRIORITY, the queue of this host: 0 to 6; higher values require CAP_NET_ADMIN.
     pub queue: u8,
 }
 
 impl NetworkPriority {
-    /// Best effort, what packets say that nobody has marked.
+    /// Best effort: the priority of unmarked packets.
     pub const BEST_EFFORT: Self = Self { dscp: 0, queue: 0 };
     /// Expedited forwarding: low loss, delay and jitter. Source: RFC 3246.
     pub const EXPEDITED: Self = Self { dscp: 46, queue: 6 };
 
-    /// As it stands in the header of a packet: in the upper six bits of the octet.
+    /// Returns the octet of the packet header, with the code point in the upper six bits.
     pub const fn ds_field(self) -> u8 {
         self.dscp << 2
     }
 }
 
-/// Which network priority belongs to a CORBA priority: TAO's `RTCORBA::NetworkPriorityMapping`.
+/// Mapping from CORBA to network priorities: TAO's `RTCORBA::NetworkPriorityMapping`.
 ///
-/// Asked on the path of calls: it must not block or allocate.
+/// It is called on the path of requests and must not block or allocate.
 ///
 /// ```
 /// use punctual_sched::{NetworkPriority, NetworkPriorityMapping};
 /// use punctual_types::Priority;
 ///
-/// /// Only what is most urgent has right of way.
+/// /// Only the highest priority is expedited.
 /// struct Alarms;
 ///
 /// impl NetworkPriorityMapping for Alarms {
@@ -46,12 +48,12 @@ impl NetworkPriority {
 /// }
 /// ```
 pub trait NetworkPriorityMapping: Send + Sync {
-    /// The network priority of what is sent at this CORBA priority.
+    /// Returns the network priority of messages of this CORBA priority.
     fn to_network(&self, priority: Priority) -> NetworkPriority;
 }
 
-/// Spreads CORBA priorities evenly over 21 code points, as TAO's `linear`: best effort, the class selectors 1 to 7, assured
-/// forwarding 11 to 43, expedited forwarding; and over the queues 0 to 6.
+/// Distributes CORBA priorities evenly over 21 code points, as TAO's `linear` mapping does: best effort, the
+/// class selectors 1 to 7, assured forwarding 11 to 43, expedited forwarding; and over the queues 0 to 6.
 ///
 /// ```
 /// use punctual_sched::{LinearNetworkMapping, NetworkPriority, NetworkPriorityMapping};
@@ -88,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_point_has_its_share_of_priorities() {
+    fn priorities_are_evenly_distributed_over_code_points() {
         let mut seen = [0_u32; 64];
         for value in 0..=i16::MAX {
             let network = LinearNetworkMapping.to_network(Priority::new(value).unwrap());

@@ -1,17 +1,17 @@
+//! The interface of priority mappings.
+
 use punctual_types::{NativePriority, Priority};
 
-/// How CORBA priorities become a host's native ones: `RTCORBA::PriorityMapping`.
+/// Mapping between CORBA and native priorities of a host: RTCORBA 1.2, `RTCORBA::PriorityMapping`.
 ///
-/// A higher CORBA priority must never map to a lower native one. Lanes, callers and servers ask it from several threads, on the
-/// path of requests: it must not block or allocate.
-///
-/// Source: Real-time CORBA 1.2, `RTCORBA::PriorityMapping`.
+/// A higher CORBA priority must never map to a lower native one. Several threads call it on the path of
+/// requests: it must not block or allocate.
 ///
 /// ```
 /// use punctual_sched::PriorityMapping;
 /// use punctual_types::{NativePriority, Priority};
 ///
-/// /// A mapping of one's own: three levels, and nothing between them.
+/// /// A mapping of three levels.
 /// struct Levels;
 ///
 /// const LEVELS: [(i16, i16); 3] = [(0, 20), (100, 50), (200, 80)];
@@ -32,9 +32,9 @@ use punctual_types::{NativePriority, Priority};
 /// # Ok::<(), punctual_types::OutOfRange>(())
 /// ```
 pub trait PriorityMapping: Send + Sync {
-    /// The native priority for a CORBA one; `None` where it has none.
+    /// Returns the native priority of a CORBA priority; `None` if it has none.
     fn to_native(&self, priority: Priority) -> Option<NativePriority>;
 
-    /// The CORBA priority for a native one; `None` where it has none.
+    /// Returns the CORBA priority of a native priority; `None` if it has none.
     fn to_corba(&self, native: NativePriority) -> Option<Priority>;
 }

@@ -1,15 +1,17 @@
+//! The interface of priority transforms.
+
 use punctual_types::Priority;
 
-/// Changes priorities where requests come into a server and where its servants call further: `RTCORBA::PriorityTransform`.
+/// Transform of the priorities of requests to a server and of calls from its servants: RTCORBA 1.2,
+/// `RTCORBA::PriorityTransform`.
 ///
-/// Source: Real-time CORBA 1.2, `RTCORBA::PriorityTransform`. Lanes ask it from several threads, on the path of requests: it
-/// must not block or allocate.
+/// Several threads call it on the path of requests: it must not block or allocate.
 ///
 /// ```
 /// use punctual_sched::PriorityTransform;
 /// use punctual_types::Priority;
 ///
-/// /// What arrives runs at half its priority; what the servant calls gets the client's back.
+/// /// Requests run at half their priority; calls of servants carry the client's priority again.
 /// struct Half;
 ///
 /// impl PriorityTransform for Half {
@@ -24,9 +26,11 @@ use punctual_types::Priority;
 /// assert_eq!(Half.inbound(Priority::MAX, b"radar").map(Priority::value), Some(16_383));
 /// ```
 pub trait PriorityTransform: Send + Sync {
-    /// The priority at which a request that came with `priority` runs in the object with this id; `None`: it is refused.
+    /// Returns the priority at which the object executes a request received with `priority`; `None`: it is
+    /// refused.
     fn inbound(&self, priority: Priority, object_id: &[u8]) -> Option<Priority>;
 
-    /// The priority that a call carries which the servant of the object with this id makes at `priority`; `None`: it fails.
+    /// Returns the priority of a call that the servant of the object makes at `priority`; `None`: the call
+    /// fails.
     fn outbound(&self, priority: Priority, object_id: &[u8]) -> Option<Priority>;
 }

@@ -1,9 +1,12 @@
+//! Priority mappings by name.
+
 use alloc::{borrow::ToOwned, boxed::Box, string::String};
 use core::{fmt, ops::RangeInclusive, str::FromStr};
 
 use crate::{ContinuousMapping, DirectMapping, LinearMapping, PriorityMapping};
 
-/// The mappings that have a name, for configurations: `linear`, `direct`, `continuous`, as in TAO's `-ORBPriorityMapping`.
+/// Priority mappings that configurations select by name: `linear`, `direct`, `continuous`, as TAO's
+/// `-ORBPriorityMapping`.
 ///
 /// ```
 /// use punctual_sched::StandardMapping;
@@ -32,9 +35,10 @@ impl StandardMapping {
         (Self::Continuous, "continuous"),
     ];
 
-    /// The mapping onto these native priorities, the lowest first.
+    /// Creates the mapping onto these native priorities.
     ///
-    /// Panics for an empty range.
+    /// # Panics
+    /// If the range is empty.
     ///
     /// ```
     /// use punctual_sched::StandardMapping;
@@ -70,13 +74,13 @@ impl FromStr for StandardMapping {
     }
 }
 
-/// A text that names no priority mapping.
+/// A text that is not the name of a priority mapping.
 ///
 /// ```
 /// use punctual_sched::StandardMapping;
 ///
 /// let error = "linar".parse::<StandardMapping>().unwrap_err();
-/// assert_eq!(error.to_string(), "`linar` is no priority mapping; use `linear`, `direct` or `continuous`");
+/// assert_eq!(error.to_string(), "unknown priority mapping `linar`; use `linear`, `direct` or `continuous`");
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UnknownMapping(pub String);
@@ -85,7 +89,7 @@ impl fmt::Display for UnknownMapping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is no priority mapping; use `linear`, `direct` or `continuous`",
+            "unknown priority mapping `{}`; use `linear`, `direct` or `continuous`",
             self.0
         )
     }

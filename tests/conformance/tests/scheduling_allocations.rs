@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_os::{CountingAllocator, alloc_counter};
 use punctual_sched::dynamic::{
     Checked, STANDARD, Scheduler, SchedulingParameters, Slot, Time, TranslationDefaults,
-    resource::{By, Protocol, ResourceId, Resources},
+    resource::{Criteria, Protocol, ResourceId, Resources},
     standard,
 };
 
@@ -68,7 +68,7 @@ fn decisions_allocate_nothing() {
         let mut chosen = Vec::with_capacity(4);
         let ((), allocations) = alloc_counter::count_allocations(|| decide(&mut scheduler, &mut chosen));
         assert_eq!(allocations, 0, "{name}");
-        assert_eq!(scheduler.nonsense(), 0, "{name}");
+        assert_eq!(scheduler.faults(), 0, "{name}");
     }
 }
 
@@ -80,7 +80,7 @@ fn resources_allocate_nothing() {
     resources.reserve(THREADS as usize, 8);
     let ids: [ResourceId; 8] = [(); 8].map(|()| resources.create(Protocol::Inheritance));
     let mut changed = Vec::with_capacity(2 * THREADS as usize);
-    let by = By {
+    let by = Criteria {
         scheduler: &*scheduler,
         received: &|_| Duration::from_micros(100),
         now: Time(1_000_000_000),

@@ -59,7 +59,7 @@ impl InstalledScheduler {
 
     /// Number of failures of all schedulers so far.
     pub(super) fn failures(&self) -> u64 {
-        self.earlier_failures + self.scheduler.nonsense()
+        self.earlier_failures + self.scheduler.faults()
     }
 
     pub(super) fn add_failures(&mut self, failures: u64) {
@@ -119,7 +119,7 @@ impl InstalledScheduler {
             .or_else(|| self.contained(&mut choose));
         self.reconsider_at = again.flatten();
         self.chosen = chosen;
-        if self.scheduler.nonsense() > 0 {
+        if self.scheduler.faults() > 0 {
             report_failure();
         }
     }
@@ -128,7 +128,7 @@ impl InstalledScheduler {
     fn contained<R>(&mut self, call: impl FnOnce(&mut Checked<Box<dyn Scheduler>>) -> R) -> Option<R> {
         let outcome = catch_unwind(AssertUnwindSafe(|| call(&mut self.scheduler)));
         if outcome.is_err() {
-            self.scheduler.give_up();
+            self.scheduler.disable();
         }
         outcome.ok()
     }

@@ -8,7 +8,7 @@ use std::{
 
 use punctual_sched::dynamic::{
     Claim, ParameterKind, Scheduler, SchedulingParameters, Slot, Time,
-    resource::{By, Protocol, ResourceId, Resources},
+    resource::{Criteria, Protocol, ResourceId, Resources},
 };
 
 use super::{installed_scheduler::InstalledScheduler, thread_table::ThreadTable};
@@ -85,11 +85,11 @@ impl ResourceTable {
         scheduler: &mut InstalledScheduler,
         threads: &ThreadTable,
         now: Time,
-        decide: impl FnOnce(&mut Resources, &By<'_>, &mut Vec<Slot>) -> R,
+        decide: impl FnOnce(&mut Resources, &Criteria<'_>, &mut Vec<Slot>) -> R,
     ) -> R {
         self.changed.clear();
         let contained = Contained(scheduler.scheduler());
-        let by = By {
+        let by = Criteria {
             scheduler: &contained,
             received: &|slot| threads.received(slot),
             now,

@@ -71,7 +71,7 @@ impl Dispatcher {
         }
         let (acquired, mut wakes) = state.acquire(resource, slot, &own, now);
         match acquired {
-            Ok(Acquisition::Taken | Acquisition::Again) => {
+            Ok(Acquisition::Taken | Acquisition::Reentered) => {
                 self.unlock(state, wakes);
                 Ok(true)
             }

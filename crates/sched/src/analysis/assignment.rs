@@ -1,4 +1,4 @@
-//! Priorities that make a set of tasks feasible.
+//! Search for feasible priorities.
 
 use alloc::{vec, vec::Vec};
 use core::ops::RangeInclusive;
@@ -10,16 +10,16 @@ use super::{
     model,
 };
 
-/// One task whose priority alone has to change for all to be in time: its place and its new priority, the
-/// nearest to the one it has. `None` where there is no such task, none was found with a bounded amount of
-/// work, or the tasks are no model.
+/// Finds one task whose change of priority makes all tasks feasible: its index and its new priority, nearest
+/// to the present one. Returns `None` if no such task exists or was found with bounded effort, or if the
+/// tasks are invalid.
 ///
 /// ```
 /// use punctual_sched::analysis::{Step, Task, one_change};
 ///
 /// let slow = Task::new(100, 3).step(Step::new(0, 40));
 /// let urgent = Task::new(10, 2).step(Step::new(0, 2));
-/// // At equal priorities the urgent one would wait for the slow one.
+/// // At equal priorities the urgent task would wait for the slow one.
 /// assert_eq!(one_change(&[slow, urgent], 1..=99), Some((0, 1)));
 /// ```
 pub fn one_change(tasks: &[Task], levels: RangeInclusive<i32>) -> Option<(usize, i32)> {
@@ -48,20 +48,20 @@ pub fn one_change(tasks: &[Task], levels: RangeInclusive<i32>) -> Option<(usize,
     })
 }
 
-/// For one search: about a second on a slow machine.
+/// Budget of one search: about a second on a slow machine.
 const SEARCH: u64 = 20_000_000;
 
-/// Priorities, one of `levels` for each task in the order given, with which all are in time; no two tasks
-/// share one.
+/// Finds a distinct priority out of `levels` for each task, in the given order, with which all tasks are
+/// feasible.
 ///
-/// Audsley's algorithm: a task that is in time below all others gets the lowest priority, and so on with the
-/// rest. Source: Audsley, Optimal priority assignment and feasibility of static priority tasks with arbitrary
-/// start times, 1991. Where every task has one step, no other priorities do when these do not exist. For
-/// chains over processors it takes each other step to be released as late as its task's deadline allows: what
-/// it finds holds, and it may miss some. Steps with a priority of their own keep it.
+/// Audsley's algorithm: a task that meets its deadline below all others gets the lowest priority, and so on.
+/// Source: Audsley, Optimal priority assignment and feasibility of static priority tasks with arbitrary start
+/// times, 1991. It is optimal if every task has one step. For chains over processors it assumes that each
+/// other step is released as late as its task's deadline allows: its results are feasible, but it may miss
+/// some. Steps with fixed priorities keep them.
 ///
-/// `None` where it finds none with a bounded amount of work, there are fewer levels than tasks, or the tasks
-/// are no model.
+/// Returns `None` if it finds none with bounded effort, if there are fewer levels than tasks, or if the tasks
+/// are invalid.
 ///
 /// ```
 /// use punctual_sched::analysis::{Step, Task, audsley};
@@ -77,21 +77,21 @@ pub fn audsley(tasks: &[Task], levels: &[i32]) -> Option<Vec<i32>> {
     levels.dedup();
     let mut tasks = tasks.to_vec();
     for task in &mut tasks {
-        // Above every level, until it has one.
+        // Above every level until one is assigned.
         task.priority = i32::MAX;
     }
     let mut unassigned: Vec<usize> = (0..tasks.len()).collect();
-    // The longest deadline first: for equals in everything else the order of a reader.
+    // The longest deadline first, which is the expected order of otherwise equal tasks.
     unassigned.sort_by_key(|number| core::cmp::Reverse(tasks[*number].deadline));
     let mut budget = Budget(SEARCH);
     let spare = levels.len().checked_sub(tasks.len())?;
     for level in levels.into_iter().skip(spare) {
         let fits = |number: &usize| is_in_time_at(&tasks, *number, level, &mut budget);
-        let Some(place) = unassigned.iter().position(fits) else {
-            // All have one: levels and tasks are equally many.
+        let Some(index) = unassigned.iter().position(fits) else {
+            // All tasks have a level, since their numbers are equal.
             return unassigned.is_empty().then(|| priorities(&tasks));
         };
-        tasks[unassigned.remove(place)].priority = level;
+        tasks[unassigned.remove(index)].priority = level;
     }
     is_feasible(&tasks, &mut budget).then(|| priorities(&tasks))
 }
@@ -100,7 +100,7 @@ fn priorities(tasks: &[Task]) -> Vec<i32> {
     tasks.iter().map(|task| task.priority).collect()
 }
 
-/// Whether the task is in time at this level when every other one is as late as it may be.
+/// Returns whether the task meets its deadline at this level if every other task is as late as allowed.
 fn is_in_time_at(tasks: &[Task], number: usize, level: i32, budget: &mut Budget) -> bool {
     let mut tasks = tasks.to_vec();
     tasks[number].priority = level;
@@ -121,7 +121,8 @@ fn is_in_time_at(tasks: &[Task], number: usize, level: i32, budget: &mut Budget)
     end.is_some_and(|end| end <= task.deadline)
 }
 
-/// For each step how late it may be released if its task is to be in time; for the first how late it can be.
+/// Returns the latest release of each step with which its task meets the deadline; of the first step, its
+/// jitter.
 fn latest_releases(task: &Task) -> Vec<Option<Time>> {
     let mut latest = task.deadline;
     let mut releases: Vec<_> = task

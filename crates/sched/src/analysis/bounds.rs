@@ -1,6 +1,8 @@
+//! Schedulability tests by utilisation.
+
 use super::{Task, is_deadline_monotonic};
 
-/// The share of a processor that the tasks ask for: 1 is all of it.
+/// Returns the utilisation of a processor by the tasks: 1 is all of it.
 ///
 /// ```
 /// use punctual_sched::analysis::{Step, Task, utilization};
@@ -17,11 +19,11 @@ fn share(task: &Task, processor: usize) -> f64 {
     steps.map(|step| step.wcet as f64).sum::<f64>() / task.period as f64
 }
 
-/// The utilisation up to which any `tasks` rate-monotonic tasks meet their deadlines: n (2^(1/n) - 1). 1 for
-/// no task.
+/// Returns the utilisation up to which any `tasks` rate-monotonic tasks meet their deadlines: n (2^(1/n) -
+/// 1); 1 for no task.
 ///
 /// Source: Liu and Layland, Scheduling algorithms for multiprogramming in a hard-real-time environment, 1973,
-/// theorem 5. It holds where [`bounds_apply`].
+/// theorem 5. Valid if [`bounds_apply`].
 ///
 /// ```
 /// use punctual_sched::analysis::liu_layland_bound;
@@ -34,8 +36,8 @@ pub fn liu_layland_bound(tasks: usize) -> f64 {
         return 1.0;
     }
     let n = tasks as f64;
-    // 2^(1/n) - 1 as the series of e^x - 1: there is no power without the standard library, and no difference
-    // of near equals.
+    // The series of e^x - 1 avoids a power, which requires the standard library, and the difference of nearly
+    // equal numbers.
     let x = core::f64::consts::LN_2 / n;
     let (mut sum, mut term) = (0.0, 1.0);
     for k in 1..=30u32 {
@@ -45,10 +47,11 @@ pub fn liu_layland_bound(tasks: usize) -> f64 {
     n * sum
 }
 
-/// The product of U + 1 over the tasks of a processor: up to 2, rate-monotonic tasks meet their deadlines.
+/// Returns the product of U + 1 over the tasks of a processor: rate-monotonic tasks meet their deadlines if
+/// it is at most 2.
 ///
 /// Less pessimistic than [`liu_layland_bound`]. Source: Bini, Buttazzo and Buttazzo, Rate monotonic analysis:
-/// the hyperbolic bound, 2003. It holds where [`bounds_apply`].
+/// the hyperbolic bound, 2003. Valid if [`bounds_apply`].
 ///
 /// ```
 /// use punctual_sched::analysis::{Step, Task, hyperbolic_product};
@@ -60,9 +63,9 @@ pub fn hyperbolic_product(tasks: &[Task], processor: usize) -> f64 {
     tasks.iter().map(|task| share(task, processor) + 1.0).product()
 }
 
-/// Whether the bounds by utilisation say anything about the processor: its tasks have one step, no jitter,
-/// delay, blocking or priority of a step's own, their deadlines are their periods, and shorter periods have
-/// higher priorities.
+/// Returns whether the bounds by utilisation apply to a processor: its tasks have one step without jitter,
+/// delay, blocking or fixed priority, their deadlines are their periods, and shorter periods have higher
+/// priorities.
 ///
 /// ```
 /// use punctual_sched::analysis::{Step, Task, bounds_apply};
@@ -87,6 +90,6 @@ pub fn bounds_apply(tasks: &[Task], processor: usize) -> bool {
             && step.fixed_priority.is_none()
             && step.peak_priority.is_none()
     };
-    // With deadlines that are periods, deadline-monotonic is rate-monotonic.
+    // With deadlines equal to periods, deadline-monotonic is rate-monotonic.
     here().all(is_simple) && is_deadline_monotonic(here())
 }

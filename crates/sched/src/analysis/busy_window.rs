@@ -1,21 +1,20 @@
-//! The response time of one step on its processor, given how late everything may be released.
+//! Worst-case response time of one step on its processor, given the jitters of all steps.
 
 use alloc::vec::Vec;
 
 use super::{Step, Task, Time};
 
-/// What the analysis of one step takes as given.
+/// Input of the analysis of one step.
 pub(crate) struct Given<'a> {
     pub(crate) tasks: &'a [Task],
-    /// Of each step of each task: the longest time from the task's arrival to the step's release. `None`: no
-    /// bound.
+    /// Longest time from each task's arrival to the release of each of its steps. `None`: unbounded.
     pub(crate) jitters: &'a [Vec<Option<Time>>],
-    /// For each task: whether an instance may still run when the next arrives, so that its own steps meet
-    /// each other.
+    /// For each task: whether an instance may still run when the next one arrives, so that its steps
+    /// interfere.
     pub(crate) overlapping: &'a [bool],
 }
 
-/// Sums of interference left, each over one other step; what has not come to rest by then counts as
+/// Remaining number of interference terms to compute; a response that has not converged by then counts as
 /// unbounded.
 pub(crate) struct Budget(pub(crate) u64);
 
@@ -33,12 +32,13 @@ impl Budget {
     }
 }
 
-/// The longest time from an arrival of `task` to the end of its step `index`; `None` where there is no bound.
+/// Computes the longest time from an arrival of `task` to the end of its step `index`; `None` if it is
+/// unbounded.
 ///
-/// Every instance in the longest time that the processor is busy at this priority or above is looked at, so
-/// deadlines may be longer than periods. Work of equal priority counts as if it all came first: under
-/// SCHED_FIFO it is served in order of arrival. Source: Tindell, Burns and Wellings, An extendible approach
-/// for analysing fixed priority hard real-time tasks, 1994.
+/// Considers every instance in the longest busy period of the processor at this priority or above, so
+/// deadlines may be longer than periods. All work of equal priority counts as preceding: SCHED_FIFO serves it
+/// in the order of arrival. Source: Tindell, Burns and Wellings, An extendible approach for analysing fixed
+/// priority hard real-time tasks, 1994.
 pub(crate) fn response(given: &Given<'_>, task: usize, index: usize, budget: &mut Budget) -> Option<Time> {
     let (own, step) = (&given.tasks[task], &given.tasks[task].steps[index]);
     let jitter = given.jitters[task][index]?;
@@ -78,7 +78,7 @@ pub(crate) fn response(given: &Given<'_>, task: usize, index: usize, budget: &mu
         if worst > horizon {
             return None;
         }
-        // It is done before the next one arrives: that one starts a busy time of its own.
+        // The instance ends before the next one arrives, which starts another busy period.
         if response <= own.period {
             return Some(worst);
         }
@@ -86,13 +86,13 @@ pub(crate) fn response(given: &Given<'_>, task: usize, index: usize, budget: &mu
     None
 }
 
-/// Rounding errors of sums of shares are smaller.
+/// Upper bound of the rounding errors of sums of utilisations.
 const ROUNDING: f64 = 1e-9;
 
-/// A response longer than so many periods or deadlines counts as none.
+/// Number of periods or deadlines above which a response counts as unbounded.
 const HORIZON: Time = 100;
 
-/// A step that can keep another one from running.
+/// A step that can delay another one.
 struct Interference {
     period: Time,
     jitter: Time,
@@ -100,16 +100,16 @@ struct Interference {
 }
 
 impl Interference {
-    /// The most work of it that is released in a time that begins when it is released as late as can be. In
-    /// no time at all it is released once: who has nothing to do still waits for the processor.
+    /// Returns its maximum work released in a window that begins with its latest release. An empty window
+    /// contains one release, because a step without work waits for the processor, too.
     fn in_window(&self, window: Time) -> Time {
         let releases = window.max(1).saturating_add(self.jitter).div_ceil(self.period);
         releases.saturating_mul(self.wcet)
     }
 }
 
-/// All that runs on the step's processor at its priority or above; an item is `None` where its release has no
-/// bound.
+/// Returns all steps that run on the step's processor at its priority or above; `None` for unbounded
+/// releases.
 fn interference<'a>(
     given: &'a Given<'_>,
     task: usize,
@@ -117,9 +117,9 @@ fn interference<'a>(
 ) -> impl Iterator<Item = Option<Interference>> + 'a {
     let own = &given.tasks[task].steps[index];
     let priority = given.tasks[task].priority_of(own);
-    let counts = move |other: usize, place: usize, step: &Step| {
-        let is_itself = (other, place) == (task, index);
-        // The other steps of an instance come before or after this one, never beside it.
+    let counts = move |other: usize, other_index: usize, step: &Step| {
+        let is_itself = (other, other_index) == (task, index);
+        // The other steps of an instance precede or follow this one, and do not interfere.
         let may_meet = other != task || given.overlapping[task];
         step.processor == own.processor
             && given.tasks[other].peak_priority_of(step) >= priority
@@ -129,11 +129,11 @@ fn interference<'a>(
     };
     given.tasks.iter().enumerate().flat_map(move |(other, its)| {
         let steps = its.steps.iter().enumerate();
-        let here = steps.filter(move |(place, step)| counts(other, *place, step));
-        here.map(move |(place, step)| {
+        let here = steps.filter(move |(other_index, step)| counts(other, *other_index, step));
+        here.map(move |(other_index, step)| {
             Some(Interference {
                 period: its.period,
-                jitter: given.jitters[other][place]?,
+                jitter: given.jitters[other][other_index]?,
                 wcet: step.wcet,
             })
         })

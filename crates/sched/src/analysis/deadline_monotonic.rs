@@ -4,8 +4,9 @@ use alloc::vec::Vec;
 
 use super::Task;
 
-/// Whether shorter deadlines have priorities at least as high, as is best for independent tasks with
-/// deadlines up to their periods on one processor. With deadlines that are periods this is rate-monotonic.
+/// Returns whether shorter deadlines have priorities at least as high, which is optimal for independent tasks
+/// with deadlines up to their periods on one processor. With deadlines equal to periods this is
+/// rate-monotonic.
 ///
 /// Source: Leung and Whitehead, On the complexity of fixed-priority scheduling of periodic, real-time tasks,
 /// 1982.

@@ -1,3 +1,5 @@
+//! Response-time analysis over all processors.
+
 use alloc::{vec, vec::Vec};
 
 use super::{
@@ -6,44 +8,44 @@ use super::{
     model, utilization,
 };
 
-/// How late everything can be.
+/// Worst-case response times and utilisations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
-    /// For each task, in the order given.
+    /// Responses of the tasks, in the given order.
     pub responses: Vec<Response>,
-    /// For each processor up to the highest number used: the share of it that is asked for.
+    /// Utilisation of each processor up to the highest number used.
     pub utilizations: Vec<f64>,
 }
 
 impl Analysis {
-    /// Whether every task is done by its deadline.
+    /// Returns whether every task meets its deadline.
     pub fn is_feasible(&self) -> bool {
         self.responses.iter().all(Response::is_in_time)
     }
 }
 
-/// How late a task can be.
+/// Worst-case response times of a task.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Response {
-    /// The task's deadline.
+    /// Deadline of the task.
     pub deadline: Time,
-    /// For each step: the longest time from an arrival to its end. `None`: no bound below a hundred periods
-    /// or deadlines was found.
+    /// Longest time from an arrival to the end of each step. `None`: no bound below 100 periods or deadlines
+    /// was found.
     pub steps: Vec<Option<Time>>,
 }
 
 impl Response {
-    /// The longest time from an arrival to the end of the last step; `None` as in [`Self::steps`].
+    /// Returns the longest time from an arrival to the end of the last step; `None` as in [`Self::steps`].
     pub fn worst(&self) -> Option<Time> {
         self.steps.last().copied().flatten()
     }
 
-    /// Whether the task is always done by its deadline.
+    /// Returns whether the task always meets its deadline.
     pub fn is_in_time(&self) -> bool {
         self.worst().is_some_and(|worst| worst <= self.deadline)
     }
 
-    /// What is left between the worst response and the deadline, negative where it is missed; `None` without
+    /// Returns the time between the worst response and the deadline, negative if it is missed; `None` without
     /// a bound.
     pub fn margin(&self) -> Option<i64> {
         let (deadline, worst) = (i128::from(self.deadline), i128::from(self.worst()?));
@@ -51,17 +53,17 @@ impl Response {
     }
 }
 
-/// Bounds the response of every task, over all processors.
+/// Computes bounds of all response times, over all processors.
 ///
 /// On one processor this is response-time analysis (Joseph and Pandya; Audsley and others), which is exact
 /// for deadlines up to the periods without blocking and jitter. A chain over processors is holistic analysis
-/// (Tindell and Clark, Holistic schedulability analysis for distributed hard real-time systems, 1994): how
-/// late a step can end is how late the next one can be released, and that is repeated until nothing changes.
-/// It is safe, not exact. Steps of one instance do not meet each other; they are counted against each other
-/// only where an instance may outlive the task's period.
+/// (Tindell and Clark, Holistic schedulability analysis for distributed hard real-time systems, 1994): the
+/// latest end of a step is the latest release of the next one, iterated until nothing changes. It is safe,
+/// not exact. Steps of one instance do not interfere with each other, unless an instance may outlive the
+/// task's period.
 ///
-/// The work is bounded, to some hundred thousand sums for each step; what has not come to rest then has no
-/// bound.
+/// The effort is bounded, to some hundred thousand sums per step; responses that have not converged by then
+/// are unbounded.
 ///
 /// # Errors
 /// [`ModelError`].
@@ -100,20 +102,21 @@ pub fn analyse(tasks: &[Task]) -> Result<Analysis, ModelError> {
     })
 }
 
-/// Whether all tasks are in time, found out with as little work as will do. `false` also where the budget
-/// does not suffice.
+/// Returns whether all tasks are feasible, with the least effort. Also returns `false` if the budget does not
+/// suffice.
 pub(crate) fn is_feasible(tasks: &[Task], budget: &mut Budget) -> bool {
     let in_time = |task: &Task, end: Option<Time>| end.is_some_and(|end| end <= task.deadline);
-    // Responses only grow while they are iterated, so the first late one decides.
+    // Responses only grow during the iteration, so the first late one decides.
     iterate(tasks, &mut responses_at_best(tasks), budget, in_time)
 }
 
-/// Iterates until nothing changes, or until `go_on` says no to a task's response.
+/// Iterates until nothing changes, or until `is_acceptable` rejects the response of a task; returns whether
+/// none was rejected.
 fn iterate(
     tasks: &[Task],
     responses: &mut [Vec<Option<Time>>],
     budget: &mut Budget,
-    go_on: impl Fn(&Task, Option<Time>) -> bool,
+    is_acceptable: impl Fn(&Task, Option<Time>) -> bool,
 ) -> bool {
     let mut overlapping = vec![false; tasks.len()];
     let mut jitters = jitters_after(tasks, responses);
@@ -134,7 +137,7 @@ fn iterate(
                 }
             }
             let end = responses[number].last().copied().flatten();
-            if !go_on(task, end) {
+            if !is_acceptable(task, end) {
                 return false;
             }
             if !overlapping[number] && end.is_none_or(|end| end > task.period) {
@@ -148,7 +151,7 @@ fn iterate(
     }
 }
 
-/// The least that each response can be: nothing else runs. Iterating from below finds the least fixed point.
+/// Returns the response times without interference. Iterating from below finds the least fixed point.
 fn responses_at_best(tasks: &[Task]) -> Vec<Vec<Option<Time>>> {
     let of_task = |task: &Task| {
         let mut end = task.jitter;
@@ -163,6 +166,7 @@ fn responses_at_best(tasks: &[Task]) -> Vec<Vec<Option<Time>>> {
     tasks.iter().map(of_task).collect()
 }
 
+/// Returns the jitters of all steps, given their response times.
 fn jitters_after(tasks: &[Task], responses: &[Vec<Option<Time>>]) -> Vec<Vec<Option<Time>>> {
     let of_task = |(task, responses): (&Task, &Vec<Option<Time>>)| {
         let before = core::iter::once(Some(task.jitter)).chain(responses.iter().copied());

@@ -1,15 +1,15 @@
-//! Schedulability analysis: whether every task is done by its deadline, on one processor or over several.
+//! Schedulability analysis: whether every task meets its deadline, on one or several processors.
 //!
-//! Fixed priorities, preemptive, one CPU for each processor of the model. Numbers in, numbers out: times are
-//! whole units of any size (`punctual plan` uses nanoseconds), processors are numbered, priorities are native
-//! ones, the greater the more urgent.
+//! Preemptive scheduling by fixed priorities, with one CPU for each processor of the model. Times are
+//! integers of any unit (`punctual plan` uses nanoseconds), processors are numbered, priorities are native
+//! ones, greater for more urgent tasks.
 //!
-//! | Question | Item |
+//! | Aspect | Items |
 //! |---|---|
-//! | What is there to analyse | [`Task`], [`Step`] |
-//! | How late can each task be | [`analyse`] |
-//! | Which priorities would do | [`one_change`], [`audsley`] |
-//! | Quick tests by utilisation alone | [`liu_layland_bound`], [`hyperbolic_product`] |
+//! | Model | [`Task`], [`Step`] |
+//! | Worst-case response times | [`analyse`] |
+//! | Feasible priorities | [`one_change`], [`audsley`] |
+//! | Tests by utilisation alone | [`liu_layland_bound`], [`hyperbolic_product`] |
 
 mod assignment;
 mod bounds;

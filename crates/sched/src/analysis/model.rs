@@ -1,13 +1,15 @@
+//! The model of the schedulability analysis.
+
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A span of time in whole units, the same for all of a model.
+/// A duration in units common to the whole model.
 pub type Time = u64;
 
-/// Work that comes again and again, and has to be done by a deadline each time.
+/// Recurring work with a deadline.
 ///
-/// Instances keep their order: in no step does one overtake the one before it, as with calls of one thread
-/// over one connection.
+/// Instances keep their order: none overtakes its predecessor in any step, as with calls of one thread over
+/// one connection.
 ///
 /// ```
 /// use punctual_sched::analysis::{Step, Task};
@@ -18,20 +20,20 @@ pub type Time = u64;
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Task {
-    /// The shortest time between two arrivals; at least 1.
+    /// Minimum time between two arrivals, at least 1.
     pub period: Time,
-    /// From an arrival to the end of the last step; may be longer than the period.
+    /// Deadline of the last step, from the arrival; may be longer than the period.
     pub deadline: Time,
-    /// How long after its arrival the first step may be released.
+    /// Maximum time from an arrival to the release of the first step.
     pub jitter: Time,
-    /// At which its steps run, where they have none of their own; the greater the more urgent.
+    /// Priority of its steps without fixed priorities, greater for more urgent tasks.
     pub priority: i32,
-    /// What is done, each after the one before it.
+    /// Steps, executed one after the other.
     pub steps: Vec<Step>,
 }
 
 impl Task {
-    /// A task without steps whose deadline is its period.
+    /// Creates a task without steps whose deadline is its period.
     pub fn new(period: Time, priority: i32) -> Self {
         Self {
             period,
@@ -60,12 +62,12 @@ impl Task {
         self
     }
 
-    /// The priority at which a step of it runs.
+    /// Returns the priority of a step.
     pub(crate) fn priority_of(&self, step: &Step) -> i32 {
         step.fixed_priority.unwrap_or(self.priority)
     }
 
-    /// The priority at which a step of it keeps others waiting.
+    /// Returns the priority at which a step delays others.
     pub(crate) fn peak_priority_of(&self, step: &Step) -> i32 {
         let own = self.priority_of(step);
         step.peak_priority.map_or(own, |peak| peak.max(own))
@@ -77,32 +79,31 @@ impl Task {
 /// ```
 /// use punctual_sched::analysis::Step;
 ///
-/// // Comes over a network that takes 20 at most, and may have to wait 3 for a lock of a lower task.
+/// // A call over a network with a delay of at most 20, which may wait 3 for a lock of a lower task.
 /// let step = Step::new(1, 50).delay(20).blocking(3);
 /// assert_eq!((step.processor, step.wcet, step.fixed_priority), (1, 50, None));
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Step {
-    /// Where it runs.
+    /// Number of the processor.
     pub processor: usize,
-    /// Its worst-case execution time, alone on the processor; may be 0.
+    /// Worst-case execution time without interference; may be 0.
     pub wcet: Time,
-    /// How long work of lower priority can keep it from running: the longest critical section whose lock
-    /// inherits a priority as high, and what cannot be preempted.
+    /// Maximum delay by work of lower priority: the longest critical section whose lock inherits a priority
+    /// at least as high, and the longest section that is not preemptible.
     pub blocking: Time,
-    /// The longest time from the end of the step before it to its release, such as that of a message.
+    /// Maximum time from the end of the previous step to its release, such as the delay of a message.
     pub delay: Time,
-    /// A priority of its own, whatever the task's is: declared by the server, or that of a pool without
-    /// lanes.
+    /// Fixed priority instead of the task's: declared by the server, or that of a pool without lanes.
     pub fixed_priority: Option<i32>,
-    /// The highest priority at which any part of it runs, where that is above the one it begins with: a
-    /// thread that reads a request at one priority and serves it at another. It waits at the lower one and
-    /// keeps others waiting at this one.
+    /// Highest priority of any part of it, if above its priority at the beginning: a thread may read a
+    /// request at one priority and serve it at another. The step waits at the lower priority and delays
+    /// others at this one.
     pub peak_priority: Option<i32>,
 }
 
 impl Step {
-    /// A step at its task's priority, without blocking and delay.
+    /// Creates a step at its task's priority, without blocking and delay.
     pub fn new(processor: usize, wcet: Time) -> Self {
         Self {
             processor,
@@ -126,25 +127,25 @@ impl Step {
         self
     }
 
-    /// Gives it a priority of its own.
+    /// Sets a fixed priority.
     pub fn fixed_priority(mut self, priority: i32) -> Self {
         self.fixed_priority = Some(priority);
         self
     }
 
-    /// Sets the highest priority at which any part of it runs.
+    /// Sets the highest priority of any part of it.
     pub fn peak_priority(mut self, priority: i32) -> Self {
         self.peak_priority = Some(priority);
         self
     }
 }
 
-/// What makes no model. Numbers are places in the list of tasks.
+/// Invalid task. Numbers are indices in the list of tasks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ModelError {
-    /// The task never stops arriving: its period is 0.
+    /// The period is 0.
     NoPeriod(usize),
-    /// The task has nothing to do.
+    /// The task has no steps.
     NoSteps(usize),
 }
 
@@ -152,13 +153,14 @@ impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoPeriod(task) => write!(f, "task {task} has period 0; give it at least 1"),
-            Self::NoSteps(task) => write!(f, "task {task} has no step; give it at least one"),
+            Self::NoSteps(task) => write!(f, "task {task} has no steps; add at least one"),
         }
     }
 }
 
 impl core::error::Error for ModelError {}
 
+/// Checks tasks.
 pub(crate) fn check(tasks: &[Task]) -> Result<(), ModelError> {
     for (index, task) in tasks.iter().enumerate() {
         if task.period == 0 {

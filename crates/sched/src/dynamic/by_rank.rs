@@ -17,9 +17,9 @@ where
     F: Fn(&Claim) -> R + Send,
     R: Copy + Ord + Send,
 {
-    /// Creates a scheduler from a function: the thread whose claim has the greatest `rank` runs first. The claims have
-    /// parameters of `kind`. The rank must not depend on received processor time once a thread is ready; see
-    /// [`Discipline::rank`].
+    /// Creates a scheduler from a function: the thread whose claim has the greatest `rank` runs first. The
+    /// claims have parameters of `kind`. The rank must not depend on received processor time once a thread is
+    /// ready; see [`Discipline::rank`].
     ///
     /// ```
     /// use core::{cmp::Reverse, time::Duration};

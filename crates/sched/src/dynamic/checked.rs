@@ -5,12 +5,13 @@ use core::{cmp::Ordering, fmt, time::Duration};
 
 use super::{Claim, ParameterKind, Scheduler, SchedulingParameters, Slot, Time, arrival_order::ArrivalOrder};
 
-/// A guard around a scheduler that may be faulty. Invalid decisions are counted, the first is reported once, and threads run in
-/// the order of their arrival until a decision is valid again.
+/// A guard around a scheduler that may be faulty. Invalid decisions are counted, the first is reported once,
+/// and threads run in the order of their arrival until a decision is valid again.
 ///
-/// Panics cannot be caught here: the caller catches them and calls [`disable`](Self::disable). The guard updates its own
-/// records before it calls the scheduler, so they are valid after a panic. It also shields the scheduler from mistakes of the
-/// caller: a thread that becomes ready twice is updated, and an unknown thread is not removed.
+/// Panics cannot be caught here: the caller catches them and calls [`disable`](Self::disable). The guard
+/// updates its own records before it calls the scheduler, so they are valid after a panic. It also shields
+/// the scheduler from mistakes of the caller: a thread that becomes ready twice is updated, and an unknown
+/// thread is not removed.
 ///
 /// ```
 /// use core::time::Duration;
@@ -119,8 +120,8 @@ impl<S: Scheduler> Checked<S> {
         self.first_fault.take()
     }
 
-    /// Stops using the scheduler, except for its name and kind, because it has panicked. Threads run in the order of their
-    /// arrival.
+    /// Stops using the scheduler, except for its name and kind, because it has panicked. Threads run in the
+    /// order of their arrival.
     pub fn disable(&mut self) {
         if !self.is_disabled {
             self.is_disabled = true;
@@ -262,7 +263,8 @@ impl fmt::Display for Fault {
             Self::Past(time) => {
                 return write!(
                     f,
-                    "it requested a decision at {} ns, which is in the past; it is asked again after {:?} instead",
+                    "it requested a decision at {} ns, which is in the past; it is asked again after {:?} \
+                     instead",
                     time.0, LEAST_INTERVAL
                 );
             }

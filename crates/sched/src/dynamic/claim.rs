@@ -35,14 +35,15 @@ impl Claim {
         Self { parameters, received }
     }
 
-    /// Returns the remaining processor time; zero if the parameters do not state it, or if the segment has received more.
+    /// Returns the remaining processor time; zero if the parameters do not state it, or if the segment has
+    /// received more.
     pub fn remaining(&self) -> Duration {
         let asked = self.parameters.execution_time().unwrap_or_default();
         asked.saturating_sub(self.received)
     }
 
-    /// Returns whether it can no longer meet its deadline, even if it ran alone from now on: its laxity is negative. With a
-    /// utility: whether its utility is lost. Always `false` without a deadline.
+    /// Returns whether it can no longer meet its deadline, even if it ran alone from now on: its laxity is
+    /// negative. With a utility: whether its utility is lost. Always `false` without a deadline.
     ///
     /// An operation that is useless when late is best cancelled at this moment.
     pub fn is_hopeless(&self, now: Time) -> bool {
@@ -56,9 +57,9 @@ impl Claim {
         }
     }
 
-    /// Returns parameters of the same urgency that do not become less urgent while a thread runs: the deadline is the latest
-    /// start. A waiting thread lends them to the owner of the resource, whose progress does not reduce the waiter's work. They
-    /// apply to a thread that has received nothing yet.
+    /// Returns parameters of the same urgency that do not become less urgent while a thread runs: the
+    /// deadline is the latest start. A waiting thread lends them to the owner of the resource, whose progress
+    /// does not reduce the waiter's work. They apply to a thread that has received nothing yet.
     pub fn lent(&self) -> SchedulingParameters {
         let remaining = self.remaining();
         let mut parameters = self.parameters;
@@ -102,7 +103,8 @@ impl Claim {
 }
 
 impl SchedulingParameters {
-    /// Adapts [lent](Claim::lent) parameters to a thread that has received processor time before: the utility density is kept.
+    /// Adapts [lent](Claim::lent) parameters to a thread that has received processor time before: the utility
+    /// density is kept.
     pub(super) fn of_thread_that_received(mut self, received: Duration) -> Self {
         if let Self::Utility { execution_time, .. } = &mut self {
             *execution_time = execution_time.saturating_add(received);

@@ -44,31 +44,34 @@ pub trait Discipline: Send {
 
     /// Returns the rank of a claim, whose parameters are of the discipline's [`kind`](Self::kind).
     ///
-    /// The rank of a waiting thread must be constant, since its position in the queue is: a rank is a function of the claim,
-    /// not of the time. (Laxities decrease, but all at the same rate: their rank is the latest start.) While a thread receives
-    /// processor time its rank may fall if [`quantum`](Self::quantum) returns a time; it must not rise.
+    /// The rank of a waiting thread must be constant, since its position in the queue is: a rank is a
+    /// function of the claim, not of the time. (Laxities decrease, but all at the same rate: their rank is
+    /// the latest start.) While a thread receives processor time its rank may fall if
+    /// [`quantum`](Self::quantum) returns a time; it must not rise.
     fn rank(&self, claim: &Claim) -> Self::Rank;
 
-    /// Returns the rank of a claim that [is hopeless](Claim::is_hopeless): not above its [`rank`](Self::rank), the default.
+    /// Returns the rank of a claim that [is hopeless](Claim::is_hopeless): not above its
+    /// [`rank`](Self::rank), the default.
     fn late_rank(&self, claim: &Claim) -> Self::Rank {
         self.rank(claim)
     }
 
-    /// Returns the [fixed eligibility](super::Scheduler::fixed_eligibility) of parameters. It must agree with the ranks: a
-    /// claim of greater rank never has the smaller number.
+    /// Returns the [fixed eligibility](super::Scheduler::fixed_eligibility) of parameters. It must agree with
+    /// the ranks: a claim of greater rank never has the smaller number.
     fn fixed_eligibility(&self, parameters: &SchedulingParameters) -> Option<i64> {
         let _ = parameters;
         None
     }
 
-    /// Returns `None` if a running thread keeps its rank. Otherwise returns the processor time for which a chosen thread keeps
-    /// its rank before it falls: without this quantum, two threads of equal laxity would alternate at every decision. A
-    /// thread of a greater rank preempts it nevertheless.
+    /// Returns `None` if a running thread keeps its rank. Otherwise returns the processor time for which a
+    /// chosen thread keeps its rank before it falls: without this quantum, two threads of equal laxity would
+    /// alternate at every decision. A thread of a greater rank preempts it nevertheless.
     fn quantum(&self) -> Option<Duration> {
         None
     }
 
-    /// Returns the additional processor time after which a thread's rank falls below `waiting`; `None`: never.
+    /// Returns the additional processor time after which a thread's rank falls below `waiting`; `None`:
+    /// never.
     fn overtaken_after(&self, running: &Claim, waiting: &Self::Rank, now: Time) -> Option<Duration> {
         let _ = (running, waiting, now);
         None

@@ -6,12 +6,14 @@ use super::{Claim, SchedulingParameters};
 
 /// Rank of a claim by its laxity: deadline − now − remaining execution time.
 ///
-/// The laxities of waiting threads decrease at the same rate, so their order is that of the latest starts, and constant. The
-/// laxity of a running thread is constant: its latest start increases with the processor time that it receives.
+/// The laxities of waiting threads decrease at the same rate, so their order is that of the latest starts,
+/// and constant. The laxity of a running thread is constant: its latest start increases with the processor
+/// time that it receives.
 ///
-/// Laxities can be negative: the latest start of work that can no longer be in time is in the past, and precedes that of work
-/// that still can. An overloaded host then works on what is lost. Cancel [hopeless](Claim::is_hopeless) work, or use a
-/// scheduler that defers it ([`MaximumUrgencyFirst`](super::MaximumUrgencyFirst),
+/// Laxities can be negative: the latest start of work that can no longer be in time is in the past, and
+/// precedes that of work that still can. An overloaded host then works on what is lost. Cancel
+/// [hopeless](Claim::is_hopeless) work, or use a scheduler that defers it
+/// ([`MaximumUrgencyFirst`](super::MaximumUrgencyFirst),
 /// [`MaximumAccruedUtility`](super::MaximumAccruedUtility)). Work without a deadline has the greatest laxity.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct LaxityRank {
@@ -20,7 +22,8 @@ pub struct LaxityRank {
 }
 
 impl LaxityRank {
-    /// Default time for which a thread keeps the processor from threads whose laxity has become equal to its own.
+    /// Default time for which a thread keeps the processor from threads whose laxity has become equal to its
+    /// own.
     pub const QUANTUM: Duration = Duration::from_millis(1);
     /// Minimum quantum.
     pub const LEAST_QUANTUM: Duration = Duration::from_micros(1);
@@ -33,8 +36,8 @@ impl LaxityRank {
         }
     }
 
-    /// Returns the additional processor time after which the claim's rank is below `waiting`; `None`: never, because its
-    /// latest start does not exceed its deadline.
+    /// Returns the additional processor time after which the claim's rank is below `waiting`; `None`: never,
+    /// because its latest start does not exceed its deadline.
     pub fn overtaken_after(claim: &Claim, waiting: &Self) -> Option<Duration> {
         let running = Self::of(claim);
         let mut overtaking = waiting.latest_start.0;

@@ -12,12 +12,13 @@ use super::{
 
 /// MAU: maximises the accrued utility. RTCORBA 1.2, `MAU_Scheduling`.
 ///
-/// While all deadlines can be met, it is EDF (among equal deadlines the greatest value runs first). Otherwise it considers ready
-/// threads in the order of deadlines and, wherever the work up to a deadline does not fit, sheds the work of the least utility
-/// density (utility per remaining execution time). The remaining work runs first, in the order of deadlines; shed work follows
-/// by density, worthless work last. If EDF's order or that of the last decision accrues more (possible if late work keeps some
-/// utility), that order is used. All of this is with respect to the threads known at the decision: considering later arrivals,
-/// no scheduler is optimal. On several processors, completion times are estimated as if work were divisible between them.
+/// While all deadlines can be met, it is EDF (among equal deadlines the greatest value runs first). Otherwise
+/// it considers ready threads in the order of deadlines and, wherever the work up to a deadline does not fit,
+/// sheds the work of the least utility density (utility per remaining execution time). The remaining work
+/// runs first, in the order of deadlines; shed work follows by density, worthless work last. If EDF's order
+/// or that of the last decision accrues more (possible if late work keeps some utility), that order is used.
+/// All of this is with respect to the threads known at the decision: considering later arrivals, no scheduler
+/// is optimal. On several processors, completion times are estimated as if work were divisible between them.
 /// A thread that exceeds its declared execution time counts as about to end, until it is late.
 ///
 /// A decision takes O(n log n) for n ready threads: suitable for tens or hundreds, not for tens of thousands.

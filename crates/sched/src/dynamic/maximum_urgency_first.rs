@@ -6,11 +6,11 @@ use super::{Claim, Discipline, LaxityRank, ParameterKind, Ranked, Time, laxity::
 
 /// MUF: the greatest criticality runs first; among equals the least laxity, then the greatest importance.
 ///
-/// Critical work meets its deadlines as if no other work existed, whatever the overload. [Hopeless](Claim::is_hopeless) work
-/// follows work of the same criticality that can still be in time: with its negative laxity it would precede it, and an
-/// overloaded host would miss one deadline after the other. Source: Stewart and Khosla, Real-Time Scheduling of Sensor-Based
-/// Control Systems, 1991; \[Gill 2004\] section 3.2, whose queues serve late work last (`ACE_Dynamic_Message_Queue`).
-/// Laxities: [`LaxityRank`].
+/// Critical work meets its deadlines as if no other work existed, whatever the overload.
+/// [Hopeless](Claim::is_hopeless) work follows work of the same criticality that can still be in time: with
+/// its negative laxity it would precede it, and an overloaded host would miss one deadline after the other.
+/// Source: Stewart and Khosla, Real-Time Scheduling of Sensor-Based Control Systems, 1991; \[Gill 2004\]
+/// section 3.2, whose queues serve late work last (`ACE_Dynamic_Message_Queue`). Laxities: [`LaxityRank`].
 pub type MaximumUrgencyFirst = Ranked<Muf>;
 
 /// The order of [`MaximumUrgencyFirst`].
@@ -26,8 +26,8 @@ impl Default for Muf {
 }
 
 impl Muf {
-    /// Uses another quantum than [`LaxityRank::QUANTUM`]; see [`Mlf::with_quantum`](super::Mlf::with_quantum). More critical
-    /// work does not wait for it.
+    /// Uses another quantum than [`LaxityRank::QUANTUM`]; see
+    /// [`Mlf::with_quantum`](super::Mlf::with_quantum). More critical work does not wait for it.
     pub fn with_quantum(quantum: Duration) -> Self {
         Self {
             quantum: LaxityRank::checked_quantum(quantum),

@@ -4,10 +4,12 @@ use core::time::Duration;
 
 use super::{Claim, Discipline, LaxityRank, ParameterKind, Ranked, Time};
 
-/// MLF, also called LLF: the least laxity runs first; among equals the greatest importance. RTCORBA 1.2, `LLF_Scheduling`.
+/// MLF, also called LLF: the least laxity runs first; among equals the greatest importance. RTCORBA 1.2,
+/// `LLF_Scheduling`.
 ///
-/// Two threads of equal laxity alternate after each [quantum](Mlf::with_quantum), not at each decision. [`LaxityRank`]
-/// describes negative laxities. On one processor it meets all deadlines whenever any scheduler can, except for the quantum.
+/// Two threads of equal laxity alternate after each [quantum](Mlf::with_quantum), not at each decision.
+/// [`LaxityRank`] describes negative laxities. On one processor it meets all deadlines whenever any scheduler
+/// can, except for the quantum.
 pub type MinimumLaxityFirst = Ranked<Mlf>;
 
 /// The order of [`MinimumLaxityFirst`].
@@ -23,8 +25,8 @@ impl Default for Mlf {
 }
 
 impl Mlf {
-    /// Uses another quantum than [`LaxityRank::QUANTUM`], at least [`LaxityRank::LEAST_QUANTUM`]. A longer quantum causes fewer
-    /// switches; deadlines can be missed by it.
+    /// Uses another quantum than [`LaxityRank::QUANTUM`], at least [`LaxityRank::LEAST_QUANTUM`]. A longer
+    /// quantum causes fewer switches; deadlines can be missed by it.
     ///
     /// ```
     /// use core::time::Duration;

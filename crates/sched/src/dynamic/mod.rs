@@ -1,7 +1,7 @@
 //! Dynamic scheduling of distributable threads: the choice among the ready threads of an endsystem.
 //!
-//! This module only decides. The Real-time CORBA 1.2 runtime carries the decisions out in live operation, the simulator in
-//! virtual time. Source: RTCORBA 1.2; \[Gill 2004\] sections 2.2 and 2.3.
+//! This module only decides. The Real-time CORBA 1.2 runtime carries the decisions out in live operation, the
+//! simulator in virtual time. Source: RTCORBA 1.2; \[Gill 2004\] sections 2.2 and 2.3.
 
 mod arrival_order;
 mod by_rank;

@@ -6,9 +6,11 @@ use punctual_types::Priority;
 
 use super::Time;
 
-/// Scheduling parameters of a segment: the `sched_param` of RTCORBA 1.2, one form for each family of schedulers.
+/// Scheduling parameters of a segment: the `sched_param` of RTCORBA 1.2, one form for each family of
+/// schedulers.
 ///
-/// Deadlines are points in time of the host on which they are used; they are converted when a thread moves to another host.
+/// Deadlines are points in time of the host on which they are used; they are converted when a thread moves to
+/// another host.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SchedulingParameters {
     /// Parameters of FP: `FP_Scheduling::SegmentSchedulingParameterPolicy`.
@@ -179,10 +181,11 @@ impl SchedulingParameters {
         }
     }
 
-    /// Returns the parameters for the work that remains after `received` processor time, at least zero: a thread takes these
-    /// to another host.
+    /// Returns the parameters for the work that remains after `received` processor time, at least zero: a
+    /// thread takes these to another host.
     ///
-    /// The execution time of [`Self::Deadline`] is the kernel's reservation in each period and does not change.
+    /// The execution time of [`Self::Deadline`] is the kernel's reservation in each period and does not
+    /// change.
     ///
     /// ```
     /// use core::time::Duration;

@@ -10,12 +10,12 @@ use super::{
 
 /// The scheduler of a [`Discipline`].
 ///
-/// Running threads are kept apart from waiting ones: a decision takes O((m + 1) log n) comparisons for m processors and n ready
-/// threads. Among equals the thread that became ready first runs first, but a running thread is not preempted by an equal.
-/// A thread keeps its position among equals when its parameters change.
+/// Running threads are kept apart from waiting ones: a decision takes O((m + 1) log n) comparisons for m
+/// processors and n ready threads. Among equals the thread that became ready first runs first, but a running
+/// thread is not preempted by an equal. A thread keeps its position among equals when its parameters change.
 ///
-/// Parameters of another kind are translated with [`TranslationDefaults::default`]; a caller with better defaults translates
-/// them before.
+/// Parameters of another kind are translated with [`TranslationDefaults::default`]; a caller with better
+/// defaults translates them before.
 #[derive(Clone, Debug)]
 pub struct Ranked<D: Discipline> {
     discipline: D,
@@ -225,7 +225,8 @@ impl<D: Discipline> Ranked<D> {
         self.insert_running(Running { ranking, since });
     }
 
-    /// Stops the last running thread. Its rank may have fallen, which is checked when it is the first waiting one.
+    /// Stops the last running thread. Its rank may have fallen, which is checked when it is the first waiting
+    /// one.
     fn stop_last(&mut self) {
         if let Some(last) = self.running.pop() {
             self.waiting.insert(last.ranking);
@@ -262,8 +263,9 @@ impl<D: Discipline> Ranked<D> {
             });
     }
 
-    /// Lowers the rank of the first waiting thread until it is accurate: a thread that has run, or that has become hopeless
-    /// while it waited, is less urgent than in the queue. No thread is more urgent, so checking the first is enough.
+    /// Lowers the rank of the first waiting thread until it is accurate: a thread that has run, or that has
+    /// become hopeless while it waited, is less urgent than in the queue. No thread is more urgent, so
+    /// checking the first is enough.
     fn lower_first(&mut self, now: Time, received: &dyn Fn(Slot) -> Duration) {
         for _ in 0..self.waiting.len() {
             let Some(&Ranking { thread, rank, .. }) = self.waiting.first() else {

@@ -6,12 +6,12 @@ use super::{
     Claim, Discipline, LaxityRank, ParameterKind, Ranked, SchedulingParameters, Time, laxity::criticality,
 };
 
-/// RMS+MLF: critical work runs first, by its rate, then all other work by its laxity. Work is critical from criticality
-/// [`SchedulingParameters::CRITICAL`] on.
+/// RMS+MLF: critical work runs first, by its rate, then all other work by its laxity. Work is critical from
+/// criticality [`SchedulingParameters::CRITICAL`] on.
 ///
-/// Critical work that passes a rate-monotonic analysis meets its deadlines, whatever the other work does; the other work gets
-/// the remaining time in the better order. Source: Chung, Liu and Lin, Scheduling Periodic Jobs That Allow Imprecise Results,
-/// 1990; \[Gill 2004\] section 2.2. Laxities: [`LaxityRank`].
+/// Critical work that passes a rate-monotonic analysis meets its deadlines, whatever the other work does; the
+/// other work gets the remaining time in the better order. Source: Chung, Liu and Lin, Scheduling Periodic
+/// Jobs That Allow Imprecise Results, 1990; \[Gill 2004\] section 2.2. Laxities: [`LaxityRank`].
 pub type RateMonotonicOrLaxity = Ranked<RmsMlf>;
 
 /// The order of [`RateMonotonicOrLaxity`].
@@ -36,8 +36,8 @@ impl Default for RmsMlf {
 }
 
 impl RmsMlf {
-    /// Uses another quantum than [`LaxityRank::QUANTUM`]; see [`Mlf::with_quantum`](super::Mlf::with_quantum). Critical work
-    /// does not wait for it.
+    /// Uses another quantum than [`LaxityRank::QUANTUM`]; see
+    /// [`Mlf::with_quantum`](super::Mlf::with_quantum). Critical work does not wait for it.
     pub fn with_quantum(quantum: Duration) -> Self {
         Self {
             quantum: LaxityRank::checked_quantum(quantum),

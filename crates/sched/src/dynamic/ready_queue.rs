@@ -7,8 +7,8 @@ use super::Slot;
 
 /// Threads in the order of their ranks: the greatest first, and among equals the one that arrived first.
 ///
-/// A binary heap that knows the index of each thread: each operation takes O(log n) comparisons of ranks, and allocates only
-/// when it grows.
+/// A binary heap that knows the index of each thread: each operation takes O(log n) comparisons of ranks, and
+/// allocates only when it grows.
 #[derive(Clone, Debug)]
 pub struct ReadyQueue<R> {
     heap: Vec<Ranking<R>>,
@@ -74,7 +74,11 @@ impl<R: Copy + Ord> ReadyQueue<R> {
 
     /// Adds an absent thread.
     pub fn insert(&mut self, ranking: Ranking<R>) {
-        debug_assert!(!self.contains(ranking.thread), "{:?} is in the queue", ranking.thread);
+        debug_assert!(
+            !self.contains(ranking.thread),
+            "{:?} is in the queue",
+            ranking.thread
+        );
         let needed = ranking.thread.index() + 1;
         if self.indices.len() < needed {
             self.indices.resize(needed, ABSENT);
@@ -142,10 +146,7 @@ impl<R: Copy + Ord> ReadyQueue<R> {
             let Some(child) = self.heap.get(left) else {
                 break;
             };
-            let right_first = self
-                .heap
-                .get(left + 1)
-                .is_some_and(|right| right.precedes(child));
+            let right_first = self.heap.get(left + 1).is_some_and(|right| right.precedes(child));
             let child = if right_first { left + 1 } else { left };
             if !self.heap[child].precedes(&self.heap[index]) {
                 break;

@@ -1,7 +1,8 @@
-//! Resources that one distributable thread owns at a time, without priority inversion: owners, waiters, and the parameters by
-//! which owners are scheduled. RTCORBA 1.2, `RTScheduling::ResourceManager`.
+//! Resources that one distributable thread owns at a time, without priority inversion: owners, waiters, and
+//! the parameters by which owners are scheduled. RTCORBA 1.2, `RTScheduling::ResourceManager`.
 //!
-//! This module only decides, as [`Scheduler`] does: the caller makes threads wait and continue, and informs the scheduler.
+//! This module only decides, as [`Scheduler`] does: the caller makes threads wait and continue, and informs
+//! the scheduler.
 
 mod table;
 mod waiters;
@@ -15,19 +16,21 @@ use super::{Claim, Scheduler, SchedulingParameters, Slot, Time};
 
 /// The resources of one endsystem and the threads that use them.
 ///
-/// - The owner of a resource inherits the parameters of its most eligible waiter if they are more eligible than its own, and
-///   so do further owners along a chain of waits. With a [ceiling](Protocol::Ceiling) it has at least that from the start.
-/// - A released resource is handed to its most eligible waiter, so no other thread can take it in between. Equals are served
-///   in the order of their arrival.
+/// - The owner of a resource inherits the parameters of its most eligible waiter if they are more eligible
+///   than its own, and so do further owners along a chain of waits. With a [ceiling](Protocol::Ceiling) it
+///   has at least that from the start.
+/// - A released resource is handed to its most eligible waiter, so no other thread can take it in between.
+///   Equals are served in the order of their arrival.
 /// - Ownership is reentrant: the owner may take the resource again, and has to release it as often.
 /// - A wait that would be a deadlock is refused.
 ///
-/// The progress of an owner serves its waiters, but their laxities decrease meanwhile: owners inherit the latest start, not the
-/// execution time ([`Claim::lent`]), and their own latest start is constant while other threads wait.
+/// The progress of an owner serves its waiters, but their laxities decrease meanwhile: owners inherit the
+/// latest start, not the execution time ([`Claim::lent`]), and their own latest start is constant while other
+/// threads wait.
 ///
-/// Taking a free resource and releasing one without waiters take O(resources that the thread owns). Waiting also takes
-/// O(waiters of the resource + length of the chain) in the worst case, because each inheriting thread is moved among the
-/// waiters that it belongs to. No operation allocates within the reserved memory.
+/// Taking a free resource and releasing one without waiters take O(resources that the thread owns). Waiting
+/// also takes O(waiters of the resource + length of the chain) in the worst case, because each inheriting
+/// thread is moved among the waiters that it belongs to. No operation allocates within the reserved memory.
 ///
 /// ```
 /// use core::time::Duration;
@@ -75,8 +78,9 @@ pub enum Protocol {
     None,
     /// Its own, or those of the most eligible waiter.
     Inheritance,
-    /// At least these from the beginning of the ownership: those of the most eligible thread that uses the resource. A waiter
-    /// of still greater eligibility lends its parameters. Deadlines are points in time: `Time(0)` precedes all others.
+    /// At least these from the beginning of the ownership: those of the most eligible thread that uses the
+    /// resource. A waiter of still greater eligibility lends its parameters. Deadlines are points in time:
+    /// `Time(0)` precedes all others.
     Ceiling(SchedulingParameters),
 }
 
@@ -98,7 +102,8 @@ pub enum Acquisition {
     Taken,
     /// The thread owned the resource already.
     Reentered,
-    /// The thread waits and is not ready until [`Release::HandedTo`] names it or [`Resources::stop_waiting`] is called.
+    /// The thread waits and is not ready until [`Release::HandedTo`] names it or [`Resources::stop_waiting`]
+    /// is called.
     Waits,
 }
 
@@ -198,11 +203,11 @@ impl Resources {
         }
     }
 
-    /// Sets the base parameters of a thread, by which it is scheduled without resources: when it begins, and when a segment
-    /// begins, ends or is updated. Its [effective](Self::effective) parameters follow.
+    /// Sets the base parameters of a thread, by which it is scheduled without resources: when it begins, and
+    /// when a segment begins, ends or is updated. Its [effective](Self::effective) parameters follow.
     ///
-    /// This and all other calls append the threads whose effective parameters have changed to `changed`, possibly twice. The
-    /// caller updates those that are ready in the scheduler.
+    /// This and all other calls append the threads whose effective parameters have changed to `changed`,
+    /// possibly twice. The caller updates those that are ready in the scheduler.
     pub fn set_base(
         &mut self,
         thread: Slot,
@@ -293,9 +298,14 @@ impl Resources {
         Ok(next.map_or(Release::Free, Release::HandedTo))
     }
 
-    /// Ends the wait of a thread that is cancelled or whose timeout has expired. Returns the resource; `None` if the thread
-    /// does not wait, possibly because it now owns the resource.
-    pub fn stop_waiting(&mut self, thread: Slot, by: &Criteria<'_>, changed: &mut Vec<Slot>) -> Option<ResourceId> {
+    /// Ends the wait of a thread that is cancelled or whose timeout has expired. Returns the resource; `None`
+    /// if the thread does not wait, possibly because it now owns the resource.
+    pub fn stop_waiting(
+        &mut self,
+        thread: Slot,
+        by: &Criteria<'_>,
+        changed: &mut Vec<Slot>,
+    ) -> Option<ResourceId> {
         let resource = self.thread(thread).ok()?.waits_for?;
         self.stop(thread);
         if let Some(owner) = self.owner(resource) {
@@ -319,8 +329,8 @@ impl Resources {
         self.thread(thread).ok()?.waits_for
     }
 
-    /// Returns the resource that a thread has taken last and still owns: a cancelled thread releases its resources in this
-    /// order.
+    /// Returns the resource that a thread has taken last and still owns: a cancelled thread releases its
+    /// resources in this order.
     pub fn last_taken(&self, thread: Slot) -> Option<ResourceId> {
         self.thread(thread).ok()?.last_taken
     }
@@ -377,8 +387,8 @@ impl fmt::Display for ResourceError {
                 owner: Slot(owner),
             } => write!(
                 f,
-                "waiting for resource {id} would be a deadlock: its owner, thread {owner}, waits for a resource of this thread; \
-                 take resources in the same order everywhere"
+                "waiting for resource {id} would be a deadlock: its owner, thread {owner}, waits for a \
+                 resource of this thread; take resources in the same order everywhere"
             ),
             Self::NotOwner(ResourceId(id)) => {
                 write!(

@@ -8,43 +8,48 @@ use core::{
 
 use super::{Claim, ParameterKind, SchedulingParameters, Time};
 
-/// Chooses which of the ready distributable threads of an endsystem run: the decision of `RTScheduling::Scheduler`, without
-/// threads, clocks and wire formats. The same code decides in live operation and in the simulator.
+/// Chooses which of the ready distributable threads of an endsystem run: the decision of
+/// `RTScheduling::Scheduler`, without threads, clocks and wire formats. The same code decides in live
+/// operation and in the simulator.
 ///
-/// The caller (the runtime's dispatcher or the simulator) identifies each thread by a [`Slot`] and reports its changes of state.
-/// A thread is known from [`ready`](Self::ready) to [`remove`](Self::remove).
+/// The caller (the runtime's dispatcher or the simulator) identifies each thread by a [`Slot`] and reports
+/// its changes of state. A thread is known from [`ready`](Self::ready) to [`remove`](Self::remove).
 ///
-/// Calls are sequential and must not block. After [`reserve`](Self::reserve) they must not allocate for slots below the reserved
-/// number.
+/// Calls are sequential and must not block. After [`reserve`](Self::reserve) they must not allocate for slots
+/// below the reserved number.
 ///
-/// Most schedulers are orders of threads: for them only a [`Discipline`](super::Discipline) needs to be written, and
-/// [`Ranked`](super::Ranked) implements the scheduler.
+/// Most schedulers are orders of threads: for them only a [`Discipline`](super::Discipline) needs to be
+/// written, and [`Ranked`](super::Ranked) implements the scheduler.
 pub trait Scheduler: Send {
     /// Returns the name, such as `EDF`: `scheduling_discipline_name`.
     fn name(&self) -> &str;
 
-    /// Returns the kind of its parameters; parameters of other kinds are translated before they are passed to it.
+    /// Returns the kind of its parameters; parameters of other kinds are translated before they are passed to
+    /// it.
     fn kind(&self) -> ParameterKind;
 
     /// Reserves memory for the slots below `threads`.
     fn reserve(&mut self, threads: usize);
 
-    /// Adds a thread that is ready: it begins, arrives from another host, returns from a call, or has been given a resource.
+    /// Adds a thread that is ready: it begins, arrives from another host, returns from a call, or has been
+    /// given a resource.
     ///
     /// `received` is the processor time that its present segment has received. Never called twice without
     /// [`remove`](Self::remove) in between.
     fn ready(&mut self, thread: Slot, parameters: &SchedulingParameters, received: Duration, now: Time);
 
-    /// Changes the parameters of a ready thread: a segment has begun, ended or been updated, or the thread inherits.
+    /// Changes the parameters of a ready thread: a segment has begun, ended or been updated, or the thread
+    /// inherits.
     fn update(&mut self, thread: Slot, parameters: &SchedulingParameters, received: Duration, now: Time);
 
     /// Removes a thread that is no longer ready: it waits, is on another host, or has ended.
     fn remove(&mut self, thread: Slot, now: Time);
 
-    /// Appends the threads that run now on `processors` processors, the most eligible first, to `chosen`, which is empty.
+    /// Appends the threads that run now on `processors` processors, the most eligible first, to `chosen`,
+    /// which is empty.
     ///
-    /// They run until the next choice. A running thread should not be preempted by an equal. `received` returns the processor
-    /// time that the present segment of a thread has received.
+    /// They run until the next choice. A running thread should not be preempted by an equal. `received`
+    /// returns the processor time that the present segment of a thread has received.
     fn choose(
         &mut self,
         processors: usize,
@@ -59,17 +64,19 @@ pub trait Scheduler: Send {
         None
     }
 
-    /// Returns the eligibility of a thread with these parameters as a number, greater for more eligible threads; `None` if
-    /// eligibility changes with time. Only schedulers with such a number can use the kernel's priorities.
+    /// Returns the eligibility of a thread with these parameters as a number, greater for more eligible
+    /// threads; `None` if eligibility changes with time. Only schedulers with such a number can use the
+    /// kernel's priorities.
     fn fixed_eligibility(&self, parameters: &SchedulingParameters) -> Option<i64> {
         let _ = parameters;
         None
     }
 
-    /// Compares the present eligibility of two claims: [`Ordering::Greater`] if `one` is more eligible. A total order at each
-    /// point in time, by which resources are handed over and parameters inherited.
+    /// Compares the present eligibility of two claims: [`Ordering::Greater`] if `one` is more eligible. A
+    /// total order at each point in time, by which resources are handed over and parameters inherited.
     ///
-    /// By default it compares [`fixed_eligibility`](Self::fixed_eligibility), then deadlines, the earlier first.
+    /// By default it compares [`fixed_eligibility`](Self::fixed_eligibility), then deadlines, the earlier
+    /// first.
     fn compare(&self, one: &Claim, other: &Claim, now: Time) -> Ordering {
         let _ = now;
         let eligibility = |claim: &Claim| self.fixed_eligibility(&claim.parameters);
@@ -129,7 +136,8 @@ impl<S: Scheduler + ?Sized> Scheduler for Box<S> {
     }
 }
 
-/// Identity of a distributable thread in a [`Scheduler`]: a small number, reused after the thread was removed.
+/// Identity of a distributable thread in a [`Scheduler`]: a small number, reused after the thread was
+/// removed.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Slot(pub u32);
 

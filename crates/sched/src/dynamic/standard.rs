@@ -7,8 +7,8 @@ use super::*;
 /// Names of the nine standard schedulers, ordered by family.
 pub const STANDARD: [&str; 9] = ["FP", "TP", "MIF", "RMS", "EDF", "MLF", "MUF", "RMS+MLF", "MAU"];
 
-/// Creates one of the [standard](STANDARD) schedulers by name, with default settings; MLF also by its other name LLF. Returns
-/// `None` for other names.
+/// Creates one of the [standard](STANDARD) schedulers by name, with default settings; MLF also by its other
+/// name LLF. Returns `None` for other names.
 ///
 /// ```
 /// use punctual_sched::dynamic::standard;

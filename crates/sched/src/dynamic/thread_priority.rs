@@ -2,10 +2,11 @@
 
 use super::{Claim, Discipline, Mif, ParameterKind, Ranked, SchedulingParameters};
 
-/// TP: the greatest importance runs first, by priorities of operating-system threads. \[Gill 2004\] section 3.1.
+/// TP: the greatest importance runs first, by priorities of operating-system threads. \[Gill 2004\] section
+/// 3.1.
 ///
-/// It decides as [`MostImportantFirst`](super::MostImportantFirst) does; only the dispatching mechanism, and thus the name,
-/// differs.
+/// It decides as [`MostImportantFirst`](super::MostImportantFirst) does; only the dispatching mechanism, and
+/// thus the name, differs.
 pub type ThreadPriority = Ranked<Tp>;
 
 /// The order of [`ThreadPriority`].

@@ -5,8 +5,8 @@ use core::{
     time::Duration,
 };
 
-/// A point in time of one host: nanoseconds since the beginning of its clock. This is CLOCK_MONOTONIC in live operation and
-/// the virtual clock in the simulator. Times of different hosts are not comparable.
+/// A point in time of one host: nanoseconds since the beginning of its clock. This is CLOCK_MONOTONIC in live
+/// operation and the virtual clock in the simulator. Times of different hosts are not comparable.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Time(pub u64);
 

@@ -1,7 +1,7 @@
 //! Translation of scheduling parameters for schedulers of other disciplines.
 //!
-//! A distributable thread can cross hosts with different schedulers. Attributes that both kinds have are kept, and with them
-//! their order. The others are derived:
+//! A distributable thread can cross hosts with different schedulers. Attributes that both kinds have are
+//! kept, and with them their order. The others are derived:
 //!
 //! | Missing attribute | Derived from | Otherwise |
 //! |---|---|---|
@@ -15,12 +15,13 @@
 //! | period, for EDF | | zero: not required |
 //! | execution time | | [`execution_time`](TranslationDefaults::execution_time) |
 //!
-//! The equivalent priority expresses all parameters on the scale of CORBA priorities, 0 to 32767: a priority is itself; with a
-//! criticality it is criticality × [`criticality_step`](TranslationDefaults::criticality_step) + importance (at most one step
-//! less 1); else it is the importance or the value of the utility. Values beyond a scale are clamped.
+//! The equivalent priority expresses all parameters on the scale of CORBA priorities, 0 to 32767: a priority
+//! is itself; with a criticality it is criticality ×
+//! [`criticality_step`](TranslationDefaults::criticality_step) + importance (at most one step less 1); else
+//! it is the importance or the value of the utility. Values beyond a scale are clamped.
 //!
-//! The reverse translation does not restore attributes that a kind does not have: the runtime keeps the original parameters and
-//! passes these on to the next host.
+//! The reverse translation does not restore attributes that a kind does not have: the runtime keeps the
+//! original parameters and passes these on to the next host.
 
 use core::time::Duration;
 
@@ -33,14 +34,15 @@ use super::{ParameterKind, SchedulingParameters, Time, Utility};
 pub struct TranslationDefaults {
     /// Time of the translation, from which deadlines and periods count.
     pub now: Time,
-    /// Deadline, from now, of work that has neither deadline nor period. Default: [`Duration::MAX`], no deadline.
+    /// Deadline, from now, of work that has neither deadline nor period. Default: [`Duration::MAX`], no
+    /// deadline.
     pub deadline: Duration,
     /// Execution time. Default: zero, with which laxities are the time to the deadline.
     pub execution_time: Duration,
     /// Decay of the utility. Default: zero, with which late work has no utility.
     pub decay: Duration,
-    /// Number of priorities or importances per criticality, at least 1. Default: 6554, which divides the CORBA priorities into
-    /// five levels, the number of `RtecScheduler::Criticality_t`.
+    /// Number of priorities or importances per criticality, at least 1. Default: 6554, which divides the
+    /// CORBA priorities into five levels, the number of `RtecScheduler::Criticality_t`.
     pub criticality_step: i32,
 }
 
@@ -57,7 +59,8 @@ impl Default for TranslationDefaults {
 }
 
 impl SchedulingParameters {
-    /// Translates the parameters to another kind as described by the module; parameters of that kind are unchanged.
+    /// Translates the parameters to another kind as described by the module; parameters of that kind are
+    /// unchanged.
     ///
     /// ```
     /// use core::time::Duration;

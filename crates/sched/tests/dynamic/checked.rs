@@ -71,28 +71,28 @@ fn puppet(chooses: &[u32]) -> Checked<Puppet> {
 
 #[test]
 fn nonsense_is_replaced_by_the_order_of_arrival() {
-    let faults: [(&[u32], Nonsense); 5] = [
-        (&[2, 7], Nonsense::NotReady(Slot(7))),
-        (&[u32::MAX], Nonsense::NotReady(Slot(u32::MAX))),
-        (&[2, 2], Nonsense::Twice(Slot(2))),
+    let faults: [(&[u32], Fault); 5] = [
+        (&[2, 7], Fault::NotReady(Slot(7))),
+        (&[u32::MAX], Fault::NotReady(Slot(u32::MAX))),
+        (&[2, 2], Fault::Twice(Slot(2))),
         (
             &[2, 5, 9],
-            Nonsense::TooMany {
+            Fault::TooMany {
                 chosen: 3,
                 processors: 2,
             },
         ),
-        (&[], Nonsense::Idle),
+        (&[], Fault::Idle),
     ];
     for (chooses, nonsense) in faults {
         let mut scheduler = puppet(chooses);
         assert_eq!(choose(&mut scheduler, 2), [5, 2], "{nonsense:?}");
         assert_eq!(choose(&mut scheduler, 2), [5, 2], "{nonsense:?}");
-        assert_eq!(scheduler.nonsense(), 2);
-        assert_eq!(scheduler.take_complaint(), Some(nonsense));
+        assert_eq!(scheduler.faults(), 2);
+        assert_eq!(scheduler.take_first_fault(), Some(nonsense));
         // Told once.
         choose(&mut scheduler, 2);
-        assert_eq!((scheduler.take_complaint(), scheduler.nonsense()), (None, 3));
+        assert_eq!((scheduler.take_first_fault(), scheduler.faults()), (None, 3));
     }
 }
 
@@ -105,7 +105,7 @@ fn what_makes_sense_stays_as_it_is() {
     assert_eq!(choose(&mut idle, 2), []);
     ready(&mut idle, &[1]);
     assert_eq!(choose(&mut idle, 0), []);
-    assert_eq!((scheduler.nonsense(), idle.nonsense()), (0, 0));
+    assert_eq!((scheduler.faults(), idle.faults()), (0, 0));
 }
 
 #[test]
@@ -149,21 +149,21 @@ fn time_does_not_stand_still() {
     ready(&mut stuck, &[5]);
     assert_eq!(choose(&mut stuck, 1), [5]);
     assert!(stuck.reconsider_at(at(0)) > Some(at(0)));
-    assert_eq!(stuck.take_complaint(), Some(Nonsense::Past(at(0))));
+    assert_eq!(stuck.take_first_fault(), Some(Fault::Past(at(0))));
 }
 
 #[test]
 fn one_that_has_given_up_is_not_asked_any_more() {
     let mut scheduler = puppet(&[9]);
     assert_eq!(choose(&mut scheduler, 1), [9]);
-    scheduler.give_up();
-    scheduler.give_up();
+    scheduler.disable();
+    scheduler.disable();
     ready(&mut scheduler, &[1]);
     scheduler.remove(Slot(5), at(0));
     assert_eq!(choose(&mut scheduler, 2), [2, 9]);
     assert_eq!(scheduler.scheduler().calls.len(), 3);
-    assert_eq!(scheduler.take_complaint(), Some(Nonsense::GaveUp));
-    assert_eq!(scheduler.nonsense(), 1);
+    assert_eq!(scheduler.take_first_fault(), Some(Fault::Disabled));
+    assert_eq!(scheduler.faults(), 1);
 }
 
 /// Around one of the nine it changes nothing.
@@ -180,5 +180,5 @@ fn a_good_scheduler_is_left_alone() {
         chosen.iter().map(|slot| slot * 7 % 50).collect::<Vec<_>>(),
         [49, 48, 47]
     );
-    assert_eq!(scheduler.nonsense(), 0);
+    assert_eq!(scheduler.faults(), 0);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use punctual_sched::dynamic::{
-    resource::{Acquisition, By, Protocol, Release, ResourceError, ResourceId, Resources},
+    resource::{Acquisition, Criteria, Protocol, Release, ResourceError, ResourceId, Resources},
     *,
 };
 
@@ -32,9 +32,9 @@ impl Setting {
         }
     }
 
-    fn with<R>(&mut self, call: impl FnOnce(&mut Resources, &By<'_>, &mut Vec<Slot>) -> R) -> R {
+    fn with<R>(&mut self, call: impl FnOnce(&mut Resources, &Criteria<'_>, &mut Vec<Slot>) -> R) -> R {
         let received = |slot: Slot| self.received[slot.0 as usize];
-        let by = By {
+        let by = Criteria {
             scheduler: &*self.scheduler,
             received: &received,
             now: at(0),
@@ -140,8 +140,8 @@ fn an_owner_takes_again_and_releases_as_often() {
     let [a, b] = [0; 2].map(|_| setting.resources.create(Protocol::Inheritance));
     assert_eq!(setting.acquire(a, 0), Ok(Acquisition::Taken));
     assert_eq!(setting.acquire(b, 0), Ok(Acquisition::Taken));
-    assert_eq!(setting.acquire(a, 0), Ok(Acquisition::Again));
-    assert_eq!(setting.release(a, 0), Ok(Release::Kept));
+    assert_eq!(setting.acquire(a, 0), Ok(Acquisition::Reentered));
+    assert_eq!(setting.release(a, 0), Ok(Release::StillOwned));
     assert_eq!(setting.resources.last_taken(Slot(0)), Some(b));
     // Not in the order in which they were taken.
     assert_eq!(setting.release(a, 0), Ok(Release::Free));
@@ -349,7 +349,7 @@ proptest! {
                         }
                         Some((owner, depth)) if *owner == thread => {
                             *depth += 1;
-                            prop_assert_eq!(outcome, Ok(Acquisition::Again));
+                            prop_assert_eq!(outcome, Ok(Acquisition::Reentered));
                         }
                         Some((owner, _)) => {
                             let owner = *owner;
@@ -369,7 +369,7 @@ proptest! {
                     match model.owners[resource] {
                         Some((owner, depth)) if owner == thread && depth > 1 => {
                             model.owners[resource] = Some((owner, depth - 1));
-                            prop_assert_eq!(outcome, Ok(Release::Kept));
+                            prop_assert_eq!(outcome, Ok(Release::StillOwned));
                         }
                         Some((owner, _)) if owner == thread => {
                             let waiters = (0..THREADS).filter(|thread| model.waits[*thread] == Some(resource));

@@ -190,7 +190,7 @@ proptest! {
                     scheduler.choose(processors, now, &received, &mut chosen);
                     prop_assert!(scheduler.reconsider_at(now).is_none_or(|at| at > now));
                     prop_assert_eq!(chosen, choose(&mut threads, processors, now));
-                    prop_assert_eq!(scheduler.nonsense(), 0);
+                    prop_assert_eq!(scheduler.faults(), 0);
                 }
             }
         }

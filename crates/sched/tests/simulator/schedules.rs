@@ -204,9 +204,9 @@ fn an_arrival_before_the_last_one_has_ended_queues_or_is_skipped() {
 }
 
 /// Names nobody, too many, and all of them twice.
-struct Nonsense(Vec<Slot>);
+struct Faulty(Vec<Slot>);
 
-impl Scheduler for Nonsense {
+impl Scheduler for Faulty {
     fn name(&self) -> &str {
         "nonsense"
     }
@@ -249,7 +249,7 @@ fn nonsense_of_a_scheduler_is_left_out() {
         .collect();
     let mut model = hosts(1, tasks);
     model.hosts[0].processors = 2;
-    let mut simulation = Simulation::new(&model, 1, |_| Box::new(Nonsense(Vec::new()))).unwrap();
+    let mut simulation = Simulation::new(&model, 1, |_| Box::new(Faulty(Vec::new()))).unwrap();
     simulation.run_until(at(1), &mut ());
     let statistics = simulation.finish();
     assert!(statistics.tasks.iter().all(|task| task.made == 1));

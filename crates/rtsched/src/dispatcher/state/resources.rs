@@ -4,7 +4,7 @@ use std::{mem, sync::Arc};
 
 use punctual_sched::dynamic::{
     SchedulingParameters, Slot, Time,
-    resource::{Acquisition, By, Release, ResourceError, ResourceId, Resources},
+    resource::{Acquisition, Criteria, Release, ResourceError, ResourceId, Resources},
 };
 
 use super::State;
@@ -53,7 +53,7 @@ impl State {
                 }
                 Some(next)
             }
-            Ok(Release::Kept | Release::Free) | Err(_) => None,
+            Ok(Release::StillOwned | Release::Free) | Err(_) => None,
         };
         let wakes = self.apply_changes(next, caller, now);
         self.forget_if_unconcerned(slot);
@@ -124,7 +124,7 @@ impl State {
         &mut self,
         caller: Option<Slot>,
         now: Time,
-        decide: impl FnOnce(&mut Resources, &By<'_>, &mut Vec<Slot>) -> R,
+        decide: impl FnOnce(&mut Resources, &Criteria<'_>, &mut Vec<Slot>) -> R,
     ) -> (R, WakeList) {
         let result = self.decide_only(now, decide);
         (result, self.apply_changes(None, caller, now))
@@ -133,7 +133,7 @@ impl State {
     fn decide_only<R>(
         &mut self,
         now: Time,
-        decide: impl FnOnce(&mut Resources, &By<'_>, &mut Vec<Slot>) -> R,
+        decide: impl FnOnce(&mut Resources, &Criteria<'_>, &mut Vec<Slot>) -> R,
     ) -> R {
         self.resources
             .decide(&mut self.scheduler, &self.threads, now, decide)

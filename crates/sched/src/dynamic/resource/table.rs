@@ -66,7 +66,13 @@ impl Resources {
     }
 
     /// Makes a thread the owner of a free resource.
-    pub(super) fn take(&mut self, resource: ResourceId, thread: Slot, by: &Criteria<'_>, changed: &mut Vec<Slot>) {
+    pub(super) fn take(
+        &mut self,
+        resource: ResourceId,
+        thread: Slot,
+        by: &Criteria<'_>,
+        changed: &mut Vec<Slot>,
+    ) {
         let Some(known) = self.thread_mut(thread) else {
             return;
         };
