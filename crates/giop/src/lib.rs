@@ -28,7 +28,7 @@
 //! end_body(message.encoder(), body);
 //! message.finish()?;
 //!
-//! let Framing::Complete(header) = next_message(&buffer, 1 << 20)? else { unreachable!() };
+//! let header = MessageHeader::parse(&buffer, 1 << 20)?;
 //! let (request, body) = RequestHeader::decode(&buffer, &header)?;
 //! assert_eq!(request.operation, "cube");
 //! assert_eq!(request.target, Target::Key(b"Tracker"));
@@ -46,7 +46,6 @@ mod component;
 pub mod connection;
 mod encapsulation;
 mod error;
-mod fragment;
 mod header;
 mod invocation_policies;
 mod last_request;
@@ -75,8 +74,7 @@ pub use component::{
     TAO_ORB_TYPE, TAO_TAG_ENDPOINTS, TaoEndpoint, decode_endpoints_with, encode_endpoints_with,
 };
 pub use error::{CodeSetIncompatible, FragmentError, HeaderError, UrlError};
-pub use fragment::{Assembled, FragmentAssembler, FragmentLimits};
-pub use header::{Framing, HEADER_SIZE, MessageHeader, next_message};
+pub use header::{HEADER_SIZE, MessageHeader};
 pub use invocation_policies::{InvocationPolicies, decode_invocation_policies};
 pub use last_request::{IncomingRequest, LastRequest};
 pub use locate::{

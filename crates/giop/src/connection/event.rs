@@ -23,8 +23,9 @@ pub enum Event {
     CloseConnection,
     /// The peer did not understand a message of this side.
     MessageError,
-    /// A message was consumed that needs no action: part of a fragmented message, or a request received after
-    /// this side has sent CloseConnection, which tells the client that the request is not executed.
+    /// A message was consumed that needs no action: part of a fragmented message, a CancelRequest to a
+    /// client, or a request received after this side has sent CloseConnection, which tells the client that
+    /// the request is not executed.
     Progress,
 }
 

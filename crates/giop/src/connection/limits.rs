@@ -2,8 +2,6 @@
 
 use core::time::Duration;
 
-use crate::FragmentLimits;
-
 /// Limits of one connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ConnectionLimits {
@@ -22,15 +20,6 @@ impl Default for ConnectionLimits {
             max_message_size: 8 << 20,
             max_fragmented_messages: 4,
             message_completion: Some(Duration::from_secs(30)),
-        }
-    }
-}
-
-impl ConnectionLimits {
-    pub(super) const fn fragments(&self) -> FragmentLimits {
-        FragmentLimits {
-            max_message_size: self.max_message_size,
-            max_pending: self.max_fragmented_messages,
         }
     }
 }

@@ -63,6 +63,8 @@
 
 mod buffer;
 mod event;
+mod fragment;
+mod framing;
 mod incomplete;
 mod limits;
 mod outstanding;
@@ -148,11 +150,13 @@ impl Role {
     /// Whether a peer of this side may send such a message.
     pub const fn accepts(self, message_type: MessageType) -> bool {
         match message_type {
-            MessageType::Request | MessageType::LocateRequest | MessageType::CancelRequest => {
-                matches!(self, Self::Server | Self::Both)
-            }
+            MessageType::Request | MessageType::LocateRequest => matches!(self, Self::Server | Self::Both),
             MessageType::Reply | MessageType::LocateReply => matches!(self, Self::Client | Self::Both),
-            MessageType::CloseConnection | MessageType::MessageError | MessageType::Fragment => true,
+            // A client has nothing to cancel and discards CancelRequests.
+            MessageType::CancelRequest
+            | MessageType::CloseConnection
+            | MessageType::MessageError
+            | MessageType::Fragment => true,
         }
     }
 }

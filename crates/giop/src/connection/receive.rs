@@ -7,13 +7,15 @@ use std::time::Instant;
 use punctual_cdr::{CdrError, CharSet};
 
 use super::{
-    ConnectionLimits, Event, ReceivedReply, Refusal, Refused, ReplyBody, Role, State, buffer::ReceiveBuffer,
+    ConnectionLimits, Event, ReceivedReply, Refusal, Refused, ReplyBody, Role, State,
+    buffer::ReceiveBuffer,
+    fragment::FragmentAssembler,
+    framing::{Framing, next_message},
     incomplete::Incomplete,
 };
 use crate::{
-    Assembled, CODE_SETS, FragmentAssembler, Framing, LocateReplyHeader, MessageHeader, MessageType,
-    ReplyHeader, RequestHeader, Version, char_set_from_id, decode_cancel_request, decode_code_sets,
-    next_message,
+    CODE_SETS, HeaderError, LocateReplyHeader, MessageHeader, MessageType, ReplyHeader, RequestHeader,
+    Version, char_set_from_id, decode_cancel_request, decode_code_sets,
 };
 
 /// The receiving half of a connection: see [`super::Connection`].
@@ -42,7 +44,7 @@ impl ReceiveHalf {
             buffer: ReceiveBuffer::new(),
             current: 0,
             assembled: None,
-            fragments: FragmentAssembler::new(limits.fragments()),
+            fragments: FragmentAssembler::new(limits),
             incomplete: Incomplete::default(),
             char_set: None,
         }
@@ -243,6 +245,7 @@ impl ReceiveHalf {
                     body: None,
                 })
             }
+            MessageType::CancelRequest if self.role == Role::Client => Event::Progress,
             MessageType::CancelRequest => {
                 let request_id = decode_cancel_request(self.message(), &header).map_err(malformed)?;
                 self.fragments.cancel(request_id);
@@ -267,9 +270,9 @@ impl ReceiveHalf {
     #[inline(never)]
     fn assemble(&mut self, header: &MessageHeader, now: &impl Fn() -> Instant) -> Result<Event, Refusal> {
         let part = &self.buffer.received()[..self.current];
-        let assembled = self.fragments.push(header, part)?;
+        let whole = self.fragments.push(header, part)?;
         self.watch_fragments(now);
-        let Assembled::Complete(message) = assembled else {
+        let Some(message) = whole else {
             return Ok(Event::Progress);
         };
         self.buffer.discard(mem::take(&mut self.current));
@@ -304,7 +307,7 @@ impl ReceiveHalf {
     }
 
     /// What follows the current message in the buffer.
-    fn frame_rest(&self) -> Result<Framing, crate::HeaderError> {
+    fn frame_rest(&self) -> Result<Framing, HeaderError> {
         let rest = &self.buffer.received()[self.current..];
         next_message(rest, self.limits.max_message_size)
     }

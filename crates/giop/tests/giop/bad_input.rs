@@ -44,37 +44,6 @@ fn malformed_headers_are_refused() {
 }
 
 #[test]
-fn an_incomplete_message_states_the_octets_needed() {
-    let message = request(V1_2, Endian::Big, 5_i32);
-    for end in 0..message.len() {
-        let needed = if end < HEADER_SIZE {
-            HEADER_SIZE
-        } else {
-            message.len()
-        };
-        assert_eq!(
-            next_message(&message[..end], 1024),
-            Ok(Framing::Partial { needed }),
-            "{end} octets"
-        );
-    }
-    let mut two = message.clone();
-    two.extend_from_slice(&message);
-    assert_eq!(next_message(&two, 1024), Ok(Framing::Complete(header(&message))));
-}
-
-#[test]
-fn another_protocol_is_detected_at_its_first_octet() {
-    assert_eq!(next_message(b"", 1024), Ok(Framing::Partial { needed: 12 }));
-    assert_eq!(
-        next_message(b"S", 1024),
-        Err(HeaderError::BadMagic([b'S', 0, 0, 0]))
-    );
-    assert_eq!(next_message(b"GIO", 1024), Ok(Framing::Partial { needed: 12 }));
-    assert_eq!(next_message(b"GIF8", 1024), Err(HeaderError::BadMagic(*b"GIF8")));
-}
-
-#[test]
 fn malformed_requests_are_refused_with_kind_and_offset() {
     use CdrErrorKind::*;
     let error = |version, write: &dyn Fn(&mut Encoder<'_>) -> Result<(), CdrError>| {

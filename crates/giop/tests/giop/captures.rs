@@ -1,12 +1,18 @@
 //! Messages recorded from TAO 2.2.2: decoded as in the captures' own decode, and encoded to the same octets.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path, time::Instant};
 
 use punctual_cdr::{CharSet, Decode, Decoder, Encode, Endian, Ior, TaggedComponent, TaggedProfile};
-use punctual_giop::*;
+use punctual_giop::{
+    connection::{ConnectionLimits, Event, Role},
+    *,
+};
 use serde_json::Value;
 
-use crate::describe::{self, from_hex};
+use crate::{
+    connection::pair::Side,
+    describe::{self, from_hex},
+};
 
 const SCENARIOS: usize = 25;
 const MESSAGES: usize = 591;
@@ -523,7 +529,7 @@ fn messages() -> Vec<Capture> {
             .map(|line| serde_json::from_str::<Value>(line).unwrap());
         let listed = lines.next().unwrap()["messages"].as_u64().unwrap() as usize;
         let first = captures.len();
-        let mut assemblers = BTreeMap::new();
+        let mut connections = BTreeMap::new();
         for line in lines {
             let octets = from_hex(line["hex"].as_str().unwrap());
             assert_eq!(octets.len() as u64, line["length"]);
@@ -534,19 +540,29 @@ fn messages() -> Vec<Capture> {
                 octets,
             });
             let octets = &captures[captures.len() - 1].octets;
-            let Ok(header) = MessageHeader::parse(octets, usize::MAX) else {
+            let (side, first_part) = connections
+                .entry((line["conn"].as_u64(), line["dir"].to_string()))
+                .or_insert_with(|| {
+                    (
+                        Side::new(Role::Both, Version::V1_2, ConnectionLimits::default()),
+                        None,
+                    )
+                });
+            side.incoming.extend(octets);
+            let Ok(seen) = side.events(usize::MAX, Instant::now()) else {
                 continue;
             };
-            let (assembler, begun) = assemblers
-                .entry((line["conn"].as_u64(), line["dir"].to_string()))
-                .or_insert_with(|| (FragmentAssembler::new(FragmentLimits::new(1 << 20)), 0));
-            match assembler.push(&header, octets).unwrap() {
-                Assembled::Whole => {}
-                Assembled::Pending => *begun = captures.len() - 1,
-                Assembled::Complete(whole) => captures[*begun].whole = Some(whole),
+            match &seen[..] {
+                [seen] if seen.event == Event::Progress => *first_part = Some(captures.len() - 1),
+                [seen] => {
+                    if let Some(first_part) = first_part.take() {
+                        captures[first_part].whole = Some(seen.message.clone());
+                    }
+                }
+                _ => {}
             }
         }
-        assert!(assemblers.values().all(|(assembler, _)| assembler.pending() == 0));
+        assert!(connections.values().all(|(_, first_part)| first_part.is_none()));
         assert_eq!(captures.len() - first, listed, "{name}");
     }
     assert_eq!(captures.len(), MESSAGES);

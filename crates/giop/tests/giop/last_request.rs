@@ -4,7 +4,7 @@ use proptest::{collection::vec, prelude::*};
 use punctual_cdr::{CharSet, Encode, Endian};
 use punctual_giop::*;
 
-use crate::messages::{ORDERS, VERSIONS};
+use crate::messages::{ORDERS, VERSIONS, whole};
 
 /// The varying parts of requests; few values, so that many headers are equal.
 #[derive(Clone, Debug)]
@@ -89,7 +89,7 @@ fn message(spec: &Spec) -> Vec<u8> {
 
 /// Decodes a message with and without memory of the last one.
 fn check(last: &mut LastRequest, message: &[u8]) {
-    let Ok(Framing::Complete(header)) = next_message(message, 1 << 16) else {
+    let Some(header) = whole(message) else {
         return;
     };
     let alone = RequestHeader::decode(message, &header);

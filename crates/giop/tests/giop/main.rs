@@ -4,7 +4,6 @@ mod bad_input;
 mod captures;
 mod connection;
 mod describe;
-mod fragments;
 mod golden;
 mod invocation_policies;
 mod last_request;

@@ -41,10 +41,15 @@ pub fn message(
 }
 
 pub fn header(message: &[u8]) -> MessageHeader {
-    match next_message(message, message.len()).unwrap() {
-        Framing::Complete(header) => header,
-        Framing::Partial { .. } => panic!("the message is whole"),
-    }
+    let header = MessageHeader::parse(message, message.len()).unwrap();
+    assert_eq!(header.total_size(), message.len());
+    header
+}
+
+/// The header of the message at the start of `octets`, if it is acceptable and complete.
+pub fn whole(octets: &[u8]) -> Option<MessageHeader> {
+    let header = MessageHeader::parse(octets, 1 << 16).ok()?;
+    (header.total_size() <= octets.len()).then_some(header)
 }
 
 /// Runs `test` with every version and byte order.

@@ -1,14 +1,22 @@
 //! Arbitrary input never causes a panic, and never more memory than was received.
 
+use std::time::Instant;
+
 use proptest::{collection::vec, prelude::*, sample::select};
 use punctual_cdr::{Decode, Decoder, Endian, TaggedComponent, TaggedProfile};
-use punctual_giop::*;
+use punctual_giop::{
+    connection::{ConnectionLimits, Role},
+    *,
+};
 
-use crate::messages::{ORDERS, VERSIONS, an_ior, reply, request};
+use crate::{
+    connection::pair::{Side, cancel},
+    messages::{ORDERS, VERSIONS, an_ior, reply, request, whole},
+};
 
 /// Decodes `octets` as every type of message, completely.
 fn read_message(octets: &[u8]) {
-    let Ok(Framing::Complete(header)) = next_message(octets, 1 << 16) else {
+    let Some(header) = whole(octets) else {
         return;
     };
     let message = &octets[..header.total_size()];
@@ -132,18 +140,21 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_fragments_stay_within_the_limits(messages in vec(message(), 0..20), cancelled: u32) {
-        let limits = FragmentLimits { max_message_size: 300, max_pending: 3 };
-        let mut assembler = FragmentAssembler::new(limits);
+    fn arbitrary_messages_stay_within_the_limits(
+        messages in vec(message(), 0..20),
+        cancelled: u32,
+        chunk in 1..100_usize,
+    ) {
+        let limits = ConnectionLimits { max_message_size: 300, max_fragmented_messages: 3, ..Default::default() };
+        let mut side = Side::new(Role::Both, Version::V1_2, limits);
         for message in &messages {
-            let Ok(header) = MessageHeader::parse(message, 1 << 16) else { continue };
-            if let Ok(Assembled::Complete(whole)) = assembler.push(&header, message) {
-                let header = MessageHeader::parse(&whole, limits.max_message_size).unwrap();
-                assert_eq!((header.total_size(), header.more_fragments), (whole.len(), false));
-                assembler.recycle(whole);
+            side.incoming.extend(message);
+            let Ok(seen) = side.events(chunk, Instant::now()) else { return Ok(()) };
+            for seen in seen {
+                assert!(seen.message.len() <= limits.max_message_size);
+                read_message(&seen.message);
             }
-            assert!(assembler.pending() <= limits.max_pending);
-            assembler.cancel(cancelled);
+            side.incoming.extend(cancel(Version::V1_2, cancelled));
         }
     }
 

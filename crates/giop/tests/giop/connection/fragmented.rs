@@ -1,17 +1,19 @@
 //! Fragmented messages: reassembled, interleaved, cancelled, refused.
 
+use std::time::Instant;
+
 use proptest::{collection::vec, prelude::*};
-use punctual_cdr::Endian;
+use punctual_cdr::{Decode, Decoder, Encode, Endian};
 use punctual_giop::{
     connection::{Event, Refusal, Role},
     *,
 };
 
-use super::pair::{Pair, Side, cancel, kinds, limits, locate_request, request};
-use crate::{
-    fragments::{fragmented, large, with_id},
-    messages::{ORDERS, header},
+use super::{
+    pair::{Pair, Seen, Side, cancel, kinds, limits, locate_request},
+    split::{fragmented, large, with_id, with_size},
 };
+use crate::messages::{ORDERS, header, request};
 
 #[test]
 fn a_fragmented_message_is_one_event_octet_by_octet() {
@@ -70,6 +72,120 @@ fn other_messages_arrive_between_fragments() {
     assert_eq!((&seen[8].message, &seen[8].fragment_starts), (&new, &vec![]));
 }
 
+/// The only request in these parts, or the refusal.
+fn reassembled(version: Version, parts: &[Vec<u8>], chunk: usize) -> Result<Seen, Refusal> {
+    let mut side = Side::new(Role::Server, version, limits());
+    side.incoming.extend(parts.concat());
+    let seen = side
+        .events(chunk, Instant::now())
+        .map_err(|refused| refused.reason)?;
+    let (request, parts_before) = seen.split_last().expect("an event");
+    assert!(parts_before.iter().all(|seen| seen.event == Event::Progress));
+    Ok(request.clone())
+}
+
+#[test]
+fn a_message_split_anywhere_is_reassembled() {
+    for endian in ORDERS {
+        for version in [Version::V1_1, Version::V1_2] {
+            let message = large(version, endian);
+            for cut in 16..message.len() {
+                let seen = reassembled(version, &fragmented(&message, &[cut]), 100).unwrap();
+                assert_eq!(seen.message, message);
+            }
+            let seen = reassembled(version, &fragmented(&message, &[40, 40, 80, 100]), 7).unwrap();
+            assert_eq!(seen.message, message);
+        }
+    }
+}
+
+#[test]
+fn inconsistent_fragments_are_refused() {
+    let parts = fragmented(&large(Version::V1_2, Endian::Little), &[64]);
+    let other_order = fragmented(&large(Version::V1_2, Endian::Big), &[64]);
+    let old = fragmented(&large(Version::V1_1, Endian::Little), &[64]);
+    // Two of the four octets of a request id.
+    let short = with_size([&parts[0][..HEADER_SIZE], &[2, 0]].concat());
+    for (first, second, error) in [
+        (None, &parts[1], FragmentError::NotUnderWay(Some(7))),
+        (None, &old[1], FragmentError::NotUnderWay(None)),
+        (
+            Some(&parts[0]),
+            &with_id(parts[1].clone(), 8),
+            FragmentError::NotUnderWay(Some(8)),
+        ),
+        (
+            Some(&parts[0]),
+            &parts[0],
+            FragmentError::AlreadyUnderWay(Some(7)),
+        ),
+        (Some(&old[0]), &old[0], FragmentError::AlreadyUnderWay(None)),
+        (Some(&parts[0]), &other_order[1], FragmentError::Inconsistent),
+        (None, &short, FragmentError::Truncated),
+    ] {
+        let parts: Vec<_> = first.into_iter().chain([second]).cloned().collect();
+        assert_eq!(
+            reassembled(Version::V1_2, &parts, 9),
+            Err(Refusal::Fragment(error))
+        );
+    }
+}
+
+#[test]
+fn an_empty_fragment_may_end_a_message_of_giop_1_1_anywhere() {
+    let message = with_size(large(Version::V1_1, Endian::Little)[..66].to_vec());
+    let mut first = message.clone();
+    first[6] |= 2;
+    let mut last = message[..HEADER_SIZE].to_vec();
+    last[7] = MessageType::Fragment as u8;
+    let seen = reassembled(Version::V1_1, &[first, with_size(last)], 5).unwrap();
+    assert_eq!((seen.message, seen.fragment_starts), (message, vec![]));
+}
+
+/// The fragments of omniORB 4.2: each aligns its data to its own header.
+#[test]
+fn data_in_giop_1_1_is_aligned_to_its_fragment() {
+    for endian in ORDERS {
+        let mut parts = [
+            request(Version::V1_1, endian, 1_u32),
+            request(Version::V1_1, endian, ()),
+            request(Version::V1_1, endian, ()),
+        ];
+        for fragment in &mut parts[1..] {
+            fragment.truncate(HEADER_SIZE);
+            fragment[7] = MessageType::Fragment as u8;
+        }
+        let write = |buffer: &mut Vec<u8>, values: &[f64]| {
+            // The next multiple of 8, counted from the fragment's header.
+            buffer.resize(16, 0);
+            values.iter().for_each(|value| {
+                value
+                    .encode(&mut punctual_cdr::Encoder::new(buffer, endian))
+                    .unwrap()
+            });
+        };
+        // The first value does not fit after the odd octet at the end of the first fragment.
+        parts[0].push(9);
+        write(&mut parts[1], &[0.5, -1.5]);
+        parts[1].push(8);
+        write(&mut parts[2], &[2.5]);
+        parts[0][6] |= 2;
+        parts[1][6] |= 2;
+        let body = parts[0].len() - 5;
+
+        let seen = reassembled(Version::V1_1, &parts.map(with_size), 3).unwrap();
+        let mut decoder = Decoder::new(&seen.message, endian)
+            .with_fragments(&seen.fragment_starts)
+            .at(body);
+        assert_eq!(u32::decode(&mut decoder), Ok(1));
+        assert_eq!(u8::decode(&mut decoder), Ok(9));
+        assert_eq!(<[f64; 2]>::decode(&mut decoder), Ok([0.5, -1.5]));
+        assert_eq!(u8::decode(&mut decoder), Ok(8));
+        assert_eq!(f64::decode(&mut decoder), Ok(2.5));
+        assert_eq!(decoder.remaining(), 0);
+    }
+}
+
 #[test]
 fn a_request_cancelled_between_its_fragments_is_discarded() {
     for version in [Version::V1_1, Version::V1_2] {
@@ -78,7 +194,7 @@ fn a_request_cancelled_between_its_fragments_is_discarded() {
         pair.send_to_server(&parts[0]);
         pair.send_to_server(&parts[1]);
         pair.send_to_server(&cancel(version, 7));
-        let next = request(version, Endian::Big, 8, None);
+        let next = super::pair::request(version, Endian::Big, 8, None);
         pair.send_to_server(&next);
         assert_eq!(
             kinds(&pair.server_events(1).unwrap()),
@@ -150,7 +266,7 @@ proptest! {
                 completed.push(messages[chosen].clone());
             }
         }
-        let seen = side.events_in_chunks(&chunks, std::time::Instant::now()).unwrap();
+        let seen = side.events_in_chunks(&chunks, Instant::now()).unwrap();
         let requests = seen.into_iter().filter(|seen| seen.event != Event::Progress);
         prop_assert_eq!(requests.map(|seen| seen.message).collect::<Vec<_>>(), completed);
     }

@@ -8,11 +8,11 @@ use punctual_giop::{
     *,
 };
 
-use super::pair::{Pair, Side, kinds, limits, request};
-use crate::{
-    fragments::{fragmented, large, with_id},
-    messages::header,
+use super::{
+    pair::{Pair, Side, kinds, limits, request},
+    split::{fragmented, large, with_id},
 };
+use crate::messages::header;
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -6,6 +6,7 @@ mod closing;
 mod fragmented;
 mod limits;
 mod outstanding;
-mod pair;
+pub mod pair;
 mod receiving;
 mod roles;
+mod split;

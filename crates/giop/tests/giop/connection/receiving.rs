@@ -1,9 +1,11 @@
 //! Messages become events: in every version and byte order, however the octets are split.
 
+use std::time::Instant;
+
 use proptest::{collection::vec, prelude::*};
 use punctual_cdr::{CharSet, Endian};
 use punctual_giop::{
-    connection::{Event, ReceivedReply, ReplyBody, Role},
+    connection::{Event, ReceivedReply, Refusal, ReplyBody, Role},
     *,
 };
 
@@ -62,6 +64,26 @@ fn every_message_of_a_server_is_an_event_octet_by_octet() {
         );
         assert_eq!((&seen[0].message, &seen[1].message), (&messages[0], &messages[1]));
     });
+}
+
+#[test]
+fn another_protocol_is_refused_at_its_first_octet() {
+    for (octets, magic) in [
+        (&b"S"[..], Some([b'S', 0, 0, 0])),
+        (b"GIF8", Some(*b"GIF8")),
+        (b"GIO", None),
+        (b"GIOP", None),
+    ] {
+        let mut side = Side::new(Role::Server, Version::V1_0, limits());
+        side.incoming.extend(octets);
+        let refused = side
+            .events(usize::MAX, Instant::now())
+            .map_err(|refused| refused.reason);
+        assert_eq!(
+            refused.err(),
+            magic.map(|magic| Refusal::Header(HeaderError::BadMagic(magic)))
+        );
+    }
 }
 
 #[test]
@@ -168,7 +190,7 @@ proptest! {
         let events = |chunks: &[usize]| {
             let mut side = Side::new(Role::Both, Version::V1_2, limits());
             side.incoming.extend(&octets);
-            side.events_in_chunks(chunks, std::time::Instant::now()).unwrap()
+            side.events_in_chunks(chunks, Instant::now()).unwrap()
         };
         let in_chunks = events(&chunks);
         prop_assert_eq!(in_chunks.len(), messages.len());
@@ -191,7 +213,7 @@ proptest! {
         let outcome = |chunks: &[usize]| {
             let mut side = Side::new(Role::Both, Version::V1_2, limits());
             side.incoming.extend(&octets);
-            side.events_in_chunks(chunks, std::time::Instant::now())
+            side.events_in_chunks(chunks, Instant::now())
                 .map_err(|refused| refused.reason.to_string())
         };
         let whole = outcome(&[usize::MAX]);

@@ -6,13 +6,11 @@ use punctual_giop::{
     *,
 };
 
-use super::pair::{
-    Pair, Side, cancel, close, error, kinds, limits, locate_reply, locate_request, reply, request,
+use super::{
+    pair::{Pair, Side, cancel, close, error, kinds, limits, locate_reply, locate_request, reply, request},
+    split::{fragmented, large},
 };
-use crate::{
-    fragments::{fragmented, large},
-    messages::{everywhere, header},
-};
+use crate::messages::{VERSIONS, everywhere, header};
 
 const ENDIAN: Endian = Endian::Big;
 
@@ -22,7 +20,6 @@ fn a_role_refuses_the_messages_of_its_own_side() {
         let of_clients = [
             request(version, endian, 1, None),
             locate_request(version, endian, 1),
-            cancel(version, 1),
         ];
         let of_servers = [reply(version, endian, 1), locate_reply(version, endian, 1)];
         for (role, refused, accepted) in [
@@ -58,6 +55,20 @@ fn the_first_part_of_a_message_that_is_not_permitted_is_refused() {
         let message_type = MessageType::Request;
         let role = Role::Client;
         assert_eq!(refused.reason, Refusal::NotPermitted { role, message_type });
+    }
+}
+
+#[test]
+fn a_client_discards_cancel_requests() {
+    for version in VERSIONS {
+        let mut side = Side::new(Role::Client, version, limits());
+        side.incoming.extend(cancel(version, 1));
+        side.incoming.extend(reply(version, ENDIAN, 1));
+        let events = kinds(&side.events(1, std::time::Instant::now()).unwrap());
+        assert!(
+            matches!(events[..], [Event::Progress, Event::Reply(_)]),
+            "{events:?}"
+        );
     }
 }
 

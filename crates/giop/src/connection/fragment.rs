@@ -5,39 +5,21 @@ use core::mem;
 
 use punctual_cdr::{Decode, Decoder, Endian};
 
+use super::ConnectionLimits;
 use crate::{
     FragmentError, HEADER_SIZE, MessageHeader, MessageType, ServiceContexts, Version, header::MORE_FRAGMENTS,
 };
 
 const REQUEST_ID_SIZE: usize = 4;
 
-/// Limits on the memory that a connection occupies.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct FragmentLimits {
-    /// Maximal size of a whole message in octets, including its header.
-    pub max_message_size: usize,
-    /// Maximal number of incomplete messages. Default: 4.
-    pub max_pending: usize,
-}
-
-impl FragmentLimits {
-    /// Creates limits with at most 4 incomplete messages.
-    pub const fn new(max_message_size: usize) -> Self {
-        Self {
-            max_message_size,
-            max_pending: 4,
-        }
-    }
-}
-
 /// Reassembles the fragmented messages of one connection.
 ///
-/// It holds at most `max_pending` messages and their buffers, which grow with the received data, never with
-/// an announced size. A message that never ends remains until [`Self::cancel`]; its owner enforces time
-/// limits.
+/// It holds at most `max_fragmented_messages` messages and their buffers, which grow with the received data,
+/// never with an announced size. A message that never ends remains until [`Self::cancel`]; its owner enforces
+/// time limits.
 #[derive(Debug)]
-pub struct FragmentAssembler {
-    limits: FragmentLimits,
+pub(super) struct FragmentAssembler {
+    limits: ConnectionLimits,
     pending: Vec<Pending>,
     started: u64,
     spare: Vec<Vec<u8>>,
@@ -46,20 +28,9 @@ pub struct FragmentAssembler {
     starts: Vec<usize>,
 }
 
-/// Result of pushing a message.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Assembled {
-    /// The message is not a fragment: use it directly.
-    Whole,
-    /// The fragment was stored; more must follow.
-    Pending,
-    /// The last fragment of this message, whose header states its total size and no more fragments.
-    Complete(Vec<u8>),
-}
-
 impl FragmentAssembler {
     /// Creates an assembler for one connection; it allocates when the first fragment arrives.
-    pub const fn new(limits: FragmentLimits) -> Self {
+    pub(super) const fn new(limits: ConnectionLimits) -> Self {
         Self {
             limits,
             pending: Vec::new(),
@@ -69,21 +40,21 @@ impl FragmentAssembler {
         }
     }
 
-    /// Processes the next message of the connection, complete in `message`.
+    /// Adds the next part of a message; returns the message after its last part, with a header that states
+    /// its total size and no more fragments.
     ///
     /// GIOP 1.1 aligns data within each fragment: decode the body of such a message with [`Self::starts`].
     /// Message headers are decoded without: a peer that splits one (none is known to) must split it at a
     /// multiple of 4.
-    pub fn push(&mut self, header: &MessageHeader, message: &[u8]) -> Result<Assembled, FragmentError> {
-        let message = message
-            .get(..header.total_size())
-            .ok_or(FragmentError::Truncated)?;
+    pub(super) fn push(
+        &mut self,
+        header: &MessageHeader,
+        part: &[u8],
+    ) -> Result<Option<Vec<u8>>, FragmentError> {
         if header.message_type == MessageType::Fragment {
-            self.continue_message(header, message)
-        } else if header.more_fragments {
-            self.start_message(header, message)
+            self.continue_message(header, part)
         } else {
-            Ok(Assembled::Whole)
+            self.start_message(header, part).map(|()| None)
         }
     }
 
@@ -91,12 +62,12 @@ impl FragmentAssembler {
     /// `Decoder::with_fragments`.
     ///
     /// Empty for GIOP 1.2, which aligns within the whole message, and after the start of the next message.
-    pub fn starts(&self) -> &[usize] {
+    pub(super) fn starts(&self) -> &[usize] {
         &self.starts
     }
 
-    /// Discards the message with this id, after a CancelRequest. Returns whether it existed.
-    pub fn cancel(&mut self, request_id: u32) -> bool {
+    /// Discards the message with this id, after a CancelRequest.
+    pub(super) fn cancel(&mut self, request_id: u32) {
         let found = self
             .pending
             .iter()
@@ -107,34 +78,28 @@ impl FragmentAssembler {
             self.keep_starts(pending.version, pending.starts);
             self.recycle(pending.message);
         }
-        found.is_some()
     }
 
     /// Reuses the buffer of a complete message for a later one.
-    pub fn recycle(&mut self, mut buffer: Vec<u8>) {
-        if self.spare.len() + self.pending.len() < self.limits.max_pending {
+    pub(super) fn recycle(&mut self, mut buffer: Vec<u8>) {
+        if self.spare.len() + self.pending.len() < self.limits.max_fragmented_messages {
             buffer.clear();
             self.spare.push(buffer);
         }
     }
 
-    /// Returns the number of incomplete messages.
-    pub fn pending(&self) -> usize {
-        self.pending.len()
-    }
-
     /// Returns the number of the oldest incomplete message, counted from 1, for a time limit on each of them.
-    pub fn oldest(&self) -> Option<u64> {
+    pub(super) fn oldest(&self) -> Option<u64> {
         self.pending.iter().map(|pending| pending.number).min()
     }
 
-    fn start_message(&mut self, header: &MessageHeader, message: &[u8]) -> Result<Assembled, FragmentError> {
+    fn start_message(&mut self, header: &MessageHeader, message: &[u8]) -> Result<(), FragmentError> {
         let key = key(header, message)?;
         if self.pending.iter().any(|pending| pending.key == key) {
             return Err(FragmentError::AlreadyUnderWay(key));
         }
-        if self.pending.len() >= self.limits.max_pending {
-            return Err(FragmentError::TooManyPending(self.limits.max_pending));
+        if self.pending.len() >= self.limits.max_fragmented_messages {
+            return Err(FragmentError::TooManyPending(self.limits.max_fragmented_messages));
         }
         let buffer = self.spare.pop().unwrap_or_default();
         self.started += 1;
@@ -153,14 +118,14 @@ impl FragmentAssembler {
         };
         pending.append(message, self.limits.max_message_size)?;
         self.pending.push(pending);
-        Ok(Assembled::Pending)
+        Ok(())
     }
 
     fn continue_message(
         &mut self,
         header: &MessageHeader,
         message: &[u8],
-    ) -> Result<Assembled, FragmentError> {
+    ) -> Result<Option<Vec<u8>>, FragmentError> {
         let key = key(header, message)?;
         let at = self
             .pending
@@ -180,12 +145,12 @@ impl FragmentAssembler {
         let noted = size_of_val(pending.starts.as_slice());
         pending.append(data, self.limits.max_message_size.saturating_sub(noted))?;
         if header.more_fragments {
-            return Ok(Assembled::Pending);
+            return Ok(None);
         }
         let mut complete = self.pending.swap_remove(at);
         let starts = mem::take(&mut complete.starts);
         self.keep_starts(complete.version, starts);
-        Ok(Assembled::Complete(complete.finish()))
+        Ok(Some(complete.finish()))
     }
 
     fn keep_starts(&mut self, version: Version, starts: Vec<usize>) {
