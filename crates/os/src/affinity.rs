@@ -149,7 +149,8 @@ pub fn current() -> CpuSet {
 /// Pins one thread to `cpus`; the other threads of its process are not affected.
 ///
 /// # Errors
-/// Those of [`set_current`]; ESRCH: no such thread exists; `PermissionDenied`: the thread belongs to another user.
+/// Those of [`set_current`]; ESRCH: no such thread exists; `PermissionDenied`: the thread belongs to another
+/// user.
 pub fn set_of(thread: TaskId, cpus: &CpuSet) -> io::Result<()> {
     set(Some(thread), cpus)
 }

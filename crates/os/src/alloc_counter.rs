@@ -45,8 +45,8 @@ pub fn count_allocations<R>(f: impl FnOnce() -> R) -> (R, u64) {
     (result, allocations_of_this_thread() - before)
 }
 
-/// Returns whether a [`CountingAllocator`] is installed in this process, so that a count of 0 is meaningful. Makes
-/// one allocation to find out.
+/// Returns whether a [`CountingAllocator`] is installed in this process, so that a count of 0 is meaningful.
+/// Makes one allocation to find out.
 pub fn installed() -> bool {
     count_allocations(|| drop(std::hint::black_box(Box::new(0u8)))).1 > 0
 }
@@ -91,12 +91,14 @@ unsafe impl GlobalAlloc for CountingAllocator {
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         count(new_size);
-        // SAFETY: the caller upholds the contract of `GlobalAlloc::realloc`, and `pointer` came from `System`.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc::realloc`, and `pointer` came from
+        // `System`.
         unsafe { System.realloc(pointer, layout, new_size) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller upholds the contract of `GlobalAlloc::dealloc`, and `pointer` came from `System`.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc::dealloc`, and `pointer` came from
+        // `System`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

@@ -8,18 +8,18 @@ use punctual_types::NativePriority;
 
 use crate::{Scheduling, SchedulingClass, scheduling};
 
-/// Raises the calling thread to at least the priority `ceiling` until the result is dropped. Results may be dropped
-/// in any order.
+/// Raises the calling thread to at least the priority `ceiling` until the result is dropped. Results may be
+/// dropped in any order.
 ///
-/// The ceiling of a resource is the highest priority of all threads that ever use it. On one CPU no thread then
-/// waits for an owned resource, because no thread that could request it gets the CPU. A thread of the ordinary class
-/// runs in SCHED_FIFO meanwhile; a thread in SCHED_RR stays there.
+/// The ceiling of a resource is the highest priority of all threads that ever use it. On one CPU no thread
+/// then waits for an owned resource, because no thread that could request it gets the CPU. A thread of the
+/// ordinary class runs in SCHED_FIFO meanwhile; a thread in SCHED_RR stays there.
 ///
-/// If the thread changes its own priority meanwhile ([`scheduling::set_current`]), the change takes effect at the end,
-/// or at once if the new priority is above the ceiling.
+/// If the thread changes its own priority meanwhile ([`scheduling::set_current`]), the change takes effect at
+/// the end, or at once if the new priority is above the ceiling.
 ///
-/// The first ceiling of a thread takes three system calls, each further one at most one, and the end of each at most
-/// one. Nothing is allocated.
+/// The first ceiling of a thread takes three system calls, each further one at most one, and the end of each
+/// at most one. Nothing is allocated.
 ///
 /// # Errors
 /// [`RaiseError`].
@@ -34,7 +34,9 @@ use crate::{Scheduling, SchedulingClass, scheduling};
 ///         assert_eq!(scheduling::current(), Scheduling::fifo(NativePriority(50)));
 ///         drop(raised);
 ///     }
-///     Err(ceiling::RaiseError::Os(denied)) => assert_eq!(denied.kind(), std::io::ErrorKind::PermissionDenied),
+///     Err(ceiling::RaiseError::Os(denied)) => {
+///         assert_eq!(denied.kind(), std::io::ErrorKind::PermissionDenied);
+///     }
 ///     Err(above) => panic!("{above}"),
 /// }
 /// assert_eq!(scheduling::current(), before);
@@ -191,7 +193,7 @@ mod tests {
     use crate::ThreadSpec;
     use punctual_fixtures::realtime_or_skip;
 
-    /// On a thread that has this priority.
+    /// Runs `f` on a thread with this scheduling.
     fn at(base: Scheduling, f: impl FnOnce() + Send + 'static) {
         let spec = ThreadSpec::new("raised").scheduling(base);
         spec.spawn(f).unwrap().join().unwrap();
@@ -241,7 +243,7 @@ mod tests {
                 "{error}"
             );
             assert_eq!(scheduling::current(), fifo(20));
-            // What another ceiling gave is not its own priority.
+            // The priority of another ceiling is not the thread's own.
             let high = raise_to(40);
             drop(raise_to(20));
             assert_eq!(scheduling::current(), fifo(40));
@@ -260,7 +262,11 @@ mod tests {
             scheduling::set_current(fifo(15)).unwrap();
             assert_eq!(scheduling::current(), fifo(30));
             scheduling::set_current(fifo(50)).unwrap();
-            assert_eq!(scheduling::current(), fifo(50), "above the ceiling it counts now");
+            assert_eq!(
+                scheduling::current(),
+                fifo(50),
+                "above the ceiling it takes effect at once"
+            );
             scheduling::set_current(fifo(12)).unwrap();
             assert_eq!(scheduling::current(), fifo(30));
             drop(raised);

@@ -51,8 +51,8 @@ pub fn thread_cpu_time() -> Duration {
 /// # Errors
 /// EINVAL: this process has no such thread.
 pub fn thread_cpu_time_of(thread: TaskId) -> io::Result<Duration> {
-    // The kernel's number for such a clock: the inverted thread id above three bits (CPUCLOCK_PERTHREAD_MASK and
-    // CPUCLOCK_SCHED in linux/posix-timers.h). The C library computes it from thread handles only.
+    // The kernel's number for such a clock: the inverted thread id above three bits (CPUCLOCK_PERTHREAD_MASK
+    // and CPUCLOCK_SCHED in linux/posix-timers.h). The C library computes it from thread handles only.
     let clock: libc::clockid_t = (!thread.get()) << 3 | 0b110;
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -65,8 +65,9 @@ pub fn thread_cpu_time_of(thread: TaskId) -> io::Result<Duration> {
     }
 }
 
-/// Reads the monotonic clock (CLOCK_MONOTONIC). The value is comparable between processes, and with the timestamps
-/// of a kernel trace with `trace_clock=mono`. [`Instant`] reads the same clock but hides the number.
+/// Reads the monotonic clock (CLOCK_MONOTONIC). The value is comparable between processes, and with the
+/// timestamps of a kernel trace with `trace_clock=mono`. [`Instant`] reads the same clock but hides the
+/// number.
 pub fn monotonic() -> Duration {
     let time = clock_gettime(ClockId::Monotonic);
     duration(time.tv_sec, time.tv_nsec)
@@ -77,8 +78,8 @@ pub fn monotonic() -> Duration {
 /// The kernel is given an absolute time, so that preemption before the call does not delay the wake-up.
 pub fn sleep_until(deadline: Instant) {
     loop {
-        // In this order: if the thread is delayed between the two readings, the result is too early, never too late,
-        // and the loop corrects it.
+        // In this order: if the thread is delayed between the two readings, the result is too early, never
+        // too late, and the loop corrects it.
         let monotonic = clock_gettime(ClockId::Monotonic);
         let remaining = deadline.saturating_duration_since(Instant::now());
         if remaining.is_zero() {
@@ -97,8 +98,8 @@ pub fn sleep_until(deadline: Instant) {
     }
 }
 
-/// Reduces the timer slack of the calling thread from 50 µs to 1 ns, so that its timers expire as precisely as
-/// possible. Threads that it starts later inherit the setting. Real-time threads have no slack anyway.
+/// Reduces the timer slack of the calling thread from 50 µs to 1 ns, so that its timers expire as precisely
+/// as possible. Threads that it starts later inherit the setting. Real-time threads have no slack anyway.
 ///
 /// # Errors
 /// None is known.
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn cpu_time_is_what_was_burnt_and_not_what_was_slept() {
+    fn cpu_time_excludes_sleep() {
         let before = (
             thread_cpu_time(),
             process_cpu_time(TaskId::current_process()).unwrap(),
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn another_thread_is_read_until_it_is_gone() {
+    fn cpu_time_of_another_thread_is_readable_until_it_ends() {
         let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
         let stopped = std::sync::Arc::clone(&stop);
         let burner = crate::ThreadSpec::new("burner")
@@ -163,13 +164,13 @@ mod tests {
         while thread_cpu_time_of(tid).is_ok() {
             assert!(
                 started.elapsed() < Duration::from_secs(5),
-                "the number is free again soon"
+                "the id is free again soon"
             );
         }
     }
 
     #[test]
-    fn another_process_is_read_until_it_is_gone() {
+    fn cpu_time_of_another_process_is_readable_until_it_ends() {
         let mut child = std::process::Command::new("sleep").arg("5").spawn().unwrap();
         let id = TaskId::of_child(&child);
         let used = process_cpu_time(id).unwrap();
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn sleep_ends_at_the_deadline_and_not_before() {
+    fn sleep_is_never_short() {
         exact_timers().unwrap();
         for delay in [
             Duration::ZERO,

@@ -9,12 +9,12 @@ use rustix::thread::futex;
 
 use crate::PiMutexGuard;
 
-/// A condition variable for a [`PiMutex`](crate::PiMutex): waiters are woken highest priority first, and a woken
-/// waiter that finds the mutex locked lends its priority to the owner.
+/// A condition variable for a [`PiMutex`](crate::PiMutex): waiters are woken highest priority first, and a
+/// woken waiter that finds the mutex locked lends its priority to the owner.
 ///
-/// It has no internal lock, which a thread of lower priority could hold. Notify after unlocking if possible: a waiter
-/// woken earlier blocks again on the mutex. Without a waiter, notification makes no system call. Waits may end
-/// without a notification; the `_while` methods check the condition again.
+/// It has no internal lock, which a thread of lower priority could hold. Notify after unlocking if possible:
+/// a waiter woken earlier blocks again on the mutex. Without a waiter, notification makes no system call.
+/// Waits may end without a notification; the `_while` methods check the condition again.
 ///
 /// ```
 /// use punctual_os::{PiCondvar, PiMutex, ThreadSpec};
@@ -50,8 +50,8 @@ impl PiCondvar {
         let TimedOut(_) = self.sleep(guard, None);
     }
 
-    /// Like [`wait`](Self::wait), until `deadline` at most. Locking again may take longer. Returns whether the deadline
-    /// came before the notification.
+    /// Like [`wait`](Self::wait), until `deadline` at most. Locking again may take longer. Returns whether
+    /// the deadline came before the notification.
     pub fn wait_until<T: ?Sized>(&self, guard: &mut PiMutexGuard<'_, T>, deadline: Instant) -> TimedOut {
         self.sleep(guard, Some(deadline))
     }
@@ -94,8 +94,8 @@ impl PiCondvar {
 
     fn notify(&self, number: u32) {
         self.notifications.fetch_add(1, Ordering::Release);
-        // A waiter whose condition the caller has changed under the mutex locked the mutex before the caller, and
-        // incremented `waiters` before it unlocked: the load below sees it.
+        // A waiter whose condition the caller has changed under the mutex locked the mutex before the caller,
+        // and incremented `waiters` before it unlocked: the load below sees it.
         if self.waiters.load(Ordering::Acquire) > 0 {
             // The only error is that of an invalid address.
             let _ = futex::wake(&self.notifications, futex::Flags::PRIVATE, number);
@@ -145,7 +145,7 @@ mod tests {
     type Shared<T> = Arc<(PiMutex<T>, PiCondvar)>;
 
     #[test]
-    fn nothing_is_lost_between_two_threads() {
+    fn no_notification_is_lost_between_two_threads() {
         const ROUNDS: u32 = 2_000;
         let shared: Shared<u32> = Arc::default();
         let play = |shared: Shared<u32>, parity| {
@@ -222,7 +222,7 @@ mod tests {
             while !reached(&shared.0.lock()) {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            // From unlocking the mutex to sleeping in the kernel.
+            // Time from unlocking the mutex to sleeping in the kernel.
             std::thread::sleep(Duration::from_millis(5));
         };
         until(&|state| state.waiting == 3);

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use crate::TaskId;
 
-/// Reservation of a thread in SCHED_DEADLINE: `runtime` in each `period`, within `deadline` of the period's start.
+/// Reservation of a thread in SCHED_DEADLINE: `runtime` in each `period`, within `deadline` of the period's
+/// start.
 ///
-/// The kernel requires 1024 ns ≤ runtime ≤ deadline ≤ period, and admits a thread only if all reservations together
-/// fit.
+/// The kernel requires 1024 ns ≤ runtime ≤ deadline ≤ period, and admits a thread only if all reservations
+/// together fit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Reservation {
     /// Processor time in each period.
@@ -21,8 +22,9 @@ pub struct Reservation {
 
 /// Moves one thread of this process into SCHED_DEADLINE, or changes its reservation. One system call.
 ///
-/// Threads that it starts are in the ordinary class (SCHED_FLAG_RESET_ON_FORK). Other functions of this crate report
-/// the ordinary class for such a thread; [`scheduling::set_of`](crate::scheduling::set_of) moves it out again.
+/// Threads that it starts are in the ordinary class (SCHED_FLAG_RESET_ON_FORK). Other functions of this crate
+/// report the ordinary class for such a thread; [`scheduling::set_of`](crate::scheduling::set_of) moves it
+/// out again.
 ///
 /// ```
 /// use std::time::Duration;
@@ -40,8 +42,9 @@ pub struct Reservation {
 /// ```
 ///
 /// # Errors
-/// - EPERM: the process has no CAP_SYS_NICE, or the thread may not run on every CPU of its root domain. SCHED_DEADLINE
-///   admits no pinned threads; use an exclusive cpuset instead, whose CPUs form a separate root domain.
+/// - EPERM: the process has no CAP_SYS_NICE, or the thread may not run on every CPU of its root domain.
+///   SCHED_DEADLINE admits no pinned threads; use an exclusive cpuset instead, whose CPUs form a separate
+///   root domain.
 /// - EBUSY: the reservation does not fit beside those already admitted (at most
 ///   `/proc/sys/kernel/sched_rt_runtime_us` of each period).
 /// - EINVAL: the times violate the order above.
@@ -78,8 +81,8 @@ pub fn has(thread: TaskId) -> io::Result<bool> {
     Ok(policy & !libc::SCHED_RESET_ON_FORK == libc::SCHED_DEADLINE)
 }
 
-/// Returns whether an error of [`set_of`] means that the kernel refuses the class (rights, affinity, admission)
-/// rather than that the reservation is invalid.
+/// Returns whether an error of [`set_of`] means that the kernel refuses the class (rights, affinity,
+/// admission) rather than that the reservation is invalid.
 pub fn is_refusal(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),

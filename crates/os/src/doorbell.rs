@@ -23,8 +23,8 @@ impl Doorbell {
         })
     }
 
-    /// Rings the bell. Never blocks; rings add up until they are [drained](Self::drain). With [`crate::Trigger::Edge`]
-    /// every ring wakes a waiter, drained or not.
+    /// Rings the bell. Never blocks; rings add up until they are [drained](Self::drain). With
+    /// [`crate::Trigger::Edge`] every ring wakes a waiter, drained or not.
     ///
     /// # Errors
     /// None is known for a valid bell.

@@ -9,9 +9,10 @@ use rustix::thread::futex;
 
 /// Gate for one waiting thread: a futex.
 ///
-/// Opening the gate wakes the waiting thread, which closes it again as it passes. If no thread waits, the gate stays
-/// open for the next one, so no wake-up is lost. Opening it twice lets one thread pass. It has no owner, hence no
-/// priority inheritance; opening never waits. No system call is made unless a thread must wait.
+/// Opening the gate wakes the waiting thread, which closes it again as it passes. If no thread waits, the
+/// gate stays open for the next one, so no wake-up is lost. Opening it twice lets one thread pass. It has no
+/// owner, hence no priority inheritance; opening never waits. No system call is made unless a thread must
+/// wait.
 ///
 /// ```
 /// use std::{sync::Arc, time::Duration, time::Instant};
@@ -59,8 +60,8 @@ impl Gate {
             .compare_exchange(OPEN, CLOSED, Ordering::Acquire, Ordering::Relaxed);
     }
 
-    /// Waits until the gate is open, until `deadline` at most (`None`: no deadline), and closes it. Returns whether it was
-    /// open.
+    /// Waits until the gate is open, until `deadline` at most (`None`: no deadline), and closes it. Returns
+    /// whether it was open.
     ///
     /// For one thread at a time.
     pub fn pass(&self, deadline: Option<Instant>) -> bool {
@@ -100,7 +101,7 @@ mod tests {
     use crate::ThreadSpec;
 
     #[test]
-    fn nothing_is_lost_between_two_threads() {
+    fn no_opening_is_lost_between_two_threads() {
         const ROUNDS: u32 = 20_000;
         let gates = Arc::new([Gate::new(), Gate::new()]);
         let other = Arc::clone(&gates);
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn opened_twice_lets_one_pass_and_closing_takes_it_back() {
+    fn two_openings_let_one_pass_and_closing_revokes_them() {
         let gate = Gate::new();
         let past = Some(Instant::now());
         gate.open();
@@ -131,6 +132,6 @@ mod tests {
         gate.close();
         assert!(!gate.pass(past));
         gate.open();
-        assert!(gate.pass(None), "after a time-out it works as before");
+        assert!(gate.pass(None), "works after a timeout");
     }
 }

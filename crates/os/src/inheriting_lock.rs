@@ -12,8 +12,8 @@ use crate::TaskId;
 
 /// A lock without data whose owner inherits the priority of its highest waiter.
 ///
-/// Like [`PiMutex`](crate::PiMutex) (FUTEX_LOCK_PI), with separate calls to lock and unlock, and with results where a
-/// `PiMutex` panics. Without contention each takes one atomic operation and no system call.
+/// Like [`PiMutex`](crate::PiMutex) (FUTEX_LOCK_PI), with separate calls to lock and unlock, and with results
+/// where a `PiMutex` panics. Without contention each takes one atomic operation and no system call.
 ///
 /// ```
 /// use std::time::Duration;
@@ -69,8 +69,8 @@ impl InheritingLock {
         self.acquire(|word| futex::lock_pi2(word, futex::Flags::PRIVATE, None))
     }
 
-    /// Waits for the lock for at most `timeout` on the monotonic clock; zero means not at all. A timeout beyond the
-    /// clock's range is no limit.
+    /// Waits for the lock for at most `timeout` on the monotonic clock; zero means not at all. A timeout
+    /// beyond the clock's range is no limit.
     ///
     /// # Errors
     /// [`Refused::Deadlock`], at once, or [`Refused::TimedOut`].

@@ -18,7 +18,7 @@
 //! | Count heap allocations | [`alloc_counter`] |
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 compile_error!(
-    "punctual-os knows Linux with the GNU C library only: build for a `*-linux-gnu` target, \
+    "punctual-os supports only Linux with the GNU C library: build for a `*-linux-gnu` target, \
      or use the crates below it (punctual-cdr, punctual-giop, punctual-poa, punctual-sched), which are portable"
 );
 

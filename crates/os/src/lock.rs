@@ -4,20 +4,21 @@ use priority_inheriting_lock::{PriorityInheritingLock, PriorityInheritingLockGua
 
 /// A mutex whose owner inherits the priority of its highest waiter until it unlocks.
 ///
-/// Without a waiter, locking and unlocking take one atomic operation each and no system call. With waiters, the kernel
-/// passes ownership on (FUTEX_LOCK_PI): highest priority first, FIFO among equals. Inheritance is transitive along
-/// chains of owners that wait for other mutexes.
+/// Without a waiter, locking and unlocking take one atomic operation each and no system call. With waiters,
+/// the kernel passes ownership on (FUTEX_LOCK_PI): highest priority first, FIFO among equals. Inheritance is
+/// transitive along chains of owners that wait for other mutexes.
 ///
-/// Keep critical sections short and free of blocking operations: a waiter of any priority waits for the owner's whole
-/// critical section.
+/// Keep critical sections short and free of blocking operations: a waiter of any priority waits for the
+/// owner's whole critical section.
 ///
 /// Panics, where other mutexes would block for ever, when
 /// - the owner locks or `try_lock`s it again;
 /// - a thread locks it after its owner has ended without unlocking (a guard was leaked).
 ///
-/// It does not survive `fork` without `exec`: the child's thread id differs from the one stored in its locks and
-/// thread-local state. Start processes with [`std::process::Command`]. It must not be in memory shared between
-/// processes. There is no poisoning: after a panic inside a critical section the next owner sees the data as they are.
+/// It does not survive `fork` without `exec`: the child's thread id differs from the one stored in its locks
+/// and thread-local state. Start processes with [`std::process::Command`]. It must not be in memory shared
+/// between processes. There is no poisoning: after a panic inside a critical section the next owner sees the
+/// data as they are.
 ///
 /// `try_lock_for` and `try_lock_until` wait on the monotonic clock (FUTEX_LOCK_PI2, Linux 5.14).
 ///

@@ -8,9 +8,9 @@ use rustix::thread::CapabilitySet;
 
 /// Locks all present and future memory of the process, so that none is paged out or faulted in late.
 ///
-/// Refused under a limit on locked memory: later allocations and thread starts would fail as soon as the limit is
-/// reached. Call it before starting threads whose stacks are to be locked. Locked memory is allocated in full, used
-/// or not: choose stack sizes accordingly.
+/// Refused under a limit on locked memory: later allocations and thread starts would fail as soon as the
+/// limit is reached. Call it before starting threads whose stacks are to be locked. Locked memory is
+/// allocated in full, used or not: choose stack sizes accordingly.
 ///
 /// # Errors
 /// [`LockDenied`]; nothing is locked.
@@ -40,7 +40,7 @@ pub enum LockDenied {
     /// The process may lock only a limited amount.
     #[error(
         "memory not locked: without CAP_IPC_LOCK the limit is {limit_bytes} bytes, beyond which every allocation \
-                 would fail; run `sudo setcap cap_ipc_lock+ep BINARY`, or set `ulimit -l` to unlimited"
+         would fail; run `sudo setcap cap_ipc_lock+ep BINARY`, or set `ulimit -l` to unlimited"
     )]
     Limited {
         /// The limit of locked memory (RLIMIT_MEMLOCK) in bytes.
@@ -53,8 +53,8 @@ pub enum LockDenied {
     Refused(#[source] io::Error),
 }
 
-/// Makes the C library keep freed memory, so that allocating it again causes no system call and no page fault.
-/// Permanent: the process never shrinks again. Returns false if the library refused.
+/// Makes the C library keep freed memory, so that allocating it again causes no system call and no page
+/// fault. Permanent: the process never shrinks again. Returns false if the library refused.
 pub fn keep_freed_memory() -> bool {
     // SAFETY: `mallopt` takes numbers; the C library serialises it with allocations of other threads.
     unsafe { libc::mallopt(libc::M_TRIM_THRESHOLD, -1) == 1 && libc::mallopt(libc::M_MMAP_MAX, 0) == 1 }

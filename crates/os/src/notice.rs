@@ -31,7 +31,8 @@ impl Notice {
         Self::of(Cow::Owned(text))
     }
 
-    /// Writes the text on the first call. If standard error cannot take it immediately, the next call tries again.
+    /// Writes the text on the first call. If standard error cannot take it immediately, the next call tries
+    /// again.
     pub fn send(&self) {
         if !self.sent.load(Ordering::Relaxed) {
             let sent = standard_error::write_at_once(&self.text);

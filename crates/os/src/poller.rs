@@ -12,8 +12,8 @@ use rustix::io::Errno;
 /// An epoll instance: where the threads of a lane wait for everything.
 ///
 /// All methods take `&self`, so that several threads can wait at the same time; with [`Trigger::Edge`] and
-/// [`Trigger::OneShot`] each event wakes one of them. A descriptor must be [removed](Self::remove) before it is
-/// closed unless it is the only descriptor of its file.
+/// [`Trigger::OneShot`] each event wakes one of them. A descriptor must be [removed](Self::remove) before it
+/// is closed unless it is the only descriptor of its file.
 ///
 /// ```
 /// use punctual_os::{Doorbell, Events, Interest, Poller, Trigger};
@@ -48,8 +48,8 @@ impl Interest {
 pub enum Trigger {
     /// In every wait while the condition holds. Wakes more threads than necessary if several wait.
     Level,
-    /// Once per arrival, to one waiting thread. The reader must read until a read returns less than requested. The
-    /// cheapest.
+    /// Once per arrival, to one waiting thread. The reader must read until a read returns less than
+    /// requested. The cheapest.
     Edge,
     /// Once, to one waiting thread, until [`Poller::modify`] arms it again (one more system call).
     OneShot,
@@ -69,7 +69,8 @@ impl Poller {
     /// Starts to report events of `source` under `token`. The next wait reports what is ready already.
     ///
     /// # Errors
-    /// `AlreadyExists`: already added. `PermissionDenied`: a regular file or directory, which is always ready.
+    /// `AlreadyExists`: already added. `PermissionDenied`: a regular file or directory, which is always
+    /// ready.
     pub fn add(&self, source: impl AsFd, token: u64, interest: Interest, trigger: Trigger) -> io::Result<()> {
         let data = epoll::EventData::new_u64(token);
         Ok(epoll::add(&self.epoll, source, data, flags(interest, trigger))?)
@@ -95,7 +96,8 @@ impl Poller {
         )?)
     }
 
-    /// Stops reporting events of `source`. Another thread may still handle events that it has already received.
+    /// Stops reporting events of `source`. Another thread may still handle events that it has already
+    /// received.
     ///
     /// # Errors
     /// `NotFound`: not added.
@@ -103,8 +105,8 @@ impl Poller {
         Ok(epoll::delete(&self.epoll, source)?)
     }
 
-    /// Waits for events, for at most `timeout` (never returns earlier; `None`: no limit; zero: only polls). Returns the
-    /// number of events, 0 after the timeout.
+    /// Waits for events, for at most `timeout` (never returns earlier; `None`: no limit; zero: only polls).
+    /// Returns the number of events, 0 after the timeout.
     ///
     /// Replaces the contents of `events`. One system call, no allocation. Signals do not end the wait.
     ///
@@ -121,7 +123,8 @@ impl Poller {
 
     /// Like [`wait`](Self::wait), for one event; `None` after the timeout.
     ///
-    /// Preferable if several threads wait: each event that one thread does not fetch is available to the others.
+    /// Preferable if several threads wait: each event that one thread does not fetch is available to the
+    /// others.
     ///
     /// # Errors
     /// None is known for a valid poller.
@@ -135,8 +138,8 @@ impl Poller {
     }
 }
 
-/// Waits once and returns the number of elements of `events` that it has filled. Without a limit it uses the older
-/// system call, which saves 1 % of a call through shared memory.
+/// Waits once and returns the number of elements of `events` that it has filled. Without a limit it uses the
+/// older system call, which saves 1 % of a call through shared memory.
 fn wait_once(
     epoll: &OwnedFd,
     events: &mut [MaybeUninit<epoll::Event>],
@@ -196,7 +199,8 @@ pub struct Events {
 }
 
 impl Events {
-    /// Allocates room for `capacity` events (at least 1) per wait. Excess events are reported by the next wait.
+    /// Allocates room for `capacity` events (at least 1) per wait. Excess events are reported by the next
+    /// wait.
     pub fn with_capacity(capacity: usize) -> Self {
         Self {
             ready: Vec::with_capacity(capacity.max(1)),
@@ -246,14 +250,15 @@ impl Event {
         self.token
     }
 
-    /// Returns whether a read will not block. Also true if the peer has closed or an error is pending, which the read
-    /// then returns.
+    /// Returns whether a read will not block. Also true if the peer has closed or an error is pending, which
+    /// the read then returns.
     pub fn is_readable(self) -> bool {
         self.flags
             .intersects(EventFlags::IN | EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR)
     }
 
-    /// Returns whether a write will not block. Also true if an error is pending, which the write then returns.
+    /// Returns whether a write will not block. Also true if an error is pending, which the write then
+    /// returns.
     pub fn is_writable(self) -> bool {
         self.flags
             .intersects(EventFlags::OUT | EventFlags::HUP | EventFlags::ERR)

@@ -5,8 +5,8 @@ use std::io;
 use rustix::io::Errno;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// Fills `octets` from the kernel's generator (getrandom). Waits, without a deadline, if the generator is not ready
-/// yet because the system has just started.
+/// Fills `octets` from the kernel's generator (getrandom). Waits, without a deadline, if the generator is not
+/// ready yet because the system has just started.
 ///
 /// ```
 /// let (mut first, mut second) = ([0; 16], [0; 16]);

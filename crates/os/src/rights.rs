@@ -28,15 +28,15 @@ impl Rights {
         self.reasons.is_empty()
     }
 
-    /// Returns the commands that grant missing rights, simplest first; each is sufficient for the rights that it names.
-    /// Empty if the rights are complete.
+    /// Returns the commands that grant missing rights, simplest first; each is sufficient for the rights that
+    /// it names. Empty if the rights are complete.
     pub fn advice(&self) -> &[String] {
         &self.remedies
     }
 }
 
-/// Determines the rights of the calling thread by trying them in a short-lived thread with the same rights. The
-/// caller's own scheduling does not change.
+/// Determines the rights of the calling thread by trying them in a short-lived thread with the same rights.
+/// The caller's own scheduling does not change.
 pub fn probe() -> Rights {
     let highest = ThreadSpec::new("probe-rights")
         .spawn(highest_realtime_priority)
@@ -58,13 +58,13 @@ pub fn probe() -> Rights {
         if has_capability(CapabilitySet::SYS_NICE) {
             rights.reasons.push(format!(
                 "no real-time scheduling class despite CAP_SYS_NICE ({error}): the control group of the process has no \
-                                 real-time budget"
+                 real-time budget"
             ));
             rights.remedies.push(BUDGET_REMEDY.to_owned());
         } else {
             rights.reasons.push(format!(
                 "no real-time scheduling class ({error}): the process has neither CAP_SYS_NICE nor a real-time \
-                                 priority limit (`ulimit -r`) above 0"
+                 priority limit (`ulimit -r`) above 0"
             ));
             capabilities.push("sys_nice");
         }
@@ -142,7 +142,7 @@ mod tests {
     use punctual_fixtures::realtime_or_skip;
 
     #[test]
-    fn probing_leaves_the_caller_as_it_was() {
+    fn probing_does_not_change_the_caller() {
         let before = scheduling::current();
         let rights = probe();
         assert_eq!(scheduling::current(), before);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_promised_is_granted() {
+    fn a_reported_right_is_granted() {
         if !realtime_or_skip() {
             return;
         }
@@ -166,7 +166,7 @@ mod tests {
         if limited(Resource::Rtprio) != Some(0) || limited(Resource::Memlock).is_none() {
             return punctual_fixtures::skip(
                 punctual_fixtures::Missing::Machine,
-                "the limits grant rights to everybody",
+                "the limits grant the rights to every user",
             );
         }
         let rights = ThreadSpec::new("no-rights").spawn(|| {

@@ -21,7 +21,8 @@ pub enum SchedulingClass {
     Other,
     /// SCHED_FIFO: runs until it blocks or a higher priority becomes runnable.
     Fifo,
-    /// SCHED_RR: like [`Fifo`](Self::Fifo), with time slices (100 ms by default) among threads of equal priority.
+    /// SCHED_RR: like [`Fifo`](Self::Fifo), with time slices (100 ms by default) among threads of equal
+    /// priority.
     RoundRobin,
 }
 
@@ -63,7 +64,8 @@ impl Scheduling {
     }
 }
 
-/// Returns the priorities of a class: 0 for [`SchedulingClass::Other`], 1 (lowest) to 99 (highest) for the others.
+/// Returns the priorities of a class: 0 for [`SchedulingClass::Other`], 1 (lowest) to 99 (highest) for the
+/// others.
 pub const fn priority_range(class: SchedulingClass) -> RangeInclusive<i16> {
     match class {
         SchedulingClass::Other => 0..=0,
@@ -76,8 +78,8 @@ pub const fn priority_range(class: SchedulingClass) -> RangeInclusive<i16> {
 /// While the thread holds a higher [`ceiling`], the change takes effect when that ends.
 ///
 /// # Errors
-/// `PermissionDenied`: the process has neither CAP_SYS_NICE nor a sufficient RLIMIT_RTPRIO, or its control group has
-/// no real-time budget. `InvalidInput`: the priority is outside [`priority_range`].
+/// `PermissionDenied`: the process has neither CAP_SYS_NICE nor a sufficient RLIMIT_RTPRIO, or its control
+/// group has no real-time budget. `InvalidInput`: the priority is outside [`priority_range`].
 pub fn set_current(scheduling: Scheduling) -> io::Result<()> {
     if ceiling::set_base(scheduling)? {
         return Ok(());
@@ -97,8 +99,9 @@ pub fn current() -> Scheduling {
 
 /// Yields once to runnable threads of equal priority (not to lower ones). One system call.
 ///
-/// A real-time thread keeps its CPU until it blocks: one that always finds work would starve threads of equal priority
-/// that were woken earlier. Not suitable for waiting for another thread, which may have a lower priority and never run.
+/// A real-time thread keeps its CPU until it blocks: one that always finds work would starve threads of equal
+/// priority that were woken earlier. Not suitable for waiting for another thread, which may have a lower
+/// priority and never run.
 pub fn give_way() {
     rustix::thread::sched_yield();
 }
@@ -216,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_does_not_exist_is_an_error() {
-        let nobody = TaskId::new(i32::MAX).unwrap();
-        assert_eq!(of(nobody).unwrap_err().raw_os_error(), Some(libc::ESRCH));
+        let missing = TaskId::new(i32::MAX).unwrap();
+        assert_eq!(of(missing).unwrap_err().raw_os_error(), Some(libc::ESRCH));
     }
 }

@@ -1,4 +1,4 @@
-//! Words in a file that other processes read while this one writes them.
+//! File of words that other processes can read while this one writes.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -9,9 +9,10 @@ use std::sync::atomic::AtomicU64;
 use rustix::fs::{FallocateFlags, fallocate, fstatfs};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// A new file in main memory, as words that are written without a system call and without a page fault.
+/// New file in main memory, as words that are written without system calls and page faults.
 ///
-/// The file stays when this is dropped, and when the process is killed: whoever wants to read it does.
+/// The file remains when this is dropped and when the process is killed, so that others can read it
+/// afterwards.
 #[derive(Debug)]
 pub struct SharedWords {
     words: *const AtomicU64,
@@ -19,22 +20,23 @@ pub struct SharedWords {
     _file: File,
 }
 
-// SAFETY: the pointer leads to atomics, which any thread may use, and which stay mapped as long as this lives.
+// SAFETY: the pointer is to atomics, which any thread may use, and which stay mapped as long as this lives.
 unsafe impl Send for SharedWords {}
 // SAFETY: as above; all access goes through shared references to atomics.
 unsafe impl Sync for SharedWords {}
 
 impl SharedWords {
-    /// Makes a file of `count` words, all 0, that only this user can open. All of its memory is there when this returns.
+    /// Creates a file of `count` words, all 0, that only this user can open. All of its memory is allocated
+    /// at once.
     ///
-    /// Nobody may make the file smaller while it is mapped: writing to it would then end the process (SIGBUS).
+    /// The file must not be truncated while it is mapped: a write would end the process (SIGBUS).
     ///
     /// # Errors
-    /// The file exists; it is not in a file system in main memory (tmpfs), so that writing to it would now and then wait
-    /// for a disk; or there is not enough memory.
+    /// The file exists; it is not in a file system in main memory (tmpfs), so that writes could wait for a
+    /// disk; or there is not enough memory.
     ///
     /// # Panics
-    /// When `count` is 0.
+    /// If `count` is 0.
     pub fn create(path: &Path, count: usize) -> io::Result<Self> {
         assert!(count > 0, "no words");
         let file = OpenOptions::new()
@@ -51,20 +53,20 @@ impl SharedWords {
     fn map(file: File, count: usize) -> io::Result<Self> {
         const TMPFS: u64 = 0x0102_1994;
         const RAMFS: u64 = 0x8584_58f6;
-        // The type of the field differs between architectures, its values do not.
+        // The type of the field differs between architectures.
         #[allow(clippy::unnecessary_cast)]
         let kind = fstatfs(&file)?.f_type as u64;
         if kind != TMPFS && kind != RAMFS {
-            let text = "the folder is not in main memory (tmpfs): name one in /dev/shm or /run";
+            let text = "the folder is not in main memory (tmpfs); use one in /dev/shm or /run";
             return Err(io::Error::new(io::ErrorKind::Unsupported, text));
         }
         let bytes = count
             .checked_mul(size_of::<AtomicU64>())
             .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
-        // Taken now: memory that is missing later would end the process.
+        // Allocated now: a later lack of memory would end the process.
         fallocate(&file, FallocateFlags::empty(), 0, bytes as u64)?;
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: the kernel chooses a place where nothing of ours is.
+        // SAFETY: the kernel chooses the address, so no existing mapping is affected.
         let start = unsafe {
             mmap(
                 std::ptr::null_mut(),
@@ -82,10 +84,10 @@ impl SharedWords {
         })
     }
 
-    /// The words.
+    /// Returns the words.
     pub fn as_slice(&self) -> &[AtomicU64] {
-        // SAFETY: `count` words are mapped there, on a page boundary, until this is dropped. Other processes may change
-        // them at any time, which atomics allow.
+        // SAFETY: `count` words are mapped there, aligned to a page, until this is dropped. Other processes
+        // may change them at any time, which atomics permit.
         unsafe { std::slice::from_raw_parts(self.words, self.count) }
     }
 }
@@ -93,7 +95,7 @@ impl SharedWords {
 impl Drop for SharedWords {
     fn drop(&mut self) {
         let bytes = self.count * size_of::<AtomicU64>();
-        // SAFETY: exactly this was mapped, and nobody has a reference to it any more. It cannot fail for what was mapped.
+        // SAFETY: exactly this range was mapped, and no reference to it exists any more.
         let _ = unsafe { munmap(self.words.cast_mut().cast(), bytes) };
     }
 }
@@ -110,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_in_the_file_also_afterwards() {
+    fn the_file_keeps_the_words_after_the_drop() {
         let path = path("kept");
         let words = match SharedWords::create(&path, 1000) {
             Ok(words) => words,
@@ -136,16 +138,16 @@ mod tests {
     }
 
     #[test]
-    fn a_file_on_a_disk_is_refused_and_not_left() {
+    fn a_file_on_a_disk_is_refused_and_removed() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("words-{}", std::process::id()));
         let result = SharedWords::create(&path, 1);
         let left = std::fs::remove_file(&path).is_ok();
         match result {
             Err(error) => {
                 assert!(error.to_string().contains("/dev/shm"), "{error}");
-                assert!(!left, "no file is left where none could be made");
+                assert!(!left, "the refused file is removed");
             }
-            Ok(_) => skip(Missing::Machine, "the sources are in main memory themselves"),
+            Ok(_) => skip(Missing::Machine, "the sources are in main memory"),
         }
     }
 }

@@ -6,7 +6,8 @@ use std::{
     os::fd::{AsFd, AsRawFd},
 };
 
-/// Sets SO_DONTROUTE: whether a socket bypasses gateways and reaches only hosts of directly connected networks.
+/// Sets SO_DONTROUTE: whether a socket bypasses gateways and reaches only hosts of directly connected
+/// networks.
 ///
 /// # Errors
 /// Those of `setsockopt`.
@@ -45,8 +46,8 @@ pub fn set_dont_route(socket: impl AsFd, dont_route: bool) -> io::Result<()> {
 pub fn dont_route(socket: impl AsFd) -> io::Result<bool> {
     let mut value: libc::c_int = 0;
     let mut length = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` octets, the size of the int, and both outlive the call; the descriptor
-    // is open while it is borrowed.
+    // SAFETY: the kernel writes at most `length` octets, the size of the int, and both outlive the call; the
+    // descriptor is open while it is borrowed.
     let result = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),

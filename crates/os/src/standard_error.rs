@@ -4,11 +4,11 @@ use std::{io, os::fd::AsFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Writes to standard error if that is possible without blocking; returns whether it was. Two system calls; no lock,
-/// no allocation.
+/// Writes to standard error if that is possible without blocking; returns whether it was. Two system calls;
+/// no lock, no allocation.
 ///
-/// For at most 4,096 octets (PIPE_BUF), which a ready pipe accepts as a whole. If another writer fills the pipe first,
-/// the write blocks.
+/// For at most 4,096 octets (PIPE_BUF), which a ready pipe accepts as a whole. If another writer fills the
+/// pipe first, the write blocks.
 ///
 /// ```
 /// use punctual_os::standard_error;
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_does_not_read_is_not_waited_for() {
+    fn a_full_pipe_does_not_block() {
         let (mut reader, writer) = io::pipe().unwrap();
         let line = "x".repeat(4096);
         let written = (0..1000).take_while(|_| write_to(&writer, &line)).count();

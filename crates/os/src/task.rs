@@ -1,18 +1,18 @@
-//! The kernel's numbers for threads and processes.
+//! Kernel ids of threads and processes.
 
 use std::fmt;
 
 use rustix::process::Pid;
 
-/// A thread or a process as the kernel numbers them: a process has the number of its first thread.
+/// Kernel id of a thread or a process; a process has the id of its first thread.
 ///
-/// Functions that take one say whether they act on that thread alone or on the whole process. The kernel reuses
-/// numbers, so one that outlives its thread may come to mean another.
+/// Functions with such a parameter document whether they act on the thread alone or on the whole process. The
+/// kernel reuses ids, so an id that outlives its thread may denote another one.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct TaskId(Pid);
 
 impl TaskId {
-    /// The number must be positive.
+    /// Converts a number, which must be positive.
     pub fn new(number: i32) -> Option<Self> {
         if number > 0 {
             Pid::from_raw(number).map(Self)
@@ -21,27 +21,27 @@ impl TaskId {
         }
     }
 
-    /// The calling thread.
+    /// Returns the id of the calling thread.
     pub fn current_thread() -> Self {
         Self(rustix::thread::gettid())
     }
 
-    /// The calling process.
+    /// Returns the id of the calling process.
     pub fn current_process() -> Self {
         Self(rustix::process::getpid())
     }
 
-    /// A child process that has been started.
+    /// Returns the id of a child process.
     pub fn of_child(child: &std::process::Child) -> Self {
         Self(Pid::from_child(child))
     }
 
-    /// The number, greater than 0.
+    /// Returns the number, which is positive.
     pub fn get(self) -> i32 {
         self.0.as_raw_nonzero().get()
     }
 
-    /// Name of the thread, or of a process's first thread: at most 15 bytes.
+    /// Returns the name of the thread, or of a process's first thread: at most 15 bytes.
     ///
     /// # Errors
     /// `NotFound`: no such thread exists.
@@ -69,7 +69,7 @@ impl std::str::FromStr for TaskId {
         text.trim().parse().ok().and_then(Self::new).ok_or_else(|| {
             std::io::Error::new(
                 std::io::ErrorKind::InvalidInput,
-                format!("`{text}` is no thread or process number"),
+                format!("`{text}` is not a thread or process id"),
             )
         })
     }

@@ -36,7 +36,8 @@ pub struct ThreadSpec {
     pub affinity: Option<CpuSet>,
     /// Stack size in bytes; default: 2 MiB. The C library rounds up and enforces a minimum.
     pub stack_bytes: usize,
-    /// Whether its whole stack is made resident before it starts, so that it causes no page faults later; default: no.
+    /// Whether its whole stack is made resident before it starts, so that it causes no page faults later;
+    /// default: no.
     pub prefault: bool,
 }
 
@@ -105,8 +106,8 @@ impl ThreadSpec {
     /// [`Thread::granted`] returns [`Granted::Denied`].
     ///
     /// # Errors
-    /// The thread could not be created, a CPU does not exist, the priority is outside the range of its class, or the name
-    /// contains a NUL. `f` has not run.
+    /// The thread could not be created, a CPU does not exist, the priority is outside the range of its class,
+    /// or the name contains a NUL. `f` has not run.
     pub fn spawn<F, T>(self, f: F) -> io::Result<Thread<T>>
     where
         F: FnOnce() -> T + Send + 'static,
@@ -147,7 +148,8 @@ impl ThreadSpec {
         }
     }
 
-    /// Runs in the new thread. The class comes last: the rest needs no priority and must not delay threads that do.
+    /// Runs in the new thread. The class comes last: the rest needs no priority and must not delay threads
+    /// that do.
     fn configure_current(&self) -> io::Result<(TaskId, Granted)> {
         if let Some(cpus) = &self.affinity {
             affinity::set_current(cpus)?;

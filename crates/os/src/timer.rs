@@ -45,8 +45,8 @@ impl Timer {
         })
     }
 
-    /// Sets the time of expiry, replacing an earlier one. The timer never expires earlier; if the time has passed, it
-    /// expires at once. One system call.
+    /// Sets the time of expiry, replacing an earlier one. The timer never expires earlier; if the time has
+    /// passed, it expires at once. One system call.
     ///
     /// # Errors
     /// None is known for a valid timer.

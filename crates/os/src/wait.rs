@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// Waits until one of two descriptors is readable, for at most `timeout` (`None`: no limit). Returns which are
-/// readable.
+/// Waits until one of two descriptors is readable, for at most `timeout` (`None`: no limit). Returns which
+/// are readable.
 ///
 /// A [`Poller`](crate::Poller) may be one of them: it is readable while it has an event for
-/// [`Poller::wait_one`](crate::Poller::wait_one). One system call, no allocation. Signals do not end the wait.
-/// Closing by the peer and errors count as readable.
+/// [`Poller::wait_one`](crate::Poller::wait_one). One system call, no allocation. Signals do not end the
+/// wait. Closing by the peer and errors count as readable.
 ///
 /// ```
 /// use std::os::fd::AsFd;

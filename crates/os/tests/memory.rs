@@ -1,4 +1,4 @@
-//! Locking all memory changes the whole process, so it has a test process of its own.
+//! Locking of all memory, which changes the whole process and therefore has a separate test process.
 
 use punctual_os::memory::{self, LockDenied};
 
@@ -18,7 +18,7 @@ fn locked_memory_is_resident_before_it_is_touched() {
     let later = std::hint::black_box(Vec::<u8>::with_capacity(BYTES as usize));
     assert!(
         memory::locked_bytes().unwrap() >= locked + BYTES,
-        "what is allocated later is locked too"
+        "later allocations are locked, too"
     );
     assert!(memory::resident_bytes().unwrap() >= resident + BYTES * 9 / 10);
     drop(later);

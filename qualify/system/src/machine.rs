@@ -1,4 +1,4 @@
-//! Facts of the machine that belong beside every measurement.
+//! Facts about the machine that every measurement is reported with.
 
 mod settings;
 
@@ -8,26 +8,27 @@ use punctual_os::CpuSet;
 
 use crate::throttling::{self, RealtimeRuntime};
 
-/// What the machine is.
+/// Kernel and processors of the machine.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    /// As `uname -r` prints it.
+    /// Kernel release, as printed by `uname -r`.
     pub kernel_release: String,
-    /// As `uname -v` prints it; names the preemption model (`PREEMPT_RT`, `PREEMPT_DYNAMIC`, …) where the kernel does.
+    /// Kernel version, as printed by `uname -v`; usually names the preemption model (`PREEMPT_RT`,
+    /// `PREEMPT_DYNAMIC`, …).
     pub kernel_version: String,
-    /// The CPUs that are online.
+    /// CPUs that are online.
     pub online_cpus: CpuSet,
-    /// The model name of the first CPU; empty where the kernel names none.
+    /// Model name of the first CPU; empty if the kernel reports none.
     pub cpu_model: String,
     /// Scheduler ticks per second (CONFIG_HZ).
     pub tick_hz: u32,
-    /// How much of each second real-time threads may use; `None` where the kernel does not say.
+    /// Share of each period that real-time threads may use; `None` if the kernel does not report it.
     pub realtime_runtime: Option<RealtimeRuntime>,
-    /// How the kernel is set.
+    /// Settings of the kernel.
     pub settings: KernelSettings,
 }
 
-/// Reads the facts now; a CPU can go and throttling can be changed later.
+/// Reads the present facts; CPUs can go offline and throttling can be changed later.
 pub fn machine() -> Machine {
     let names = rustix::system::uname();
     let kernel_version = names.version().to_string_lossy().into_owned();
@@ -48,7 +49,7 @@ fn cpu_model() -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// The coarse clocks advance with the tick, and their resolution is its period.
+/// Returns the tick rate: the resolution of the coarse clocks is the tick's period.
 fn tick_hz() -> u32 {
     let period = rustix::time::clock_getres(rustix::time::ClockId::MonotonicCoarse);
     u32::try_from(1_000_000_000 / period.tv_nsec.max(1)).unwrap_or(0)

@@ -1,18 +1,19 @@
-//! Namespaces: a network that belongs to one process.
+//! Network namespaces: a network that belongs to one process.
 
 use std::io;
 
 use rustix::thread::UnshareFlags;
 
-/// Puts the calling thread, and what it starts from then on, into a new network namespace with nothing in it but a loopback
-/// device that is down. Other threads stay where they are: call it before there are any. The namespace goes with the last
-/// process in it.
+/// Moves the calling thread, and what it starts later, into a new network namespace that contains only a
+/// loopback device, which is down. Other threads are not affected: call it before starting any. The namespace
+/// ends with the last process in it.
 ///
 /// # Errors
-/// `PermissionDenied` without CAP_SYS_ADMIN; others where the kernel has no network namespaces or no more of them.
+/// `PermissionDenied`: no CAP_SYS_ADMIN. Others: the kernel does not support network namespaces or has no
+/// more.
 pub fn unshare_network() -> io::Result<()> {
-    // SAFETY: only the network is unshared. What the function warns of are tables of file descriptors that threads no longer
-    // have in common (CLONE_FILES), which is not asked for.
+    // SAFETY: only the network is unshared. The function's hazard is unshared file descriptor tables
+    // (CLONE_FILES), which are not requested.
     Ok(unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNET) }?)
 }
 
@@ -23,7 +24,7 @@ mod tests {
     use punctual_os::ThreadSpec;
 
     #[test]
-    fn a_new_network_is_another_one_and_only_this_threads() {
+    fn only_the_calling_thread_gets_the_new_network() {
         let network = || std::fs::read_link("/proc/thread-self/ns/net").unwrap();
         let before = network();
         let inside = ThreadSpec::new("apart").spawn(move || unshare_network().map(|()| network()));

@@ -1,4 +1,4 @@
-//! Counts that the kernel keeps: system calls, cycles in user mode, context switches (perf_event_open).
+//! Kernel counters of system calls, cycles in user mode and context switches (perf_event_open).
 
 mod attributes;
 
@@ -10,19 +10,19 @@ use crate::process;
 use attributes::Attributes;
 use punctual_os::TaskId;
 
-/// What is counted.
+/// Kind of event that a counter counts.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum CounterKind {
-    /// Entries into the kernel by system call (tracepoint raw_syscalls:sys_enter). Every one slows down a little while
-    /// it is counted: count in a pass of its own, not while timing.
+    /// System calls (tracepoint raw_syscalls:sys_enter). Counting slows each of them down a little: count in
+    /// a separate pass, not while timing.
     Syscalls,
-    /// Cycles of the CPU in user mode, counted by hardware.
+    /// CPU cycles in user mode, counted by hardware.
     UserCycles,
-    /// Times that the thread was taken from its CPU, of its own will or not.
+    /// Context switches, voluntary and involuntary.
     ContextSwitches,
 }
 
-/// A count of one thread. It starts disabled, at 0.
+/// Counter of one thread. It starts disabled, at 0.
 #[derive(Debug)]
 pub struct Counter {
     event: OwnedFd,
@@ -53,11 +53,11 @@ impl Counter {
         Self::open(thread, CounterKind::ContextSwitches, inherit)
     }
 
-    /// Counts what one thread does: of a process, its first thread only ([`ProcessCounter`] counts all). With
-    /// `inherit`, what threads and processes that it starts from now on do is added, also after they have ended.
+    /// Opens a counter of one thread; of a process, its first thread only ([`ProcessCounter`] counts all).
+    /// With `inherit`, it includes threads and processes started from now on, also after they have ended.
     ///
     /// # Errors
-    /// [`PerfError`]: rights are missing, the machine cannot count this, or there is no such thread.
+    /// [`PerfError`]: a right is missing, the machine cannot count this, or no such thread exists.
     pub fn open(thread: TaskId, kind: CounterKind, inherit: bool) -> Result<Self, PerfError> {
         let attributes = Attributes::new(kind, inherit)?;
         attributes
@@ -66,7 +66,7 @@ impl Counter {
             .map_err(|error| PerfError::of(kind, thread, error))
     }
 
-    /// Starts to count, or goes on.
+    /// Starts or continues counting.
     ///
     /// # Errors
     /// None is known for a valid counter.
@@ -74,7 +74,8 @@ impl Counter {
         attributes::control(&self.event, attributes::ENABLE)
     }
 
-    /// Pauses. When a thread pauses its own counter of system calls, that call is the last one counted.
+    /// Pauses counting. If a thread pauses its own counter of system calls, that call is the last one
+    /// counted.
     ///
     /// # Errors
     /// None is known for a valid counter.
@@ -82,7 +83,7 @@ impl Counter {
         attributes::control(&self.event, attributes::DISABLE)
     }
 
-    /// Back to 0; whether it counts does not change.
+    /// Resets the count to 0; the counter stays enabled or disabled.
     ///
     /// # Errors
     /// None is known for a valid counter.
@@ -90,8 +91,8 @@ impl Counter {
         attributes::control(&self.event, attributes::RESET)
     }
 
-    /// The count. When the hardware had to be shared with other counters, it is extrapolated from the part of the time
-    /// in which it was counted. When a thread reads its own counter of system calls, that call is counted.
+    /// Returns the count. If the hardware is shared with other counters, the count is extrapolated from the
+    /// time in which it was active. If a thread reads its own counter of system calls, that call is counted.
     ///
     /// # Errors
     /// None is known for a valid counter.
@@ -101,7 +102,7 @@ impl Counter {
         if length != record.len() {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
-                format!("{length} of 24 bytes of a count"),
+                format!("counter record too short: {length} of 24 bytes"),
             ));
         }
         let [value, enabled, running] =
@@ -110,10 +111,10 @@ impl Counter {
     }
 }
 
-/// A count over all threads of a process.
+/// Counter of all threads of a process.
 ///
-/// Threads started later by those that it has when the counter is opened are counted too. Open it while the process
-/// starts no thread: one that appears in that very moment may be missed.
+/// Threads started later by the present ones are included. Open it while the process starts no thread: one
+/// that starts at the same time may be missed.
 #[derive(Debug)]
 pub struct ProcessCounter {
     counters: Vec<Counter>,
@@ -123,14 +124,14 @@ impl ProcessCounter {
     /// Opens one counter per thread. They start disabled, at 0.
     ///
     /// # Errors
-    /// [`PerfError`], as [`Counter::open`].
+    /// Those of [`Counter::open`].
     pub fn open(process: TaskId, kind: CounterKind) -> Result<Self, PerfError> {
         let threads = process::threads_of(process).map_err(|_| PerfError::NoSuchTask(process))?;
         let mut counters = Vec::with_capacity(threads.len());
         for thread in threads {
             match Counter::open(thread, kind, true) {
                 Ok(counter) => counters.push(counter),
-                // It ended since it was listed.
+                // It has ended since it was listed.
                 Err(PerfError::NoSuchTask(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -142,80 +143,80 @@ impl ProcessCounter {
         }
     }
 
-    /// As [`Counter::enable`], one thread after the other.
+    /// Starts or continues counting, one thread after the other.
     ///
     /// # Errors
-    /// As [`Counter::enable`].
+    /// Those of [`Counter::enable`].
     pub fn enable(&self) -> io::Result<()> {
         self.counters.iter().try_for_each(Counter::enable)
     }
 
-    /// As [`Counter::disable`], one thread after the other.
+    /// Pauses counting, one thread after the other.
     ///
     /// # Errors
-    /// As [`Counter::disable`].
+    /// Those of [`Counter::disable`].
     pub fn disable(&self) -> io::Result<()> {
         self.counters.iter().try_for_each(Counter::disable)
     }
 
-    /// As [`Counter::reset`], one thread after the other.
+    /// Resets the counts to 0, one thread after the other.
     ///
     /// # Errors
-    /// As [`Counter::reset`].
+    /// Those of [`Counter::reset`].
     pub fn reset(&self) -> io::Result<()> {
         self.counters.iter().try_for_each(Counter::reset)
     }
 
-    /// The sum over all threads.
+    /// Returns the sum over all threads.
     ///
     /// # Errors
-    /// As [`Counter::read`].
+    /// Those of [`Counter::read`].
     pub fn read(&self) -> io::Result<u64> {
         self.counters.iter().map(Counter::read).sum()
     }
 }
 
-/// Why something cannot be counted.
+/// Error of a counter.
 #[derive(Debug, thiserror::Error)]
 pub enum PerfError {
     /// A right is missing.
     #[error(
-        "counting {kind} was refused ({source}): be root, or grant CAP_PERFMON \
-         (`sudo setcap cap_perfmon+ep BINARY`) or `sudo sysctl kernel.perf_event_paranoid=-1`"
+        "no right to count {kind} ({source}): run as root, or run `sudo setcap cap_perfmon+ep BINARY` \
+         or `sudo sysctl kernel.perf_event_paranoid=-1`"
     )]
     Denied {
-        /// What was to be counted.
+        /// Kind of event to count.
         kind: CounterKind,
-        /// What the kernel said.
+        /// Error of the kernel.
         source: io::Error,
     },
-    /// The machine has no such counter; virtual machines often have none for cycles.
+    /// The machine has no such counter; virtual machines often lack one for cycles.
     #[error("this machine cannot count {kind} ({source})")]
     Unsupported {
-        /// What was to be counted.
+        /// Kind of event to count.
         kind: CounterKind,
-        /// What the kernel said.
+        /// Error of the kernel.
         source: io::Error,
     },
-    /// The list of the kernel's tracepoints cannot be read.
-    #[error("the tracepoint {name} cannot be found: {source}")]
+    /// The tracepoint cannot be found.
+    #[error("cannot find the tracepoint {name}: {source}")]
     NoTracepoint {
-        /// The tracepoint.
+        /// Name of the tracepoint.
         name: &'static str,
-        /// Why it was not found.
+        /// Cause.
         source: io::Error,
     },
-    /// There is no such thread or process.
-    #[error("there is no thread or process {0}; has it ended?")]
+    /// No such thread or process exists.
+    #[error("no thread or process {0}; it may have ended")]
     NoSuchTask(TaskId),
-    /// Anything else.
+    /// Other errors.
     #[error("counting {kind} of {task} failed: {source}")]
     Failed {
-        /// What was to be counted.
+        /// Kind of event to count.
         kind: CounterKind,
-        /// Whose.
+        /// Thread or process to count.
         task: TaskId,
-        /// What the kernel said.
+        /// Error of the kernel.
         source: io::Error,
     },
 }
@@ -243,7 +244,7 @@ impl fmt::Display for CounterKind {
     }
 }
 
-/// `enabled` and `running` are the times that it was to count and did count.
+/// Extrapolates a count; `enabled` and `running` are the times in which it should have counted and did count.
 fn extrapolated(value: u64, enabled: u64, running: u64) -> u64 {
     if running == 0 || running >= enabled {
         return value;

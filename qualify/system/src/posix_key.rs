@@ -1,13 +1,12 @@
-//! The thread-specific storage of POSIX threads.
+//! Thread-specific storage of POSIX threads, to be measured.
 //!
-//! To measure what the system offers programs. Rust's `thread_local!` is the better choice for threads of the system, and the
-//! storage of `punctual-rtsched` for distributable threads.
+//! Programs use `thread_local!`, or the storage of `punctual-rtsched` for distributable threads.
 
 use std::io;
 use std::ptr;
 
-/// A key to a word of each thread (`pthread_key_t`), without a destructor. The GNU C library has 1,024 of them; dropping gives it
-/// back.
+/// Key to one word per thread (`pthread_key_t`), without a destructor. The GNU C library has 1,024 keys;
+/// dropping this releases its key.
 ///
 /// ```
 /// use punctual_system::PosixKey;
@@ -22,44 +21,44 @@ use std::ptr;
 pub struct PosixKey(libc::pthread_key_t);
 
 impl PosixKey {
-    /// A key under which all threads have 0.
+    /// Creates a key whose value is 0 in all threads.
     ///
     /// # Errors
     /// `WouldBlock` (EAGAIN): all keys are in use; `OutOfMemory`.
     pub fn new() -> io::Result<Self> {
         let mut key = 0;
-        // SAFETY: `key` is a valid place, and there is no destructor.
+        // SAFETY: the pointer is valid, and there is no destructor.
         checked(unsafe { libc::pthread_key_create(&mut key, None) })?;
         Ok(Self(key))
     }
 
-    /// The calling thread's word; 0 where it has none.
+    /// Returns the calling thread's word; 0 if it has not been set.
     #[inline]
     pub fn get(&self) -> usize {
-        // SAFETY: the key was created in `new` and is deleted when dropped only.
+        // SAFETY: the key was created in `new` and is deleted only when dropped.
         unsafe { libc::pthread_getspecific(self.0) }.addr()
     }
 
-    /// Gives the calling thread a word.
+    /// Sets the calling thread's word.
     ///
     /// # Errors
-    /// `OutOfMemory`: there was none for a key that this thread writes first.
+    /// `OutOfMemory`: the first use of a key by a thread may allocate.
     #[inline]
     pub fn set(&self, word: usize) -> io::Result<()> {
-        // SAFETY: as in `get`. The word is given back as it is and never followed as a pointer: there is no destructor.
+        // SAFETY: as in `get`. The word is returned unchanged and never dereferenced: there is no destructor.
         checked(unsafe { libc::pthread_setspecific(self.0, ptr::without_provenance(word)) })
     }
 }
 
 impl Drop for PosixKey {
     fn drop(&mut self) {
-        // SAFETY: nobody borrows the key, so nobody uses it any more.
+        // SAFETY: nothing borrows the key any more.
         let result = unsafe { libc::pthread_key_delete(self.0) };
         debug_assert_eq!(result, 0, "the key exists");
     }
 }
 
-/// These functions return the error.
+/// Converts the result of these functions, which return the error number.
 #[inline]
 fn checked(error: libc::c_int) -> io::Result<()> {
     match error {
@@ -73,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_thread_has_a_word_of_its_own() {
+    fn each_thread_has_its_own_word() {
         let key = PosixKey::new().unwrap();
         key.set(usize::MAX).unwrap();
         std::thread::scope(|scope| {
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_key_has_nothing_of_the_one_before() {
+    fn a_new_key_starts_at_zero() {
         let before = PosixKey::new().unwrap();
         before.set(1).unwrap();
         drop(before);

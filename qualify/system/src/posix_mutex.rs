@@ -1,6 +1,6 @@
-//! The mutexes of POSIX threads, with each of their protocols against priority inversion.
+//! POSIX mutexes with each of their protocols against priority inversion.
 //!
-//! To measure what the system offers programs, and to show what happens without a protocol. Locks of the ORB are
+//! Used to measure the system's primitives, and to show the effect of a missing protocol. The ORB uses
 //! [`PiMutex`](punctual_os::PiMutex) and [`InheritingLock`](punctual_os::InheritingLock).
 
 use std::cell::UnsafeCell;
@@ -9,18 +9,19 @@ use std::marker::PhantomData;
 
 use punctual_types::NativePriority;
 
-/// What becomes of the owner's priority.
+/// Protocol that determines the owner's priority.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Protocol {
-    /// Nothing (PTHREAD_PRIO_NONE): waiters wait for whatever keeps the owner from running.
+    /// PTHREAD_PRIO_NONE: unchanged, so waiters also wait for every thread that preempts the owner.
     None,
-    /// The owner has the priority of its highest waiter (PTHREAD_PRIO_INHERIT).
+    /// PTHREAD_PRIO_INHERIT: that of the highest waiter.
     Inherit,
-    /// The owner has this priority, 1 to 99, from the start (PTHREAD_PRIO_PROTECT). For threads of a real-time class only.
+    /// PTHREAD_PRIO_PROTECT: this ceiling, 1 to 99. For threads of a real-time class only.
     Protect(NativePriority),
 }
 
-/// A mutex without data (`pthread_mutex_t`, PTHREAD_MUTEX_NORMAL): locking it twice in one thread blocks for ever.
+/// Mutex without data (`pthread_mutex_t`, PTHREAD_MUTEX_NORMAL): locking it twice in one thread blocks for
+/// ever.
 ///
 /// ```
 /// use punctual_system::posix_mutex::{PosixMutex, Protocol};
@@ -31,25 +32,25 @@ pub enum Protocol {
 /// ```
 #[derive(Debug)]
 pub struct PosixMutex {
-    /// It stays where it is: the C library and the kernel know its address.
+    /// Not movable: the C library and the kernel use its address.
     mutex: Box<UnsafeCell<libc::pthread_mutex_t>>,
 }
 
-// SAFETY: a mutex is made for being used by several threads; the C library synchronises all access to it.
+// SAFETY: the C library synchronises all access by several threads.
 unsafe impl Send for PosixMutex {}
 // SAFETY: as above.
 unsafe impl Sync for PosixMutex {}
 
 impl PosixMutex {
-    /// A mutex that nobody owns.
+    /// Creates an unlocked mutex.
     ///
     /// # Errors
-    /// `InvalidInput`: the priority is outside 1 to 99; others: the system lacks the protocol.
+    /// `InvalidInput`: the priority is outside 1 to 99. Others: the system lacks the protocol.
     pub fn new(protocol: Protocol) -> io::Result<Self> {
         let mut attributes = Attributes::new()?;
         attributes.set_protocol(protocol)?;
         let mutex = Box::new(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER));
-        // SAFETY: both are valid; nobody else knows the mutex yet, so that it may be initialised in place.
+        // SAFETY: both pointers are valid, and no other thread has the mutex yet.
         checked(unsafe { libc::pthread_mutex_init(mutex.get(), &attributes.0) })?;
         Ok(Self { mutex })
     }
@@ -57,8 +58,8 @@ impl PosixMutex {
     /// Waits for the mutex, without a deadline.
     ///
     /// # Errors
-    /// `InvalidInput`: the calling thread's priority is above the ceiling, or it is of no real-time class; `PermissionDenied`:
-    /// it has no right to the ceiling.
+    /// `InvalidInput`: the calling thread's priority is above the ceiling, or it is not in a real-time class.
+    /// `PermissionDenied`: it has no right to the ceiling.
     pub fn lock(&self) -> io::Result<Owned<'_>> {
         // SAFETY: it was initialised in `new` and is not destroyed before `self`.
         checked(unsafe { libc::pthread_mutex_lock(self.mutex.get()) })?;
@@ -71,13 +72,13 @@ impl PosixMutex {
 
 impl Drop for PosixMutex {
     fn drop(&mut self) {
-        // SAFETY: as in `lock`; nobody borrows it, so that only a leaked `Owned` can have left it locked, in which case the C
-        // library refuses to destroy it and leaves it as it is.
+        // SAFETY: as in `lock`. Nothing borrows it, so only a leaked `Owned` can have left it locked, in
+        // which case the C library refuses to destroy it.
         unsafe { libc::pthread_mutex_destroy(self.mutex.get()) };
     }
 }
 
-/// The ownership of a mutex, on the thread that locked it; unlocks when dropped.
+/// Ownership of a mutex by the thread that locked it; unlocks when dropped.
 #[derive(Debug)]
 #[must_use = "the mutex is unlocked when this is dropped"]
 pub struct Owned<'m> {
@@ -97,9 +98,10 @@ struct Attributes(libc::pthread_mutexattr_t);
 
 impl Attributes {
     fn new() -> io::Result<Self> {
-        // SAFETY: the type is a plain structure of integers, for which zeros are a value; it is initialised next.
+        // SAFETY: the type is a plain structure of integers, for which zeros are valid; it is initialised
+        // next.
         let mut attributes = Self(unsafe { std::mem::zeroed() });
-        // SAFETY: `attributes` is a valid place.
+        // SAFETY: the pointer is valid.
         checked(unsafe { libc::pthread_mutexattr_init(&mut attributes.0) })?;
         // SAFETY: it is initialised.
         checked(unsafe { libc::pthread_mutexattr_settype(&mut attributes.0, libc::PTHREAD_MUTEX_NORMAL) })?;
@@ -124,12 +126,12 @@ impl Attributes {
 
 impl Drop for Attributes {
     fn drop(&mut self) {
-        // SAFETY: it was initialised in `new`, and a mutex keeps no reference to what it was made from.
+        // SAFETY: it was initialised in `new`, and mutexes keep no reference to their attributes.
         unsafe { libc::pthread_mutexattr_destroy(&mut self.0) };
     }
 }
 
-/// These functions return the error.
+/// Converts the result of these functions, which return the error number.
 fn checked(error: libc::c_int) -> io::Result<()> {
     match error {
         0 => Ok(()),
@@ -137,7 +139,8 @@ fn checked(error: libc::c_int) -> io::Result<()> {
     }
 }
 
-// SAFETY: the declarations of POSIX, which the C library has; the crate `libc` lacks them for Linux.
+// SAFETY: the declarations of POSIX. The C library has these functions; the crate `libc` lacks them for
+// Linux.
 unsafe extern "C" {
     fn pthread_mutexattr_setprotocol(
         attributes: *mut libc::pthread_mutexattr_t,
@@ -159,13 +162,13 @@ mod tests {
     use punctual_os::{CpuSet, Scheduling, TaskId, ThreadSpec, affinity, scheduling};
 
     #[test]
-    fn one_thread_at_a_time_owns_it() {
+    fn one_thread_at_a_time_owns_the_mutex() {
         for protocol in [Protocol::None, Protocol::Inherit] {
             let shared = Arc::new((PosixMutex::new(protocol).unwrap(), AtomicU32::new(0)));
             let add = |shared: &(PosixMutex, AtomicU32)| {
                 for _ in 0..5_000 {
                     let _owned = shared.0.lock().unwrap();
-                    // Two steps, so that two owners would lose some.
+                    // Two steps, so that two owners would lose increments.
                     let value = shared.1.load(Ordering::Relaxed);
                     shared.1.store(value + 1, Ordering::Relaxed);
                 }
@@ -187,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ceiling_holds_for_as_long_as_the_mutex() {
+    fn a_ceiling_applies_while_the_mutex_is_owned() {
         if !realtime_or_skip() {
             return;
         }
@@ -231,7 +234,7 @@ mod tests {
             let mutex = Arc::new(PosixMutex::new(Protocol::Inherit).unwrap());
             let owned = mutex.lock().unwrap();
             let wanted = Arc::clone(&mutex);
-            // It is above this thread on its CPU: it blocks before this thread runs again.
+            // It has a higher priority on the same CPU: it blocks before this thread runs again.
             let waiter = fifo("high", 9)
                 .spawn(move || drop(wanted.lock().unwrap()))
                 .unwrap();
@@ -244,7 +247,7 @@ mod tests {
         assert_eq!(scheduling::current(), Scheduling::OTHER);
     }
 
-    /// As `/proc` has it, with what the thread inherits.
+    /// Returns the priority shown in `/proc`, with inheritance.
     fn kernel_priority() -> i32 {
         let stat =
             std::fs::read_to_string(format!("/proc/self/task/{}/stat", TaskId::current_thread())).unwrap();

@@ -59,7 +59,8 @@ pub fn placed_threads() -> io::Result<Vec<PlacedThread>> {
 /// meanwhile are omitted.
 ///
 /// # Errors
-/// Those of [`affinity::set_of`]; some threads may have been pinned by then. Per-CPU kernel threads cannot be pinned.
+/// Those of [`affinity::set_of`]; some threads may have been pinned by then. Per-CPU kernel threads cannot be
+/// pinned.
 pub fn set_affinity(process: TaskId, cpus: &CpuSet) -> io::Result<()> {
     let mut pinned = Vec::new();
     loop {
@@ -80,19 +81,20 @@ pub fn set_affinity(process: TaskId, cpus: &CpuSet) -> io::Result<()> {
     }
 }
 
-/// Has the child of `command` killed (SIGKILL) when the *thread* that starts it ends, however that happens. Start
-/// it on a thread that lives as long as the child.
+/// Has the child of `command` killed (SIGKILL) when the *thread* that starts it ends, however that happens.
+/// Start it on a thread that lives as long as the child.
 ///
-/// A program with file capabilities or the set-user-id bit loses this setting when it starts (a rule of the kernel);
-/// such a program calls [`die_with_parent`] itself.
+/// A program with file capabilities or the set-user-id bit loses this setting when it starts (a rule of the
+/// kernel); such a program calls [`die_with_parent`] itself.
 pub fn kill_with_starter(command: &mut Command) -> &mut Command {
     let starter = TaskId::current_process();
-    // SAFETY: the closure runs in the child between fork and exec, and makes two system calls without allocating.
+    // SAFETY: the closure runs in the child between fork and exec, and makes two system calls without
+    // allocating.
     unsafe { command.pre_exec(move || arrange_death(starter)) }
 }
 
-/// Has this process killed (SIGKILL) when the thread that started it ends. `parent` is the process that started
-/// it, as communicated by that process.
+/// Has this process killed (SIGKILL) when the thread that started it ends. `parent` is the process that
+/// started it, as communicated by that process.
 ///
 /// # Errors
 /// ESRCH: the parent has already ended.

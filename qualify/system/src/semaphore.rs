@@ -1,12 +1,12 @@
-//! Counting semaphores.
+//! POSIX semaphores.
 
 use std::cell::UnsafeCell;
 use std::io;
 
-/// A POSIX semaphore (`sem_t`) for the threads of one process.
+/// Counting semaphore (`sem_t`) for the threads of one process.
 ///
-/// It has no owner, so nobody inherits anything: waiters go on in the order of their priorities, and that is all. To measure
-/// what the system offers programs, and to let threads wait for their turn in measurements.
+/// It has no owner, hence no priority inheritance; waiters are released in priority order. Measured as one of
+/// the system's primitives, and used by measurements to let threads take turns.
 ///
 /// ```
 /// use punctual_system::Semaphore;
@@ -19,31 +19,32 @@ use std::io;
 /// ```
 #[derive(Debug)]
 pub struct Semaphore {
-    /// It stays where it is: the C library and the kernel know its address.
+    /// Not movable: the C library and the kernel use its address.
     semaphore: Box<UnsafeCell<libc::sem_t>>,
 }
 
-// SAFETY: a semaphore is made for being used by several threads; the C library synchronises all access to it.
+// SAFETY: the C library synchronises all access by several threads.
 unsafe impl Send for Semaphore {}
 // SAFETY: as above.
 unsafe impl Sync for Semaphore {}
 
 impl Semaphore {
-    /// A semaphore that can be acquired `count` times before it blocks.
+    /// Creates a semaphore that can be acquired `count` times before it blocks.
     ///
     /// # Errors
     /// `InvalidInput`: `count` is above the system's limit of 2³¹ - 1.
     pub fn new(count: u32) -> io::Result<Self> {
-        // SAFETY: the type is a plain structure of integers, for which zeros are a value; it is initialised next.
+        // SAFETY: the type is a plain structure of integers, for which zeros are valid; it is initialised
+        // next.
         let semaphore = Box::new(UnsafeCell::new(unsafe { std::mem::zeroed() }));
-        // SAFETY: the place is valid, and nobody else knows it yet.
+        // SAFETY: the pointer is valid, and no other thread has it yet.
         match unsafe { libc::sem_init(semaphore.get(), 0, count) } {
             0 => Ok(Self { semaphore }),
             _ => Err(io::Error::last_os_error()),
         }
     }
 
-    /// Takes one, and waits for it without a deadline. Signals do not end it.
+    /// Acquires one unit; waits without a deadline. Signals do not end the wait.
     pub fn acquire(&self) {
         loop {
             // SAFETY: it was initialised in `new` and is not destroyed before `self`.
@@ -54,16 +55,16 @@ impl Semaphore {
         }
     }
 
-    /// Takes one if there is one.
+    /// Acquires one unit if one is available.
     pub fn try_acquire(&self) -> bool {
         // SAFETY: as in `acquire`.
         unsafe { libc::sem_trywait(self.semaphore.get()) == 0 }
     }
 
-    /// Gives one back: the waiter of the highest priority goes on. No system call without a waiter.
+    /// Releases one unit: the waiter of the highest priority continues. No system call without a waiter.
     ///
     /// # Panics
-    /// When there would be more than 2³¹ - 1.
+    /// If the count would exceed 2³¹ - 1.
     pub fn release(&self) {
         // SAFETY: as in `acquire`.
         let result = unsafe { libc::sem_post(self.semaphore.get()) };
@@ -73,7 +74,7 @@ impl Semaphore {
 
 impl Drop for Semaphore {
     fn drop(&mut self) {
-        // SAFETY: as in `acquire`; nobody borrows it, so nobody waits.
+        // SAFETY: as in `acquire`; nothing borrows it, so no thread waits.
         unsafe { libc::sem_destroy(self.semaphore.get()) };
     }
 }
@@ -89,7 +90,7 @@ mod tests {
     use punctual_os::{CpuSet, PiMutex, Scheduling, ThreadSpec, affinity};
 
     #[test]
-    fn what_is_released_is_acquired_by_another() {
+    fn a_released_unit_is_acquired_by_another_thread() {
         let pair = Arc::new((Semaphore::new(0).unwrap(), Semaphore::new(0).unwrap()));
         let other = Arc::clone(&pair);
         let echo = ThreadSpec::new("echo").spawn(move || {
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_priority_goes_on_first() {
+    fn the_highest_priority_is_released_first() {
         if !realtime_or_skip() {
             return;
         }
@@ -130,7 +131,7 @@ mod tests {
             let order = Arc::new(PiMutex::new(Vec::new()));
             let waiters = [5, 9, 3, 7].map(|priority| {
                 let (semaphore, order) = (Arc::clone(&semaphore), Arc::clone(&order));
-                // Above the thread that starts it, so that it waits before that one goes on.
+                // Above the starting thread, so that it waits before that one continues.
                 let wait = move || {
                     semaphore.acquire();
                     order.lock().push(priority);

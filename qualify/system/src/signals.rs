@@ -1,4 +1,4 @@
-//! Being asked to end: SIGINT (Ctrl-C), SIGTERM and SIGHUP.
+//! Requests to terminate: SIGINT (Ctrl-C), SIGTERM and SIGHUP.
 
 use std::fmt;
 use std::io;
@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use punctual_os::Doorbell;
 
-/// Notices that the process has been asked to end, so that it can put things right first.
+/// Termination request of the process, which it handles by cleaning up first.
 ///
-/// Instead of ending the process, the signals set a flag and ring a bell. The first one counts; later ones change
-/// nothing, so that impatience does not interrupt the clean-up. For the life of the process, in all its threads. A
-/// child process starts with the signals as usual.
+/// Instead of ending the process, the signals set a flag and ring a bell. Only the first one counts, so that
+/// repeated signals do not interrupt the clean-up. Permanent and for all threads of the process. Child
+/// processes start with the default handling.
 ///
 /// ```
 /// let termination = punctual_system::signals::Termination::watch()?;
 /// while termination.requested().is_none() {
-///     // ... one piece of work; or wait in a `Poller` that `termination` was added to
+///     // ... one unit of work, or wait in a `Poller` to which `termination` was added
 ///     # break;
 /// }
 /// # Ok::<(), std::io::Error>(())
@@ -27,19 +27,20 @@ pub struct Termination {
     bell: &'static Doorbell,
 }
 
-/// How the process was asked to end.
+/// Signal that requests termination.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TerminationSignal {
-    /// SIGINT, Ctrl-C on the terminal.
+    /// SIGINT: Ctrl-C in the terminal.
     Interrupt,
-    /// SIGTERM, by `kill` or a service manager.
+    /// SIGTERM: sent by `kill` or a service manager.
     Terminate,
-    /// SIGHUP: the terminal has gone.
+    /// SIGHUP: the terminal has been closed.
     HangUp,
 }
 
 impl Termination {
-    /// Starts to watch; again is the same. A signal that is ignored already (SIGHUP under `nohup`) stays ignored.
+    /// Installs the handlers; further calls change nothing. Ignored signals (SIGHUP under `nohup`) stay
+    /// ignored.
     ///
     /// # Errors
     /// The limit of open files (RLIMIT_NOFILE) is reached.
@@ -57,7 +58,7 @@ impl Termination {
         Ok(Self { bell })
     }
 
-    /// The signal that came first, if one came.
+    /// Returns the first signal received, if any.
     pub fn requested(self) -> Option<TerminationSignal> {
         let number = FIRST.load(Ordering::Acquire);
         TerminationSignal::ALL
@@ -66,7 +67,7 @@ impl Termination {
     }
 }
 
-/// Readable once a signal has come. Nobody reads it, so it stays so.
+/// Readable after the first signal, permanently.
 impl AsFd for Termination {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.bell.as_fd()
@@ -76,7 +77,8 @@ impl AsFd for Termination {
 impl TerminationSignal {
     const ALL: [Self; 3] = [Self::Interrupt, Self::Terminate, Self::HangUp];
 
-    /// The number; a process that ends for it exits with 128 plus this, by the shells' custom.
+    /// Returns the number of the signal. By convention of the shells, a process that it ends exits with 128
+    /// plus this.
     pub const fn number(self) -> i32 {
         match self {
             Self::Interrupt => libc::SIGINT,
@@ -97,13 +99,13 @@ impl fmt::Display for TerminationSignal {
 }
 
 static BELL: OnceLock<Doorbell> = OnceLock::new();
-/// The number of the first signal; 0 before.
+/// Number of the first signal; 0 before.
 static FIRST: AtomicI32 = AtomicI32::new(0);
 
 fn install(signal: libc::c_int) -> io::Result<()> {
     let handler: extern "C" fn(libc::c_int) = on_signal;
-    // SAFETY: an all-zero sigaction is valid (no flags, empty mask, default handling). The pointers are to live
-    // variables. `on_signal` has the type of a handler without SA_SIGINFO, and does only what a handler may do.
+    // SAFETY: an all-zero sigaction is valid (no flags, empty mask, default handling). The pointers are to
+    // live variables. `on_signal` has the type of a handler without SA_SIGINFO and is async-signal-safe.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         let mut before: libc::sigaction = std::mem::zeroed();
@@ -114,7 +116,7 @@ fn install(signal: libc::c_int) -> io::Result<()> {
             return Ok(());
         }
         action.sa_sigaction = handler as libc::sighandler_t;
-        // System calls of the thread that happens to be hit go on.
+        // System calls of the interrupted thread are restarted.
         action.sa_flags = libc::SA_RESTART;
         match libc::sigaction(signal, &action, std::ptr::null_mut()) {
             0 => Ok(()),
@@ -123,13 +125,14 @@ fn install(signal: libc::c_int) -> io::Result<()> {
     }
 }
 
-/// Runs in any thread at any point: atomic operations and one write, no allocation and no lock.
+/// Runs in any thread at any point: atomic operations and one write; no allocation, no lock.
 extern "C" fn on_signal(signal: libc::c_int) {
-    // SAFETY: gives the address of the calling thread's own `errno`, which the interrupted code may be about to read.
+    // SAFETY: returns the address of the calling thread's `errno`, which the interrupted code may be about to
+    // read.
     let errno = unsafe { &mut *libc::__errno_location() };
     let saved = *errno;
     let _ = FIRST.compare_exchange(0, signal, Ordering::Release, Ordering::Relaxed);
-    // Set before the handler is installed; reading it is one atomic load.
+    // Initialised before the handler is installed; the access is one atomic load.
     if let Some(bell) = BELL.get() {
         let _ = bell.ring();
     }

@@ -1,6 +1,6 @@
-//! The kernel's real-time throttling: how much of each period real-time threads may use, over all of the machine.
+//! The kernel's real-time throttling: the share of each period that real-time threads may use, machine-wide.
 //!
-//! Plain access; who may change it, when, and that it is restored is decided by the caller.
+//! Plain access; the caller is responsible for restoring the setting.
 
 use std::io;
 use std::time::Duration;
@@ -8,41 +8,45 @@ use std::time::Duration;
 const RUNTIME: &str = "/proc/sys/kernel/sched_rt_runtime_us";
 const PERIOD: &str = "/proc/sys/kernel/sched_rt_period_us";
 
-/// The time that real-time threads may use of each [`period`].
+/// Time that real-time threads may use of each [`period`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RealtimeRuntime {
-    /// No throttling, -1 in the file. A real-time thread that never blocks then stops everything below it on its CPU.
+    /// No throttling, -1 in the file. A real-time thread that never blocks then starves everything below it
+    /// on its CPU.
     Unlimited,
-    /// So many microseconds of each period (950000 of 1000000 where nobody changed it); none run for the rest of it.
+    /// Microseconds of each period (by default 950000 of 1000000), after which no real-time thread runs.
     Microseconds(u32),
 }
 
-/// The present setting.
+/// Reads the present setting.
 ///
 /// # Errors
-/// The file (`/proc/sys/kernel/sched_rt_runtime_us`) cannot be read.
+/// `/proc/sys/kernel/sched_rt_runtime_us` cannot be read.
 pub fn runtime() -> io::Result<RealtimeRuntime> {
     let text = std::fs::read_to_string(RUNTIME).map_err(|error| naming(RUNTIME, error))?;
     RealtimeRuntime::parse(text.trim()).ok_or_else(|| {
         io::Error::new(
             io::ErrorKind::InvalidData,
-            format!("{RUNTIME} holds `{}`", text.trim()),
+            format!(
+                "{RUNTIME} contains `{}`, which is not a valid runtime",
+                text.trim()
+            ),
         )
     })
 }
 
-/// Changes the setting for the whole machine, until somebody changes it again.
+/// Changes the setting of the whole machine permanently.
 ///
 /// # Errors
-/// `PermissionDenied` unless root; `InvalidInput` when longer than the [`period`].
+/// `PermissionDenied`: not root. `InvalidInput`: longer than the [`period`].
 pub fn set_runtime(runtime: RealtimeRuntime) -> io::Result<()> {
     std::fs::write(RUNTIME, runtime.to_string()).map_err(|error| naming(RUNTIME, error))
 }
 
-/// The period that the runtime is a part of.
+/// Reads the period of which the runtime is a part.
 ///
 /// # Errors
-/// The file (`/proc/sys/kernel/sched_rt_period_us`) cannot be read.
+/// `/proc/sys/kernel/sched_rt_period_us` cannot be read.
 pub fn period() -> io::Result<Duration> {
     let text = std::fs::read_to_string(PERIOD).map_err(|error| naming(PERIOD, error))?;
     let microseconds = text.trim().parse().map_err(io::Error::other)?;
@@ -50,7 +54,7 @@ pub fn period() -> io::Result<Duration> {
 }
 
 impl RealtimeRuntime {
-    /// Reads what [`Display`](std::fmt::Display) writes: the number as the kernel's file holds it.
+    /// Parses the number in the kernel's file; the inverse of [`Display`](std::fmt::Display).
     pub fn parse(text: &str) -> Option<Self> {
         match text.parse::<i64>().ok()? {
             -1 => Some(Self::Unlimited),
@@ -77,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernels_numbers_are_read_and_written() {
+    fn the_kernels_numbers_are_parsed_and_written() {
         for (text, runtime) in [
             ("-1", RealtimeRuntime::Unlimited),
             ("0", RealtimeRuntime::Microseconds(0)),
@@ -90,9 +94,9 @@ mod tests {
         assert_eq!(RealtimeRuntime::parse(""), None);
     }
 
-    /// Does not change the machine: other tests, and other programs, stand on its setting.
+    /// Does not change the machine: other tests and programs depend on its setting.
     #[test]
-    fn the_setting_lies_within_the_period() {
+    fn the_runtime_is_within_the_period() {
         match runtime().unwrap() {
             RealtimeRuntime::Unlimited => {}
             RealtimeRuntime::Microseconds(runtime) => {

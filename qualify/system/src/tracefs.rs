@@ -1,4 +1,4 @@
-//! The kernel's tracing file system, wherever it is mounted, or nowhere.
+//! The kernel's tracing file system, mounted or not.
 
 use std::fs::File;
 use std::io;
@@ -8,19 +8,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 
-/// Where the files of the kernel's tracing are. Every process that opens it sees the same ones.
+/// Location of the kernel's tracing files, which are the same for every process.
 #[derive(Debug)]
 pub struct Tracefs {
     root: PathBuf,
-    /// A mount of our own that is attached nowhere, so that the machine's mounts stay as they are.
+    /// Private unattached mount, which leaves the machine's mounts unchanged.
     _unattached: Option<OwnedFd>,
 }
 
 impl Tracefs {
-    /// Finds it.
+    /// Locates the files; mounts the file system privately if necessary.
     ///
     /// # Errors
-    /// It can neither be found nor mounted; the text says what to do.
+    /// It can be neither found nor mounted; the text states the remedy.
     pub fn open() -> io::Result<Self> {
         let usual = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
         let mut refused = None;
@@ -39,14 +39,15 @@ impl Tracefs {
         unattached().map_err(|error| {
             let error = refused.unwrap_or(error);
             let text = format!(
-                "the kernel's tracing files cannot be used ({error}): be root, and if tracefs is not there, \
+                "the kernel's tracing files cannot be used ({error}): run as root, and if tracefs is not mounted, run \
                  `sudo mount -t tracefs nodev /sys/kernel/tracing`"
             );
             io::Error::new(error.kind(), text)
         })
     }
 
-    /// The folder that holds `events`, `instances` and the rest. Valid as long as this lives, in this process only.
+    /// Returns the folder that contains `events`, `instances` and so on. Valid in this process while `self`
+    /// lives.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -62,7 +63,7 @@ fn unattached() -> io::Result<Tracefs> {
     })
 }
 
-/// The number of the tracepoint that every system call passes. It stays the same until the machine restarts.
+/// Returns the id of the tracepoint of all system calls, which is constant until the machine restarts.
 pub(crate) fn sys_enter_id() -> io::Result<u64> {
     static ID: AtomicU64 = AtomicU64::new(0);
     match ID.load(Ordering::Relaxed) {
@@ -80,7 +81,7 @@ fn read_id(tracefs: &Tracefs, path: &str) -> io::Result<u64> {
     text.trim().parse().map_err(|_| {
         io::Error::new(
             io::ErrorKind::InvalidData,
-            format!("{path} holds `{}`, no number", text.trim()),
+            format!("{path} contains `{}`, which is not a number", text.trim()),
         )
     })
 }
@@ -90,11 +91,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_found_has_the_scheduler_s_events() {
+    fn the_files_include_scheduler_events() {
         match Tracefs::open() {
             Ok(tracefs) => assert!(tracefs.root().join("events/sched/sched_switch/format").exists()),
             Err(error) => {
-                assert!(error.to_string().contains("be root"), "{error}");
+                assert!(error.to_string().contains("as root"), "{error}");
                 punctual_fixtures::skip_error(&error);
             }
         }

@@ -1,11 +1,11 @@
-//! Signals go to the whole process, so they have a test process of their own.
+//! Termination signals, which affect the whole process and therefore have a separate test process.
 use std::time::Duration;
 
 use punctual_os::{Events, Interest, Poller, Trigger};
 use punctual_system::signals::{Termination, TerminationSignal};
 
 #[test]
-fn a_signal_sets_the_flag_and_wakes_the_waiting_place() {
+fn a_signal_sets_the_flag_and_wakes_the_poller() {
     let termination = Termination::watch().unwrap();
     let again = Termination::watch().unwrap();
     let (poller, mut events) = (Poller::new().unwrap(), Events::with_capacity(1));
@@ -27,12 +27,12 @@ fn a_signal_sets_the_flag_and_wakes_the_waiting_place() {
     assert_eq!(
         again.requested(),
         Some(TerminationSignal::Terminate),
-        "the first one counts"
+        "the first signal counts"
     );
     assert_eq!(
         poller.wait(&mut events, Some(Duration::ZERO)).unwrap(),
         1,
-        "it stays readable"
+        "the descriptor stays readable"
     );
 }
 

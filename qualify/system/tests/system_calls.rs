@@ -1,4 +1,4 @@
-//! What the request path costs in system calls, as the kernel counts them.
+//! Cost of the operating-system primitives of the request path in system calls, as counted by the kernel.
 use std::time::Duration;
 
 use punctual_os::{
@@ -7,7 +7,7 @@ use punctual_os::{
 use punctual_system::perf::Counter;
 
 #[test]
-fn the_budgets_of_the_request_path() {
+fn primitives_of_the_request_path_keep_their_budgets() {
     let counter = match Counter::syscalls(TaskId::current_thread(), false) {
         Ok(counter) => counter,
         Err(error) => return punctual_fixtures::skip_error(&error),
@@ -17,21 +17,17 @@ fn the_budgets_of_the_request_path() {
         counter.enable().unwrap();
         run();
         counter.disable().unwrap();
-        // Without the call that pauses the counter.
+        // Excludes the call that pauses the counter.
         counter.read().unwrap() - 1
     };
     let (mutex, condvar) = (PiMutex::new(0), PiCondvar::new());
-    // The first use in a thread asks the kernel for the thread's number, once.
+    // The first use in a thread asks the kernel for the thread's id, once.
     *mutex.lock() += 1;
-    assert_eq!(
-        count(&mut || *mutex.lock() += 1),
-        0,
-        "a mutex that nobody else wants"
-    );
+    assert_eq!(count(&mut || *mutex.lock() += 1), 0, "an uncontended mutex");
     assert_eq!(
         count(&mut || condvar.notify_all()),
         0,
-        "a condition that nobody waits for"
+        "a condition without waiters"
     );
 
     let (poller, bell) = (Poller::new().unwrap(), Doorbell::new().unwrap());

@@ -15,7 +15,6 @@ const RULES: &[Rule] = &[
             ".",
             "crates/flight",
             "crates/orb",
-            "crates/os",
             "crates/punctual",
             "crates/rtsched",
             "crates/sched",
@@ -48,7 +47,6 @@ const RULES: &[Rule] = &[
         not_yet: &[
             "crates/flight",
             "crates/orb",
-            "crates/os",
             "crates/rtsched",
             "crates/sched",
             "crates/transport",

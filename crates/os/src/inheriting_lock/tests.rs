@@ -1,3 +1,5 @@
+//! Ownership, deadlocks, timeouts, abandoned locks and inheritance.
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -23,7 +25,7 @@ fn counts_of_many_threads_are_not_lost() {
         move || {
             for _ in 0..5_000 {
                 assert_eq!(shared.0.lock(), Ok(Acquired::Released));
-                // Two steps, which another thread would come between.
+                // Two steps, so that two owners would lose increments.
                 let before = shared.1.load(Ordering::Relaxed);
                 shared.1.store(before + 1, Ordering::Relaxed);
                 shared.0.unlock().unwrap();
@@ -54,7 +56,7 @@ fn a_wait_ends_at_its_deadline_and_not_before() {
 }
 
 #[test]
-fn a_time_beyond_the_clock_is_no_limit() {
+fn a_timeout_beyond_the_clock_is_no_limit() {
     let lock = Arc::new(InheritingLock::new());
     lock.lock().unwrap();
     let other = Arc::clone(&lock);
@@ -110,7 +112,7 @@ fn a_circle_of_two_threads_is_a_deadlock() {
         .has_second
         .1
         .wait_while(&mut shared.has_second.0.lock(), |has| !*has);
-    // Whoever of the two closes the circle is told; the other one gets the lock when that one lets go.
+    // The thread that closes the circle gets the error; the other one gets the lock when the first unlocks.
     let outcome = shared.second.lock();
     if outcome.is_ok() {
         shared.second.unlock().unwrap();
@@ -122,19 +124,19 @@ fn a_circle_of_two_threads_is_a_deadlock() {
 }
 
 #[test]
-fn an_owner_that_ended_is_succeeded() {
-    // Nobody waited when it ended.
+fn a_lock_abandoned_without_waiters_can_be_acquired() {
+    // No thread waited when the owner ended.
     let lock = Arc::new(InheritingLock::new());
     let other = Arc::clone(&lock);
     on_another_thread(move || other.lock()).unwrap();
     assert_eq!(lock.try_lock_for(Duration::ZERO), Ok(Acquired::Abandoned));
     lock.unlock().unwrap();
-    assert_eq!(lock.lock(), Ok(Acquired::Released), "that is over");
+    assert_eq!(lock.lock(), Ok(Acquired::Released), "reported only once");
     lock.unlock().unwrap();
 }
 
 #[test]
-fn an_owner_that_ends_is_succeeded_by_the_waiter() {
+fn the_waiter_acquires_a_lock_abandoned_by_its_owner() {
     let lock = Arc::new(InheritingLock::new());
     let end = Arc::new((PiMutex::new(false), PiCondvar::new()));
     let (its_lock, its_end) = (Arc::clone(&lock), Arc::clone(&end));

@@ -1,3 +1,5 @@
+//! Inheritance, deadlocks and constant initialisation.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -23,7 +25,7 @@ fn counts_of_many_threads_are_not_lost() {
 }
 
 #[test]
-fn a_timed_lock_gives_up() {
+fn a_timed_lock_times_out() {
     let mutex = Arc::new(PiMutex::new(()));
     let guard = mutex.lock();
     let other = Arc::clone(&mutex);
@@ -53,7 +55,7 @@ fn medium_runs_after_high_because_low_inherits() {
         answering.unlock().unwrap();
     });
     assert_eq!(order, ["high", "medium"]);
-    // The same scene without inheritance, to show that it can tell the difference.
+    // The same scenario without inheritance, to show that the test detects the difference.
     #[expect(clippy::disallowed_types)]
     let plain = Arc::new(std::sync::Mutex::new(()));
     assert_eq!(
@@ -78,9 +80,9 @@ fn medium_runs_after_high_because_low_runs_at_the_ceiling() {
     assert_eq!(order, ["high", "medium"]);
 }
 
-/// Plays the classic priority inversion on one CPU: low owns the lock, high waits for it, medium wants the CPU.
+/// Runs the classic priority inversion on one CPU: low owns the lock, high waits for it, medium needs the CPU.
 ///
-/// The director is above all three, so that it, and not chance, says who becomes runnable when.
+/// The director's priority is above all three, so that it determines when each becomes runnable.
 fn finishing_order<L>(with_lock: L) -> Vec<&'static str>
 where
     L: Fn(&dyn Fn(&())) + Clone + Send + 'static,

@@ -1,3 +1,5 @@
+//! Triggers, timeouts, several waiters and the cost of a wait.
+
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
@@ -26,7 +28,7 @@ fn an_edge_is_reported_once_until_more_arrives() {
     assert_eq!(
         poller.wait(&mut events, NOW).unwrap(),
         0,
-        "unread, but nothing new"
+        "unread, but no new data"
     );
     assert!(events.is_empty());
     theirs.write_all(b"two").unwrap();
@@ -48,7 +50,7 @@ fn a_level_is_reported_until_it_is_read() {
 }
 
 #[test]
-fn one_shot_waits_to_be_armed_again() {
+fn one_shot_reports_again_after_rearming() {
     let (poller, mut events) = (Poller::new().unwrap(), Events::with_capacity(4));
     let (ours, mut theirs) = pair();
     poller.add(&ours, 1, Interest::READ, Trigger::OneShot).unwrap();
@@ -65,7 +67,7 @@ fn one_shot_waits_to_be_armed_again() {
 }
 
 #[test]
-fn the_end_of_the_peer_is_seen_with_its_last_data() {
+fn a_close_of_the_peer_is_reported_with_its_last_data() {
     let (poller, mut events) = (Poller::new().unwrap(), Events::with_capacity(4));
     let (ours, mut theirs) = pair();
     poller.add(&ours, 9, Interest::READ, Trigger::Edge).unwrap();
@@ -76,7 +78,7 @@ fn the_end_of_the_peer_is_seen_with_its_last_data() {
 }
 
 #[test]
-fn what_is_removed_is_silent_and_unknown() {
+fn a_removed_source_is_not_reported() {
     let (poller, mut events) = (Poller::new().unwrap(), Events::with_capacity(4));
     let (ours, mut theirs) = pair();
     poller.add(&ours, 1, Interest::READ, Trigger::Level).unwrap();
@@ -111,7 +113,7 @@ fn a_timeout_is_never_early() {
 }
 
 #[test]
-fn events_without_room_come_with_the_next_wait() {
+fn excess_events_are_reported_by_the_next_wait() {
     let (poller, mut events) = (Poller::new().unwrap(), Events::with_capacity(2));
     let bells: Vec<_> = (0..3).map(|_| Doorbell::new().unwrap()).collect();
     for (token, bell) in (0..).zip(&bells) {

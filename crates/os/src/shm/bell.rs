@@ -1,3 +1,5 @@
+//! Doorbell between two processes that do not trust each other: a pipe.
+
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -6,36 +8,38 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 
-/// A bell between two processes: a pipe whose ends never block.
+/// Creates a bell between two processes: a pipe whose ends never block.
 ///
 /// # Errors
-/// The limit of open files (RLIMIT_NOFILE) or of the user's pipes is reached; or SIGPIPE would end the process, which Rust
-/// programs ignore from the start and others have to.
+/// The limit of open files (RLIMIT_NOFILE) or of the user's pipes is reached; or SIGPIPE would end the
+/// process (Rust programs ignore it by default, others must do so explicitly).
 pub fn bell() -> io::Result<(Ear, Ringer)> {
     ignores_sigpipe()?;
     let (ear, ringer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-    // So that a client of another user, to whom the end is given, can open it anew. There is no path by which others could.
+    // Allows a client of another user that receives the end to reopen it. No path exists by which others
+    // could.
     let all = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
     rustix::fs::fchmod(&ringer, all)?;
     Ok((Ear::of(ear), Ringer(ringer)))
 }
 
-/// The end that rings.
+/// Sending end of a bell.
 #[derive(Debug)]
 pub struct Ringer(OwnedFd);
 
 impl Ringer {
-    /// Rings. Never blocks; a bell that is full of rings is ringing, and that is what counts. `false`: nobody has the other
-    /// end any more.
+    /// Rings the bell. Never blocks; if the pipe is full, the bell is ringing anyway. Returns `false` if the
+    /// other end has been closed.
     pub fn ring(&self) -> bool {
-        // The only other errors are those of a bad descriptor.
+        // The only other errors are those of an invalid descriptor.
         !matches!(rustix::io::write(&self.0, &[1]), Err(Errno::PIPE))
     }
 
-    /// The end that a peer has handed over, as an open file of our own: its blocking mode is then ours alone to choose.
+    /// Reopens an end received from a peer, so that the peer cannot change its blocking mode.
     ///
     /// # Errors
-    /// It is no pipe; `/proc` is not mounted; the other end is closed; SIGPIPE would end the process.
+    /// The descriptor is not a pipe; `/proc` is not mounted; the other end is closed; SIGPIPE would end the
+    /// process.
     pub fn from_peer(end: OwnedFd) -> io::Result<Self> {
         is_pipe(&end)?;
         ignores_sigpipe()?;
@@ -43,16 +47,16 @@ impl Ringer {
     }
 }
 
-/// To hand it to another process.
+/// For passing the end to another process.
 impl From<Ringer> for OwnedFd {
     fn from(ringer: Ringer) -> Self {
         ringer.0
     }
 }
 
-/// The end to wait for: readable when it rings, hung up when nobody has the other end any more.
+/// Receiving end of a bell: readable when it rings, hung up when the other end has been closed.
 ///
-/// To be waited for with [`crate::Trigger::Edge`]: a ring that is not drained does not hide the next.
+/// Wait with [`crate::Trigger::Edge`]: a ring that is not drained does not hide the next one.
 #[derive(Debug)]
 pub struct Ear {
     pipe: OwnedFd,
@@ -60,7 +64,7 @@ pub struct Ear {
     drains: AtomicBool,
 }
 
-/// Far below the room of the smallest pipe, one page.
+/// Far below the capacity of the smallest pipe, one page.
 const DRAIN_AFTER: u32 = 512;
 
 impl Ear {
@@ -72,10 +76,10 @@ impl Ear {
         }
     }
 
-    /// To be called before each wait that the peer may ring for: empties the pipe when it could be filling up. Look for what
-    /// was rung for after it, not before.
+    /// Call this before each wait that the peer may end: drains the pipe before it can fill up. Check the
+    /// condition that the ring announces after this call, not before.
     pub fn expect(&self) {
-        // Threads that come at once may count as one: the pipe has room for many times as many rings.
+        // Simultaneous threads may count as one: the pipe has room for many times this number of rings.
         let expected = self.expected.load(Ordering::Relaxed) + 1;
         self.expected.store(expected, Ordering::Relaxed);
         if expected > DRAIN_AFTER {
@@ -85,21 +89,21 @@ impl Ear {
 
     #[cold]
     fn drain(&self) {
-        // Of several threads one does it.
+        // One thread drains at a time.
         if self.drains.swap(true, Ordering::Acquire) {
             return;
         }
-        // One ring stays: a poller that has noted an event and not delivered it yet would forget it if it found none.
+        // One ring stays: a poller drops an event that it has not delivered yet if the pipe is empty by then.
         let rings = rustix::io::ioctl_fionread(&self.pipe).unwrap_or(0);
         let mut room = [0; 4096];
         let count = room.len().min((rings as usize).saturating_sub(1));
-        // In non-blocking mode; should it fail, nothing is lost.
+        // Non-blocking; if it fails, nothing is lost.
         let _ = rustix::io::read(&self.pipe, &mut room[..count]);
         self.expected.store(0, Ordering::Relaxed);
         self.drains.store(false, Ordering::Release);
     }
 
-    /// Whether nobody has the other end any more; one system call.
+    /// Returns whether the other end has been closed. One system call.
     pub fn is_hung_up(&self) -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let mut fds = [PollFd::new(&self.pipe, PollFlags::empty())];
@@ -111,7 +115,7 @@ impl Ear {
         fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
     }
 
-    /// For a thread that waits for nothing else.
+    /// Creates a blocking receiver, for a thread that waits for nothing else.
     ///
     /// # Errors
     /// The limit of open files is reached; `/proc` is not mounted.
@@ -119,35 +123,36 @@ impl Ear {
         reopen(&self.pipe, OFlags::RDONLY).map(Sleeper)
     }
 
-    /// The end that a peer has handed over, as an open file of our own.
+    /// Reopens an end received from a peer.
     ///
     /// # Errors
-    /// It is no pipe; `/proc` is not mounted.
+    /// The descriptor is not a pipe; `/proc` is not mounted.
     pub fn from_peer(end: OwnedFd) -> io::Result<Self> {
         is_pipe(&end)?;
         reopen(&end, OFlags::RDONLY | OFlags::NONBLOCK).map(Self::of)
     }
 }
 
-/// An [`Ear`] for one thread that waits for nothing else: it blocks in `read`, which is cheaper than a poller. Rings that it takes
-/// are heard by nobody else.
+/// Blocking [`Ear`] for one thread that waits for nothing else: `read` is cheaper than a poller. Rings that
+/// it consumes reach no other receiver.
 #[derive(Debug)]
 pub struct Sleeper(OwnedFd);
 
 impl Sleeper {
-    /// Waits until it rings, for as long as that takes, and takes all rings. `false`: nobody has the other end any more.
+    /// Waits for a ring, without a deadline, and consumes all rings. Returns `false` if the other end has
+    /// been closed.
     pub fn sleep(&self) -> bool {
         let mut rings = [0; 64];
-        // Interrupted by a signal it was woken for nothing, as it may be anyway.
+        // A signal causes a spurious wake-up, which callers allow for.
         !matches!(rustix::io::read(&self.0, &mut rings), Ok(0))
     }
 
-    /// Wakes whoever sleeps from another thread of this process.
+    /// Wakes the sleeping thread from another thread of this process.
     ///
     /// # Errors
-    /// The limit of open files is reached, or `/proc` is not mounted any more.
+    /// The limit of open files is reached, or `/proc` is no longer mounted.
     pub fn wake(&self) -> io::Result<()> {
-        // Not kept open: then the peer's end would not be missed.
+        // Not kept open: otherwise a closed peer could not be detected.
         reopen(&self.0, OFlags::WRONLY | OFlags::NONBLOCK).map(|end| {
             Ringer(end).ring();
         })
@@ -160,7 +165,7 @@ impl AsFd for Ear {
     }
 }
 
-/// To hand it to another process.
+/// For passing the end to another process.
 impl From<Ear> for OwnedFd {
     fn from(ear: Ear) -> Self {
         ear.pipe
@@ -168,12 +173,12 @@ impl From<Ear> for OwnedFd {
 }
 
 fn is_pipe(end: &OwnedFd) -> io::Result<()> {
-    // Asks nobody but the kernel, whatever kind of file it is.
+    // Handled by the kernel alone, for every kind of file.
     match rustix::pipe::fcntl_getpipe_size(end) {
         Ok(_) => Ok(()),
         Err(_) => Err(io::Error::new(
             io::ErrorKind::InvalidData,
-            "the peer's bell is no pipe: it is not used",
+            "the peer's bell is not a pipe and has been rejected",
         )),
     }
 }
@@ -185,23 +190,23 @@ fn reopen(end: &OwnedFd, flags: OFlags) -> io::Result<OwnedFd> {
         let error = io::Error::from(error);
         io::Error::new(
             error.kind(),
-            format!("the peer's bell cannot be opened anew: {error}; is /proc mounted?"),
+            format!("the peer's bell cannot be reopened: {error}; check that /proc is mounted"),
         )
     })
 }
 
-/// Ringing a bell whose other end is closed raises the signal.
+/// Checks that SIGPIPE is not fatal: ringing a bell whose other end is closed raises it.
 fn ignores_sigpipe() -> io::Result<()> {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: no action is given, so nothing changes; the present one is written to memory of the right type, for which all
-    // zeros is a value, should the call fail.
+    // SAFETY: no action is given, so nothing changes; the present one is written to memory of the right type,
+    // for which all zeros is a valid value if the call fails.
     let action = unsafe {
         libc::sigaction(libc::SIGPIPE, std::ptr::null(), action.as_mut_ptr());
         action.assume_init()
     };
     if action.sa_sigaction == libc::SIG_DFL {
         return Err(io::Error::other(
-            "SIGPIPE would end the process when a peer goes away: ignore it before using shared memory",
+            "SIGPIPE would end the process when a peer disconnects; ignore it before using shared memory",
         ));
     }
     Ok(())
@@ -225,7 +230,7 @@ mod tests {
         }
     }
 
-    /// An event that a poller has noted and nobody has fetched survives that another one empties the pipe.
+    /// An event that a poller has queued survives draining by another receiver.
     #[test]
     fn draining_hides_no_ring_from_another_waiter() {
         let (ear, ringer) = bell().unwrap();
@@ -242,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dead_peer_is_seen_from_both_ends() {
+    fn both_ends_detect_a_dead_peer() {
         let (ear, ringer) = bell().unwrap();
         assert!(!ear.is_hung_up());
         drop(ringer);
@@ -253,7 +258,7 @@ mod tests {
         assert!(!ringer.ring());
     }
 
-    /// What would stop an eventfd's ringer for ever.
+    /// A closed end wakes the sleeper; with an eventfd it would sleep for ever.
     #[test]
     fn a_sleeper_is_woken_by_rings_by_its_own_process_and_by_the_end() {
         let (ear, ringer) = bell().unwrap();
@@ -268,7 +273,7 @@ mod tests {
             drop(ringer);
             assert!(!asleep.join().unwrap());
         });
-        assert!(ear.is_hung_up(), "whoever woke it did not keep the end");
+        assert!(ear.is_hung_up(), "`wake` does not keep the end open");
     }
 
     #[test]
@@ -276,7 +281,7 @@ mod tests {
         let (ear, ringer) = bell().unwrap();
         let kept: OwnedFd = ringer.into();
         let ours = Ringer::from_peer(kept.try_clone().unwrap()).unwrap();
-        // The peer keeps the end, makes it blocking, and fills the pipe.
+        // A hostile peer keeps the end, makes it blocking, and fills the pipe.
         while rustix::io::write(&kept, &[0; 4096]).is_ok() {}
         rustix::fs::fcntl_setfl(&kept, OFlags::empty()).unwrap();
         rustix::fs::fcntl_setfl(&ear, OFlags::empty()).unwrap();
@@ -284,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn only_pipes_are_taken() {
+    fn only_pipes_are_accepted() {
         let file = || OwnedFd::from(std::fs::File::open("/proc/self/exe").unwrap());
         assert_eq!(
             Ringer::from_peer(file()).unwrap_err().kind(),

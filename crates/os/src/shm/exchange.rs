@@ -1,3 +1,5 @@
+//! The cheapest exchange through shared memory, as a baseline for measurements.
+
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,8 +9,9 @@ use rustix::thread::futex;
 use super::mapping::{Mapping, sealed_length};
 use super::octets::Octets;
 
-/// Requests and replies between two processes with nothing but shared memory and a futex for each direction: what the
-/// operating system itself costs, for measurements to compare with. Peers trust each other, and nobody notices a death.
+/// Requests and replies between two processes through shared memory with one futex per direction: the
+/// operating system's own cost, as a baseline for measurements. Peers must trust each other; the death of a
+/// peer is not detected.
 ///
 /// ```
 /// use punctual_os::{ThreadSpec, shm::Exchange};
@@ -27,17 +30,17 @@ use super::octets::Octets;
 /// ```
 pub struct Exchange {
     mapping: Mapping,
-    /// Whether dropping it ends the server.
+    /// Whether this is the client's end; dropping it ends the server.
     is_client: bool,
 }
 
-/// The largest request, and reply, in octets.
+/// Largest size of a request and of a reply, in octets.
 const ROOM: usize = 64 << 10;
 const CONTROL: usize = 4 << 10;
 
 #[repr(C)]
 struct Turns {
-    /// How many requests there were; odd when the client has gone.
+    /// Twice the number of requests; odd if the client has closed.
     requests: Turn,
     replies: Turn,
 }
@@ -48,13 +51,13 @@ struct Turn(AtomicU32);
 const GONE: u32 = 1;
 const NEXT: u32 = 2;
 
-// SAFETY: the mapping is bound to no thread, and what is in it is touched by atomic operations only.
+// SAFETY: the mapping is not bound to a thread, and its contents are accessed by atomic operations only.
 unsafe impl Send for Exchange {}
 // SAFETY: as above.
 unsafe impl Sync for Exchange {}
 
 impl Exchange {
-    /// The server's end, and the descriptor of the memory.
+    /// Creates the server's end; returns it with the descriptor of the memory.
     ///
     /// # Errors
     /// The limit of open files (RLIMIT_NOFILE) or of memory is reached.
@@ -64,14 +67,14 @@ impl Exchange {
         Ok((Self { mapping, is_client }, memory))
     }
 
-    /// The client's end.
+    /// Opens the client's end.
     ///
     /// # Errors
-    /// It is not the memory of an exchange, or cannot be mapped.
+    /// The memory is not that of an exchange, or cannot be mapped.
     pub fn open(memory: impl AsFd) -> io::Result<Self> {
         let length = sealed_length(memory.as_fd()).map_err(io::Error::other)?;
         if usize::try_from(length) != Ok(CONTROL + 2 * ROOM) {
-            return Err(io::Error::other("not the memory of an exchange"));
+            return Err(io::Error::other("not the memory of an exchange: wrong size"));
         }
         Ok(Self {
             mapping: Mapping::new(memory, length as usize)?,
@@ -79,7 +82,7 @@ impl Exchange {
         })
     }
 
-    /// Sends a request and waits, without a deadline, for the reply. Both at most 64 KiB.
+    /// Sends a request and waits, without a deadline, for the reply. Both are limited to 64 KiB.
     pub fn call(&self, request: &[u8], reply: &mut [u8]) {
         let Turns { requests, replies } = self.turns();
         let seen = replies.0.load(Ordering::Relaxed);
@@ -90,10 +93,10 @@ impl Exchange {
         self.octets(1).copy_to(0, reply);
     }
 
-    /// Waits, without a deadline, for a request and answers it. `false`: the client has gone.
+    /// Waits, without a deadline, for a request and replies. Returns `false` if the client has closed.
     pub fn serve(&self, request: &mut [u8], reply: &[u8]) -> bool {
         let Turns { requests, replies } = self.turns();
-        // The client waits for its reply: as many replies as there were requests.
+        // The client waits for its reply, so the numbers of replies and requests are equal.
         let seen = replies.0.load(Ordering::Relaxed);
         if wait(&requests.0, seen) & GONE != 0 {
             return false;
@@ -106,8 +109,8 @@ impl Exchange {
     }
 
     fn turns(&self) -> &Turns {
-        // SAFETY: at the start of the mapping, which is aligned to a page, large enough, and lives as long as `self`; it consists
-        // of atomics, for which every value is valid.
+        // SAFETY: at the start of the mapping, which is aligned to a page, large enough, and lives as long as
+        // `self`; `Turns` consists of atomics, for which every value is valid.
         unsafe { self.mapping.start().cast::<Turns>().as_ref() }
     }
 
@@ -127,14 +130,14 @@ impl Drop for Exchange {
     }
 }
 
-/// Waits until it is no longer what it was.
+/// Waits until the value differs from `seen`.
 fn wait(turn: &AtomicU32, seen: u32) -> u32 {
     loop {
         let now = turn.load(Ordering::Acquire);
         if now != seen {
             return now;
         }
-        // Interrupted, or changed just before: look again.
+        // Interrupted, or changed just before: check again.
         let _ = futex::wait(turn, futex::Flags::empty(), seen, None);
     }
 }

@@ -1,3 +1,5 @@
+//! Sealed memory files and their mappings.
+
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
@@ -5,7 +7,7 @@ use std::ptr::{self, NonNull};
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 
-/// Shared memory at an address of the kernel's choice, aligned to a page; unmapped when dropped.
+/// Shared memory at a page-aligned address chosen by the kernel; unmapped when dropped.
 pub(super) struct Mapping {
     start: NonNull<u8>,
     length: usize,
@@ -14,20 +16,21 @@ pub(super) struct Mapping {
 pub(super) const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 impl Mapping {
-    /// New memory, all zeros, with a sealed size and resident from the start; and its descriptor.
+    /// Creates memory, all zeros, with a sealed size and resident from the start; returns it with its
+    /// descriptor.
     pub(super) fn create(length: usize) -> io::Result<(Self, OwnedFd)> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let memory = rustix::fs::memfd_create(c"punctual", flags | MemfdFlags::NOEXEC_SEAL)
-            // The last flag is known from Linux 6.3 on.
+            // The last flag exists from Linux 6.3.
             .or_else(|_| rustix::fs::memfd_create(c"punctual", flags))?;
-        // Memory that is not there is an error now, and not a signal at the first access.
+        // A lack of memory is an error here instead of a signal at the first access.
         rustix::fs::fallocate(&memory, FallocateFlags::empty(), 0, length as u64)?;
         rustix::fs::fcntl_add_seals(&memory, SEALS)?;
         Ok((Self::new(&memory, length)?, memory))
     }
 
     pub(super) fn new(memory: impl AsFd, length: usize) -> io::Result<Self> {
-        // SAFETY: at an address of the kernel's choice, so nothing that exists is touched.
+        // SAFETY: the kernel chooses the address, so no existing mapping is affected.
         let start = unsafe {
             rustix::mm::mmap(
                 ptr::null_mut(),
@@ -55,20 +58,20 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and only whoever owns it has pointers into it.
-        // It fails for addresses only that were never mapped.
+        // SAFETY: it was mapped with this length, and only the owner of `self` has pointers into it.
+        // It can only fail for addresses that were never mapped.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.length) };
     }
 }
 
-/// The size of memory that a peer has handed over and cannot take away any more.
+/// Returns the size of memory received from a peer, if the peer can no longer change the size.
 pub(super) fn sealed_length(memory: BorrowedFd<'_>) -> Result<i64, SegmentError> {
-    // In this order: asking a descriptor of another kind for its size may already block.
+    // In this order: a request for the size may already block for another kind of file.
     let seals = rustix::fs::fcntl_get_seals(memory).map_err(|_| SegmentError::NotSealed)?;
     if !seals.contains(SealFlags::SHRINK | SealFlags::GROW) {
         return Err(SegmentError::NotSealed);
     }
-    // Huge pages can run out after the size is sealed, and then an access ends the process.
+    // Huge pages can run out after the size has been sealed; an access would then end the process.
     if rustix::fs::fstatfs(memory)?.f_type != TMPFS_MAGIC {
         return Err(SegmentError::NotSealed);
     }
@@ -77,16 +80,16 @@ pub(super) fn sealed_length(memory: BorrowedFd<'_>) -> Result<i64, SegmentError>
 
 const TMPFS_MAGIC: rustix::fs::FsWord = 0x0102_1994;
 
-/// Memory that is not what [`super::Segment::create`] makes.
+/// Error for memory that [`super::Segment::create`] has not made.
 #[derive(Debug, thiserror::Error)]
 pub enum SegmentError {
-    /// The peer could take the memory away.
-    #[error("the peer's memory is no memfd sealed against shrinking and growing: it is not used")]
+    /// The peer could shrink the memory.
+    #[error("the peer's memory is not a memfd sealed against shrinking and growing; it has been rejected")]
     NotSealed,
-    /// Not the size of two rings.
-    #[error("the peer's memory of {0} octets is not of the size of a segment: it is not used")]
+    /// The size is not that of a segment.
+    #[error("the peer's memory has {0} octets, which is not the size of a segment; it has been rejected")]
     Size(i64),
-    /// It cannot be looked at or mapped.
+    /// It cannot be inspected or mapped.
     #[error("the peer's memory cannot be mapped: {0}")]
     Map(#[from] io::Error),
 }

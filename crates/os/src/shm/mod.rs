@@ -1,19 +1,20 @@
-//! A connection between two processes through memory that both have mapped.
+//! Connection between two processes through shared memory.
 //!
-//! | What | Who makes it, who has it |
+//! | Part | Created and used by |
 //! |---|---|
-//! | [`Segment`]: one ring of octets for each direction, in a sealed memfd | made by the server, mapped by both |
-//! | [`Ringer`] and [`Ear`]: the two ends of a pipe, one pipe for each direction | made by the server; the client gets one end of each |
-//! | [`Exchange`]: nothing but memory and futexes | for measurements: what the operating system itself costs |
+//! | [`Segment`]: one ring of octets per direction, in a sealed memfd | created by the server, mapped by both |
+//! | [`Ringer`] and [`Ear`]: the two ends of a pipe, one pipe per direction | created by the server; the client gets one end of each |
+//! | [`Exchange`]: memory and futexes only | measurements, as the operating system's own cost |
 //!
-//! The peer is not trusted. What it writes to the memory is read as numbers and octets, never as a Rust reference, copied once
-//! into private memory before anything looks at it, and checked; whoever lies gets [`Corrupted`] and loses this connection. No
-//! descriptor of a client's ever enters the server, so none can be of a kind that blocks whoever touches it.
+//! The peer is not trusted. The memory is read as numbers and octets, never through a Rust reference; data
+//! are copied into private memory once, before they are examined. Impossible values cause [`Corrupted`],
+//! which ends the connection. The server accepts no descriptors from clients, so none can block it.
 //!
-//! A bell is rung only where the peer sleeps, or waits for room, which it says in the segment before it does. The bells are
-//! pipes and not eventfds because the two ends of a pipe are separate open files: a peer that makes its own end blocking, or
-//! fills it, changes nothing for ours, whereas an eventfd's flags and counter are shared, so a hostile peer could make the
-//! write that rings it block for ever. And the kernel tells one end when whoever holds the other one dies.
+//! A bell is rung only if the peer sleeps or waits for room, which it announces in the segment beforehand.
+//! Bells are pipes instead of eventfds because the two ends of a pipe are separate open files: a peer that
+//! makes its end blocking, or fills the pipe, does not affect ours. An eventfd shares flags and counter, so a
+//! hostile peer could block the ringing side for ever. The kernel also reports the death of the process at
+//! the other end of a pipe.
 
 mod bell;
 #[cfg(not(loom))]

@@ -1,3 +1,5 @@
+//! Copying octets from and to memory that another process may change meanwhile.
+
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// A ring of octets in memory that the peer may change at any time.
@@ -10,13 +12,13 @@ pub(super) struct Octets {
 
 impl Octets {
     /// # Safety
-    /// `start` is aligned to eight octets and good for `capacity` of them, a power of two that eight divides, for as long as
-    /// this is used. Within this process nothing but atomic operations touches them.
+    /// `start` is aligned to eight octets and valid for `capacity` of them, a power of two divisible by
+    /// eight, while the result is in use. Within this process they are accessed by atomic operations only.
     pub(super) unsafe fn new(start: *mut u8, capacity: usize) -> Self {
         Self { start, capacity }
     }
 
-    /// Copies what stands at `position`; at most the ring's capacity.
+    /// Copies the octets at `position` to `buffer`; at most the ring's capacity.
     pub(super) fn copy_to(self, position: u64, buffer: &mut [u8]) {
         let (first, second) = self.halves(position, buffer.len());
         let (low, high) = buffer.split_at_mut(first);
@@ -27,7 +29,7 @@ impl Octets {
         }
     }
 
-    /// Puts it at `position`; at most the ring's capacity.
+    /// Copies `octets` to `position`; at most the ring's capacity.
     pub(super) fn copy_from(self, position: u64, octets: &[u8]) {
         let (first, second) = self.halves(position, octets.len());
         let (low, high) = octets.split_at(first);
@@ -42,7 +44,7 @@ impl Octets {
         position as usize & (self.capacity - 1)
     }
 
-    /// How many octets lie before the ring's end, and how many from its start on.
+    /// Returns how many octets are before the ring's end, and how many continue at its start.
     fn halves(self, position: u64, length: usize) -> (usize, usize) {
         assert!(length <= self.capacity);
         let first = length.min(self.capacity - self.offset(position));
@@ -52,29 +54,30 @@ impl Octets {
 
 const WORD: usize = size_of::<u64>();
 
-/// Whole words, shifted where they stand differently at both ends: how many octets lie beside them depends on what was sent
-/// before, so a loop over these would be mispredicted each time.
+/// Copies in whole words, shifted if the alignment of source and buffer differs: the number of octets outside
+/// whole words depends on earlier data, so a loop over these would be mispredicted each time.
 ///
 /// # Safety
-/// `source` is good for the length of `buffer`, filled up to whole words at both ends, and only touched atomically.
+/// `source` is valid for the length of `buffer`, extended to whole words at both ends, and accessed
+/// atomically only.
 unsafe fn load(source: *mut u8, buffer: &mut [u8]) {
     let skipped = source as usize % WORD;
     let length = buffer.len();
     if length < WORD {
         for (index, octet) in buffer.iter_mut().enumerate() {
-            // SAFETY: within `source`'s length. The process at the other end may write at the same time: for that the accesses are
-            // atomic, and any value will do.
+            // SAFETY: within the length of `source`. The other process may write at the same time: the
+            // accesses are atomic, and any value is valid.
             *octet = unsafe { AtomicU8::from_ptr(source.add(index)).load(Ordering::Relaxed) };
         }
         return;
     }
-    // SAFETY: back to the start of a word that holds the first octet.
+    // SAFETY: back to the start of the word with the first octet.
     let words = unsafe { source.sub(skipped) };
-    // SAFETY: as above; the words up to the one that holds the last octet are aligned.
+    // SAFETY: as above; the words up to the one with the last octet are aligned.
     let word = |index: usize| unsafe {
         u64::from_le(AtomicU64::from_ptr(words.add(index * WORD).cast()).load(Ordering::Relaxed))
     };
-    // What is written too much here is written again by what follows.
+    // Excess octets written here are overwritten below.
     put(&mut buffer[..WORD], word(0) >> (8 * skipped));
     let (middle, left) = split(skipped, length);
     let first = WORD - skipped;
@@ -88,11 +91,12 @@ unsafe fn load(source: *mut u8, buffer: &mut [u8]) {
     }
 }
 
-/// As [`load`]. The octets beside in the first and the last word are stored again as they are: they are this side's own.
+/// Like [`load`], in the other direction. The other octets of the first and the last word are stored
+/// unchanged: they belong to this side.
 ///
 /// # Safety
-/// `target` is good for the length of `octets`, filled up to whole words at both ends, and only touched atomically; nobody else
-/// stores to it, but for a peer out of its mind.
+/// `target` is valid for the length of `octets`, extended to whole words at both ends, and accessed
+/// atomically only; no other thread stores to it (a faulty peer may, which only corrupts data).
 unsafe fn store(target: *mut u8, octets: &[u8]) {
     let skipped = target as usize % WORD;
     let length = octets.len();
@@ -123,7 +127,7 @@ unsafe fn store(target: *mut u8, octets: &[u8]) {
     }
 }
 
-/// Behind the first word: how many octets are in whole words, and how many are left after those.
+/// Returns how many octets after the first word are in whole words, and how many remain.
 fn split(skipped: usize, length: usize) -> (usize, usize) {
     let behind = length - (WORD - skipped);
     (behind / WORD * WORD, behind % WORD)
@@ -137,7 +141,7 @@ fn put(octets: &mut [u8], word: u64) {
     octets.copy_from_slice(&word.to_le_bytes());
 }
 
-/// Those of the first `count` octets of a word, at most seven.
+/// Returns the mask of the first `count` octets of a word, at most seven.
 fn low_octets(count: usize) -> u64 {
     (1 << (8 * count)) - 1
 }

@@ -1,3 +1,5 @@
+//! Positions and flags of one direction, and how writer and reader agree on them.
+
 use std::fmt;
 #[cfg(not(loom))]
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
@@ -5,32 +7,32 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-/// What both sides of one direction say to each other. Positions count all octets since the beginning.
+/// Shared control words of one direction. Positions count all octets since the start of the connection.
 ///
-/// A line of the cache for each side, and one more because processors fetch them in pairs.
+/// Each side has its own cache line, plus one because processors fetch lines in pairs.
 #[repr(C)]
 pub(super) struct Control {
-    of_writer: WriterSays,
-    of_reader: ReaderSays,
+    of_writer: WriterWords,
+    of_reader: ReaderWords,
 }
 
 #[repr(C, align(128))]
-struct WriterSays {
+struct WriterWords {
     written: AtomicU64,
-    /// Set by the writer before it waits for room, cleared by the reader that will ring for it.
+    /// Set by the writer before it waits for room, cleared by the reader, which then rings.
     waits: AtomicU32,
     closed: AtomicU32,
 }
 
 #[repr(C, align(128))]
-struct ReaderSays {
+struct ReaderWords {
     read: AtomicU64,
-    /// Set by the reader before it waits for octets, cleared by the writer that will ring for it.
+    /// Set by the reader before it waits for octets, cleared by the writer, which then rings.
     sleeps: AtomicU32,
 }
 
 impl Control {
-    /// Nothing is written, and the reader sleeps.
+    /// Resets to an empty ring with a sleeping reader.
     pub(super) fn reset(&self) {
         self.of_writer.written.store(0, Ordering::Relaxed);
         self.of_writer.waits.store(0, Ordering::Relaxed);
@@ -48,13 +50,13 @@ impl Control {
     }
 }
 
-/// The writing side's own state, out of the reader's reach.
+/// Private state of the writing side, which the peer cannot change.
 ///
-/// Atomic so that two threads that write at once do no worse than mix up their octets.
+/// Atomic, so that two threads writing at the same time can only mix their octets.
 pub(super) struct Writer {
     capacity: u64,
     position: AtomicU64,
-    /// How far the reader was when last asked.
+    /// The reader's position when last loaded.
     read: AtomicU64,
 }
 
@@ -67,7 +69,8 @@ impl Writer {
         }
     }
 
-    /// Where to write next, and for how many octets there is room; looks again where it seems to be less than `wanted`.
+    /// Returns the position to write to and the free room; reloads the reader's position if that seems less
+    /// than `wanted`.
     pub(super) fn room(&self, control: &Control, wanted: u64) -> Result<(u64, u64), Corrupted> {
         let position = self.position.load(Ordering::Relaxed);
         let mut used = position.wrapping_sub(self.read.load(Ordering::Relaxed));
@@ -82,17 +85,17 @@ impl Writer {
         Ok((position, self.capacity.saturating_sub(used)))
     }
 
-    /// Lets the reader have the `count` octets that were put there. `true`: it sleeps, and is to be rung for.
+    /// Publishes the last `count` octets to the reader. Returns `true` if the reader sleeps and must be rung.
     pub(super) fn publish(&self, control: &Control, count: u64) -> bool {
         let position = self.position.load(Ordering::Relaxed).wrapping_add(count);
         self.position.store(position, Ordering::Relaxed);
         control.of_writer.written.store(position, Ordering::Release);
-        // Against `Reader::settle`: one of the two sees what the other has stored before.
+        // Pairs with `Reader::settle`: at least one of the two sees the other's earlier store.
         fence(Ordering::SeqCst);
         take_flag(&control.of_reader.sleeps)
     }
 
-    /// Takes back the last `count` octets, unless the reader has had some of them.
+    /// Takes back the last `count` octets, unless the reader has read some of them.
     pub(super) fn take_back(&self, control: &Control, count: u64) -> bool {
         let position = self.position.load(Ordering::Relaxed).wrapping_sub(count);
         let unread = control.of_reader.read.load(Ordering::Acquire) <= position;
@@ -103,7 +106,7 @@ impl Writer {
         unread
     }
 
-    /// Says that it waits for room. `true`: some is there by now.
+    /// Announces that the writer waits for room. Returns `true` if there is room by now.
     pub(super) fn wait(&self, control: &Control) -> Result<bool, Corrupted> {
         control.of_writer.waits.store(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
@@ -111,7 +114,7 @@ impl Writer {
     }
 }
 
-/// The reading side's own state, out of the writer's reach; atomic as the writer's.
+/// Private state of the reading side, which the peer cannot change; atomic like the writer's.
 pub(super) struct Reader {
     capacity: u64,
     position: AtomicU64,
@@ -125,7 +128,7 @@ impl Reader {
         }
     }
 
-    /// From where to read next, and how many octets are there.
+    /// Returns the position to read from and the number of available octets.
     pub(super) fn available(&self, control: &Control) -> Result<(u64, u64), Corrupted> {
         let position = self.position.load(Ordering::Relaxed);
         let available = control
@@ -139,7 +142,7 @@ impl Reader {
         Ok((position, available))
     }
 
-    /// Gives the writer back the room of the `count` octets that were taken, and says that the reader will `sleep`.
+    /// Frees the room of the `count` octets that were read, and announces whether the reader will `sleep`.
     pub(super) fn settle(&self, control: &Control, count: u64, sleep: bool) -> Result<Settled, Corrupted> {
         let position = self.position.load(Ordering::Relaxed).wrapping_add(count);
         self.position.store(position, Ordering::Relaxed);
@@ -147,10 +150,11 @@ impl Reader {
         if sleep {
             control.of_reader.sleeps.store(1, Ordering::Relaxed);
         }
-        // Against `Writer::publish` and `Writer::wait`.
+        // Pairs with `Writer::publish` and `Writer::wait`.
         fence(Ordering::SeqCst);
         let (_, available) = self.available(control)?;
-        // Not for every little room: each ring costs both sides a system call. The reader goes on until it is empty.
+        // Not for little room: each ring costs both sides a system call, and the reader continues until it is
+        // empty.
         let roomy = available <= self.capacity / 2;
         Ok(Settled {
             is_empty: available == 0,
@@ -159,24 +163,24 @@ impl Reader {
     }
 }
 
-/// What [`Reader::settle`] saw.
+/// Result of [`Reader::settle`].
 pub(super) struct Settled {
     pub(super) is_empty: bool,
-    /// The writer waits for room, and is to be rung for.
+    /// Whether the writer waits for room and must be rung.
     pub(super) wake_writer: bool,
 }
 
-/// Clears a flag that is mostly not set.
+/// Clears a flag that is rarely set; returns whether it was.
 fn take_flag(flag: &AtomicU32) -> bool {
     flag.load(Ordering::Relaxed) != 0 && flag.swap(0, Ordering::Relaxed) != 0
 }
 
-/// The peer has written to the segment what it cannot have reached: it is out of its mind, or hostile.
+/// Error for an impossible position in the segment: the peer is faulty or hostile.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Corrupted {
-    /// It says to have read what was not written.
+    /// It claims to have read octets that were not written.
     ReadPosition,
-    /// It says to have written more than there was room for.
+    /// It claims to have written more octets than there was room for.
     WrittenPosition,
 }
 
@@ -184,10 +188,10 @@ impl fmt::Display for Corrupted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ReadPosition => {
-                "the peer says that it has read what was not written: the connection is given up"
+                "the peer claims to have read octets that were not written; the connection is closed"
             }
             Self::WrittenPosition => {
-                "the peer says that it has written more than there is room for: the connection is given up"
+                "the peer claims to have written more octets than fit; the connection is closed"
             }
         })
     }

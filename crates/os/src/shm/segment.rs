@@ -1,3 +1,5 @@
+//! The memory of a connection: one ring per direction.
+
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
@@ -6,24 +8,25 @@ use super::mapping::{Mapping, SegmentError, sealed_length};
 use super::octets::Octets;
 use super::ring::{Control, Corrupted, Reader, Writer};
 
-/// The smallest size of a ring, in octets.
+/// Smallest size of a ring in octets.
 pub const MIN_RING_SIZE: usize = 4 << 10;
-/// The largest size of a ring, in octets.
+/// Largest size of a ring in octets.
 pub const MAX_RING_SIZE: usize = 16 << 20;
 
-/// What the rings' control words take at the start of the memory.
+/// Size of the control words of both rings, at the start of the memory.
 const CONTROL: usize = 4 << 10;
 
-/// One side's view of the memory of a connection: a ring to write to and a ring to read from.
+/// One side's view of a connection's memory: a ring to write to and a ring to read from.
 ///
-/// One thread at a time reads, and one at a time writes; otherwise octets get mixed up, though nothing worse.
+/// Only one thread may read and only one may write at a time; otherwise octets get mixed, but nothing worse
+/// happens.
 ///
 /// ```
 /// # use punctual_os::shm::Segment;
 /// let (server, memory) = Segment::create(4096)?;
 /// let client = Segment::open(&memory)?;
 /// let written = client.write(b"ping")?;
-/// assert!(written.wake, "the other side has not read yet, so it may be waiting");
+/// assert!(written.wake, "the other side has not read yet, so it may be asleep");
 /// let mut buffer = [0; 16];
 /// assert_eq!(server.read(&mut buffer, true)?.count, 4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -40,42 +43,44 @@ struct Direction<Side> {
     side: Side,
 }
 
-// SAFETY: the pointers lead into the mapping that the segment owns, which no thread is bound to, and what is behind them is
-// touched by atomic operations only.
+// SAFETY: the pointers are into the mapping that the segment owns, which is not bound to a thread; its
+// contents are accessed by atomic operations only.
 unsafe impl Send for Segment {}
 // SAFETY: as above.
 unsafe impl Sync for Segment {}
 
-/// What [`Segment::write`] did.
+/// Result of [`Segment::write`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Written {
-    /// How many octets found room.
+    /// Number of octets written.
     pub count: usize,
-    /// The reader sleeps: ring for it.
+    /// Whether the reader sleeps and must be rung.
     pub wake: bool,
 }
 
-/// What [`Segment::read`] did.
+/// Result of [`Segment::read`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Read {
-    /// How many octets were there.
+    /// Number of octets read.
     pub count: usize,
-    /// The writer waits for the room that is there now: ring for it.
+    /// Whether the writer waits for the room that is now free and must be rung.
     pub wake: bool,
 }
 
 impl Segment {
-    /// New memory with two rings of `ring_size` octets (a power of two from [`MIN_RING_SIZE`] to [`MAX_RING_SIZE`]), and the
-    /// descriptor by which the peer [opens](Self::open) it. Its size is sealed, and all of it is resident from the start.
+    /// Creates memory with two rings of `ring_size` octets (a power of two from [`MIN_RING_SIZE`] to
+    /// [`MAX_RING_SIZE`]), and the descriptor with which the peer [opens](Self::open) it. Its size is sealed,
+    /// and all of it is resident from the start.
     ///
     /// # Errors
-    /// `InvalidInput`: another size. Else the limit of open files (RLIMIT_NOFILE) or of memory is reached.
+    /// `InvalidInput`: another size. Otherwise the limit of open files (RLIMIT_NOFILE) or of memory is
+    /// reached.
     pub fn create(ring_size: usize) -> io::Result<(Self, OwnedFd)> {
         if !ring_size.is_power_of_two() || !(MIN_RING_SIZE..=MAX_RING_SIZE).contains(&ring_size) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 format!(
-                    "a ring of {ring_size} octets: take a power of two from {MIN_RING_SIZE} to {MAX_RING_SIZE}"
+                    "invalid ring size {ring_size}: use a power of two from {MIN_RING_SIZE} to {MAX_RING_SIZE}"
                 ),
             ));
         }
@@ -88,10 +93,10 @@ impl Segment {
         Ok((segment, memory))
     }
 
-    /// The peer's view of it.
+    /// Opens the peer's view.
     ///
     /// # Errors
-    /// [`SegmentError`]: it is not what [`Self::create`] makes; nothing is mapped then.
+    /// [`SegmentError`]: the memory was not made by [`Self::create`]; nothing is mapped.
     pub fn open(memory: impl AsFd) -> Result<Self, SegmentError> {
         let memory = memory.as_fd();
         let length = sealed_length(memory)?;
@@ -109,11 +114,12 @@ impl Segment {
     fn of(mapping: Mapping, ring_size: usize, outgoing: usize, incoming: usize) -> Self {
         const { assert!(2 * size_of::<Control>() <= CONTROL) }
         let control = |index: usize| {
-            // SAFETY: two of them fit, as asserted, into the mapping, whose start is aligned to a page.
+            // SAFETY: two of them fit into the mapping, as asserted, and its start is aligned to a page.
             unsafe { mapping.start().cast::<Control>().add(index) }
         };
         let octets = |index: usize| {
-            // SAFETY: that is the size of the mapping; a ring starts at a page. It lives as long as the segment, which owns it.
+            // SAFETY: within the size of the mapping, and each ring starts at a page. The segment owns the
+            // mapping.
             unsafe {
                 let start = mapping.start().as_ptr().add(CONTROL + index * ring_size);
                 Octets::new(start, ring_size)
@@ -134,10 +140,10 @@ impl Segment {
         }
     }
 
-    /// Writes as much as there is room for; 0 where there is none. Never blocks.
+    /// Writes as many octets as there is room for, perhaps none. Never blocks.
     ///
     /// # Errors
-    /// [`Corrupted`]: give the connection up.
+    /// [`Corrupted`]: close the connection.
     pub fn write(&self, octets: &[u8]) -> Result<Written, Corrupted> {
         let Direction {
             octets: ring, side, ..
@@ -156,25 +162,26 @@ impl Segment {
         Ok(Written { count, wake })
     }
 
-    /// Takes back the last `count` octets that were written. `false`: the peer has read some of them.
+    /// Takes back the last `count` written octets. Returns `false` if the peer has read some of them.
     pub fn take_back(&self, count: usize) -> bool {
         let control = self.outgoing.control();
         self.outgoing.side.take_back(control, count as u64)
     }
 
-    /// Says that this side waits for room: the peer rings when half of the ring is free. `true`: there is some by now.
+    /// Announces that this side waits for room: the peer rings when half of the ring is free. Returns `true`
+    /// if there is room by now.
     ///
     /// # Errors
-    /// [`Corrupted`]: give the connection up.
+    /// [`Corrupted`]: close the connection.
     pub fn wait_for_room(&self) -> Result<bool, Corrupted> {
         self.outgoing.side.wait(self.outgoing.control())
     }
 
-    /// Reads what is there, and says, where that leaves room in `buffer`, that this side will `sleep` if told to: then the peer
-    /// rings when it writes next. 0 where nothing is there. Never blocks.
+    /// Reads the available octets, perhaps none. If `sleep` is set and `buffer` is not filled, announces that
+    /// this side will sleep: the peer rings when it writes next. Never blocks.
     ///
     /// # Errors
-    /// [`Corrupted`]: give the connection up.
+    /// [`Corrupted`]: close the connection.
     pub fn read(&self, buffer: &mut [u8], sleep: bool) -> Result<Read, Corrupted> {
         let Direction { octets, side, .. } = &self.incoming;
         let control = self.incoming.control();
@@ -182,7 +189,7 @@ impl Segment {
         loop {
             let (position, available) = side.available(control)?;
             if available == 0 && !sleep {
-                // Nothing to give back and nothing to say, so nothing to agree upon with the writer either.
+                // Neither room nor a flag has changed, so the writer need not be synchronised with.
                 return Ok(Read { count, wake });
             }
             let part = (buffer.len() - count).min(available as usize);
@@ -191,42 +198,42 @@ impl Segment {
             let sleep = sleep && count < buffer.len();
             let settled = side.settle(control, part as u64, sleep)?;
             wake |= settled.wake_writer;
-            // What has come before the peer could see that this side sleeps is not rung for.
+            // The peer does not ring for octets that it wrote before it could see that this side sleeps.
             if !sleep || settled.is_empty {
                 return Ok(Read { count, wake });
             }
         }
     }
 
-    /// Says that this side sleeps. `true`: something to read is there by now.
+    /// Announces that this side sleeps. Returns `true` if octets are available by now.
     ///
     /// # Errors
-    /// [`Corrupted`]: give the connection up.
+    /// [`Corrupted`]: close the connection.
     pub fn sleep(&self) -> Result<bool, Corrupted> {
         let settled = self.incoming.side.settle(self.incoming.control(), 0, true)?;
         Ok(!settled.is_empty)
     }
 
-    /// Whether there is something to read.
+    /// Returns whether octets are available.
     ///
     /// # Errors
-    /// [`Corrupted`]: give the connection up.
+    /// [`Corrupted`]: close the connection.
     pub fn is_readable(&self) -> Result<bool, Corrupted> {
         let (_, available) = self.incoming.side.available(self.incoming.control())?;
         Ok(available > 0)
     }
 
-    /// Says that nothing more will be written.
+    /// Announces that this side will write nothing more.
     pub fn close(&self) {
         self.outgoing.control().close();
     }
 
-    /// Whether the peer says so. What it wrote before may still be there to read.
+    /// Returns whether the peer will write nothing more. Earlier octets may still be available.
     pub fn is_closed_by_peer(&self) -> bool {
         self.incoming.control().is_closed()
     }
 
-    /// The size of each ring in octets.
+    /// Returns the size of each ring in octets.
     pub fn ring_size(&self) -> usize {
         (self.mapping.length() - CONTROL) / 2
     }
@@ -234,8 +241,8 @@ impl Segment {
 
 impl<Side> Direction<Side> {
     fn control(&self) -> &Control {
-        // SAFETY: it lies in the mapping, which lives as long as the segment that this is part of, and consists of atomics, for
-        // which every value is valid.
+        // SAFETY: it is in the mapping, which lives as long as the segment that `self` is part of, and
+        // consists of atomics, for which every value is valid.
         unsafe { self.control.as_ref() }
     }
 }

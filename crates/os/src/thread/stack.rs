@@ -13,8 +13,8 @@ pub(super) fn prefault() {
     }
 }
 
-/// Uses one frame of at least a page per call, so that the pages are touched in order, as the guard page and the
-/// compiler's stack probes require.
+/// Uses one frame of at least a page per call, so that the pages are touched in order, as the guard page and
+/// the compiler's stack probes require.
 #[inline(never)]
 fn touch_down_to(limit: usize) {
     let page = [0u8; 4096];
@@ -30,8 +30,8 @@ fn lowest_address() -> Option<usize> {
     let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
     let mut lowest = std::ptr::null_mut();
     let mut bytes = 0;
-    // SAFETY: the first call initialises `attributes` if it returns 0, and only then is it read and destroyed; the
-    // other pointers are to live variables of the right types.
+    // SAFETY: the first call initialises `attributes` if it returns 0, and only then is it read and
+    // destroyed; the other pointers are to live variables of the right types.
     unsafe {
         if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
             return None;

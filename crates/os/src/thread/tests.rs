@@ -1,3 +1,5 @@
+//! Configuration of threads, granted and refused.
+
 use punctual_types::NativePriority;
 
 use super::*;
@@ -37,7 +39,7 @@ fn the_ordinary_class_is_not_inherited_from_a_real_time_starter() {
 
 #[test]
 fn a_refused_class_leaves_the_thread_running_in_the_ordinary_one() {
-    // Give up the right in a thread of its own: capabilities belong to threads, and children inherit what is left.
+    // In a separate thread: capabilities belong to threads, and started threads inherit them.
     let outcome = ThreadSpec::new("no-rights")
         .spawn(|| {
             give_up_capabilities();
@@ -100,14 +102,14 @@ fn names_are_cut_between_characters() {
 }
 
 #[test]
-fn the_thread_knows_the_number_its_starter_sees() {
+fn tid_is_the_threads_own_id() {
     let thread = ThreadSpec::new("tid").spawn(TaskId::current_thread).unwrap();
     let seen = thread.tid();
     assert_eq!(thread.join().unwrap(), seen);
 }
 
 #[test]
-fn a_panic_comes_out_of_join() {
+fn join_returns_a_panic() {
     let thread = ThreadSpec::new("panics")
         .spawn(|| std::panic::resume_unwind(Box::new("why")))
         .unwrap();
@@ -126,16 +128,16 @@ fn a_prefaulted_stack_takes_no_more_page_faults() {
             .unwrap()
     };
     let (without, with) = (faults(false), faults(true));
-    // 512 KiB are 128 pages; the kernel may bring in several by one fault, but not all of them.
+    // 512 KiB are 128 pages; the kernel may map several per fault, but not all.
     assert!(
         without >= 8,
-        "the measurement shows nothing: {without} faults without prefault"
+        "the measurement is not conclusive: {without} faults without prefaulting"
     );
-    assert_eq!(with, 0, "faults after prefault; without it {without}");
+    assert_eq!(with, 0, "faults after prefaulting; without it {without}");
 }
 
 fn faults_of_using_half_a_mebibyte() -> i64 {
-    // Called through a pointer, for its stack probes must not run before the first reading.
+    // Called through a pointer, because its stack probes must not run before the first reading.
     let deep: fn() = std::hint::black_box(use_half_a_mebibyte);
     let before = minor_faults();
     deep();

@@ -1,26 +1,25 @@
-//! How the kernel is set, where it says so.
+//! Settings of the kernel that affect latencies.
 
 use punctual_os::CpuSet;
 
-/// Settings that decide about latencies.
+/// Settings of the kernel that affect latencies.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct KernelSettings {
-    /// The preemption model: `PREEMPT_RT`, `PREEMPT_DYNAMIC` (with the model in force where that can be read), `PREEMPT`;
-    /// `none or voluntary` where the kernel names none.
+    /// Preemption model: `PREEMPT_RT`, `PREEMPT_DYNAMIC` (with the model in force, if readable), `PREEMPT`;
+    /// `none or voluntary` if the kernel names none.
     pub preemption: String,
-    /// Where the time comes from (`tsc`, `hpet`, …); `None` where the kernel does not say.
+    /// Clock source (`tsc`, `hpet`, …); `None` if the kernel does not report it.
     pub clock_source: Option<String>,
-    /// How the frequencies of the CPUs are chosen, each governor once; `None` where there is no choice, as in most
-    /// virtual machines.
+    /// Frequency governors of the CPUs, each once; `None` if there are none, as in most virtual machines.
     pub governor: Option<String>,
-    /// CPUs that the scheduler leaves to those who ask for them (`isolcpus=`, isolated partitions).
+    /// CPUs excluded from load balancing (`isolcpus=`, isolated partitions).
     pub isolated_cpus: CpuSet,
-    /// CPUs without a tick while one thread runs there (`nohz_full=`).
+    /// CPUs without a tick while a single thread runs on them (`nohz_full=`).
     pub tickless_cpus: CpuSet,
 }
 
 impl KernelSettings {
-    /// Reads them now. `version` is what `uname -v` prints.
+    /// Reads the present settings. `version` is the output of `uname -v`.
     pub(super) fn read(version: &str) -> Self {
         Self {
             preemption: preemption(version, line_of(PREEMPT).as_deref()),
@@ -32,7 +31,7 @@ impl KernelSettings {
     }
 }
 
-/// Says which of its models a dynamic kernel uses, in parentheses among the others. For root only.
+/// Lists the models of a dynamic kernel with the one in force in parentheses. Readable by root only.
 const PREEMPT: &str = "/sys/kernel/debug/sched/preempt";
 
 fn preemption(version: &str, models: Option<&str>) -> String {
@@ -80,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_model_in_force_is_said_where_it_can_be_read() {
+    fn the_preemption_model_in_force_is_shown_if_readable() {
         let version = "#1 SMP PREEMPT_DYNAMIC Tue Nov 3";
         assert_eq!(preemption(version, None), "PREEMPT_DYNAMIC");
         let models = Some("none voluntary (full) lazy");
@@ -90,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_does_not_say_is_nothing() {
+    fn missing_files_give_no_value() {
         assert_eq!(line_of("/sys/no/such/file"), None);
         assert_eq!(cpus_of("/sys/no/such/file"), CpuSet::empty());
     }

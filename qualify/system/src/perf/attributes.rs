@@ -1,4 +1,4 @@
-//! The kernel's interface of a counter.
+//! The kernel's interface to counters.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -7,7 +7,7 @@ use super::{CounterKind, PerfError};
 use crate::tracefs;
 use punctual_os::TaskId;
 
-/// `perf_event_attr` in its first published size, which every kernel accepts. Source: linux/perf_event.h.
+/// `perf_event_attr` in its first published size, which every kernel accepts (linux/perf_event.h).
 #[repr(C)]
 pub(super) struct Attributes {
     kind: u32,
@@ -75,10 +75,10 @@ impl Attributes {
         })
     }
 
-    /// One counter of one thread on any CPU, in no group.
+    /// Opens a counter of one thread on any CPU, in no group.
     pub(super) fn open(&self, thread: TaskId) -> io::Result<OwnedFd> {
         let (any_cpu, no_group): (libc::c_int, libc::c_int) = (-1, -1);
-        // SAFETY: the kernel reads `size` bytes from the pointer, which is the size of the live struct behind it.
+        // SAFETY: the kernel reads `size` bytes from the pointer, which is the size of `self`.
         let result = unsafe {
             libc::syscall(
                 libc::SYS_perf_event_open,
@@ -90,7 +90,7 @@ impl Attributes {
             )
         };
         match libc::c_int::try_from(result) {
-            // SAFETY: the kernel has just opened it for us, and nobody else knows it.
+            // SAFETY: the kernel has just opened the descriptor, and nothing else uses it.
             Ok(descriptor) if descriptor >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(descriptor) }),
             _ => Err(io::Error::last_os_error()),
         }
@@ -99,7 +99,8 @@ impl Attributes {
 
 /// Sends a request that has no argument.
 pub(super) fn control(event: &OwnedFd, request: libc::c_ulong) -> io::Result<()> {
-    // SAFETY: the three requests take a number, here 0 (this counter alone), and touch no memory of the process.
+    // SAFETY: the three requests take a number, here 0 (this counter alone), and access no memory of the
+    // process.
     match unsafe { libc::ioctl(event.as_raw_fd(), request, 0) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),

@@ -1,8 +1,10 @@
+//! Counters of this thread and of a child process.
+
 use super::*;
 use punctual_fixtures::{Missing, skip, skip_error};
 use punctual_os::ThreadSpec;
 
-/// The counter, or `None` with a printed reason where the machine or the rights do not allow it.
+/// Returns the counter, or `None` with a recorded skip if the machine or the rights do not permit it.
 fn open_or_skip(open: Result<Counter, PerfError>) -> Option<Counter> {
     match open {
         Ok(counter) => Some(counter),
@@ -39,7 +41,7 @@ fn system_calls_are_counted_exactly() {
         return;
     };
     make_system_calls(5);
-    assert_eq!(counter.read().unwrap(), 0, "it starts disabled");
+    assert_eq!(counter.read().unwrap(), 0, "counters start disabled");
     for number in [0, 1, 1000] {
         counter.reset().unwrap();
         counter.enable().unwrap();
@@ -49,18 +51,18 @@ fn system_calls_are_counted_exactly() {
         assert_eq!(
             counter.read().unwrap(),
             number + 1,
-            "those made, and the one that pauses"
+            "includes the call that pauses the counter"
         );
     }
 }
 
 #[test]
-fn a_process_is_counted_over_its_threads_and_those_they_start() {
+fn a_process_counter_includes_started_threads() {
     let me = TaskId::current_thread();
     if open_or_skip(Counter::syscalls(me, true)).is_none() {
         return;
     }
-    // Of a process of its own: the threads of other tests come and go in this one.
+    // In a separate process: the threads of other tests come and go in this one.
     let mut child = std::process::Command::new("sh")
         .args(["-c", "read a; for i in 1 2 3; do (exit 0); done; read b"])
         .stdin(std::process::Stdio::piped())
@@ -70,11 +72,11 @@ fn a_process_is_counted_over_its_threads_and_those_they_start() {
     let id = TaskId::of_child(&child);
     let counter = ProcessCounter::open(id, CounterKind::Syscalls).unwrap();
     counter.enable().unwrap();
-    assert_eq!(counter.read().unwrap(), 0, "it is blocked in read");
+    assert_eq!(counter.read().unwrap(), 0, "the child is blocked in read");
     std::io::Write::write_all(child.stdin.as_mut().unwrap(), b"go\n").unwrap();
     std::thread::sleep(std::time::Duration::from_millis(50));
     counter.disable().unwrap();
-    // Each round at least starts, waits for and ends a process.
+    // Each round starts, awaits and ends a process.
     assert!(counter.read().unwrap() >= 9);
     child.kill().unwrap();
     child.wait().unwrap();
@@ -85,7 +87,7 @@ fn a_process_is_counted_over_its_threads_and_those_they_start() {
 }
 
 #[test]
-fn a_thread_that_is_started_later_is_inherited() {
+fn inherit_includes_threads_started_later() {
     let count = |inherit| {
         let counter = open_or_skip(Counter::syscalls(TaskId::current_thread(), inherit))?;
         counter.enable().unwrap();
@@ -137,7 +139,7 @@ fn twice_the_work_takes_about_twice_the_cycles() {
 }
 
 #[test]
-fn a_refusal_says_what_to_do() {
+fn a_refusal_names_the_remedy() {
     let refused = ThreadSpec::new("no-rights").spawn(|| {
         drop_capabilities();
         Counter::context_switches(TaskId::new(1).unwrap(), false)
@@ -152,7 +154,7 @@ fn a_refusal_says_what_to_do() {
 }
 
 #[test]
-fn shared_hardware_is_extrapolated() {
+fn counts_of_shared_hardware_are_extrapolated() {
     assert_eq!(extrapolated(100, 10, 10), 100);
     assert_eq!(extrapolated(100, 40, 10), 400);
     assert_eq!(extrapolated(0, 40, 0), 0);

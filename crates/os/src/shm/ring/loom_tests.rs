@@ -1,3 +1,5 @@
+//! Model of one direction: every interleaving of a writer and a reader.
+
 use loom::{
     cell::UnsafeCell,
     sync::{Arc, Notify},
@@ -15,9 +17,9 @@ struct Connection {
     bell_of_writer: Notify,
 }
 
-/// Loom fails the model if an octet is read while it is written, and if one side sleeps for ever.
+/// Loom fails if an octet is read while it is written, or if one side sleeps for ever.
 #[test]
-fn nothing_is_torn_and_nobody_sleeps_on() {
+fn no_octet_is_torn_and_no_side_sleeps_for_ever() {
     const OCTETS: u64 = 4;
     let mut model = loom::model::Builder::new();
     // As for the object table: without a bound the model takes minutes.
@@ -25,12 +27,12 @@ fn nothing_is_torn_and_nobody_sleeps_on() {
     model.check(|| {
         let connection = Arc::new(Connection {
             control: Control {
-                of_writer: WriterSays {
+                of_writer: WriterWords {
                     written: AtomicU64::new(0),
                     waits: AtomicU32::new(0),
                     closed: AtomicU32::new(0),
                 },
-                of_reader: ReaderSays {
+                of_reader: ReaderWords {
                     read: AtomicU64::new(0),
                     sleeps: AtomicU32::new(1),
                 },
@@ -71,7 +73,7 @@ fn write_all(connection: &Connection, octets: u64) {
     }
 }
 
-/// As `Segment::read` does it, and then waits.
+/// Reads like `Segment::read`, and then waits.
 fn read_all(connection: &Connection, octets: u64) {
     let reader = Reader::new(CAPACITY);
     let mut next = 0;

@@ -1,3 +1,5 @@
+//! Two sides of one segment in one process, and a hostile third.
+
 use std::os::fd::AsRawFd;
 
 use rustix::fs::{MemfdFlags, SealFlags};
@@ -6,7 +8,7 @@ use super::super::mapping::SEALS;
 use super::*;
 use crate::ThreadSpec;
 
-/// Both sides, and the descriptor.
+/// Returns both sides and the descriptor.
 fn pair(ring_size: usize) -> (Segment, Segment, OwnedFd) {
     let (server, memory) = Segment::create(ring_size).unwrap();
     let client = Segment::open(&memory).unwrap();
@@ -33,25 +35,25 @@ fn a_stream_of_octets_arrives_in_order_across_the_rings_end() {
 }
 
 #[test]
-fn a_bell_is_needed_only_where_the_peer_sleeps() {
+fn the_bell_is_rung_only_if_the_peer_sleeps() {
     let (server, client, _memory) = pair(MIN_RING_SIZE);
     let mut buffer = [0; 8];
-    assert!(client.write(b"a").unwrap().wake, "nobody has read yet");
-    assert!(!client.write(b"b").unwrap().wake, "it has been rung");
+    assert!(client.write(b"a").unwrap().wake, "the reader starts asleep");
+    assert!(!client.write(b"b").unwrap().wake, "already rung");
     assert_eq!(server.read(&mut buffer[..2], true).unwrap().count, 2);
     assert!(
         !client.write(b"c").unwrap().wake,
-        "a read that was filled did not see the end"
+        "a read that filled its buffer does not sleep"
     );
     assert_eq!(server.read(&mut buffer, true).unwrap().count, 1);
-    assert!(client.write(b"d").unwrap().wake, "this one did");
-    assert!(server.sleep().unwrap(), "but there is something");
+    assert!(client.write(b"d").unwrap().wake, "this read emptied the ring");
+    assert!(server.sleep().unwrap(), "an octet is available");
     assert_eq!(server.read(&mut buffer, false).unwrap().count, 1);
     assert!(!server.sleep().unwrap());
 }
 
 #[test]
-fn a_full_ring_takes_nothing_until_half_of_it_is_read() {
+fn a_full_ring_wakes_its_writer_when_half_of_it_is_read() {
     let (server, client, _memory) = pair(MIN_RING_SIZE);
     let octets = [7; MIN_RING_SIZE + 1];
     assert_eq!(client.write(&octets).unwrap().count, MIN_RING_SIZE);
@@ -65,7 +67,7 @@ fn a_full_ring_takes_nothing_until_half_of_it_is_read() {
 }
 
 #[test]
-fn what_nobody_has_read_can_be_taken_back() {
+fn unread_octets_can_be_taken_back() {
     let (server, client, _memory) = pair(MIN_RING_SIZE);
     client.write(b"kept").unwrap();
     client.write(b"gone").unwrap();
@@ -79,7 +81,7 @@ fn what_nobody_has_read_can_be_taken_back() {
 }
 
 #[test]
-fn closing_is_seen_by_the_peer_only() {
+fn only_the_peer_sees_a_close() {
     let (server, client, _memory) = pair(MIN_RING_SIZE);
     client.close();
     assert!(server.is_closed_by_peer());
@@ -87,7 +89,7 @@ fn closing_is_seen_by_the_peer_only() {
 }
 
 #[test]
-fn memory_that_the_peer_could_take_away_is_refused() {
+fn unsealed_memory_is_refused() {
     let memfd = |seals: SealFlags, length: u64| {
         let memory =
             rustix::fs::memfd_create(c"test", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
@@ -116,7 +118,7 @@ fn memory_that_the_peer_could_take_away_is_refused() {
 }
 
 #[test]
-fn what_create_makes_cannot_be_resized() {
+fn a_segment_cannot_be_resized() {
     let (_server, memory) = Segment::create(MIN_RING_SIZE).unwrap();
     for length in [0, 1 << 20] {
         assert_eq!(
@@ -128,7 +130,7 @@ fn what_create_makes_cannot_be_resized() {
 }
 
 #[test]
-fn nothing_stays_mapped() {
+fn dropped_segments_are_unmapped() {
     let mapped = || {
         std::fs::read_to_string("/proc/self/maps")
             .unwrap()
@@ -142,7 +144,7 @@ fn nothing_stays_mapped() {
     assert!(mapped() < 100);
 }
 
-/// Another mapping of the same memory, through which a test does what a hostile peer can do.
+/// Another mapping of the same memory, through which a test acts as a hostile peer.
 struct Scribbler {
     mapping: Mapping,
 }
@@ -164,7 +166,7 @@ impl Scribbler {
 }
 
 #[test]
-fn a_position_that_cannot_be_is_a_lie() {
+fn impossible_positions_are_errors() {
     let (server, client, memory) = pair(MIN_RING_SIZE);
     let scribbler = Scribbler::new(&memory, MIN_RING_SIZE);
     let client_wrote = size_of::<Control>() / 8;
@@ -187,9 +189,9 @@ fn a_position_that_cannot_be_is_a_lie() {
     drop(client);
 }
 
-/// Every word of the control area changes all the time: both sides only ever get octets, nothing, or an error.
+/// Every word of the control area changes continuously: both sides get octets, nothing, or an error.
 #[test]
-fn scribbling_harms_nobody() {
+fn random_control_words_do_no_harm() {
     let (server, client, memory) = pair(MIN_RING_SIZE);
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let scribbling = {
@@ -203,7 +205,7 @@ fn scribbling_harms_nobody() {
                     random ^= random >> 7;
                     random ^= random << 17;
                     let word = random as usize % (2 * size_of::<Control>() / 8);
-                    // Now any number, now one that could be.
+                    // Sometimes an arbitrary number, sometimes a plausible one.
                     scribbler.write(word, random >> (random % 64));
                     std::hint::spin_loop();
                 }
