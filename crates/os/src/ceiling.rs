@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use punctual_types::NativePriority;
 
-use crate::{Scheduling, SchedulingClass, scheduling};
+use crate::scheduling_class::{self, Scheduling, SchedulingClass, priority_range};
 
 /// Raises the calling thread to at least the priority `ceiling` until the result is dropped. Results may be
 /// dropped in any order.
@@ -15,7 +15,7 @@ use crate::{Scheduling, SchedulingClass, scheduling};
 /// then waits for an owned resource, because no thread that could request it gets the CPU. A thread of the
 /// ordinary class runs in SCHED_FIFO meanwhile; a thread in SCHED_RR stays there.
 ///
-/// If the thread changes its own priority meanwhile ([`scheduling::set_current`]), the change takes effect at
+/// If the thread changes its own priority meanwhile ([`set_current`](crate::scheduling::set_current)), the change takes effect at
 /// the end, or at once if the new priority is above the ceiling.
 ///
 /// The first ceiling of a thread takes three system calls, each further one at most one, and the end of each
@@ -42,12 +42,12 @@ use crate::{Scheduling, SchedulingClass, scheduling};
 /// assert_eq!(scheduling::current(), before);
 /// ```
 pub fn raise(ceiling: NativePriority) -> Result<Raised, RaiseError> {
-    if !scheduling::priority_range(SchedulingClass::Fifo).contains(&ceiling.0) {
+    if !priority_range(SchedulingClass::Fifo).contains(&ceiling.0) {
         return Err(RaiseError::Os(io::ErrorKind::InvalidInput.into()));
     }
     HELD.with_borrow_mut(|held| {
         if held.is_empty() {
-            held.base = scheduling::current();
+            held.base = scheduling_class::get(0).expect("the calling thread exists");
         }
         // The priority of other ceilings is not the thread's own.
         if held.base.priority > ceiling {
@@ -184,13 +184,13 @@ fn change(before: Scheduling, after: Scheduling) -> io::Result<()> {
     if before == after {
         return Ok(());
     }
-    scheduling::apply_to_current(after)
+    scheduling_class::set(0, after)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ThreadSpec;
+    use crate::{ThreadSpec, scheduling};
     use punctual_fixtures::realtime_or_skip;
 
     /// Runs `f` on a thread with this scheduling.

@@ -25,6 +25,7 @@ compile_error!(
 pub mod affinity;
 pub mod alloc_counter;
 mod boot_id;
+mod capability;
 pub mod ceiling;
 pub mod clock;
 pub mod condvar;
@@ -39,6 +40,7 @@ pub mod poller;
 pub mod random;
 pub mod rights;
 pub mod scheduling;
+mod scheduling_class;
 pub mod shared_words;
 pub mod shm;
 pub mod socket_option;
@@ -58,7 +60,7 @@ pub use inheriting_lock::InheritingLock;
 pub use lock::{PiMutex, PiMutexGuard};
 pub use notice::Notice;
 pub use poller::{Events, Interest, Poller, Trigger};
-pub use scheduling::{Scheduling, SchedulingClass};
+pub use scheduling_class::{Scheduling, SchedulingClass};
 pub use task::TaskId;
 pub use thread::{Granted, Thread, ThreadSpec};
 

@@ -27,7 +27,7 @@ pub fn lock_all() -> Result<(), LockDenied> {
 pub fn may_lock_all() -> Result<(), LockDenied> {
     let limit = getrlimit(Resource::Memlock).current;
     match limit {
-        Some(limit_bytes) if !crate::rights::has_capability(CapabilitySet::IPC_LOCK) => {
+        Some(limit_bytes) if !crate::capability::has_capability(CapabilitySet::IPC_LOCK) => {
             Err(LockDenied::Limited { limit_bytes })
         }
         _ => Ok(()),

@@ -6,6 +6,7 @@ use punctual_types::NativePriority;
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::CapabilitySet;
 
+use crate::capability::has_capability;
 use crate::{Scheduling, ThreadSpec, memory, scheduling};
 
 /// Rights that real-time operation needs.
@@ -77,11 +78,6 @@ pub fn probe() -> Rights {
         rights.remedies.extend(capability_remedies(&capabilities));
     }
     rights
-}
-
-/// Returns whether a capability is in the calling thread's effective set.
-pub(crate) fn has_capability(capability: CapabilitySet) -> bool {
-    rustix::thread::capabilities(None).is_ok_and(|sets| sets.effective.contains(capability))
 }
 
 /// Runs in the probing thread and leaves that thread in the class it found.

@@ -1,77 +1,11 @@
 //! Scheduling classes and priorities of threads.
 
 use std::io;
-use std::ops::RangeInclusive;
 
-use punctual_types::NativePriority;
-
+use crate::scheduling_class::{Scheduling, get, set};
 use crate::{TaskId, ceiling};
 
-/// How the kernel orders the runnable threads of one CPU.
-///
-/// ```
-/// use punctual_os::{SchedulingClass, scheduling::priority_range};
-///
-/// assert_eq!(priority_range(SchedulingClass::Fifo), 1..=99);
-/// assert_eq!(priority_range(SchedulingClass::Other), 0..=0);
-/// ```
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum SchedulingClass {
-    /// SCHED_OTHER: fair sharing of the CPU, below every real-time thread. Its only priority is 0.
-    Other,
-    /// SCHED_FIFO: runs until it blocks or a higher priority becomes runnable.
-    Fifo,
-    /// SCHED_RR: like [`Fifo`](Self::Fifo), with time slices (100 ms by default) among threads of equal
-    /// priority.
-    RoundRobin,
-}
-
-/// Scheduling class and priority.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub struct Scheduling {
-    /// Scheduling class.
-    pub class: SchedulingClass,
-    /// Priority, in the [`priority_range`] of the class.
-    pub priority: NativePriority,
-}
-
-impl Scheduling {
-    /// The ordinary class, in which every thread starts.
-    pub const OTHER: Self = Self {
-        class: SchedulingClass::Other,
-        priority: NativePriority(0),
-    };
-
-    /// Returns [`SchedulingClass::Fifo`] at `priority`, 1 to 99.
-    pub const fn fifo(priority: NativePriority) -> Self {
-        Self {
-            class: SchedulingClass::Fifo,
-            priority,
-        }
-    }
-
-    /// Returns [`SchedulingClass::RoundRobin`] at `priority`, 1 to 99.
-    pub const fn round_robin(priority: NativePriority) -> Self {
-        Self {
-            class: SchedulingClass::RoundRobin,
-            priority,
-        }
-    }
-
-    /// Returns whether the class is a real-time class.
-    pub const fn is_realtime(self) -> bool {
-        !matches!(self.class, SchedulingClass::Other)
-    }
-}
-
-/// Returns the priorities of a class: 0 for [`SchedulingClass::Other`], 1 (lowest) to 99 (highest) for the
-/// others.
-pub const fn priority_range(class: SchedulingClass) -> RangeInclusive<i16> {
-    match class {
-        SchedulingClass::Other => 0..=0,
-        SchedulingClass::Fifo | SchedulingClass::RoundRobin => 1..=99,
-    }
-}
+pub use crate::scheduling_class::priority_range;
 
 /// Changes class and priority of the calling thread, in one system call.
 ///
@@ -84,11 +18,6 @@ pub fn set_current(scheduling: Scheduling) -> io::Result<()> {
     if ceiling::set_base(scheduling)? {
         return Ok(());
     }
-    apply_to_current(scheduling)
-}
-
-/// Like [`set_current`], regardless of ceilings.
-pub(crate) fn apply_to_current(scheduling: Scheduling) -> io::Result<()> {
     set(0, scheduling)
 }
 
@@ -123,50 +52,13 @@ pub fn of(thread: TaskId) -> io::Result<Scheduling> {
     get(thread.get())
 }
 
-fn set(thread: libc::pid_t, scheduling: Scheduling) -> io::Result<()> {
-    let policy = match scheduling.class {
-        SchedulingClass::Other => libc::SCHED_OTHER,
-        SchedulingClass::Fifo => libc::SCHED_FIFO,
-        SchedulingClass::RoundRobin => libc::SCHED_RR,
-    };
-    let parameters = libc::sched_param {
-        sched_priority: scheduling.priority.0.into(),
-    };
-    // SAFETY: `parameters` is a valid sched_param, only read during the call.
-    match unsafe { libc::sched_setscheduler(thread, policy, &parameters) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
-fn get(thread: libc::pid_t) -> io::Result<Scheduling> {
-    // SAFETY: takes and returns a number.
-    let policy = unsafe { libc::sched_getscheduler(thread) };
-    if policy < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    let class = match policy & !libc::SCHED_RESET_ON_FORK {
-        libc::SCHED_FIFO => SchedulingClass::Fifo,
-        libc::SCHED_RR => SchedulingClass::RoundRobin,
-        _ => return Ok(Scheduling::OTHER),
-    };
-    let mut parameters = libc::sched_param { sched_priority: 0 };
-    // SAFETY: `parameters` is a valid sched_param that the call may write to.
-    if unsafe { libc::sched_getparam(thread, &mut parameters) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    let priority = i16::try_from(parameters.sched_priority).expect("Linux priorities end at 99");
-    Ok(Scheduling {
-        class,
-        priority: NativePriority(priority),
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::ThreadSpec;
     use punctual_fixtures::realtime_or_skip;
+    use punctual_types::NativePriority;
+
+    use super::*;
+    use crate::{SchedulingClass, ThreadSpec};
 
     #[test]
     fn a_priority_outside_the_class_is_refused() {

@@ -35,12 +35,12 @@ use std::time::{Duration, Instant};
 
 use punctual_os::{CpuSet, TaskId};
 use punctual_system::process;
-use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::interruption::{CHILDREN, Place};
+pub use crate::killer::Killer;
 use crate::own_program::own_program;
+use crate::running_children::{CHILDREN, Registration};
 use crate::supervisor::scratch;
 pub use control::{Control, ControlError};
 pub use error::{ChildError, Failure};
@@ -147,13 +147,13 @@ impl ChildSpec {
             input,
             output,
             outlives_us: self.outlives_us,
-            ends_with_the_run: None,
+            registration: None,
         };
         if !self.outlives_us {
             let killer = child
                 .killer()
                 .map_err(|error| child.failed(Failure::Start(error)))?;
-            child.ends_with_the_run = Some(CHILDREN.add(killer));
+            child.registration = Some(CHILDREN.add(killer));
         }
         if let Some(cpus) = &self.cpus {
             process::set_affinity(child.id(), cpus).map_err(|error| child.failed(Failure::Pin(error)))?;
@@ -172,7 +172,7 @@ pub struct Child {
     input: Option<ChildStdin>,
     output: Output,
     outlives_us: bool,
-    ends_with_the_run: Option<Place>,
+    registration: Option<Registration>,
 }
 
 impl Child {
@@ -229,8 +229,7 @@ impl Child {
     /// # Errors
     /// It has been waited for already, or the limit of open files is reached.
     pub fn killer(&self) -> std::io::Result<Killer> {
-        let id = rustix::process::Pid::from_child(&self.process);
-        Ok(Killer(pidfd_open(id, PidfdFlags::empty())?))
+        Killer::of(&self.process)
     }
 
     /// Asks it to end, by closing its input, and waits for that. A child that is late is killed.
@@ -316,23 +315,6 @@ fn wait_until(process: &mut std::process::Child, deadline: Instant) -> Option<Ex
             Ok(Some(status)) => return Some(status),
             Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
             _ => return None,
-        }
-    }
-}
-
-/// Kills one process and never another one that got its number.
-#[derive(Debug)]
-pub struct Killer(std::os::fd::OwnedFd);
-
-impl Killer {
-    /// Kills it (SIGKILL); one that is gone already stays gone.
-    ///
-    /// # Errors
-    /// None is known for a child of this process.
-    pub fn kill(&self) -> std::io::Result<()> {
-        match pidfd_send_signal(&self.0, Signal::KILL) {
-            Err(error) if error != rustix::io::Errno::SRCH => Err(error.into()),
-            _ => Ok(()),
         }
     }
 }

@@ -4,17 +4,15 @@
 //! the supervisor), and starting one fails. So the measurement that goes on fails within a moment, wherever it is, and
 //! clears away what it made, as after any other failure.
 
-use std::collections::HashMap;
 use std::io;
 use std::io::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use punctual_os::{Interest, Poller, ThreadSpec, Trigger};
 use punctual_system::signals::{Termination, TerminationSignal};
 
-use crate::child::Killer;
+use crate::running_children::CHILDREN;
 use crate::watchdog::above_all;
 
 /// Notices the wish to end.
@@ -62,61 +60,4 @@ fn end_all_when_asked(poller: &Poller) {
         Interruption::GRACE.as_secs()
     );
     std::process::exit(2);
-}
-
-/// The children that end with the run.
-pub(crate) struct Children(Mutex<Registered>);
-
-struct Registered {
-    ending: bool,
-    /// Created on first use, for a map cannot be made in a constant.
-    killers: Option<HashMap<u64, Killer>>,
-}
-
-pub(crate) static CHILDREN: Children = Children(Mutex::new(Registered {
-    ending: false,
-    killers: None,
-}));
-
-/// A place in the list; left when it is dropped.
-#[derive(Debug)]
-pub(crate) struct Place(u64);
-
-impl Children {
-    /// Whether no more may be started.
-    pub(crate) fn are_ending(&self) -> bool {
-        self.lock().ending
-    }
-
-    /// Adds one; it is killed now if all are ending.
-    pub(crate) fn add(&self, killer: Killer) -> Place {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let place = NEXT.fetch_add(1, Ordering::Relaxed);
-        let mut registered = self.lock();
-        if registered.ending {
-            let _ = killer.kill();
-        }
-        registered.killers.get_or_insert_default().insert(place, killer);
-        Place(place)
-    }
-
-    fn end_all(&self) {
-        let mut registered = self.lock();
-        registered.ending = true;
-        for killer in registered.killers.iter().flat_map(HashMap::values) {
-            let _ = killer.kill();
-        }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Registered> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        if let Some(killers) = &mut CHILDREN.lock().killers {
-            killers.remove(&self.0);
-        }
-    }
 }

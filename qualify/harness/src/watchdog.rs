@@ -11,7 +11,7 @@ use punctual_os::scheduling::priority_range;
 use punctual_os::{CpuSet, Granted, Scheduling, SchedulingClass, ThreadSpec};
 use punctual_types::NativePriority;
 
-use crate::child::Killer;
+use crate::killer::Killer;
 
 /// Kills processes when a time has passed, unless it is dropped before.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::chapter::{PaperClaim, Part};
+use crate::escape::escaped;
 use crate::svg::FigureError;
 use crate::{Chapter, Figure, Table};
 
@@ -224,21 +225,6 @@ fn list_of(headings: &[String]) -> String {
     };
     let entries: String = headings.iter().enumerate().map(entry).collect();
     format!("<nav aria-label=\"Contents\"><ol>\n{entries}</ol></nav>\n")
-}
-
-/// Text as it stands between tags and inside quoted attributes.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped += "&amp;",
-            '<' => escaped += "&lt;",
-            '>' => escaped += "&gt;",
-            '"' => escaped += "&quot;",
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }
 
 fn in_words(value: &Value) -> String {

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod chapter;
+mod escape;
 pub mod html;
 pub mod svg;
 pub mod table;

@@ -2,6 +2,7 @@
 
 mod axis;
 mod draw;
+mod layout;
 mod legend;
 mod mark;
 mod thin;

@@ -102,7 +102,7 @@ impl Table {
 
     /// For a page.
     pub(crate) fn to_html(&self) -> String {
-        use crate::html::escaped;
+        use crate::escape::escaped;
         let class = |place: usize| {
             if self.is_numeric(place) {
                 " class=\"number\""

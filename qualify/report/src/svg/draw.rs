@@ -5,6 +5,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::axis::{Axis, Scale};
+use super::layout::{LEFT, TEXT_SIZE, WIDTH};
 use super::mark::Mark;
 use super::{Figure, FigureError, Kind, Layer, legend, mark, thin};
 
@@ -227,22 +228,17 @@ fn limits(root: &Area<'_>, chart: &Chart<'_>, figure: &Figure, x: &Axis) -> Resu
     Ok(())
 }
 
-/// More points than that nobody can tell apart.
+/// Points per curve; more cannot be distinguished.
 const MOST_POINTS: usize = 3000;
-/// With more points than that a curve has marks at some of them only.
+/// Marks per curve; with more points, only some have marks.
 const MOST_MARKS: usize = 40;
-/// Drawn in twice the size in which it is shown, for the library rounds to whole units.
-pub(super) const WIDTH: i32 = 1440;
 const PLOT_HEIGHT: i32 = 760;
 const TITLE_HEIGHT: i32 = 76;
-/// Where the plot begins.
-pub(super) const LEFT: i32 = 140;
 const MARGIN: i32 = 14;
-/// About the width of a letter.
+/// Approximate width of a letter.
 const LETTER: i32 = 18;
 const TITLE_SIZE: f64 = 40.0;
-pub(super) const TEXT_SIZE: f64 = 32.0;
-/// Replaced by the colour of the surrounding text.
+/// Placeholder for the colour of the surrounding text.
 const INK: RGBColor = RGBColor(1, 2, 3);
 pub(super) const INK_WRITTEN: &str = "#010203";
 
@@ -280,7 +276,7 @@ fn finished(svg: &str, title: &str) -> String {
         .split_once("viewBox=\"")
         .and_then(|(_, rest)| rest.split_once('"'));
     let view_box = view_box.map_or("", |(view_box, _)| view_box);
-    let name = crate::html::escaped(title);
+    let name = crate::escape::escaped(title);
     let body = mark::dashed(body, INK_WRITTEN).replace(INK_WRITTEN, "currentColor");
     format!(
         "<svg viewBox=\"{view_box}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{name}\">\n\

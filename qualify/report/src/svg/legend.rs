@@ -1,6 +1,6 @@
 //! The names of the curves, in rows above the plot, where they cover nothing.
 
-use super::draw::LEFT;
+use super::layout::{LEFT, TEXT_SIZE};
 
 pub(super) struct Legend<'a> {
     pub(super) entries: Vec<Entry<'a>>,
@@ -44,25 +44,21 @@ pub(super) fn arranged<'a>(names: &[&'a str], width: i32) -> Legend<'a> {
 
 /// Nobody knows the font of the reader: the usual ones take about 0.56 of their size for a character.
 fn text_width(text: &str) -> i32 {
-    const CHARACTER: f64 = super::draw::TEXT_SIZE / 1.24 * 0.56;
+    const CHARACTER: f64 = TEXT_SIZE / 1.24 * 0.56;
     (text.chars().count() as f64 * CHARACTER) as i32
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::layout::WIDTH;
     use super::*;
 
     #[test]
     fn what_does_not_fit_goes_to_the_next_row() {
         let name = "a name of a curve of usual length";
-        let legend = arranged(&[name; 5], super::super::draw::WIDTH);
+        let legend = arranged(&[name; 5], WIDTH);
         let ends = |entry: &Entry| entry.x + SAMPLE + 14 + text_width(entry.name);
-        assert!(
-            legend
-                .entries
-                .iter()
-                .all(|entry| ends(entry) <= super::super::draw::WIDTH)
-        );
+        assert!(legend.entries.iter().all(|entry| ends(entry) <= WIDTH));
         for pair in legend.entries.windows(2) {
             assert!(pair[1].y > pair[0].y || pair[1].x >= ends(&pair[0]) + GAP);
         }
