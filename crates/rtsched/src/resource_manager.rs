@@ -1,4 +1,7 @@
 //! `RTScheduling::ResourceManager`: mutual exclusion of distributable threads.
+//!
+//! Decisions are made under the dispatcher's lock: the next owner is ready before the inheritance of the
+//! previous owner ends, so no other thread can intervene. Cycles are refused.
 
 use std::{fmt, marker::PhantomData, sync::Arc, time::Duration};
 

@@ -3,17 +3,18 @@
 //!
 //! One test: the recorder is on or off for the whole process.
 
-#[path = "threads/hosts.rs"]
+#[path = "rtsched/threads/hosts.rs"]
 #[allow(dead_code, reason = "a part of it is for other tests")]
 mod hosts;
 
-use std::{io::Write, path::PathBuf};
+use std::path::PathBuf;
 
+use punctual_fixtures::{eventually, skip_error};
 use punctual_flight::{Event, Record, Settings};
 use punctual_os::{CountingAllocator, TaskId, alloc_counter::count_allocations};
 use punctual_rtsched::SchedulingError;
 
-use crate::hosts::{Host, eventually, importance};
+use crate::hosts::{Host, importance};
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
@@ -32,8 +33,7 @@ fn a_distributable_thread_leaves_its_records_wherever_it_is() {
     let started =
         std::fs::create_dir(&folder.0).and_then(|()| punctual_flight::start(&Settings::new(&folder.0)));
     if let Err(error) = started {
-        let _ = writeln!(std::io::stderr(), "skipped: {error}");
-        return;
+        return skip_error(&error);
     }
     let (client, server) = (Host::new(), Host::new());
     let carrier = server.serve_with(1, |_| Ok(TaskId::current_thread().get()));

@@ -2,7 +2,6 @@
 //! CPU that nobody else here uses meanwhile; what spins is bounded in time.
 
 use std::{
-    io::Write,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -11,10 +10,11 @@ use std::{
 };
 
 use doubler::{Doubler, DoublerRef};
+use punctual_fixtures::{LONG, Missing, eventually, realtime_or_skip, skip};
 use punctual_orb::Orb;
 use punctual_os::{
-    CpuSet, Gate, Granted, PiMutex, Scheduling, SchedulingClass, TaskId, ThreadSpec, affinity,
-    deadline_class, scheduling,
+    CpuSet, Gate, PiMutex, Scheduling, SchedulingClass, TaskId, ThreadSpec, affinity, deadline_class,
+    scheduling,
 };
 use punctual_rtsched::{
     BuildError, Mechanism, NativePriorities, Preemption, RetryPolicy, RtScheduling, SchedulingError,
@@ -34,33 +34,21 @@ mod doubler {
 /// One test at a time has the CPU.
 static ALONE: PiMutex<()> = punctual_os::lock::mutex(());
 
-const LONG: Duration = Duration::from_secs(20);
-
-/// The CPU that the test uses; `None`: skipped.
-fn cpu_with_rights(test: &str) -> Option<usize> {
-    let probe = ThreadSpec::new("probe").scheduling(Scheduling::fifo(NativePriority(90)));
-    let granted = probe.spawn(|| ()).unwrap().granted();
-    let cpus: Vec<usize> = affinity::current().iter().collect();
-    if granted == Granted::RealTime && cpus.len() > 1 {
-        return cpus.last().copied();
+/// Returns the CPU that the test uses; `None`: the test is skipped.
+fn cpu_with_rights() -> Option<usize> {
+    if !realtime_or_skip() {
+        return None;
     }
-    let _ = writeln!(
-        std::io::stderr(),
-        "skipped {test}: no real-time rights, or one CPU: {granted:?}"
-    );
-    None
+    let cpus: Vec<usize> = affinity::current().iter().collect();
+    if cpus.len() < 2 {
+        skip(Missing::Machine, "one CPU");
+        return None;
+    }
+    cpus.last().copied()
 }
 
 fn importance(importance: i32) -> SchedulingParameters {
     SchedulingParameters::Importance { importance }
-}
-
-fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + LONG;
-    while !holds() {
-        assert!(Instant::now() < deadline, "never came about: {what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 /// An OS thread above all others on the CPU, as a lane's: what it begins comes to its scheduling point at once.
@@ -103,8 +91,7 @@ impl Spinner {
 #[test]
 fn a_running_thread_is_passed_by_a_more_eligible_one_without_its_help() {
     let _alone = ALONE.lock();
-    let Some(cpu) = cpu_with_rights("a_running_thread_is_passed_by_a_more_eligible_one_without_its_help")
-    else {
+    let Some(cpu) = cpu_with_rights() else {
         return;
     };
     let scheduling = RtScheduling::builder().record_decisions(100).build().unwrap();
@@ -166,7 +153,7 @@ fn a_running_thread_is_passed_by_a_more_eligible_one_without_its_help() {
 #[test]
 fn one_that_was_passed_waits_at_its_next_scheduling_point() {
     let _alone = ALONE.lock();
-    let Some(cpu) = cpu_with_rights("one_that_was_passed_waits_at_its_next_scheduling_point") else {
+    let Some(cpu) = cpu_with_rights() else {
         return;
     };
     let scheduling = RtScheduling::builder().build().unwrap();
@@ -215,7 +202,7 @@ fn one_that_was_passed_waits_at_its_next_scheduling_point() {
 #[test]
 fn nobody_is_lost_among_many_and_all_get_their_own_back() {
     let _alone = ALONE.lock();
-    let Some(cpu) = cpu_with_rights("nobody_is_lost_among_many_and_all_get_their_own_back") else {
+    let Some(cpu) = cpu_with_rights() else {
         return;
     };
     for mechanism in [Mechanism::ReadyQueue, Mechanism::OsPriorities] {
@@ -249,7 +236,7 @@ fn nobody_is_lost_among_many_and_all_get_their_own_back() {
 #[test]
 fn native_priorities_follow_the_eligibility() {
     let _alone = ALONE.lock();
-    let Some(cpu) = cpu_with_rights("native_priorities_follow_the_eligibility") else {
+    let Some(cpu) = cpu_with_rights() else {
         return;
     };
     let scheduling = RtScheduling::builder()
@@ -304,7 +291,7 @@ fn native_priorities_follow_the_eligibility() {
 #[test]
 fn decisions_that_only_time_asks_for_are_taken_in_time() {
     let _alone = ALONE.lock();
-    let Some(cpu) = cpu_with_rights("decisions_that_only_time_asks_for_are_taken_in_time") else {
+    let Some(cpu) = cpu_with_rights() else {
         return;
     };
     // The laxity of one that waits falls until it is less than that of one that runs.
@@ -356,8 +343,7 @@ fn the_kernels_deadline_class_is_used_or_refused_with_the_reason() {
         Err(BuildError::KernelDeadlineRefused(error)) => {
             let text = BuildError::KernelDeadlineRefused(error).to_string();
             assert!(text.contains("cpuset"), "{text}");
-            let _ = writeln!(std::io::stderr(), "skipped the_kernels_deadline_class…: {text}");
-            return;
+            return skip(Missing::Machine, text);
         }
         Err(other) => panic!("{other}"),
     };
@@ -483,7 +469,7 @@ fn inactive() -> Scheduling {
 #[test]
 fn one_that_was_passed_waits_for_its_turn_before_it_calls() {
     let _alone = ALONE.lock();
-    let Some(cpu) = cpu_with_rights("one_that_was_passed_waits_for_its_turn_before_it_calls") else {
+    let Some(cpu) = cpu_with_rights() else {
         return;
     };
     let scheduling = RtScheduling::builder().build().unwrap();
@@ -521,7 +507,7 @@ fn sleeps(thread: &punctual_os::Thread<()>) -> bool {
 #[test]
 fn a_late_operation_does_not_pass_more_eligible_threads() {
     let _alone = ALONE.lock();
-    let Some(cpu) = cpu_with_rights("a_late_operation_does_not_pass_more_eligible_threads") else {
+    let Some(cpu) = cpu_with_rights() else {
         return;
     };
     let scheduling = RtScheduling::builder().build().unwrap();
@@ -568,8 +554,7 @@ fn a_late_operation_does_not_pass_more_eligible_threads() {
 #[test]
 fn one_that_was_passed_stays_so_where_another_scheduler_is_installed() {
     let _alone = ALONE.lock();
-    let Some(cpu) = cpu_with_rights("one_that_was_passed_stays_so_where_another_scheduler_is_installed")
-    else {
+    let Some(cpu) = cpu_with_rights() else {
         return;
     };
     let scheduling = RtScheduling::builder().build().unwrap();
@@ -587,7 +572,7 @@ fn one_that_was_passed_stays_so_where_another_scheduler_is_installed() {
 #[test]
 fn what_a_mechanism_has_made_of_one_that_sleeps_is_gone_with_it() {
     let _alone = ALONE.lock();
-    let Some(cpu) = cpu_with_rights("what_a_mechanism_has_made_of_one_that_sleeps_is_gone_with_it") else {
+    let Some(cpu) = cpu_with_rights() else {
         return;
     };
     let scheduling = RtScheduling::builder()
@@ -632,7 +617,7 @@ fn what_a_mechanism_has_made_of_one_that_sleeps_is_gone_with_it() {
 fn threads_that_begin_together_run_in_their_order() {
     const THREADS: usize = 30;
     let _alone = ALONE.lock();
-    let Some(cpu) = cpu_with_rights("threads_that_begin_together_run_in_their_order") else {
+    let Some(cpu) = cpu_with_rights() else {
         return;
     };
     let builder = RtScheduling::builder().scheduler(ThreadPriority::new());

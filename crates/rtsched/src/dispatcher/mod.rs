@@ -2,6 +2,15 @@
 //!
 //! The functions here are the scheduling points. Each locks the [`State`], reports what has happened, carries
 //! out what the scheduler decides, and lets the calling OS thread continue or wait for its turn.
+//!
+//! One lock (`PiMutex`) protects the decision which threads run. After it has been released, the affected
+//! threads are woken, each at its own gate, and read their state again. The scheduler is called under that
+//! lock: it decides and does nothing else.
+//!
+//! With the ready queue, running threads have native priority 70, threads that still run although others were
+//! chosen 2, and `rt-dispatch` 90. A thread that calls out or sleeps has 80, because the end of its wait is a
+//! scheduling point that must not wait for a processor; lanes whose requests bring distributable threads
+//! should have 80, too. Without rights, the queue is strictly cooperative.
 
 mod clock;
 mod decisions;

@@ -173,6 +173,7 @@ fn exception(error: ResourceError) -> SystemException {
 mod tests {
     use std::time::Duration;
 
+    use punctual_fixtures::eventually;
     use punctual_os::ThreadSpec;
     use punctual_sched::dynamic::{MostImportantFirst, Slot};
 
@@ -191,12 +192,6 @@ mod tests {
         };
         dispatcher.arrive(point, locus).unwrap();
         point
-    }
-
-    fn eventually(mut holds: impl FnMut() -> bool) {
-        while !holds() {
-            std::thread::sleep(Duration::from_millis(1));
-        }
     }
 
     /// An activation that its caller has abandoned waits for a resource that the caller then waits for
@@ -223,7 +218,7 @@ mod tests {
                 of_other.acquire(resource, point, Time::NEVER)
             });
             let waits = || dispatcher.inspect(|state| state.resources.resources.waits_for(slot).is_some());
-            eventually(waits);
+            eventually("it waits for the resource", waits);
             let here = arrive(&dispatcher, slot, 3 * round + 2);
             let (of_owner, abandoned) = (Arc::clone(&dispatcher), abandoned.unwrap());
             let releases = ThreadSpec::new("owner").spawn(move || {

@@ -11,6 +11,9 @@
 //!
 //! A search is bounded by a number of hosts, which also ends a search in a cycle, and by a timeout, which
 //! each query carries as the remaining time. Each control has its own maximum as well.
+//!
+//! Processes of the same host may cancel, and hosts whose calls have brought the thread; others get
+//! NO_PERMISSION.
 
 mod cancellation_policy;
 mod control;

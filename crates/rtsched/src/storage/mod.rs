@@ -17,6 +17,9 @@
 //!
 //! Values are local to this host: they do not travel with the thread.
 //!
+//! An OS thread points to the slots of the thread that it runs. Slots are atomic, pooled and never freed, so
+//! the pointer needs no reference count.
+//!
 //! ```
 //! use punctual_rtsched::storage::{ThreadStorage, WordKey};
 //!

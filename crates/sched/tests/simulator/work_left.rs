@@ -1,5 +1,5 @@
 //! What a thread takes along of its execution time, and what is left of it when it returns: as live
-//! (`crates/rtsched/tests/threads/work_left.rs`).
+//! (`crates/rtsched/tests/rtsched/threads/work_left.rs`).
 
 use std::{cell::RefCell, cmp::Ordering, time::Duration};
 

@@ -1,0 +1,178 @@
+use std::{
+    io::{BufRead, BufReader, Write},
+    process::{Child, Command, Stdio},
+};
+
+use punctual_fixtures::LONG;
+use punctual_orb::Orb;
+use punctual_os::ThreadSpec;
+use punctual_rtsched::{
+    Preemption, RtScheduling, SchedulingError,
+    remote::{ThreadControl, ThreadControlRef, ThreadControlSpec},
+};
+use punctual_sched::dynamic::SchedulingParameters;
+use punctual_stub::Interface;
+use punctual_types::{DistributableThreadId, SystemException, SystemExceptionKind};
+
+use super::tracker::{Tracker, TrackerRef};
+
+/// An endsystem with an object for threads to visit.
+pub struct Host {
+    pub orb: Orb,
+    pub scheduling: RtScheduling,
+    pub control: ThreadControl,
+    pub tracker: Tracker,
+    pub reference: TrackerRef,
+}
+
+impl Host {
+    pub fn new() -> Self {
+        Self::with(Self::scheduling())
+    }
+
+    pub fn scheduling() -> RtScheduling {
+        let builder = RtScheduling::builder().preemption(Preemption::Cooperative);
+        builder.build().unwrap()
+    }
+
+    pub fn with(scheduling: RtScheduling) -> Self {
+        Self::answering(scheduling, ThreadControlSpec::default())
+    }
+
+    pub fn answering(scheduling: RtScheduling, spec: ThreadControlSpec) -> Self {
+        let orb = Orb::builder()
+            .listen("iiop://127.0.0.1")
+            .call_timeout(LONG)
+            .initializer(&scheduling)
+            .build()
+            .unwrap();
+        let control = scheduling.open_control(&orb, spec).unwrap();
+        let pool = orb.threadpool().threads(3).build().unwrap();
+        let adapter = orb
+            .root_poa()
+            .child("trackers")
+            .threadpool(&pool)
+            .build()
+            .unwrap();
+        let tracker = Tracker::new(&scheduling);
+        let reference = adapter.activate(tracker.clone()).unwrap();
+        Self {
+            orb,
+            scheduling,
+            control,
+            tracker,
+            reference,
+        }
+    }
+
+    /// Threads that come here go on to there.
+    pub fn leads_to(&self, next: &str) {
+        *self.tracker.0.next.lock() = Some(self.orb.resolve(next).unwrap());
+    }
+
+    pub fn ior(&self) -> String {
+        self.reference.as_object().to_ior()
+    }
+
+    pub fn control_at(&self, other: &Host) -> ThreadControlRef {
+        let ior = other.control.reference().as_object().to_ior();
+        self.orb.resolve(&ior).unwrap()
+    }
+
+    pub fn visitor(&self) -> Option<DistributableThreadId> {
+        *self.tracker.0.visitor.lock()
+    }
+
+    /// A thread that begins here and goes where this host leads to.
+    pub fn sends(&self, manner: i32) -> Result<i32, SchedulingError> {
+        let next = self.tracker.0.next.lock().clone();
+        self.sends_by(&next.expect("it leads somewhere"), manner)
+    }
+
+    pub fn sends_by(&self, by: &TrackerRef, manner: i32) -> Result<i32, SchedulingError> {
+        self.scheduling
+            .current()
+            .segment("track", IMPORTANCE, |_| Ok(by.track(manner)?))
+    }
+}
+
+pub const IMPORTANCE: SchedulingParameters = SchedulingParameters::Importance { importance: 5 };
+
+/// What came of a thread as its caller is told.
+pub fn kind_of(result: Result<i32, SchedulingError>) -> Result<i32, SystemExceptionKind> {
+    result.map_err(|error| match error {
+        SchedulingError::System(SystemException { kind, .. }) => kind,
+        other => panic!("{other}"),
+    })
+}
+
+/// A host that is a process of its own, and can die.
+pub struct HostProcess {
+    child: Child,
+    pub ior: String,
+}
+
+impl HostProcess {
+    /// `leads_to`: where threads go on to; none: they stay there.
+    pub fn start(leads_to: Option<&str>) -> Self {
+        let (_, module) = module_path!().split_once("::").unwrap();
+        let host_process = format!("{module}::host_process");
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", &host_process, "--ignored", "--nocapture"])
+            .envs(leads_to.map(|ior| (LEADS_TO, ior)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let ior = lines.find_map(|line| Some(line.ok()?.strip_prefix('>')?.to_owned()));
+        // Whoever writes to a pipe that nobody reads ends.
+        let reader = ThreadSpec::new("child-says").spawn(move || lines.for_each(drop));
+        drop(reader.unwrap());
+        Self {
+            child,
+            ior: ior.expect("the other process says where it is"),
+        }
+    }
+
+    /// With SIGKILL: nothing is said to anybody.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Lets it end by itself.
+    pub fn let_go(mut self) {
+        drop(self.child.stdin.take());
+        self.child.wait().unwrap();
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for HostProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+const LEADS_TO: &str = "PUNCTUAL_TEST_LEADS_TO";
+
+/// Not a test: what [`HostProcess`] starts.
+#[test]
+#[ignore = "started by other tests"]
+fn host_process() {
+    let host = Host::new();
+    if let Ok(next) = std::env::var(LEADS_TO) {
+        host.leads_to(&next);
+    }
+    let mut out = std::io::stdout();
+    writeln!(out, "\n>{}", host.ior()).unwrap();
+    out.flush().unwrap();
+    // Until whoever has started it lets go, or is gone.
+    let _ = std::io::stdin().read_line(&mut String::new());
+    host.orb.shutdown();
+}

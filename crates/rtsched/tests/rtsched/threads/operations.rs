@@ -1,0 +1,181 @@
+//! Operations with a deadline of their own.
+
+use std::time::{Duration, Instant};
+
+use punctual_fixtures::eventually;
+use punctual_rtsched::{RetryPolicy, SchedulingError, ThreadStatus};
+use punctual_sched::dynamic::Time;
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+use super::hosts::{Host, Log, await_status, cooperative, importance};
+
+const SHORT: Duration = Duration::from_millis(30);
+const LONG: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_late_operation_is_cancelled_and_the_thread_goes_on() {
+    let scheduling = cooperative();
+    let current = scheduling.current();
+    current
+        .segment("track", importance(1), |segment| {
+            let result: Result<(), SchedulingError> = current.operation(SHORT, RetryPolicy::never(), |_| {
+                current.sleep_until(Time::NEVER)?;
+                Ok(())
+            });
+            let late = result.unwrap_err();
+            assert!(matches!(late, SchedulingError::System(exception) if exception.minor == Minor::OPERATION_CANCELLED));
+            // Each point inside says so, again and again.
+            let result: Result<(), SchedulingError> = current.operation(SHORT, RetryPolicy::never(), |_| {
+                while current.now() < Time::NEVER && segment.update(importance(2)).is_ok() {}
+                assert!(current.scheduling_point().is_err());
+                segment.update(importance(3))
+            });
+            assert!(result.is_err());
+            assert_eq!(current.scheduling_parameter()?, importance(3));
+            segment.update(importance(4))
+        })
+        .unwrap();
+    assert_eq!(scheduling.threads(), 0);
+}
+
+#[test]
+fn calls_inside_end_with_it() {
+    let (client, server) = (Host::new(), Host::new());
+    let worker = server.serve(|value| {
+        std::thread::sleep(Duration::from_millis(value.unsigned_abs().into()));
+        Ok(value)
+    });
+    let worker = client.resolve(&worker);
+    let current = client.scheduling.current();
+    current
+        .segment("track", importance(1), |_| {
+            let began = Instant::now();
+            let result: Result<i32, SchedulingError> =
+                current.operation(SHORT, RetryPolicy::never(), |_| Ok(worker.work(5000)?));
+            let SchedulingError::System(late) = result.unwrap_err() else {
+                panic!("a system exception")
+            };
+            assert_eq!(
+                (late.kind, late.completed),
+                (SystemExceptionKind::Timeout, Completion::Maybe)
+            );
+            assert!(began.elapsed() < Duration::from_secs(4), "it was not waited for");
+            Ok::<_, SchedulingError>(())
+        })
+        .unwrap();
+    // Outside of operations, calls have the time they had.
+    let other = server.serve(|value| {
+        std::thread::sleep(2 * SHORT);
+        Ok(value)
+    });
+    assert_eq!(client.resolve(&other).work(3).unwrap(), 3);
+}
+
+#[test]
+fn retries_follow_the_policy() {
+    let scheduling = cooperative();
+    let current = scheduling.current();
+    let attempts = |retry: RetryPolicy, kind: SystemExceptionKind, completed: Completion| {
+        let mut count = 0;
+        let result: Result<(), SchedulingError> = current.operation(LONG, retry, |attempt| {
+            count += 1;
+            assert_eq!(attempt, count);
+            Err(SystemException::new(kind, 0, completed).into())
+        });
+        assert!(result.is_err());
+        count
+    };
+    let three = RetryPolicy::attempts(3);
+    current
+        .segment("track", importance(1), |_| {
+            use SystemExceptionKind::{ThreadCancelled, Transient};
+            assert_eq!(attempts(three, Transient, Completion::No), 3);
+            assert_eq!(attempts(three, Transient, Completion::Maybe), 1);
+            assert_eq!(attempts(three.idempotent(), Transient, Completion::Maybe), 3);
+            assert_eq!(attempts(three.idempotent(), ThreadCancelled, Completion::No), 1);
+            assert_eq!(attempts(RetryPolicy::never(), Transient, Completion::No), 1);
+            Ok::<_, SchedulingError>(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn an_inner_operation_ends_with_the_outer_one_and_is_not_tried_again_then() {
+    let scheduling = cooperative();
+    let current = scheduling.current();
+    let mut attempts = 0;
+    current
+        .segment("track", importance(1), |_| {
+            let outer: Result<(), SchedulingError> = current.operation(SHORT, RetryPolicy::never(), |_| {
+                current.operation(LONG, RetryPolicy::attempts(100).idempotent(), |_| {
+                    attempts += 1;
+                    current.sleep_until(Time::NEVER)?;
+                    Ok(())
+                })
+            });
+            assert!(outer.is_err());
+            Ok::<_, SchedulingError>(())
+        })
+        .unwrap();
+    assert_eq!(attempts, 1);
+}
+
+#[test]
+fn a_wait_for_ones_turn_ends_with_it() {
+    let scheduling = cooperative();
+    let current = scheduling.current();
+    current
+        .begin_scheduling_segment("main", importance(5), None)
+        .unwrap();
+    let log = Log::default();
+    let (of_other, told) = (scheduling.clone(), log.clone());
+    let other = punctual_os::ThreadSpec::new("other")
+        .spawn(move || {
+            let current = of_other.current();
+            current.segment("other", importance(9), |segment| {
+                let late: Result<(), SchedulingError> =
+                    current.operation(SHORT, RetryPolicy::never(), |_| {
+                        let updated = segment.update(importance(1));
+                        told.add(format!("{}", updated.is_ok()));
+                        updated
+                    });
+                assert!(late.is_err());
+                Ok::<_, SchedulingError>(current.now())
+            })
+        })
+        .unwrap();
+    await_status(&scheduling, "other", ThreadStatus::Ready);
+    // It runs, is less important by its update, and waits for this one, which has no time for it.
+    current.scheduling_point().unwrap();
+    eventually("it is told", || !log.lines().is_empty());
+    assert_eq!(log.lines(), ["false"]);
+    // What is left of it waits for its turn again.
+    await_status(&scheduling, "other", ThreadStatus::Ready);
+    current.end_scheduling_segment("main").unwrap();
+    other.join().unwrap().unwrap();
+    assert_eq!(scheduling.threads(), 0);
+}
+
+#[test]
+fn a_late_operation_is_still_scheduled() {
+    let scheduling = cooperative();
+    let current = scheduling.current();
+    let standing = || scheduling.snapshot()[0].status;
+    current
+        .segment("track", importance(1), |segment| {
+            let late = current.operation(SHORT, RetryPolicy::never(), |_| {
+                assert!(current.sleep_until(Time::NEVER).is_err());
+                assert_eq!(
+                    standing(),
+                    ThreadStatus::Running,
+                    "it has come back from its sleep"
+                );
+                assert!(current.scheduling_point().is_err());
+                assert_eq!(standing(), ThreadStatus::Running);
+                segment.update(importance(2))
+            });
+            assert!(late.is_err());
+            Ok::<_, SchedulingError>(())
+        })
+        .unwrap();
+}
