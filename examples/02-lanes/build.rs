@@ -1,4 +1,4 @@
-//! Turns the IDL into Rust.
+//! Compiles the IDL to Rust.
 
 fn main() -> Result<(), punctual_build::Error> {
     punctual_build::compile("idl/plant.idl")

@@ -1,8 +1,8 @@
-//! Runs the commands of the README in two terminals' stead, and compares what they print with what it shows.
+//! Runs the commands of the README and compares their output with the README's.
 
 mod terminal;
 
-/// What generated code brings in.
+/// Generated code.
 #[allow(missing_docs, dead_code, reason = "only a part is used")]
 mod generated {
     punctual::include_idl!("hello");
@@ -15,21 +15,21 @@ use terminal::{Server, blocks_of, command};
 const README: &str = include_str!("../README.md");
 
 #[test]
-fn readme_does_what_it_says() {
+fn commands_of_the_readme_print_its_output() {
     let commands = blocks_of(README, "sh");
     let [server, client] = commands[..] else {
-        panic!("the README should show two commands, and shows {commands:?}");
+        panic!("expected two commands in the README: {commands:?}");
     };
     let shown = blocks_of(README, "text");
     let [greeting_at, greeting] = shown[..] else {
-        panic!("the README should show two outputs, and shows {shown:?}");
+        panic!("expected two outputs in the README: {shown:?}");
     };
 
-    // Nobody serves yet.
+    // No server is running yet.
     let failure = command(client).output().unwrap();
     let said = String::from_utf8_lossy(&failure.stderr);
     assert_eq!(failure.status.code(), Some(1), "{said}");
-    assert!(said.contains("is the server running?"), "{said}");
+    assert!(said.contains("check that the server is running"), "{said}");
 
     let server = Server::start(server);
     assert_eq!(server.first_line, greeting_at);
@@ -41,7 +41,7 @@ fn readme_does_what_it_says() {
 }
 
 #[test]
-fn sources_are_as_short_as_promised() {
+fn sources_are_short() {
     for (name, text, most) in [
         ("hello.idl", include_str!("../idl/hello.idl"), 15),
         ("server.rs", include_str!("../src/bin/server.rs"), 40),
@@ -56,11 +56,11 @@ fn sources_are_as_short_as_promised() {
 fn front_page_shows_the_sources_of_this_example() {
     const FRONT_PAGE: &str = include_str!("../../../README.md");
     let [idl] = blocks_of(FRONT_PAGE, "idl")[..] else {
-        panic!("the front page should show one interface");
+        panic!("expected one interface on the front page");
     };
     assert_eq!(idl, include_str!("../idl/hello.idl").trim());
     let [build, server, client] = blocks_of(FRONT_PAGE, "rust")[..] else {
-        panic!("the front page should show a build script, a server and a client");
+        panic!("expected a build script, a server and a client on the front page");
     };
     let build = build.trim_start_matches("// build.rs\n");
     assert!(
@@ -76,7 +76,7 @@ fn front_page_shows_the_sources_of_this_example() {
 fn configuration_page_shows_compiled_code() {
     const PAGE: &str = include_str!("../../../docs/configuration.md");
     let [segment] = blocks_of(PAGE, "rust")[..] else {
-        panic!("the configuration page should show one segment");
+        panic!("expected one segment on the configuration page");
     };
     assert_lines_are_in(segment, include_str!("readme.rs"));
 }

@@ -1,4 +1,4 @@
-//! Runs the commands of the README in two terminals' stead, and compares what they print with what it shows.
+//! Runs the commands of the README and compares their output with the README's.
 
 #[path = "../../01-hello/tests/terminal/mod.rs"]
 mod terminal;
@@ -10,29 +10,29 @@ use terminal::{Server, blocks_of, command};
 const README: &str = include_str!("../README.md");
 
 #[test]
-fn readme_does_what_it_says() {
+fn commands_of_the_readme_print_its_output() {
     let commands = blocks_of(README, "sh");
     let [server, client, server_from_file, plan] = commands[..] else {
-        panic!("the README should show four commands, and shows {commands:?}");
+        panic!("expected four commands in the README: {commands:?}");
     };
     let shown = blocks_of(README, "text");
     let [working_at, answers, feasible] = shown[..] else {
-        panic!("the README should show three outputs, and shows {shown:?}");
+        panic!("expected three outputs in the README: {shown:?}");
     };
 
-    // Nobody serves yet.
+    // No server is running yet.
     let failure = command(client).output().unwrap();
     assert_eq!(failure.status.code(), Some(1));
     assert!(
-        complaints(&failure).contains("is the server running?"),
+        complaints(&failure).contains("check that the server is running"),
         "{failure:?}"
     );
 
-    // One after the other: both listen at the same port.
+    // One after the other: both listen on the same port.
     for line in [server, server_from_file] {
         let server = Server::start(line);
         assert_eq!(server.first_line, working_at, "{line}");
-        // The second time nothing is left of the first.
+        // The second run is independent of the first.
         for _ in 0..2 {
             let answer = command(client).output().unwrap();
             assert!(answer.status.success(), "{}", complaints(&answer));

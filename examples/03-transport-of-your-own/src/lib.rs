@@ -1,6 +1,6 @@
-//! GIOP over sockets in Linux's abstract namespace: as Unix sockets, without a file that can be in the way or left behind.
+//! GIOP over sockets in Linux's abstract namespace: like Unix sockets, but without a file.
 //!
-//! Everything that the ORB wants to know of a transport is here.
+//! This is a complete transport.
 
 use std::{
     io,
@@ -15,10 +15,10 @@ use punctual::transport::{
 };
 use socket2::{Domain, SockAddr, Socket, Type};
 
-/// The tag of its profiles, which both sides must agree upon. The OMG gives out ranges of them; this one is nobody's.
+/// Tag of its profiles, equal on both sides. The OMG assigns ranges of tags; this one is unassigned.
 pub const TAG: u32 = 0x4142_5300;
 
-/// `abstract://NAME`.
+/// The transport of endpoints `abstract://NAME`.
 pub struct Abstract;
 
 impl Transport for Abstract {
@@ -30,7 +30,7 @@ impl Transport for Abstract {
         TAG
     }
 
-    // Clients elsewhere go on to the next profile; those of this host try the higher preference first.
+    // Clients on other hosts skip the profile; clients on this host try the highest preference first.
     fn reach(&self) -> Reach {
         Reach::Host { preference: 110 }
     }
@@ -44,7 +44,7 @@ impl Transport for Abstract {
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         socket.bind(&socket_address(address)?)?;
         socket.listen(128)?;
-        // Lanes wait in a poller, and never in `accept`.
+        // Lanes wait in a poller, never in `accept`.
         socket.set_nonblocking(true)?;
         let published = published.unwrap_or(address).to_owned();
         Ok(Box::new(AbstractListener { socket, published }))
@@ -57,7 +57,7 @@ impl Transport for Abstract {
         timeout: Duration,
     ) -> io::Result<Box<dyn Stream>> {
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
-        // Such a socket connects at once, or waits for a place in the queue as long as a write may.
+        // Connecting succeeds at once, or waits for the listener's queue with the timeout of writes.
         socket.set_write_timeout(Some(timeout))?;
         socket
             .connect(&socket_address(address)?)
@@ -69,12 +69,12 @@ impl Transport for Abstract {
         Ok(Box::new(SocketStream::new(socket)))
     }
 
-    // Each lane has an acceptor of its own, beside the one of the ORB.
+    // Each lane has its own acceptor, in addition to the ORB's.
     fn lane_address(&self, address: &str, lane: &str) -> String {
         format!("{address}.{lane}")
     }
 
-    // In references: a string.
+    // In references, an address is a string.
     fn encode_address(&self, address: &str, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         address.encode(encoder)
     }
@@ -84,7 +84,7 @@ impl Transport for Abstract {
     }
 }
 
-/// An abstract name is one that begins with a NUL.
+/// Abstract names begin with a NUL.
 fn socket_address(name: &str) -> io::Result<SockAddr> {
     const LONGEST: usize = 100;
     if name.is_empty() || name.len() > LONGEST || name.contains(|c: char| c.is_control()) {
@@ -112,7 +112,7 @@ impl Listener for AbstractListener {
     }
 
     fn shutdown(&self) {
-        // It cannot fail on a socket that listens.
+        // Cannot fail on a listening socket.
         let _ = self.socket.shutdown(Shutdown::Both);
     }
 

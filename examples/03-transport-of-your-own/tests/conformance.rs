@@ -1,8 +1,8 @@
-//! The example is a transport like any other.
+//! The conformance suite for transports, applied to the example.
 
 punctual_transport::conformance_tests!(transport_of_your_own::Abstract, &name());
 
-/// Tests run at the same time, and each listens at a name of its own.
+/// A separate name for each test: they run concurrently.
 fn name() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
 

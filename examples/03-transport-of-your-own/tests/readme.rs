@@ -1,4 +1,4 @@
-//! Runs the commands of the README in two terminals' stead, and compares what they print with what it shows.
+//! Runs the commands of the README and compares their output with the README's.
 
 use std::{
     io::{BufRead, BufReader},
@@ -8,28 +8,28 @@ use std::{
 const README: &str = include_str!("../README.md");
 
 #[test]
-fn readme_does_what_it_says() {
+fn commands_of_the_readme_print_its_output() {
     let commands = blocks("sh");
     let [server, client] = &commands[..] else {
-        panic!("the README should show two commands, and shows {commands:?}");
+        panic!("expected two commands in the README: {commands:?}");
     };
     let shown = blocks("text");
     let [counting_at, counts] = &shown[..] else {
-        panic!("the README should show two outputs, and shows {shown:?}");
+        panic!("expected two outputs in the README: {shown:?}");
     };
 
-    // Nobody serves yet.
+    // No server is running yet.
     let failure = command(client).output().unwrap();
     let said = String::from_utf8_lossy(&failure.stderr);
     assert_eq!(failure.status.code(), Some(1), "{said}");
-    assert!(said.contains("is the server running?"), "{said}");
+    assert!(said.contains("check that the server is running"), "{said}");
 
     let mut server = Server(command(server).stdout(Stdio::piped()).spawn().unwrap());
     let mut line = String::new();
     BufReader::new(server.0.stdout.take().unwrap())
         .read_line(&mut line)
         .unwrap();
-    // It is written once connections are accepted.
+    // Printed once connections are accepted.
     assert_eq!(line.trim_end(), counting_at);
 
     let answer = command(client).output().unwrap();
@@ -38,7 +38,7 @@ fn readme_does_what_it_says() {
     assert_eq!(String::from_utf8_lossy(&answer.stdout).trim_end(), counts);
 }
 
-/// What stands in the README's code blocks of this kind.
+/// Contents of the README's code blocks of one language.
 fn blocks(kind: &str) -> Vec<String> {
     blocks_of(README, kind)
 }
@@ -62,7 +62,8 @@ fn command(line: &str) -> Command {
     command
 }
 
-/// Ended with the test, however that ends. Cargo has made way for the program by then, so it is the server itself.
+/// A server that is killed when dropped. Cargo has been replaced by the program (exec), so the child is the
+/// server.
 struct Server(Child);
 
 impl Drop for Server {

@@ -1,4 +1,4 @@
-//! Asks for a greeting at the highest priority.
+//! Requests a greeting at the highest priority.
 
 punctual::include_idl!("hello");
 

@@ -1,4 +1,4 @@
-//! Greets, in a lane for each of two priorities.
+//! Greets its callers, with one lane for each of two priorities.
 
 use punctual::prelude::*;
 

@@ -1,11 +1,11 @@
-//! What the tests of all examples share: the README's commands in the terminals' stead.
+//! Shared by the tests of all examples: runs the commands of a README.
 
 use std::{
     io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
 };
 
-/// What stands in a page's code blocks of this kind.
+/// Contents of a page's code blocks of one language.
 pub fn blocks_of<'p>(page: &'p str, kind: &str) -> Vec<&'p str> {
     let start = format!("```{kind}\n");
     page.split(&start)
@@ -25,19 +25,20 @@ pub fn command(line: &str) -> Command {
     command
 }
 
-/// Ended with the test, however that ends. Cargo has made way for the program by then, so it is the server itself.
+/// A server that is killed when dropped. Cargo has been replaced by the program (exec), so the child is the
+/// server itself.
 pub struct Server {
     child: Child,
-    /// What it says first, which is once connections are accepted.
+    /// First line of output, printed once connections are accepted.
     pub first_line: String,
 }
 
 impl Server {
-    /// Runs a line of a README, and waits until it says something.
+    /// Runs a line of a README and waits for its first line of output.
     pub fn start(line: &str) -> Self {
         let mut child = command(line).stdout(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap());
-        // From here on it is ended in any case.
+        // From here on it is killed in any case.
         let mut server = Self {
             child,
             first_line: String::new(),

@@ -1,4 +1,4 @@
-//! Fills the lane of low priority with work, and calls at higher priorities meanwhile.
+//! Saturates the low-priority lane and calls at higher priorities meanwhile.
 
 use std::{error::Error, thread, time::Duration};
 
@@ -17,7 +17,7 @@ fn main() {
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    // Nothing waits for ever: a call that takes longer ends with TIMEOUT.
+    // No call waits forever: one that takes longer ends with TIMEOUT.
     let orb = Orb::builder().call_timeout(Duration::from_secs(10)).build()?;
     let station: StationRef = orb.resolve("corbaloc::localhost:2820/Station")?;
     let (low, medium, high) = (Priority::new(10_922)?, Priority::new(21_844)?, Priority::MAX);
@@ -33,7 +33,7 @@ fn run() -> Result<(), Box<dyn Error>> {
             .collect();
 
         orb.current().set_priority(high)?;
-        // The lane of low priority has one thread, and that is at work now; the two other calls wait for it.
+        // The low-priority lane has one thread, which is at work now; the two other calls wait for it.
         while station.at_work()?.0 == 0 {
             thread::sleep(Duration::from_millis(1));
         }

@@ -1,4 +1,4 @@
-//! Works at three priorities: a lane with one thread for each.
+//! Works at three priorities, with one lane of one thread for each.
 
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::{env, error::Error, thread, time::Duration};
@@ -24,7 +24,7 @@ impl Station {
 impl plant::Station for Station {
     fn work(&self) -> Result<i16, SystemException> {
         self.at_work.fetch_add(1, SeqCst);
-        // One piece after the other, until somebody says that it is enough.
+        // In small steps, until `finish` permits the end.
         while self
             .may_end
             .fetch_update(SeqCst, SeqCst, |calls| calls.checked_sub(1))

@@ -1,4 +1,4 @@
-//! Calls twice over the transport, and shows what went over the connection.
+//! Calls twice over the transport and prints the messages of the connection.
 
 use punctual::transport::{Layered, Trace};
 use transport_of_your_own::Abstract;

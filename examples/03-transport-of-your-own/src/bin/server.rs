@@ -1,4 +1,4 @@
-//! Counts, for whoever speaks the transport.
+//! Counts calls that arrive over the transport.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
