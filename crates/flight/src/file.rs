@@ -1,74 +1,75 @@
-//! The files that a recorder leaves.
+//! The files of a recorder.
 //!
-//! 64-bit words in the byte order of the machine. First 8 words of head:
+//! A file consists of 64-bit words in native byte order. It starts with a header of 8 words:
 //!
-//! | word | what |
+//! | word | content |
 //! |---|---|
-//! | 0 | [`MAGIC`]: also says the byte order and the version |
-//! | 1 | the process in the upper half, the thread in the lower one |
-//! | 2 | how many records there is room for |
-//! | 3 | how many have been written since the start |
-//! | 4, 5 | the name of the thread, 16 octets, filled up with zeroes |
-//! | 6, 7 | likewise that of the process: of its first thread |
+//! | 0 | [`MAGIC`]: identifies format, byte order and version |
+//! | 1 | process (upper half) and thread (lower half) |
+//! | 2 | capacity in records |
+//! | 3 | number of records written since the start |
+//! | 4, 5 | name of the thread, 16 octets, padded with zeros |
+//! | 6, 7 | name of the process (of its first thread) |
 //!
-//! Then the records of 4 words. Record number `n` lies at `n` modulo the room:
+//! The records of 4 words follow. Record `n` is at `n` modulo the capacity:
 //!
-//! | word | what |
+//! | word | content |
 //! |---|---|
 //! | 0 | nanoseconds of CLOCK_MONOTONIC |
-//! | 1 | bits 0-7 the event ([`Event`](crate::Event)), 16-31 the CORBA priority (-1: none), 32-63 the request id |
-//! | 2 | bits 0-15 the own port, 16-31 the peer's, 32-63 a number made of both addresses, or of the connection in its process |
-//! | 3 | the detail |
+//! | 1 | bits 0-7 event ([`Event`](crate::Event)), 16-31 CORBA priority (-1: none), 32-63 request id |
+//! | 2 | bits 0-15 own port, 16-31 peer's port, 32-63 hash of both addresses, or number of the connection |
+//! | 3 | detail |
 //!
-//! A record [of a text](Record::of_text) has octets 0 to 7 of it in word 2, 8 to 15 in word 3 and 16 to 19 in bits 32-63 of word 1,
-//! the lowest bits first.
+//! A record [with a text](Record::of_text) has octets 0 to 7 of it in word 2, 8 to 15 in word 3, and 16 to 19
+//! in bits 32-63 of word 1, the lowest bits first.
 
 use std::ffi::OsStr;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use crate::Record;
 
 /// "PUNFLT", version 1.
 pub const MAGIC: u64 = 0x5055_4e46_4c54_0001;
-/// Words before the first record.
-pub const HEAD_WORDS: usize = 8;
-/// What names of such files end with.
+/// Size of the header in words.
+pub const HEADER_WORDS: usize = 8;
+/// Extension of the names of such files.
 pub const EXTENSION: &str = "flight";
 
-/// Of a name in the head.
+/// Size of a name in words.
 const NAME_WORDS: usize = 2;
 
 pub(crate) mod word {
     pub(crate) const MAGIC: usize = 0;
     pub(crate) const TASK: usize = 1;
-    pub(crate) const ROOM: usize = 2;
+    pub(crate) const CAPACITY: usize = 2;
     pub(crate) const WRITTEN: usize = 3;
     pub(crate) const NAME: usize = 4;
     pub(crate) const PROCESS_NAME: usize = 6;
 }
 
-/// What one thread has recorded.
+/// The records of one thread.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ThreadRecords {
-    /// The kernel's number of its process.
+    /// Id of its process.
     pub process: i32,
-    /// What the process is called, cut to 15 octets by the kernel.
+    /// Name of the process, truncated to 15 octets by the kernel.
     pub process_name: String,
-    /// The kernel's number of the thread.
+    /// Id of the thread.
     pub thread: i32,
-    /// The name it had when it recorded first.
+    /// Name of the thread at its first record.
     pub name: String,
-    /// The oldest first.
+    /// Records, oldest first.
     pub records: Vec<Record>,
-    /// How many older ones have been overwritten.
+    /// Number of older records that have been overwritten.
     pub overwritten: u64,
 }
 
-/// Reads all files of a folder; threads that recorded nothing are left out. The threads may be recording meanwhile.
+/// Reads all files of a folder, except those without records. The threads may be recording meanwhile.
 ///
 /// # Errors
-/// The folder or a file cannot be read, or a file with the right name is none of ours.
+/// If the folder or a file cannot be read, or a file with the extension has another format.
 pub fn read_folder(folder: &Path) -> io::Result<Vec<ThreadRecords>> {
     let mut threads = Vec::new();
     for entry in std::fs::read_dir(folder)? {
@@ -87,20 +88,28 @@ pub fn read_folder(folder: &Path) -> io::Result<Vec<ThreadRecords>> {
 /// Reads one file.
 ///
 /// # Errors
-/// It cannot be read, or is none of ours.
+/// If it cannot be read or has another format.
 pub fn read(path: &Path) -> io::Result<ThreadRecords> {
-    // In this order: the count of the second reading says which records of the first one may have been overwritten.
-    let first = words(&std::fs::read(path)?);
-    let second = words(&std::fs::read(path)?);
-    let written = |words: &[u64]| words.get(word::WRITTEN).copied();
-    let parsed = written(&second).and_then(|later| parse(&first, later));
+    // Records below the count before were complete; the count after determines which may have been overwritten.
+    let before = written(path)?;
+    let mut words = words(&std::fs::read(path)?);
+    let after = written(path)?;
+    let parsed = before.zip(after).and_then(|(before, after)| {
+        *words.get_mut(word::WRITTEN)? = before;
+        parse(&words, after)
+    });
     parsed.ok_or_else(|| {
-        let text = format!(
-            "{} is no file of a flight recorder of this version",
-            path.display()
-        );
+        let text = format!("{} is not a flight recorder file of this version", path.display());
         io::Error::new(io::ErrorKind::InvalidData, text)
     })
+}
+
+/// Reads the number of records written so far; `None` if the file is too short.
+fn written(path: &Path) -> io::Result<Option<u64>> {
+    let mut header = Vec::new();
+    let size = (HEADER_WORDS * size_of::<u64>()) as u64;
+    File::open(path)?.take(size).read_to_end(&mut header)?;
+    Ok(words(&header).get(word::WRITTEN).copied())
 }
 
 fn words(octets: &[u8]) -> Vec<u64> {
@@ -110,42 +119,45 @@ fn words(octets: &[u8]) -> Vec<u64> {
         .collect()
 }
 
-/// `written_later` is the count after the words were read.
+/// Parses a file; `written_later` is the count after the words were read.
 fn parse(words: &[u64], written_later: u64) -> Option<ThreadRecords> {
-    let (head, records) = words.split_at_checked(HEAD_WORDS)?;
-    let room = head[word::ROOM];
-    if head[word::MAGIC] != MAGIC || room == 0 || records.len() as u64 / Record::WORDS as u64 != room {
+    let (header, records) = words.split_at_checked(HEADER_WORDS)?;
+    let capacity = header[word::CAPACITY];
+    if header[word::MAGIC] != MAGIC
+        || capacity == 0
+        || records.len() as u64 / Record::WORDS as u64 != capacity
+    {
         return None;
     }
-    let written = head[word::WRITTEN];
-    // The record being written at that moment overwrites one that still counts as there.
-    let oldest = written_later.saturating_sub(room - 1).min(written);
+    let written = header[word::WRITTEN];
+    // The record being written concurrently overwrites one that is still counted.
+    let oldest = written_later.saturating_sub(capacity - 1).min(written);
     let records = (oldest..written).filter_map(|number| {
-        let at = (number % room) as usize * Record::WORDS;
+        let at = (number % capacity) as usize * Record::WORDS;
         Record::from_words(records[at..at + Record::WORDS].try_into().expect("four words"))
     });
     Some(ThreadRecords {
-        process: (head[word::TASK] >> 32) as i32,
-        process_name: name(&head[word::PROCESS_NAME..][..NAME_WORDS]),
-        thread: head[word::TASK] as u32 as i32,
-        name: name(&head[word::NAME..][..NAME_WORDS]),
+        process: (header[word::TASK] >> 32) as i32,
+        process_name: name(&header[word::PROCESS_NAME..][..NAME_WORDS]),
+        thread: header[word::TASK] as u32 as i32,
+        name: name(&header[word::NAME..][..NAME_WORDS]),
         records: records.collect(),
         overwritten: oldest,
     })
 }
 
-/// What [`name_words`] was made of.
+/// Decodes a name from [`name_words`].
 fn name(words: &[u64]) -> String {
     let octets = words.iter().flat_map(|word| word.to_ne_bytes());
     let octets: Vec<u8> = octets.take_while(|octet| *octet != 0).collect();
     String::from_utf8_lossy(&octets).into_owned()
 }
 
-/// A name as it stands in the head: as many octets of it as there is room for.
+/// Encodes a name for the header, truncated if necessary.
 pub(crate) fn name_words(name: &str) -> [u64; NAME_WORDS] {
     let mut octets = [0; NAME_WORDS * size_of::<u64>()];
-    for (octet, of_name) in octets.iter_mut().zip(name.bytes()) {
-        *octet = of_name;
+    for (octet, source) in octets.iter_mut().zip(name.bytes()) {
+        *octet = source;
     }
     let word = |place: usize| {
         let octets = &octets[place * size_of::<u64>()..][..size_of::<u64>()];
@@ -159,17 +171,17 @@ mod tests {
     use super::*;
     use crate::Event;
 
-    /// A file after `written` records, whose details are their numbers.
-    fn file(room: u64, written: u64) -> Vec<u64> {
-        let mut words = vec![0; HEAD_WORDS + room as usize * Record::WORDS];
+    /// Returns a file after `written` records, whose details are their numbers.
+    fn file(capacity: u64, written: u64) -> Vec<u64> {
+        let mut words = vec![0; HEADER_WORDS + capacity as usize * Record::WORDS];
         words[word::MAGIC] = MAGIC;
         words[word::TASK] = 7 << 32 | 8;
-        words[word::ROOM] = room;
+        words[word::CAPACITY] = capacity;
         words[word::WRITTEN] = written;
         words[word::NAME..word::NAME + NAME_WORDS].copy_from_slice(&name_words("lane-high"));
-        words[word::PROCESS_NAME..HEAD_WORDS].copy_from_slice(&name_words("sixteen or more octets"));
-        for number in written.saturating_sub(room)..written {
-            let at = HEAD_WORDS + (number % room) as usize * Record::WORDS;
+        words[word::PROCESS_NAME..HEADER_WORDS].copy_from_slice(&name_words("sixteen or more octets"));
+        for number in written.saturating_sub(capacity)..written {
+            let at = HEADER_WORDS + (number % capacity) as usize * Record::WORDS;
             let record = Record::new(Event::Read).detail(number).to_words();
             words[at..at + Record::WORDS].copy_from_slice(&record);
         }
@@ -181,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn all_records_come_back_in_order_until_the_ring_is_full() {
+    fn records_are_read_in_order() {
         for (written, expected) in [(0, 0..0), (3, 0..3), (4, 1..4), (11, 8..11)] {
             let thread = parse(&file(4, written), written).unwrap();
             assert_eq!(
@@ -200,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_overwritten_while_it_was_read_is_left_out() {
+    fn records_overwritten_during_the_read_are_omitted() {
         assert_eq!(details(&parse(&file(4, 11), 12).unwrap()), [9, 10]);
         assert_eq!(details(&parse(&file(4, 11), 99).unwrap()), []);
     }
@@ -208,15 +220,15 @@ mod tests {
     #[test]
     fn other_files_are_refused() {
         assert_eq!(parse(&[], 0), None);
-        assert_eq!(parse(&[MAGIC; HEAD_WORDS], 0), None);
+        assert_eq!(parse(&[MAGIC; HEADER_WORDS], 0), None);
         let mut wrong = file(4, 1);
         wrong[word::MAGIC] = MAGIC.swap_bytes();
         assert_eq!(parse(&wrong, 1), None, "another byte order");
         let mut short = file(4, 1);
-        short.truncate(HEAD_WORDS + 4);
-        assert_eq!(parse(&short, 1), None, "cut off");
-        let mut roomless = file(4, 1);
-        roomless[word::ROOM] = 0;
-        assert_eq!(parse(&roomless, 1), None);
+        short.truncate(HEADER_WORDS + 4);
+        assert_eq!(parse(&short, 1), None, "truncated");
+        let mut empty = file(4, 1);
+        empty[word::CAPACITY] = 0;
+        assert_eq!(parse(&empty, 1), None);
     }
 }

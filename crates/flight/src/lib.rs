@@ -1,17 +1,18 @@
-//! The flight recorder: what happens to calls, noted on the threads that handle them.
+//! The flight recorder: events of calls, recorded by the threads that handle them.
 //!
-//! Each thread has a ring of records of 32 octets in a file of its own, `PROCESS-THREAD.flight`, in a folder in main
-//! memory. A record costs two readings of memory, one of the clock and four words written: no system call, no lock, no heap
-//! once the thread's ring is there. When a ring is full the oldest record is overwritten. The files stay when the process
-//! ends, however it ends, and any process of the same user can read them meanwhile.
+//! Each thread has a ring of records of 32 octets in its own file, `PROCESS-THREAD.flight`, in a folder in
+//! main memory. A record costs two memory reads, a clock query and four words written: no system call, no
+//! lock, and no heap after the thread's ring has been created. When a ring is full, the oldest record is
+//! overwritten. The files remain when the process ends, however it ends, and any process of the same user can
+//! read them meanwhile.
 //!
 //! While the recorder is off, [`record()`] costs one predictable branch.
 //!
 //! | Question | Module |
 //! |---|---|
-//! | What is noted | [`record`](mod@record) |
-//! | Which connection, so that client and server can be joined | [`link`] |
-//! | What a file looks like | [`file`](mod@file) |
+//! | Which events are recorded | [`record`](mod@record) |
+//! | Which connection a record is about, to join client and server | [`link`] |
+//! | The file format | [`file`](mod@file) |
 //!
 //! ```
 //! use punctual_flight::{Event, Record, Settings};
@@ -28,13 +29,16 @@
 #![forbid(unsafe_code)]
 
 pub mod file;
+mod fnv;
 pub mod link;
 pub mod record;
 mod recorder;
+mod switch;
 
 pub use file::{ThreadRecords, read_folder};
 pub use link::Link;
 pub use record::{Event, Record, model, operation_id};
 pub use recorder::{
-    ENVIRONMENT, ENVIRONMENT_RECORDS, Settings, is_on, prepare_thread, record, start, start_from_environment,
+    ENVIRONMENT, ENVIRONMENT_RECORDS, Settings, prepare_thread, record, start, start_from_environment,
 };
+pub use switch::is_on;

@@ -1,4 +1,4 @@
-//! Which connection a record is about, as both of its ends see it.
+//! Identification of connections, matching at both ends.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
@@ -9,13 +9,13 @@ use rustix::{
     net::{getpeername, getsockname},
 };
 
-use crate::record::fnv;
+use crate::fnv::fnv;
 
-/// A connection: the ports of both ends, own one first, and a number made of both addresses. One end's link is the other's
-/// [`reversed`](Self::reversed).
+/// A connection: the ports of both ends, local one first, and a hash of both addresses. The link of one end
+/// is that of the other end [`reversed`](Self::reversed).
 ///
-/// A connection without ports (a Unix socket, shared memory) has a number of its own in its process instead, which the other
-/// end does not know.
+/// A connection without ports (a Unix socket, shared memory) has a number that is unique in its process and
+/// unknown to the other end.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Link {
     local: u16,
@@ -31,8 +31,8 @@ impl Link {
         addresses: 0,
     };
 
-    /// The link of a connection that has just been made. Two system calls while the recorder is on, otherwise none, and
-    /// [`Self::NONE`].
+    /// Returns the link of a new connection: two system calls while the recorder is on, and otherwise
+    /// [`Self::NONE`] without a system call.
     pub fn of(socket: BorrowedFd<'_>) -> Self {
         if !crate::is_on() {
             return Self::NONE;
@@ -45,12 +45,12 @@ impl Link {
         Self {
             local: local.port(),
             peer: peer.port(),
-            // The same from both ends.
-            addresses: number_of(local.ip()).wrapping_add(number_of(peer.ip())),
+            // The same at both ends.
+            addresses: hash_of(local.ip()).wrapping_add(hash_of(peer.ip())),
         }
     }
 
-    /// The link of a connection between two ports of one address.
+    /// Creates the link of a connection between two ports of one address.
     pub fn of_ports(local: u16, peer: u16) -> Self {
         Self {
             local,
@@ -59,7 +59,7 @@ impl Link {
         }
     }
 
-    /// The link of a connection without ports, by its number in its process, which is not 0.
+    /// Creates the link of a connection without ports from its number in its process, which is not 0.
     pub fn without_ports(number: u32) -> Self {
         Self {
             addresses: number,
@@ -67,12 +67,12 @@ impl Link {
         }
     }
 
-    /// Whether the other end has the same link, reversed.
+    /// Returns whether the other end has the same link, reversed.
     pub fn has_ports(self) -> bool {
         self.local != 0
     }
 
-    /// The same connection, seen from the other end, where it [has ports](Self::has_ports).
+    /// Returns the link of the other end, if it [has ports](Self::has_ports).
     #[must_use]
     pub fn reversed(self) -> Self {
         Self {
@@ -82,17 +82,17 @@ impl Link {
         }
     }
 
-    /// What was made of both addresses, or the number of a connection without ports.
+    /// Returns the hash of both addresses, or the number of a connection without ports.
     pub fn number(self) -> u32 {
         self.addresses
     }
 
-    /// The port of this end.
+    /// Returns the port of this end.
     pub fn local_port(self) -> u16 {
         self.local
     }
 
-    /// The port of the other end.
+    /// Returns the port of the other end.
     pub fn peer_port(self) -> u16 {
         self.peer
     }
@@ -110,11 +110,11 @@ impl Link {
     }
 }
 
-/// Of the next connection without ports.
+/// Number of the next connection without ports.
 static NEXT: AtomicU32 = AtomicU32::new(1);
 
-fn number_of(address: IpAddr) -> u32 {
-    // A socket for both versions of IP shows addresses of the old one as mapped ones; its peer does not.
+fn hash_of(address: IpAddr) -> u32 {
+    // A dual-stack socket returns IPv4 addresses as mapped ones; its peer does not.
     let hash = match address.to_canonical() {
         IpAddr::V4(address) => fnv(&address.octets()),
         IpAddr::V6(address) => fnv(&address.octets()),
@@ -139,15 +139,12 @@ mod tests {
     }
 
     #[test]
-    fn mapped_addresses_are_the_addresses() {
+    fn mapped_addresses_equal_ipv4_addresses() {
         let (old, mapped) = ("127.0.0.1", "::ffff:127.0.0.1");
-        assert_eq!(
-            number_of(old.parse().unwrap()),
-            number_of(mapped.parse().unwrap())
-        );
+        assert_eq!(hash_of(old.parse().unwrap()), hash_of(mapped.parse().unwrap()));
         assert_ne!(
-            number_of(old.parse().unwrap()),
-            number_of("127.0.0.2".parse().unwrap())
+            hash_of(old.parse().unwrap()),
+            hash_of("127.0.0.2".parse().unwrap())
         );
     }
 }

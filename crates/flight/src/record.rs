@@ -1,66 +1,67 @@
-//! One record.
+//! Records and their events.
 
-use crate::Link;
+use crate::{Link, fnv::fnv};
 
-/// What happened. The number is what a file holds.
+/// Type of a record. The number is its value in files.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Event {
-    /// Client: the application called. Priority: that of the thread. Detail: the operation.
+    /// Client: the application calls. Priority: that of the thread. Detail: the operation.
     CallBegin = 1,
-    /// Client: the request is encoded. From here on the records of the call have its request id and link.
+    /// Client: the request is encoded. From here on, the records of the call have its request id and link.
     Encoded = 2,
     /// Client: the system call that sent the last octet of the request has returned.
     Sent = 3,
     /// Client: the reply has been read.
     ReplyReceived = 4,
-    /// Client: the application has its result. Detail: 0, or 1 for an exception.
+    /// Client: the call returns to the application. Detail: 0, or 1 for an exception.
     CallEnd = 5,
-    /// Server: a thread of a lane has left its waiting place. Detail: the token of what it woke for.
+    /// Server: a lane thread has left its poller. Detail: the token of the event that woke it.
     Woken = 6,
-    /// Server: a whole message has been read. Detail: its octets.
+    /// Server: a whole message has been read. Detail: its size in octets.
     Read = 7,
-    /// Server: the request begins to be served. Priority: the lane's. Detail: the operation.
+    /// Server: the execution of the request begins. Priority: the lane's. Detail: the operation.
     Served = 8,
-    /// The servant is entered, for the request served last or, without one, for a call inside the process. Priority: the one
-    /// it sees.
+    /// The upcall begins, for the request served last or, without one, for a call within the process.
+    /// Priority: the one that the servant sees.
     UpcallBegin = 9,
-    /// The servant is left.
+    /// The upcall has ended.
     UpcallEnd = 10,
     /// Server: the system call that sent the reply has returned.
     ReplySent = 11,
-    /// Server: done with a request or another message that has no reply.
+    /// Server: a request or another message without a reply has been processed.
     Finished = 12,
-    /// Server: a connection was accepted.
+    /// Server: a connection has been accepted.
     Accepted = 13,
-    /// Either side: a connection was closed.
+    /// Either side: a connection has been closed.
     Closed = 14,
     /// The thread has changed its own priority. Priority: the CORBA one. Detail: the native one.
     PriorityChanged = 15,
-    /// Server: it is decided at which priority the request runs. Priority: that one. Detail: whose it is, as [`model`] numbers
-    /// it.
+    /// Server: the priority of the request has been determined. Priority: that priority. Detail: its origin,
+    /// a constant of [`model`].
     Placed = 16,
-    /// A distributable thread begins a scheduling segment on this thread; [`SegmentName`](Self::SegmentName) follows at once. Detail
-    /// of this and the following events: the lower half of its id, by which records of all hosts belong together.
+    /// A distributable thread begins a scheduling segment on this thread; [`SegmentName`](Self::SegmentName)
+    /// follows. Detail of this and the following events: the lower half of its id, which joins the records of
+    /// all hosts.
     SegmentBegin = 17,
-    /// It has ended its innermost segment.
+    /// The distributable thread has ended its innermost segment.
     SegmentEnd = 18,
-    /// It was let run, by whichever thread decided that.
+    /// The distributable thread was resumed; recorded by the thread that decided it.
     DistributableThreadResumed = 19,
-    /// It was kept from running: others go first, it waits, or it leaves.
+    /// The distributable thread was suspended: others run first, it waits, or it leaves.
     DistributableThreadSuspended = 20,
-    /// It leaves this thread by a call.
+    /// The distributable thread leaves this thread with a call.
     DistributableThreadSent = 21,
-    /// It comes to this thread with a request.
+    /// The distributable thread arrives at this thread with a request.
     DistributableThreadReceived = 22,
-    /// It is back on this thread from a call.
+    /// The distributable thread has returned to this thread from a call.
     DistributableThreadReturned = 23,
-    /// The thread that this thread carries spawns another one: that one's id.
+    /// The distributable thread of this thread spawns another one. Detail: the id of the new one.
     DistributableThreadSpawned = 24,
-    /// The innermost segment has other parameters from here on.
+    /// The innermost segment has new parameters.
     SegmentUpdate = 25,
-    /// What the segment that has just begun here is called: the record is that [text](Record::text).
+    /// Name of the segment that has just begun on this thread: the record is a [text](Record::text).
     SegmentName = 26,
 }
 
@@ -99,40 +100,40 @@ impl Event {
     }
 }
 
-/// Whose priority a request runs at, as the detail of [`Event::Placed`] says it.
+/// Origin of the priority of a request: the detail of [`Event::Placed`].
 pub mod model {
-    /// There is no priority model: that of whichever thread serves it.
+    /// No priority model: the priority of the serving thread.
     pub const NONE: u64 = 0;
-    /// The caller's.
+    /// The priority of the caller.
     pub const CLIENT_PROPAGATED: u64 = 1;
-    /// The one that the server declares.
+    /// The priority declared by the server.
     pub const SERVER_DECLARED: u64 = 2;
 }
 
-/// One thing that happened on a thread.
+/// An event on a thread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Record {
-    /// When, by the monotonic clock in nanoseconds; set when it is recorded.
+    /// Time of the monotonic clock in nanoseconds; set when it is recorded.
     pub time_ns: u64,
-    /// What.
+    /// Type of the record.
     pub event: Event,
-    /// The CORBA priority it is about; `None` where there is none.
+    /// CORBA priority, if the event has one.
     pub priority: Option<i16>,
-    /// The request id of GIOP; 0 before it is known.
+    /// GIOP request id; 0 before it is known.
     pub request: u32,
-    /// The connection.
+    /// Connection.
     pub link: Link,
-    /// As [`Event`] says.
+    /// Detail, documented at [`Event`].
     pub detail: u64,
 }
 
 impl Record {
-    /// The words of a record in a file.
+    /// Size of a record in a file in words.
     pub const WORDS: usize = 4;
-    /// How many octets of a text a record holds.
+    /// Maximal size of a text in octets.
     pub const TEXT_OCTETS: usize = 20;
 
-    /// A record of that event, with nothing else known.
+    /// Creates a record of this event without further data.
     pub fn new(event: Event) -> Self {
         Self {
             time_ns: 0,
@@ -144,7 +145,7 @@ impl Record {
         }
     }
 
-    /// Sets the CORBA priority, which is not negative.
+    /// Sets the CORBA priority, unless it is negative.
     #[must_use]
     pub fn priority(mut self, priority: impl Into<Option<i16>>) -> Self {
         self.priority = priority.into().filter(|priority| *priority >= 0);
@@ -173,7 +174,7 @@ impl Record {
         self
     }
 
-    /// A record of that event that says a text instead of a request, a link and a detail: as much of it as fits into
+    /// Creates a record of this event with a text instead of request, link and detail, truncated to
     /// [`TEXT_OCTETS`](Self::TEXT_OCTETS).
     ///
     /// ```
@@ -195,7 +196,7 @@ impl Record {
             .request(u32::from_le_bytes(octets[16..].try_into().expect("four octets")))
     }
 
-    /// The text of a record [of one](Self::of_text); of another record, nothing that makes sense.
+    /// Returns the text of a record [with one](Self::of_text); meaningless for other records.
     pub fn text(&self) -> String {
         let mut octets = [0; Self::TEXT_OCTETS];
         octets[..8].copy_from_slice(&self.link.to_word().to_le_bytes());
@@ -210,7 +211,7 @@ impl Record {
         [self.time_ns, what, self.link.to_word(), self.detail]
     }
 
-    /// `None` for an event that this version does not know.
+    /// Decodes a record; `None` for an unknown event.
     pub(crate) fn from_words(words: [u64; Self::WORDS]) -> Option<Self> {
         let [time_ns, what, link, detail] = words;
         let priority = (what >> 16) as u16 as i16;
@@ -225,15 +226,9 @@ impl Record {
     }
 }
 
-/// A number for the name of an operation, the same in every process (FNV-1a).
+/// Returns the hash of the name of an operation, the same in every process (FNV-1a).
 pub fn operation_id(name: &str) -> u64 {
     fnv(name.as_bytes())
-}
-
-pub(crate) fn fnv(octets: &[u8]) -> u64 {
-    octets.iter().fold(0xcbf2_9ce4_8422_2325, |hash, octet| {
-        (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]
@@ -258,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_cut_where_a_letter_begins() {
+    fn texts_are_truncated_at_character_boundaries() {
         let text = |text| {
             let words = Record::of_text(Event::SegmentName, text).to_words();
             Record::from_words(words).unwrap().text()
@@ -272,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_event_is_no_record() {
+    fn unknown_events_are_refused() {
         assert_eq!(Record::from_words([1, 0, 0, 0]), None);
         assert_eq!(Record::from_words([1, Event::ALL.len() as u64 + 1, 0, 0]), None);
     }

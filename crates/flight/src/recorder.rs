@@ -1,34 +1,36 @@
+//! Recording: settings, and the ring of each thread.
+
 use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 
 use punctual_os::shared_words::SharedWords;
 use punctual_os::{TaskId, clock};
 
-use crate::Record;
-use crate::file::{EXTENSION, HEAD_WORDS, MAGIC, name_words, word};
+use crate::file::{EXTENSION, HEADER_WORDS, MAGIC, name_words, word};
+use crate::{Record, is_on, switch};
 
-/// Names the folder that an ORB's process leaves its records in: set it to turn the recorder on.
+/// Environment variable with the folder of the records: turns the recorder on.
 pub const ENVIRONMENT: &str = "PUNCTUAL_FLIGHT_RECORDER";
-/// How many records of a thread are kept, as a number.
+/// Environment variable with the capacity of each thread in records.
 pub const ENVIRONMENT_RECORDS: &str = "PUNCTUAL_FLIGHT_RECORDS";
 
-/// How to record.
+/// Settings of the recorder.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where the files go: an existing folder in main memory (tmpfs), which only this user can write.
+    /// Folder of the files: an existing folder in main memory (tmpfs) that only this user can write.
     pub folder: PathBuf,
-    /// How many records are kept for each thread, from 2 up. 32 octets each. Default 16384.
+    /// Capacity of each thread in records of 32 octets, at least 2. Default: 16384.
     pub records_per_thread: usize,
-    /// How many threads are recorded; further ones are not, ended ones count. Default 256.
+    /// Maximal number of recorded threads, including ended ones. Default: 256.
     pub max_threads: usize,
 }
 
 impl Settings {
-    /// The defaults, for files in that folder.
+    /// Creates default settings for files in this folder.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
@@ -38,38 +40,35 @@ impl Settings {
     }
 }
 
-/// Turns the recorder on, for the life of the process. The first settings count: later ones are ignored.
+/// Turns the recorder on for the lifetime of the process. The first settings count; later ones are ignored.
 ///
 /// # Errors
-/// The folder does not exist, is not in main memory, or no file can be made in it; the text names it.
+/// If the folder does not exist, is not in main memory, or files cannot be created in it; the text names it.
 pub fn start(settings: &Settings) -> io::Result<()> {
     let failed = |error: io::Error| {
-        let text = format!(
-            "no flight records can be kept in {}: {error}",
-            settings.folder.display()
-        );
+        let text = format!("cannot record to {}: {error}", settings.folder.display());
         io::Error::new(error.kind(), text)
     };
     if settings.records_per_thread < 2 {
-        let text = "room for two records is the least";
+        let text = "the capacity must be at least two records";
         return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, text)));
     }
-    // What would fail on every thread is better said once, here.
+    // An error of every thread is better reported once, here.
     let trial = settings
         .folder
         .join(format!("trial-{}", TaskId::current_thread()));
     SharedWords::create(&trial, 1).map_err(failed)?;
     std::fs::remove_file(&trial).map_err(failed)?;
     let _ = SETTINGS.set(settings.clone());
-    ON.store(true, Ordering::Release);
+    switch::turn_on();
     Ok(())
 }
 
-/// As [`start`], where the environment says so: `PUNCTUAL_FLIGHT_RECORDER` names the folder, `PUNCTUAL_FLIGHT_RECORDS` how
-/// many records of a thread are kept.
+/// Calls [`start`] if `PUNCTUAL_FLIGHT_RECORDER` names a folder; `PUNCTUAL_FLIGHT_RECORDS` is the capacity of
+/// each thread.
 ///
 /// # Errors
-/// As [`start`]; or the number is none.
+/// Those of [`start`], and an invalid capacity.
 pub fn start_from_environment() -> io::Result<()> {
     let Some(folder) = std::env::var_os(ENVIRONMENT).filter(|folder| !folder.is_empty()) else {
         return Ok(());
@@ -87,30 +86,25 @@ pub fn start_from_environment() -> io::Result<()> {
 fn number(text: &OsString) -> io::Result<usize> {
     let number = text.to_str().and_then(|text| text.trim().parse().ok());
     number.ok_or_else(|| {
-        let text = format!("{ENVIRONMENT_RECORDS} is {text:?}: it takes a number of records, such as 16384");
+        let text = format!("{ENVIRONMENT_RECORDS} is {text:?}; use a number of records, such as 16384");
         io::Error::new(io::ErrorKind::InvalidInput, text)
     })
 }
 
-/// Whether records are kept.
-#[inline]
-pub fn is_on() -> bool {
-    ON.load(Ordering::Relaxed)
-}
-
-/// Keeps a record, stamped with the time of now, in the ring of the calling thread. While the recorder is off `make` is not
-/// called.
+/// Stores a record with the current time in the ring of the calling thread. `make` is not called while the
+/// recorder is off.
 ///
-/// The first record of a thread makes its ring, with a few system calls and from the heap, unless
-/// [`prepare_thread`] did.
+/// The first record of a thread creates its ring, with a few system calls and heap allocations, unless
+/// [`prepare_thread`] has done so.
 #[inline]
 pub fn record(make: impl FnOnce() -> Record) {
     if is_on() {
-        keep(make);
+        store(make);
     }
 }
 
-/// Makes the ring of the calling thread, where the recorder is on, so that its first record costs no more than the others.
+/// Creates the ring of the calling thread if the recorder is on, so that its first record costs no more than
+/// the others.
 pub fn prepare_thread() {
     if is_on() {
         let _ = RING.try_with(|ring| {
@@ -119,11 +113,11 @@ pub fn prepare_thread() {
     }
 }
 
-/// Out of line, so that the path of a call stays small.
+/// Stores a record; out of line to keep the path of a call small.
 #[cold]
 #[inline(never)]
-fn keep(make: impl FnOnce() -> Record) {
-    // Where the thread is ending and its ring gone, nothing is recorded any more.
+fn store(make: impl FnOnce() -> Record) {
+    // A thread that is ending and has no ring any more records nothing.
     let _ = RING.try_with(|ring| {
         if let Some(ring) = ring.get_or_init(Ring::of_this_thread) {
             let time_ns = u64::try_from(clock::monotonic().as_nanos()).unwrap_or(u64::MAX);
@@ -132,19 +126,18 @@ fn keep(make: impl FnOnce() -> Record) {
     });
 }
 
-static ON: AtomicBool = AtomicBool::new(false);
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// `None`: there was no room for another thread.
+    /// The ring of the thread; `None` if the limit on threads was reached.
     static RING: OnceCell<Option<Ring>> = const { OnceCell::new() };
 }
 
-/// The records of one thread, which alone writes them.
+/// The records of one thread, their only writer.
 struct Ring {
     words: SharedWords,
-    room: u64,
+    capacity: u64,
 }
 
 impl Ring {
@@ -156,7 +149,7 @@ impl Ring {
         let (process, thread) = (TaskId::current_process(), TaskId::current_thread());
         let names = [process, thread].map(|task| task.name().unwrap_or_default());
         let path = settings.folder.join(format!("{process}-{thread}.{EXTENSION}"));
-        // The kernel has given the number again: what its last bearer left makes room.
+        // Replace the file of an earlier thread with the same id.
         let _ = std::fs::remove_file(&path);
         Self::create(
             &path,
@@ -167,11 +160,11 @@ impl Ring {
         .ok()
     }
 
-    fn create(path: &Path, room: usize, tasks: [i32; 2], names: &[String; 2]) -> io::Result<Self> {
-        let words = SharedWords::create(path, HEAD_WORDS + room * Record::WORDS)?;
+    fn create(path: &Path, capacity: usize, tasks: [i32; 2], names: &[String; 2]) -> io::Result<Self> {
+        let words = SharedWords::create(path, HEADER_WORDS + capacity * Record::WORDS)?;
         let ring = Self {
             words,
-            room: room as u64,
+            capacity: capacity as u64,
         };
         let set = |at: usize, value: u64| ring.words.as_slice()[at].store(value, Ordering::Relaxed);
         let [process, thread] = tasks;
@@ -179,7 +172,7 @@ impl Ring {
             word::TASK,
             u64::from(process as u32) << 32 | u64::from(thread as u32),
         );
-        set(word::ROOM, room as u64);
+        set(word::CAPACITY, capacity as u64);
         for (first, name) in [word::PROCESS_NAME, word::NAME].into_iter().zip(names) {
             for (at, value) in name_words(name).into_iter().enumerate() {
                 set(first + at, value);
@@ -193,9 +186,9 @@ impl Ring {
         let words = self.words.as_slice();
         let written: &AtomicU64 = &words[word::WRITTEN];
         let number = written.load(Ordering::Relaxed);
-        let at = HEAD_WORDS + (number % self.room) as usize * Record::WORDS;
-        // Whoever sees any of the new words sees the count of the record before this one, too, and so knows which record
-        // is being overwritten.
+        let at = HEADER_WORDS + (number % self.capacity) as usize * Record::WORDS;
+        // A reader that sees any of the new words also sees the count of the previous record, and thus knows
+        // which record is being overwritten.
         fence(Ordering::Release);
         for (word, value) in words[at..at + Record::WORDS].iter().zip(record.to_words()) {
             word.store(value, Ordering::Relaxed);
@@ -206,6 +199,8 @@ impl Ring {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use super::*;
     use crate::{Event, Link, file};
 
@@ -214,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_keeps_the_newest() {
+    fn a_ring_keeps_the_newest_records() {
         let path = path("newest");
         let ring = match Ring::create(
             &path,
@@ -245,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_beside_the_writer_sees_whole_records_in_order() {
+    fn a_concurrent_reader_sees_whole_records_in_order() {
         let path = path("beside");
         let ring = match Ring::create(&path, 64, [3, 4], &["process", "writer"].map(str::to_owned)) {
             Ok(ring) => ring,
@@ -255,7 +250,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for number in 0..200_000_u32 {
-                    // Every word says which record it is.
+                    // Every word identifies the record.
                     let mut record = Record::new(Event::Read).request(number).detail(number.into());
                     record.link = Link::from_word(number.into());
                     record.time_ns = number.into();
@@ -283,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_records_must_be_one() {
+    fn an_invalid_number_of_records_is_refused() {
         assert_eq!(number(&" 100 ".into()).unwrap(), 100);
         let error = number(&"many".into()).unwrap_err().to_string();
         assert!(
@@ -293,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_named() {
+    fn the_error_names_a_missing_folder() {
         let error = start(&Settings::new("/dev/shm/no/such/folder"))
             .unwrap_err()
             .to_string();

@@ -13,7 +13,6 @@ const RULES: &[Rule] = &[
         check: long_line,
         not_yet: &[
             ".",
-            "crates/flight",
             "crates/orb",
             "crates/punctual",
             "crates/rtsched",
@@ -45,7 +44,6 @@ const RULES: &[Rule] = &[
     Rule {
         check: opening,
         not_yet: &[
-            "crates/flight",
             "crates/orb",
             "crates/rtsched",
             "crates/sched",
