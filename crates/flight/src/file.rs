@@ -90,7 +90,8 @@ pub fn read_folder(folder: &Path) -> io::Result<Vec<ThreadRecords>> {
 /// # Errors
 /// If it cannot be read or has another format.
 pub fn read(path: &Path) -> io::Result<ThreadRecords> {
-    // Records below the count before were complete; the count after determines which may have been overwritten.
+    // Records below the count before are complete; the count after determines which ones may
+    // have been overwritten.
     let before = written(path)?;
     let mut words = words(&std::fs::read(path)?);
     let after = written(path)?;

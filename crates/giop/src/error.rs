@@ -112,8 +112,8 @@ pub enum UrlError {
     UnknownScheme(String),
     /// The text after `IOR:` is not hexadecimal.
     #[error(
-        "`IOR:` must be followed by pairs of hexadecimal digits; error at character {at}; check that the text \
-         is complete"
+        "`IOR:` must be followed by pairs of hexadecimal digits; error at character {at}; check that the \
+         text is complete"
     )]
     BadHex {
         /// The place in the text, counted from 0.

@@ -452,7 +452,7 @@ impl OrbBuilder {
     /// ```
     /// # use punctual_orb::{Orb, OrbError};
     /// let error = Orb::builder().listen("localhost:2809").build().err().expect("it has no scheme");
-    /// assert!(error.to_string().contains("write `iiop://HOST:PORT`"));
+    /// assert!(error.to_string().contains("use `iiop://HOST:PORT`"));
     /// ```
     pub fn build(mut self) -> Result<Orb, OrbError> {
         notice::start_flight_recorder();

@@ -179,7 +179,7 @@ fn a_path_that_is_somebody_elses_is_left_alone() {
         );
         allow(&directory, 0o555);
         let error = refused(format!("{scheme}://{}/new", directory.display()));
-        assert!(error.contains("this user may not make files in"), "{error}");
+        assert!(error.contains("this user may not create files in"), "{error}");
         allow(&directory, 0o755);
     }
     assert!(path.exists());

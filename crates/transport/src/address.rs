@@ -1,6 +1,8 @@
+//! Errors of addresses.
+
 use std::{fmt, io};
 
-/// A text that is no address of its transport, or whose transport is not known.
+/// A text that is not an address of its transport, or whose transport is unknown.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AddressError {
     text: String,
@@ -8,7 +10,7 @@ pub struct AddressError {
 }
 
 impl AddressError {
-    /// `hint` says what to write instead.
+    /// Creates an error; `hint` states the expected form.
     pub fn new(text: &str, hint: impl Into<String>) -> Self {
         Self {
             text: text.to_owned(),
@@ -19,13 +21,13 @@ impl AddressError {
 
 impl fmt::Display for AddressError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no endpoint; {}", self.text, self.hint)
+        write!(f, "`{}` is not an endpoint; {}", self.text, self.hint)
     }
 }
 
 impl std::error::Error for AddressError {}
 
-/// As [`crate::Transport::listen`] reports it.
+/// The form in which [`crate::Transport::listen`] reports the error.
 impl From<AddressError> for io::Error {
     fn from(error: AddressError) -> Self {
         io::Error::new(io::ErrorKind::InvalidInput, error)

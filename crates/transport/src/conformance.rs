@@ -1,8 +1,8 @@
-//! What every transport must do: checks to run against one, with the feature `conformance`.
+//! Conformance checks for transports, with the feature `conformance`.
 //!
-//! [`crate::conformance_tests`] makes a test of each. A check panics where the transport does not do what [`Transport`],
-//! [`Stream`] or [`crate::Listener`] say; none depends on how fast the machine is, and each ends within [`PATIENCE`] of the
-//! transport's doing nothing more.
+//! [`crate::conformance_tests`] creates a test for each. A check panics if the transport violates the
+//! documentation of [`Transport`], [`Stream`] or [`crate::Listener`]. No check depends on the speed of the
+//! machine, and each ends within [`STALL_TIMEOUT`] of the last progress.
 
 mod addresses;
 mod polling;
@@ -17,25 +17,27 @@ use punctual_os::{Events, Interest, Poller, Trigger};
 
 pub use self::{
     addresses::{
-        addresses_survive_references, connecting_is_refused_where_nobody_listens,
-        lanes_have_addresses_of_their_own, malformed_addresses_are_refused,
+        addresses_round_trip_through_references, connecting_without_a_listener_is_refused,
+        lanes_have_their_own_addresses, malformed_addresses_are_refused,
     },
     polling::{
-        what_a_poller_was_told_of_is_heard_again_after_each_read,
-        what_is_full_is_writable_again_when_it_was_read, what_waits_to_be_accepted_is_heard,
+        connections_to_accept_are_signalled, data_is_signalled_again_after_each_read,
+        room_is_signalled_again_after_a_failed_write,
     },
     streams::{
-        a_closed_stream_ends_behind_its_last_octet, a_new_stream_has_no_deadline, deadlines_pass,
-        large_transfers_arrive_whole, many_connections_are_kept_apart, non_blocking_reads_and_writes_return,
-        octets_arrive_in_order, parts_are_read_as_they_come, shutting_down_wakes_a_blocked_reader,
+        a_closed_stream_ends_after_its_last_octet, a_new_stream_has_no_timeout,
+        available_data_is_read_without_waiting, connections_are_independent, large_transfers_arrive_whole,
+        non_blocking_reads_and_writes_return, octets_arrive_in_order, shutting_down_wakes_a_blocked_reader,
+        timeouts_expire,
     },
 };
 use crate::{Listener, ProtocolProperties, Stream, Transport};
 
-/// After this long without progress a check fails.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+/// A check fails after this period without progress.
+pub const STALL_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Makes a test for each check: a transport, and an address to listen at (any, if it is empty or has port 0).
+/// Creates a test for each check. Arguments: a transport, and an address to listen at (any, if it is empty or
+/// has port 0).
 ///
 /// ```
 /// mod tcp {
@@ -48,19 +50,19 @@ macro_rules! conformance_tests {
         $crate::conformance_tests!(@ $transport, $address;
             octets_arrive_in_order
             large_transfers_arrive_whole
-            parts_are_read_as_they_come
+            available_data_is_read_without_waiting
             non_blocking_reads_and_writes_return
-            deadlines_pass
-            a_new_stream_has_no_deadline
-            a_closed_stream_ends_behind_its_last_octet
+            timeouts_expire
+            a_new_stream_has_no_timeout
+            a_closed_stream_ends_after_its_last_octet
             shutting_down_wakes_a_blocked_reader
-            many_connections_are_kept_apart
-            what_waits_to_be_accepted_is_heard
-            what_a_poller_was_told_of_is_heard_again_after_each_read
-            what_is_full_is_writable_again_when_it_was_read
-            addresses_survive_references
-            lanes_have_addresses_of_their_own
-            connecting_is_refused_where_nobody_listens
+            connections_are_independent
+            connections_to_accept_are_signalled
+            data_is_signalled_again_after_each_read
+            room_is_signalled_again_after_a_failed_write
+            addresses_round_trip_through_references
+            lanes_have_their_own_addresses
+            connecting_without_a_listener_is_refused
             malformed_addresses_are_refused
         );
     };
@@ -80,7 +82,8 @@ fn listen(transport: &dyn Transport, address: &str) -> Box<dyn Listener> {
         .unwrap_or_else(|error| panic!("listening at {address:?}: {error}"))
 }
 
-/// A client's stream, in blocking mode, and what `accept` makes of the server's side meanwhile: connecting may wait for it.
+/// Returns a client's stream in blocking mode, and the result of `accept`, which runs concurrently:
+/// connecting may wait for it.
 fn connect<T>(
     transport: &dyn Transport,
     listener: &dyn Listener,
@@ -89,7 +92,7 @@ fn connect<T>(
     let address = listener.address();
     thread::scope(|scope| {
         let connecting =
-            scope.spawn(move || transport.connect(address, &ProtocolProperties::default(), PATIENCE));
+            scope.spawn(move || transport.connect(address, &ProtocolProperties::default(), STALL_TIMEOUT));
         let accepted = accept(listener);
         let client = connecting.join().unwrap();
         let client = client.unwrap_or_else(|error| panic!("connecting to {address:?}: {error}"));
@@ -97,35 +100,35 @@ fn connect<T>(
     })
 }
 
-/// The next connection; waits for it as a lane does.
+/// Accepts the next connection; waits for it like a lane.
 fn accept(listener: &dyn Listener) -> Box<dyn Stream> {
     let poller = Poller::new().unwrap();
     poller
         .add(listener.as_fd(), 0, Interest::READ, Trigger::Level)
         .unwrap();
     let mut events = Events::with_capacity(1);
-    let until = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + STALL_TIMEOUT;
     loop {
         if let Some(stream) = listener.accept().expect("accepting") {
             return stream;
         }
-        let left = until.saturating_duration_since(Instant::now());
-        let heard = poller.wait(&mut events, Some(left)).unwrap();
-        assert!(heard > 0, "nothing to be accepted, and somebody has connected");
+        let left = deadline.saturating_duration_since(Instant::now());
+        let count = poller.wait(&mut events, Some(left)).unwrap();
+        assert!(count > 0, "a connection was not signalled");
     }
 }
 
-/// A client's stream, in blocking mode and with a deadline, and the one of the server, in non-blocking mode.
+/// Returns a client's stream, in blocking mode with a timeout, and the server's, in non-blocking mode.
 fn pair(transport: &dyn Transport, address: &str) -> (Box<dyn Stream>, Box<dyn Stream>) {
     let listener = listen(transport, address);
     let (client, server) = connect(transport, &*listener, accept);
-    client.set_timeout(Some(PATIENCE)).unwrap();
+    client.set_timeout(Some(STALL_TIMEOUT)).unwrap();
     (client, server)
 }
 
 fn blocking(stream: &dyn Stream) {
     stream.set_nonblocking(false).unwrap();
-    stream.set_timeout(Some(PATIENCE)).unwrap();
+    stream.set_timeout(Some(STALL_TIMEOUT)).unwrap();
 }
 
 fn write_all(stream: &dyn Stream, mut octets: &[u8]) {
@@ -147,7 +150,7 @@ fn read_exactly(stream: &dyn Stream, count: usize) -> Vec<u8> {
     octets
 }
 
-/// Octets that show where they were cut or exchanged.
+/// Returns octets that reveal loss and reordering.
 fn pattern(length: usize, seed: usize) -> Vec<u8> {
     (0..length)
         .map(|at| (at.wrapping_mul(31) ^ (at >> 8) ^ seed) as u8)

@@ -1,10 +1,12 @@
+//! Identification of the local host.
+
 use std::{fs, os::unix::ffi::OsStrExt, sync::OnceLock};
 
-/// What distinguishes the place where this process runs from all others: the host until it is started again, and on it
-/// the namespaces of files and networks, of which each container has its own. `None` where the system does not say.
+/// Identifies the environment of this process: the host since its last boot, and the namespaces of files and
+/// networks, which differ in each container. `None` if the system does not provide them.
 ///
-/// A path, an abstract name or a segment of memory means something in one such place only: references that name one say
-/// which.
+/// A path, an abstract name or a memory segment is valid in one such environment only; references to it state
+/// the environment.
 pub fn host_id() -> Option<&'static [u8]> {
     static HOST_ID: OnceLock<Option<Vec<u8>>> = OnceLock::new();
     HOST_ID.get_or_init(read).as_deref()
@@ -30,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_the_same_for_all_who_share_files_and_network() {
+    fn the_id_is_the_same_within_one_environment() {
         let own = host_id().expect("proc is mounted");
         let thread = std::thread::scope(|scope| scope.spawn(read).join().unwrap());
         assert_eq!(thread.as_deref(), Some(own));

@@ -1,6 +1,8 @@
+//! Addresses of the form `HOST:PORT`.
+
 use std::{fmt, str::FromStr};
 
-/// `HOST:PORT`; without the port it is 0. IPv6 addresses stand in brackets in the text, and without them in `host`.
+/// A host and a port, 0 by default. IPv6 addresses have brackets in the text, but not in `host`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct HostPort {
     pub(crate) host: String,
@@ -45,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_as_they_are_written() {
+    fn addresses_round_trip() {
         for text in ["localhost:2809", "[::1]:2809", "127.0.0.1:0"] {
             assert_eq!(text.parse::<HostPort>().unwrap().to_string(), text);
         }

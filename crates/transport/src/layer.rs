@@ -1,4 +1,4 @@
-//! Wrappers: what stands between a transport and the ORB, such as a tracer or an injector of faults.
+//! Layers between a transport and the ORB, such as a tracer or a fault injector.
 
 mod fault_injector;
 mod trace;
@@ -13,7 +13,7 @@ pub use self::{
 };
 use crate::{Listener, ProtocolProperties, Reach, Stream, Transport};
 
-/// What a wrapper does with the streams of a transport.
+/// A wrapper around the streams of a transport.
 ///
 /// ```
 /// use std::{io, sync::atomic::{AtomicUsize, Ordering}};
@@ -30,24 +30,24 @@ use crate::{Listener, ProtocolProperties, Reach, Stream, Transport};
 ///         Ok(stream)
 ///     }
 /// }
-/// assert_eq!(Layered::new(Tcp, Counter::default()).scheme(), "iiop", "to the ORB it is the same transport");
+/// assert_eq!(Layered::new(Tcp, Counter::default()).scheme(), "iiop", "the same for the ORB");
 /// ```
 pub trait Layer: Send + Sync {
-    /// Before connecting to an address; an error is the caller's. Default: nothing.
+    /// Called before connecting to an address; an error is returned to the caller. Default: no action.
     fn connecting(&self, _address: &str) -> io::Result<()> {
         Ok(())
     }
 
-    /// What the ORB is to use in place of a new stream; an error is the caller's, and closes it.
+    /// Wraps a new stream; an error closes it and is returned to the caller.
     fn wrap(&self, stream: Box<dyn Stream>, side: Side) -> io::Result<Box<dyn Stream>>;
 }
 
-/// Which side of a connection a stream is.
+/// The side of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Side {
-    /// It has connected.
+    /// The side that has connected.
     Client,
-    /// It was accepted.
+    /// The side that has accepted.
     Server,
 }
 
@@ -58,7 +58,7 @@ pub struct Layered<T, L> {
 }
 
 impl<T: Transport, L: Layer> Layered<T, L> {
-    /// Takes the place of `transport`, whose scheme and tag it has.
+    /// Wraps `transport`, and keeps its scheme and tag.
     pub fn new(transport: T, layer: L) -> Self {
         let layer = Arc::new(layer);
         Self { transport, layer }
@@ -125,7 +125,7 @@ struct LayeredListener<L> {
 impl<L: Layer> Listener for LayeredListener<L> {
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>> {
         while let Some(stream) = self.inner.accept()? {
-            // One that the layer refuses is closed, and the next one may do.
+            // A stream that the layer refuses is closed; continue with the next one.
             if let Ok(stream) = self.layer.wrap(stream, Side::Server) {
                 return Ok(Some(stream));
             }

@@ -1,6 +1,6 @@
-//! How octets get from one ORB to another: transports, their listeners, and streams.
+//! Transports between ORBs, with their listeners and streams.
 //!
-//! No thread, no buffer, no message: the ORB's lanes and callers own all three.
+//! They have no threads, buffers or messages: these belong to the lanes and callers.
 
 mod address;
 #[cfg(feature = "conformance")]

@@ -20,18 +20,20 @@ use crate::{
     unix::{self, Listening},
 };
 
-/// GIOP through memory that client and server share: `shmiop://PATH`, the fastest way between two processes of a host.
+/// GIOP over shared memory: `shmiop://PATH`, the fastest way between two processes of a host.
 ///
-/// Clients come to a Unix domain socket, at an absolute path of at most 107 octets, or at a new one in the directory for
-/// temporary files where none is given. There the server gives each of them a sealed memfd with a ring of octets for each
-/// direction, and two bells, which are pipes; see [`punctual_os::shm`]. The file's permissions decide who may come, and what is
-/// said of [`crate::Unix`]'s file holds for this one.
+/// Clients connect to a Unix domain socket at an absolute path of at most 107 octets; without a path, a new
+/// one in the directory for temporary files is used. There the server gives each client a sealed memfd with a
+/// ring of octets for each direction, and two bells, which are pipes; see [`punctual_os::shm`]. The
+/// permissions of the socket's file control the access; it is replaced and removed like that of
+/// [`crate::Unix`].
 ///
-/// The larger of [`ProtocolProperties::send_buffer_size`] and [`ProtocolProperties::recv_buffer_size`] on the server's side is
-/// the size of each ring, rounded up to a power of two from 4 KiB to 16 MiB. Default: 64 KiB. Messages may be larger.
+/// The larger of [`ProtocolProperties::send_buffer_size`] and [`ProtocolProperties::recv_buffer_size`] on the
+/// server's side is the size of each ring, rounded up to a power of two from 4 KiB to 16 MiB. Default: 64
+/// KiB. Messages may be larger.
 ///
-/// A published address has a random number behind the path, `PATH?NUMBER`: what listens at the same path later, or in another
-/// container, is not the server that the reference means, and says so before a request is sent.
+/// A published address has a random number after the path, `PATH?NUMBER`. A later server at the same path, or
+/// one in another container, has another number, so that it is detected before a request is sent.
 pub struct Shm;
 
 const DEFAULT_RING_SIZE: usize = 64 << 10;
@@ -103,7 +105,7 @@ impl Transport for Shm {
 const SCHEME: &str = "shmiop";
 const SEPARATOR: char = '?';
 
-/// The path, and which server is meant.
+/// Splits an address into the path and the number of the server.
 fn parse(address: &str) -> Result<(&str, Option<Incarnation>), AddressError> {
     let Some((path, incarnation)) = address.rsplit_once(SEPARATOR) else {
         return Ok((address, None));
@@ -111,13 +113,13 @@ fn parse(address: &str) -> Result<(&str, Option<Incarnation>), AddressError> {
     let incarnation = incarnation.parse().map_err(|()| {
         AddressError::new(
             &format!("{SCHEME}://{address}"),
-            "behind `?` comes the number of 32 hexadecimal digits that a server has published; or write neither",
+            "use the published number of 32 hexadecimal digits after `?`, or omit both",
         )
     })?;
     Ok((path, Some(incarnation)))
 }
 
-/// Who is at the other end, asked while there is a socket.
+/// Returns the peer; called while the socket is open.
 fn peer(socket: &Socket) -> Peer {
     let credentials = rustix::net::sockopt::socket_peercred(socket);
     let user = credentials.ok().map(|credentials| credentials.uid.as_raw());
@@ -125,8 +127,8 @@ fn peer(socket: &Socket) -> Peer {
 }
 
 fn ring_size(properties: &ProtocolProperties) -> usize {
-    let asked = properties.send_buffer_size.max(properties.recv_buffer_size);
-    asked.map_or(DEFAULT_RING_SIZE, |size| {
+    let requested = properties.send_buffer_size.max(properties.recv_buffer_size);
+    requested.map_or(DEFAULT_RING_SIZE, |size| {
         (size as usize)
             .clamp(MIN_RING_SIZE, MAX_RING_SIZE)
             .next_power_of_two()
@@ -142,7 +144,7 @@ struct ShmListener {
 
 impl Listener for ShmListener {
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>> {
-        // Of those that wait, one that cannot be served must not keep the others waiting.
+        // A client that cannot be served must not block the others.
         while let Some(socket) = socket::accept(&self.listening.socket)? {
             if let Ok(offered) = handshake::offer(&socket, self.incarnation, self.ring_size) {
                 let stream = stream::accepted(offered, peer(&socket));

@@ -1,3 +1,5 @@
+//! Streams over sockets.
+
 use std::{
     io,
     net::Shutdown,
@@ -15,7 +17,7 @@ use socket2::{SockAddr, Socket};
 
 use crate::{Peer, ProtocolProperties, Stream};
 
-/// A stream that is a socket, connected and of type SOCK_STREAM: TCP, Unix, or any other that a transport opens.
+/// A stream over a connected socket of type SOCK_STREAM: TCP, Unix, or any other that a transport opens.
 pub struct SocketStream {
     socket: Socket,
 }
@@ -35,7 +37,7 @@ impl Stream for SocketStream {
     }
 
     fn write(&self, octets: &[u8]) -> io::Result<usize> {
-        // A peer that is gone is an error and no signal, also in a program that does not ignore SIGPIPE.
+        // A closed connection is an error, not a signal, also in programs that do not ignore SIGPIPE.
         retry_interrupted(|| send(&self.socket, octets, SendFlags::NOSIGNAL))
     }
 
@@ -57,7 +59,7 @@ impl Stream for SocketStream {
     }
 
     fn shutdown(&self) {
-        // It fails where the peer was faster, which comes to the same.
+        // It fails if the peer has closed the connection first.
         let _ = self.socket.shutdown(Shutdown::Both);
     }
 
@@ -70,14 +72,14 @@ impl Stream for SocketStream {
         if address.is_ipv6() {
             self.socket.set_tclass_v6(ds_field)?;
         }
-        // Of a socket of IPv6 as well: it may carry packets of IPv4. Sets the queue, too, so that goes last.
+        // IPv6 sockets can carry IPv4 packets, too. This also sets the queue, which therefore is set last.
         self.socket.set_tos_v4(ds_field)?;
         self.socket.set_priority(priority.queue.into())
     }
 
     fn peer(&self) -> Peer {
         let (Ok(own), Ok(peer)) = (self.socket.local_addr(), self.socket.peer_addr()) else {
-            // It has gone already, and gets nothing.
+            // The connection is already closed.
             return Peer::Unknown;
         };
         if own.is_unix() {
@@ -101,12 +103,12 @@ impl Stream for SocketStream {
     }
 }
 
-/// Connects a socket in blocking mode, for which it waits on the high-resolution timer.
+/// Connects a socket, with a timeout on the high-resolution timer, and leaves it in blocking mode.
 pub(crate) fn connect(socket: &Socket, address: &SockAddr, timeout: Duration) -> io::Result<()> {
-    let under_way = Some(Errno::INPROGRESS.raw_os_error());
+    let in_progress = Some(Errno::INPROGRESS.raw_os_error());
     socket.set_nonblocking(true)?;
     match socket.connect(address) {
-        Err(error) if error.raw_os_error() == under_way => {
+        Err(error) if error.raw_os_error() == in_progress => {
             if !wait_for(socket, PollFlags::OUT, timeout)? {
                 return Err(io::ErrorKind::TimedOut.into());
             }
@@ -114,7 +116,7 @@ pub(crate) fn connect(socket: &Socket, address: &SockAddr, timeout: Duration) ->
                 return Err(error);
             }
         }
-        at_once => at_once?,
+        result => result?,
     }
     socket.set_nonblocking(false)
 }
@@ -135,7 +137,7 @@ fn wait_for(socket: &Socket, event: PollFlags, timeout: Duration) -> io::Result<
     }
 }
 
-/// The next connection of a listening socket in non-blocking mode, itself in non-blocking mode.
+/// Accepts the next connection of a non-blocking listening socket, in non-blocking mode.
 pub(crate) fn accept(listening: &Socket) -> io::Result<Option<Socket>> {
     loop {
         match listening.accept() {
@@ -144,7 +146,7 @@ pub(crate) fn accept(listening: &Socket) -> io::Result<Option<Socket>> {
                 return Ok(Some(socket));
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
-            // The peer gave up before it was accepted: look for the next one.
+            // The peer gave up before it was accepted: continue with the next one.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -155,7 +157,7 @@ pub(crate) fn accept(listening: &Socket) -> io::Result<Option<Socket>> {
     }
 }
 
-/// Sets the buffers of a socket, before it listens or connects: TCP agrees upon its window then.
+/// Sets the buffer sizes of a socket, before it listens or connects: TCP negotiates its window then.
 pub(crate) fn set_buffers(socket: &Socket, properties: &ProtocolProperties) -> io::Result<()> {
     if let Some(size) = properties.send_buffer_size {
         socket.set_send_buffer_size(size as usize)?;
@@ -166,7 +168,7 @@ pub(crate) fn set_buffers(socket: &Socket, properties: &ProtocolProperties) -> i
     Ok(())
 }
 
-/// Connections that wait to be accepted.
+/// Maximal number of connections that wait to be accepted.
 pub(crate) const BACKLOG: i32 = 128;
 
 fn retry_interrupted(mut operation: impl FnMut() -> rustix::io::Result<usize>) -> io::Result<usize> {

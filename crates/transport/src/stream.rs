@@ -1,3 +1,5 @@
+//! Interfaces of streams and listeners.
+
 use std::{
     io,
     os::fd::{AsFd, BorrowedFd},
@@ -9,49 +11,53 @@ use punctual_sched::NetworkPriority;
 
 use crate::Peer;
 
-/// A connection: octets in order, both ways. Threads may read and write at the same time.
+/// A connection: ordered octets in both directions. Threads may read and write concurrently.
 pub trait Stream: Send + Sync {
-    /// Reads what is there, at least one octet; 0 at the end of the stream. Blocks unless [`Self::set_nonblocking`].
+    /// Reads the available data, at least one octet; 0 at the end of the stream. Blocks unless
+    /// [`Self::set_nonblocking`].
     ///
-    /// Less than there was room for: that was all, and [`Self::as_fd`] shows what comes later. Fails with `WouldBlock` where
-    /// nothing is there in non-blocking mode, or nothing came within the read time-out.
+    /// A read that does not fill the buffer has consumed all available data, and [`Self::as_fd`] signals
+    /// later data. Fails with `WouldBlock` if no data is available in non-blocking mode, or none arrived
+    /// within the timeout.
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// Writes as much as there is room for, at least one octet. Blocks unless [`Self::set_nonblocking`].
+    /// Writes as many octets as fit, at least one. Blocks unless [`Self::set_nonblocking`].
     fn write(&self, octets: &[u8]) -> io::Result<usize>;
 
-    /// Whether reads and writes return at once.
+    /// Sets whether reads and writes return immediately.
     fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()>;
 
-    /// How long blocking reads and writes wait; `None`: for ever. Rounded up to the kernel's tick, one or two late.
+    /// Sets the timeout of blocking reads and writes; `None` for no limit. Rounded up to the kernel's tick;
+    /// expires one or two ticks late.
     fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()>;
 
-    /// Waits at most this long, on the high-resolution timer, for something to read; `false` where nothing came.
+    /// Waits for data with a timeout on the high-resolution timer. Returns `false` if none arrived.
     fn wait_readable(&self, timeout: Duration) -> io::Result<bool>;
 
-    /// Waits at most this long for room to write; `false` where none came.
+    /// Waits for room to write. Returns `false` if there was none within the timeout.
     ///
-    /// Default: a millisecond at most, and says that there may be room. Transports that can wait for it should.
+    /// Default: waits up to a millisecond and returns `true`. Transports should override it if they can wait
+    /// for room.
     fn wait_writable(&self, timeout: Duration) -> io::Result<bool> {
         thread::sleep(timeout.min(Duration::from_millis(1)));
         Ok(true)
     }
 
-    /// Ends both directions; whoever blocks in a read or write returns.
+    /// Shuts down both directions; blocked reads and writes return.
     fn shutdown(&self);
 
-    /// Marks what is sent from now on. Default, for transports without packets: nothing.
+    /// Marks packets sent from now on. Default, for transports without packets: no action.
     fn set_network_priority(&self, _priority: NetworkPriority) -> io::Result<()> {
         Ok(())
     }
 
-    /// Who is at the other end. Asked once for each connection that is accepted.
+    /// Returns the peer. Called once for each accepted connection.
     fn peer(&self) -> Peer {
         Peer::Unknown
     }
 
-    /// What to wait for in a poller, edge-triggered: readable when something came since the last read that got less than it had
-    /// room for, writable when there is room since the last write that failed.
+    /// Returns the descriptor for a poller, edge-triggered: readable when data has arrived since the last
+    /// read that did not fill its buffer, writable when there is room since the last write that failed.
     fn as_fd(&self) -> BorrowedFd<'_>;
 }
 
@@ -61,17 +67,17 @@ impl AsFd for dyn Stream + '_ {
     }
 }
 
-/// Accepts connections.
+/// A source of accepted connections.
 pub trait Listener: Send + Sync {
-    /// The next connection, in non-blocking mode; `None` where there is none. Never blocks.
+    /// Accepts the next connection, in non-blocking mode; `None` if none is waiting. Never blocks.
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>>;
 
-    /// Stops listening: who connects from now on is refused, who waited to be accepted is reset.
+    /// Stops listening: new connections are refused, and those waiting to be accepted are reset.
     fn shutdown(&self);
 
-    /// The address at which clients reach it, as [`crate::Transport::connect`] takes it.
+    /// Returns the address for clients, in the form for [`crate::Transport::connect`].
     fn address(&self) -> &str;
 
-    /// What to wait for in a poller.
+    /// Returns the descriptor for a poller.
     fn as_fd(&self) -> BorrowedFd<'_>;
 }

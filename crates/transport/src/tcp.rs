@@ -20,8 +20,8 @@ use crate::{
 
 /// GIOP over TCP, IIOP: `iiop://HOST:PORT`.
 ///
-/// A host name or address, IPv6 addresses in brackets; `0.0.0.0` and `[::]` are all interfaces, the latter those of IPv4 as
-/// well. Port 0, or none: any free one.
+/// `HOST` is a name or an address (IPv6 in brackets). `0.0.0.0` means all IPv4 interfaces, and `[::]` those
+/// of IPv6, too. Without a port, or with port 0, any free one is used.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tcp;
 
@@ -65,8 +65,8 @@ impl Transport for Tcp {
                         properties: properties.clone(),
                     }));
                 }
-                // Not of this machine, or of a family that it does not speak: the host may have others. A port that is taken
-                // must not lead to another server under the same name.
+                // Not a local address, or of an unsupported family: try the other addresses of the host. A
+                // port in use is an error: its server would be reached under the same name.
                 Err(error) if is_unusable(&error) => failure = error,
                 Err(error) => return Err(error),
             }
@@ -83,7 +83,7 @@ impl Transport for Tcp {
         let deadline = Instant::now() + timeout;
         let place: HostPort = parse(address)?;
         let mut failure = no_address(&place.host);
-        // Name resolution is the system's and has its own time-outs.
+        // Name resolution has its own timeouts, set by the system.
         for address in resolve(&place)? {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -100,7 +100,7 @@ impl Transport for Tcp {
     fn lane_address(&self, address: &str, _lane: &str) -> String {
         match address.parse::<HostPort>() {
             Ok(place) => HostPort { port: 0, ..place }.to_string(),
-            // Whoever listens at it is told.
+            // Listening at it will report the error.
             Err(_) => address.to_owned(),
         }
     }
@@ -123,12 +123,12 @@ fn parse(address: &str) -> Result<HostPort, AddressError> {
     address.parse().map_err(|()| {
         AddressError::new(
             &format!("iiop://{address}"),
-            "write `iiop://HOST:PORT`, such as `iiop://localhost:2809`",
+            "use `iiop://HOST:PORT`, such as `iiop://localhost:2809`",
         )
     })
 }
 
-/// IPv4 first: a name with both is mostly the loopback, and peers more often reach IPv4.
+/// Resolves a host, IPv4 first: names with both are usually the loopback, and IPv4 is more often reachable.
 fn resolve(place: &HostPort) -> io::Result<impl Iterator<Item = SocketAddr>> {
     let mut addresses: Vec<_> = (place.host.as_str(), place.port).to_socket_addrs()?.collect();
     addresses.sort_by_key(SocketAddr::is_ipv6);
@@ -139,7 +139,7 @@ fn no_address(host: &str) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, format!("{host} has no address"))
 }
 
-/// What a reference says for the host that is listened at: the machine's name where that is all interfaces.
+/// Returns the host for references: the machine's name if the acceptor listens on all interfaces.
 fn reachable_host(host: &str) -> String {
     if host == "0.0.0.0" || host == "::" {
         let name = rustix::system::uname();
@@ -152,10 +152,10 @@ fn listening(address: SocketAddr, properties: &ProtocolProperties) -> io::Result
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
     if let SocketAddr::V6(address) = address {
-        // All interfaces means those of IPv4 as well.
+        // `[::]` includes IPv4.
         socket.set_only_v6(!address.ip().is_unspecified())?;
     }
-    // Those that are accepted inherit both.
+    // Accepted sockets inherit both.
     socket::set_buffers(&socket, properties)?;
     set_dont_route(&socket, properties.dont_route)?;
     socket.bind(&SockAddr::from(address))?;
@@ -204,7 +204,7 @@ impl Listener for TcpListener {
             let Some(socket) = socket::accept(&self.socket)? else {
                 return Ok(None);
             };
-            // One that refuses its options is gone already.
+            // A socket that refuses its options is already closed.
             if let Ok(stream) = stream(socket, &self.properties) {
                 return Ok(Some(Box::new(stream)));
             }
@@ -212,7 +212,7 @@ impl Listener for TcpListener {
     }
 
     fn shutdown(&self) {
-        // On a listening socket this ends the listening; it cannot fail otherwise.
+        // It stops listening, and cannot fail on a listening socket.
         let _ = self.socket.shutdown(Shutdown::Both);
     }
 
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_listening_is_said_as_such() {
+    fn connecting_without_a_server_is_refused() {
         let properties = ProtocolProperties::default();
         let listener = Tcp.listen("127.0.0.1:0", None, &properties).unwrap();
         let address = listener.address().to_owned();

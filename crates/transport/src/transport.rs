@@ -1,37 +1,41 @@
+//! The interface of transports.
+
 use std::{io, time::Duration};
 
 use punctual_cdr::{CdrError, Decoder, Encoder};
 
 use crate::{Listener, ProtocolProperties, Stream};
 
-/// A protocol below GIOP: how octets get from one ORB to another, and how references say where.
+/// A protocol below GIOP: connections between ORBs, and the form of their addresses in references.
 ///
-/// The ORB has one object of each; a crate of your own adds another with `Orb::builder().transport(…)`. Addresses are texts of
-/// the transport's own, as they stand behind `SCHEME://`; the ORB passes them on and compares them, and never looks inside.
+/// An ORB has one object of each; add your own with `Orb::builder().transport(…)`. An address is the text
+/// after `SCHEME://` in a form of the transport; the ORB passes it on and compares it, but does not interpret
+/// it.
 ///
-/// Nothing here is on the path of a call but the streams. See `examples/03-transport-of-your-own`.
+/// Only the streams are on the path of a call. See `examples/03-transport-of-your-own`.
 pub trait Transport: Send + Sync {
-    /// What its endpoints begin with, in lower case and without `://`, such as `iiop`.
+    /// Returns the scheme of endpoints, in lower case and without `://`, such as `iiop`.
     fn scheme(&self) -> &str;
 
-    /// The tag of its profiles in references. Source: CORBA 3.3 part 2, 7.6.2; the OMG gives out ranges of tags to vendors.
+    /// Returns the tag of profiles in references. Source: CORBA 3.3 part 2, 7.6.2; the OMG assigns ranges of
+    /// tags to vendors.
     fn profile_tag(&self) -> u32;
 
-    /// Whether it leads from host to host. Default: it does.
+    /// Returns whether the transport connects different hosts. Default: it does.
     fn reach(&self) -> Reach {
         Reach::Network
     }
 
-    /// Where an ORB listens that was told to use this transport and not where. Default: the empty text.
+    /// Returns the address of acceptors without an explicit address. Default: the empty text.
     fn default_address(&self) -> &str {
         ""
     }
 
-    /// Listens at an address. The listener says `published` to clients where that is given, for those that reach it under
-    /// another address than the one it is bound to.
+    /// Listens at an address. `published` replaces the bound address in references, for clients that reach
+    /// the listener under another address.
     ///
     /// # Errors
-    /// `InvalidInput` with an [`crate::AddressError`] inside for a text that is no address, and whatever the system says.
+    /// `InvalidInput` with an [`crate::AddressError`] for a malformed address, and the errors of the system.
     fn listen(
         &self,
         address: &str,
@@ -39,10 +43,11 @@ pub trait Transport: Send + Sync {
         properties: &ProtocolProperties,
     ) -> io::Result<Box<dyn Listener>>;
 
-    /// Connects to a published address, in blocking mode, within `timeout`. May wait for the server to accept.
+    /// Connects to a published address, in blocking mode, within `timeout`. May wait for the server to
+    /// accept.
     ///
     /// # Errors
-    /// `TimedOut`; `ConnectionRefused` where nobody listens there; anything else the system says.
+    /// `TimedOut`, `ConnectionRefused` if no server listens there, and other errors of the system.
     fn connect(
         &self,
         address: &str,
@@ -50,25 +55,26 @@ pub trait Transport: Send + Sync {
         timeout: Duration,
     ) -> io::Result<Box<dyn Stream>>;
 
-    /// An address beside this one (bound or published) for the acceptor of a lane, whose name differs from all others of the
-    /// process: the same host with any free port, a path with the name behind it.
+    /// Returns a related address for the acceptor of a lane: the same host with any free port, or a path with
+    /// the lane's name, which is unique in the process, appended. `address` is bound or published.
     fn lane_address(&self, address: &str, lane: &str) -> String;
 
-    /// Writes a published address as it stands in a profile behind the version, and in `TAO_TAG_ENDPOINTS` before the priority.
+    /// Encodes a published address for a profile (after the version) and for `TAO_TAG_ENDPOINTS` (before the
+    /// priority).
     fn encode_address(&self, address: &str, encoder: &mut Encoder<'_>) -> Result<(), CdrError>;
 
-    /// Reads what [`Self::encode_address`] writes; text that a peer chose.
+    /// Decodes the output of [`Self::encode_address`]: untrusted text from a peer.
     fn decode_address(&self, decoder: &mut Decoder<'_>) -> Result<String, CdrError>;
 }
 
-/// How far a transport leads.
+/// The reach of a transport.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Reach {
-    /// To other hosts.
+    /// Other hosts.
     Network,
-    /// Within the host.
+    /// The local host only.
     Host {
-        /// Clients on the same host try the higher one first, and all of them before transports of the network.
+        /// Clients try higher preferences first, and all of them before network transports.
         preference: u8,
     },
 }

@@ -25,8 +25,8 @@ use crate::{
 
 /// GIOP over Unix domain sockets, in TAO's profile: `uiop://PATH`.
 ///
-/// An absolute path of at most 107 octets, or none for a new one in the directory for temporary files. The file of a server
-/// that has died is replaced; one that was shut down removes its own.
+/// `PATH` is absolute with at most 107 octets; without a path, a new one in the directory for temporary files
+/// is used. The file of a dead server is replaced; a server that shuts down removes its file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unix;
 
@@ -89,7 +89,7 @@ impl Transport for Unix {
     }
 }
 
-/// The path that an address is.
+/// Parses an address as a path.
 pub(crate) fn parse<'a>(scheme: &str, address: &'a str) -> Result<&'a Path, AddressError> {
     let path = Path::new(address);
     if path.is_absolute() {
@@ -97,12 +97,12 @@ pub(crate) fn parse<'a>(scheme: &str, address: &'a str) -> Result<&'a Path, Addr
     } else {
         Err(AddressError::new(
             &format!("{scheme}://{address}"),
-            format!("write `{scheme}://` and an absolute path, such as `{scheme}:///run/radar.sock`"),
+            format!("use `{scheme}://` and an absolute path, such as `{scheme}:///run/radar.sock`"),
         ))
     }
 }
 
-/// A socket that listens, and its file.
+/// A listening socket and its file.
 pub(crate) struct Listening {
     pub(crate) socket: Socket,
     file: SocketFile,
@@ -112,12 +112,12 @@ pub(crate) struct Listening {
 impl Listening {
     pub(crate) fn shutdown(&self) {
         self.file.remove();
-        // On a listening socket this ends the listening; it cannot fail otherwise.
+        // It stops listening, and cannot fail on a listening socket.
         let _ = self.socket.shutdown(Shutdown::Both);
     }
 }
 
-/// Listens at a path, or at a new one where the address is empty.
+/// Listens at a path, or at a new one if the address is empty.
 pub(crate) fn listening(
     scheme: &str,
     address: &str,
@@ -148,7 +148,7 @@ pub(crate) fn connected(
     }
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     socket::set_buffers(&socket, properties)?;
-    // Where too many wait to be accepted, connecting blocks, for as long as a write may.
+    // If the backlog is full, connecting blocks up to the write timeout.
     socket.set_write_timeout(Some(timeout))?;
     socket.connect(&address).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut.into(),
@@ -163,12 +163,12 @@ pub(crate) fn connected(
 fn socket_address(path: &Path) -> io::Result<SockAddr> {
     SockAddr::unix(path).map_err(|_| {
         let length = path.as_os_str().len();
-        let problem = format!("a socket's path has at most 107 octets and this one has {length}");
+        let problem = format!("path too long: {length} of at most 107 octets");
         AddressError::new(&path.display().to_string(), problem).into()
     })
 }
 
-/// A path that no other socket of this process, or of another one that lives, has.
+/// Returns a path that no other socket of a running process has.
 fn new_path() -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -191,7 +191,7 @@ impl Listener for UnixListener {
         let Some(socket) = socket::accept(&self.listening.socket)? else {
             return Ok(None);
         };
-        // Unlike TCP's, these do not inherit what the listening socket has.
+        // Unlike TCP sockets, these do not inherit the options of the listening socket.
         socket::set_buffers(&socket, &self.properties)?;
         Ok(Some(Box::new(SocketStream::new(socket))))
     }

@@ -1,4 +1,4 @@
-//! What every transport must do, done by those that are here.
+//! Conformance checks of the transports of this crate.
 
 mod tcp {
     punctual_transport::conformance_tests!(punctual_transport::Tcp, "127.0.0.1:0");
@@ -26,7 +26,7 @@ mod unix_traced {
     punctual_transport::conformance_tests!(Layered::new(Unix, Trace::new(100)), "");
 }
 
-/// Slow and in pieces, which is still a transport.
+/// Slow and fragmented transfers conform, too.
 mod tcp_with_faults {
     use std::time::Duration;
 

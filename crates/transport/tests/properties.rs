@@ -1,4 +1,4 @@
-//! What sockets say after they were set up.
+//! Options of sockets.
 #![allow(clippy::disallowed_macros)] // The real-time rules are for the ORB, not for a program that tests it.
 
 use punctual_fixtures::{Missing, skip_part};
@@ -22,12 +22,12 @@ fn pair(transport: &dyn Transport, address: &str) -> (Box<dyn Stream>, Box<dyn S
 }
 
 fn accept(listener: &dyn Listener) -> Box<dyn Stream> {
-    let until = Instant::now() + Duration::from_secs(5);
+    let deadline = Instant::now() + Duration::from_secs(5);
     loop {
         if let Some(stream) = listener.accept().unwrap() {
             return stream;
         }
-        assert!(Instant::now() < until, "nobody comes");
+        assert!(Instant::now() < deadline, "no connection arrived");
     }
 }
 
@@ -52,7 +52,7 @@ fn packets_of_either_family_are_marked() {
 }
 
 #[test]
-fn streams_know_who_is_at_the_other_end() {
+fn streams_know_their_peers() {
     for address in ["127.0.0.1:0", "[::1]:0"] {
         let (client, server) = pair(&Tcp, address);
         assert_eq!((client.peer(), server.peer()), (Peer::Loopback, Peer::Loopback));
@@ -62,11 +62,11 @@ fn streams_know_who_is_at_the_other_end() {
 }
 
 #[test]
-fn all_interfaces_are_those_of_both_families() {
+fn all_interfaces_include_both_families() {
     let properties = ProtocolProperties::default();
     let listener = Tcp.listen("[::]:0", Some("localhost"), &properties).unwrap();
     let (name, port) = listener.address().split_once(':').unwrap();
-    assert_eq!(name, "localhost", "and the port that is bound");
+    assert_eq!(name, "localhost", "with the bound port");
     for host in ["127.0.0.1", "[::1]", "localhost"] {
         let address = format!("{host}:{port}");
         drop(
@@ -75,7 +75,7 @@ fn all_interfaces_are_those_of_both_families() {
         );
         accept(&*listener);
     }
-    // One family alone is asked for as such.
+    // A single family must be requested explicitly.
     let listener = Tcp.listen("[::1]:0", None, &properties).unwrap();
     let port = listener.address().rsplit_once(':').unwrap().1;
     let address = format!("127.0.0.1:{port}");
@@ -95,7 +95,7 @@ fn all_interfaces_are_those_of_both_families() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_not_evaded() {
+fn a_port_in_use_is_an_error() {
     let properties = ProtocolProperties::default();
     let first = Tcp.listen("localhost:0", None, &properties).unwrap();
     let again = Tcp.listen(first.address(), None, &properties);

@@ -139,7 +139,8 @@ proptest! {
     #[test]
     fn times_round_trip_to_100_ns(seconds in 0..1_000_000_000_000_u64, units in 0..10_000_000_u32) {
         let time = Some(Duration::new(seconds, units * 100));
-        let policies = InvocationPolicies { request_end: time, reply_end: None, relative_request: None, relative_roundtrip: time };
+        let mut policies = InvocationPolicies::default();
+        (policies.request_end, policies.relative_roundtrip) = (time, time);
         for endian in [Endian::Little, Endian::Big] {
             prop_assert_eq!(decode_invocation_policies(&context(policies, endian)[8..]), Ok(policies));
         }
@@ -148,7 +149,8 @@ proptest! {
     #[test]
     fn any_time_can_be_encoded(seconds: u64, data: Vec<u8>) {
         let time = Some(Duration::from_secs(seconds));
-        let policies = InvocationPolicies { request_end: time, reply_end: time, relative_request: time, relative_roundtrip: time };
+        let [request_end, reply_end, relative_request, relative_roundtrip] = [time; 4];
+        let policies = InvocationPolicies { request_end, reply_end, relative_request, relative_roundtrip };
         prop_assert!(decode_invocation_policies(&context(policies, Endian::Big)[8..]).is_ok());
         let _ = decode_invocation_policies(&data);
     }

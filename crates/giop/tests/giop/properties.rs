@@ -121,7 +121,9 @@ proptest! {
 
     #[test]
     fn arbitrary_components_never_panic_and_valid_ones_round_trip(
-        tag in select(vec![TAG_ORB_TYPE, TAG_CODE_SETS, TAG_POLICIES, TAG_ALTERNATE_IIOP_ADDRESS, TAO_TAG_ENDPOINTS]),
+        tag in select(vec![
+            TAG_ORB_TYPE, TAG_CODE_SETS, TAG_POLICIES, TAG_ALTERNATE_IIOP_ADDRESS, TAO_TAG_ENDPOINTS,
+        ]),
         order in 0..2_u8,
         octets in vec(prop_oneof![Just(0), 0..50_u8, any::<u8>()], 0..80),
     ) {

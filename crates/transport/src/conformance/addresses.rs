@@ -1,14 +1,16 @@
+//! Checks of addresses.
+
 use std::{collections::HashSet, io::ErrorKind};
 
 use punctual_cdr::{Endian, TaggedProfile};
 use punctual_giop::{Profile, Version, decode_endpoints_with, encode_endpoints_with};
 
-use super::{PATIENCE, accept, connect, listen};
+use super::{STALL_TIMEOUT, accept, connect, listen};
 use crate::{ProtocolProperties, Transport};
 
-/// An address in a profile and in the list of endpoints is read as it was written, in both byte orders, and leads to the
+/// An address round-trips through profiles and lists of endpoints in both byte orders, and leads to the
 /// listener.
-pub fn addresses_survive_references(transport: &dyn Transport, address: &str) {
+pub fn addresses_round_trip_through_references(transport: &dyn Transport, address: &str) {
     let listener = listen(transport, address);
     let published = listener.address().to_owned();
     for endian in [Endian::Big, Endian::Little] {
@@ -45,8 +47,8 @@ pub fn addresses_survive_references(transport: &dyn Transport, address: &str) {
     drop(connect(transport, &*listener, accept));
 }
 
-/// Listeners beside each other have different addresses, and what is published instead is what they say.
-pub fn lanes_have_addresses_of_their_own(transport: &dyn Transport, address: &str) {
+/// Listeners of lanes have different addresses, and return a published address if there is one.
+pub fn lanes_have_their_own_addresses(transport: &dyn Transport, address: &str) {
     let first = listen(transport, address);
     let mut seen = HashSet::from([first.address().to_owned()]);
     let mut kept = Vec::new();
@@ -63,25 +65,26 @@ pub fn lanes_have_addresses_of_their_own(transport: &dyn Transport, address: &st
     assert_eq!(listener.unwrap().address(), published);
 }
 
-/// As `ConnectionRefused`: never listened at, no more listened at, and in time.
-pub fn connecting_is_refused_where_nobody_listens(transport: &dyn Transport, address: &str) {
+/// Connecting fails with `ConnectionRefused` after the listener has been shut down or closed.
+pub fn connecting_without_a_listener_is_refused(transport: &dyn Transport, address: &str) {
     let listener = listen(transport, address);
     let published = listener.address().to_owned();
     listener.shutdown();
     let properties = ProtocolProperties::default();
     let refused = || {
-        let result = transport.connect(&published, &properties, PATIENCE);
-        result.err().expect("nobody listens there").kind()
+        let result = transport.connect(&published, &properties, STALL_TIMEOUT);
+        result.err().expect("no server listens there").kind()
     };
     assert_eq!(refused(), ErrorKind::ConnectionRefused, "after shutting down");
     drop(listener);
     assert_eq!(refused(), ErrorKind::ConnectionRefused, "after closing");
-    // What is left behind is no obstacle.
+    // Files left behind are no obstacle.
     let again = listen(transport, address);
     drop(connect(transport, &*again, accept));
 }
 
-/// As `InvalidInput`, with a text that says what to write: an address with a NUL or a line break is none.
+/// Addresses with a NUL or a line break are refused with `InvalidInput` and a text that states the expected
+/// form.
 pub fn malformed_addresses_are_refused(transport: &dyn Transport, _address: &str) {
     for address in ["\0", "\n", "no such\0address"] {
         let listening = transport.listen(address, None, &ProtocolProperties::default());
@@ -89,8 +92,8 @@ pub fn malformed_addresses_are_refused(transport: &dyn Transport, _address: &str
             .err()
             .unwrap_or_else(|| panic!("listening at {address:?}"));
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{address:?}: {error}");
-        assert!(error.to_string().len() > 10, "{error} says nothing");
-        let connecting = transport.connect(address, &ProtocolProperties::default(), PATIENCE);
+        assert!(error.to_string().len() > 10, "the error has no text: {error}");
+        let connecting = transport.connect(address, &ProtocolProperties::default(), STALL_TIMEOUT);
         assert!(connecting.is_err(), "connecting to {address:?}");
     }
 }

@@ -1,11 +1,13 @@
+//! Checks of descriptors in pollers.
+
 use std::io::ErrorKind;
 
 use punctual_os::{Events, Interest, Poller, Trigger};
 
-use super::{PATIENCE, accept, connect, listen, pair, pattern, write_all};
+use super::{STALL_TIMEOUT, accept, connect, listen, pair, pattern, write_all};
 use crate::{Stream, Transport};
 
-/// A lane's way of waiting, for one stream.
+/// A poller for one stream, used like in a lane.
 struct Waiting {
     poller: Poller,
     events: Events,
@@ -24,14 +26,14 @@ impl Waiting {
     }
 
     /// Waits for the next event.
-    fn hear(&mut self, what: &str) {
-        let heard = self.poller.wait(&mut self.events, Some(PATIENCE)).unwrap();
-        assert_eq!(heard, 1, "{what} is not heard of");
+    fn wait(&mut self, what: &str) {
+        let count = self.poller.wait(&mut self.events, Some(STALL_TIMEOUT)).unwrap();
+        assert_eq!(count, 1, "{what} was not signalled");
     }
 }
 
-/// Whoever waits for a listener hears of each connection.
-pub fn what_waits_to_be_accepted_is_heard(transport: &dyn Transport, address: &str) {
+/// The descriptor of a listener signals each connection.
+pub fn connections_to_accept_are_signalled(transport: &dyn Transport, address: &str) {
     let listener = listen(transport, address);
     let poller = Poller::new().unwrap();
     poller
@@ -40,8 +42,8 @@ pub fn what_waits_to_be_accepted_is_heard(transport: &dyn Transport, address: &s
     let mut events = Events::with_capacity(1);
     for number in 0..3 {
         let (client, server) = connect(transport, &*listener, |listener| {
-            let heard = poller.wait(&mut events, Some(PATIENCE)).unwrap();
-            assert_eq!(heard, 1, "connection {number} is not heard of");
+            let count = poller.wait(&mut events, Some(STALL_TIMEOUT)).unwrap();
+            assert_eq!(count, 1, "connection {number} was not signalled");
             accept(listener)
         });
         assert!(
@@ -52,8 +54,8 @@ pub fn what_waits_to_be_accepted_is_heard(transport: &dyn Transport, address: &s
     }
 }
 
-/// Edge-triggered: after a read that gets less than it had room for, whatever comes next is an event; so is the end.
-pub fn what_a_poller_was_told_of_is_heard_again_after_each_read(transport: &dyn Transport, address: &str) {
+/// Edge-triggered: after a read that does not fill its buffer, later data is signalled, and so is the end.
+pub fn data_is_signalled_again_after_each_read(transport: &dyn Transport, address: &str) {
     let (client, server) = pair(transport, address);
     let mut waiting = Waiting::at(&*server);
     let mut buffer = [0; 64];
@@ -68,7 +70,7 @@ pub fn what_a_poller_was_told_of_is_heard_again_after_each_read(transport: &dyn 
                 }
                 Err(error) => {
                     assert_eq!(error.kind(), ErrorKind::WouldBlock);
-                    waiting.hear("what was written");
+                    waiting.wait("data");
                 }
             }
         }
@@ -81,14 +83,14 @@ pub fn what_a_poller_was_told_of_is_heard_again_after_each_read(transport: &dyn 
             Ok(_) => panic!("more than was written"),
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::WouldBlock);
-                waiting.hear("the end of the stream");
+                waiting.wait("the end of the stream");
             }
         }
     }
 }
 
-/// Edge-triggered: after a write that failed for want of room, room is an event.
-pub fn what_is_full_is_writable_again_when_it_was_read(transport: &dyn Transport, address: &str) {
+/// Edge-triggered: after a write that failed without room, room is signalled.
+pub fn room_is_signalled_again_after_a_failed_write(transport: &dyn Transport, address: &str) {
     let (client, server) = pair(transport, address);
     let mut waiting = Waiting::at(&*server);
     let chunk = pattern(60_000, 5);
@@ -107,10 +109,10 @@ pub fn what_is_full_is_writable_again_when_it_was_read(transport: &dyn Transport
         while read < written {
             read += client.read(&mut buffer).unwrap();
         }
-        // One may be left of an earlier write that had room: then it fails again, and the next one comes.
+        // A signal may be left of an earlier write: then the write fails again, and the next signal follows.
         while let Err(error) = server.write(b"x") {
             assert_eq!(error.kind(), ErrorKind::WouldBlock);
-            waiting.hear("that there is room again");
+            waiting.wait("room");
         }
         written += 1;
     }

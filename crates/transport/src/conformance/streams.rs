@@ -1,13 +1,15 @@
+//! Checks of streams.
+
 use std::{
     io::ErrorKind,
     thread,
     time::{Duration, Instant},
 };
 
-use super::{PATIENCE, accept, blocking, connect, listen, pair, pattern, read_exactly, write_all};
+use super::{STALL_TIMEOUT, accept, blocking, connect, listen, pair, pattern, read_exactly, write_all};
 use crate::{ProtocolProperties, Transport};
 
-/// Both ways, in the order in which they were written.
+/// Octets arrive in both directions in the order in which they were written.
 pub fn octets_arrive_in_order(transport: &dyn Transport, address: &str) {
     let (client, server) = pair(transport, address);
     blocking(&*server);
@@ -21,7 +23,7 @@ pub fn octets_arrive_in_order(transport: &dyn Transport, address: &str) {
     }
 }
 
-/// More than any buffer between the two holds, both ways at once.
+/// More data than all buffers hold is transferred in both directions concurrently.
 pub fn large_transfers_arrive_whole(transport: &dyn Transport, address: &str) {
     const LENGTH: usize = 5_000_003;
     let (client, server) = pair(transport, address);
@@ -33,26 +35,23 @@ pub fn large_transfers_arrive_whole(transport: &dyn Transport, address: &str) {
         let received = scope.spawn(|| read_exactly(&*server, LENGTH));
         assert!(
             read_exactly(&*client, LENGTH) == to_client,
-            "octets changed on their way"
+            "octets changed in transit"
         );
-        assert!(
-            received.join().unwrap() == to_server,
-            "octets changed on their way"
-        );
+        assert!(received.join().unwrap() == to_server, "octets changed in transit");
     });
 }
 
-/// A read takes what is there and waits for no more; what it has no room for stays.
-pub fn parts_are_read_as_they_come(transport: &dyn Transport, address: &str) {
+/// A read takes the available data without waiting for more; the rest remains.
+pub fn available_data_is_read_without_waiting(transport: &dyn Transport, address: &str) {
     let (client, server) = pair(transport, address);
     blocking(&*server);
     write_all(&*client, b"GIO");
     let mut buffer = [0; 64];
-    assert!(server.wait_readable(PATIENCE).unwrap());
+    assert!(server.wait_readable(STALL_TIMEOUT).unwrap());
     assert_eq!(
         server.read(&mut buffer).unwrap(),
         3,
-        "it does not wait until the buffer is full"
+        "a read does not wait until the buffer is full"
     );
     write_all(&*client, b"P and more");
     assert_eq!(read_exactly(&*server, 1), b"P");
@@ -64,7 +63,8 @@ pub fn parts_are_read_as_they_come(transport: &dyn Transport, address: &str) {
     }
 }
 
-/// An accepted stream is in non-blocking mode: it returns `WouldBlock`, reading and writing, and goes on when it can.
+/// An accepted stream is in non-blocking mode: reads and writes return `WouldBlock`, and continue when
+/// possible.
 pub fn non_blocking_reads_and_writes_return(transport: &dyn Transport, address: &str) {
     let (client, server) = pair(transport, address);
     let mut buffer = [0; 64];
@@ -80,43 +80,43 @@ pub fn non_blocking_reads_and_writes_return(transport: &dyn Transport, address: 
             Ok(count) => written += count,
             Err(error) => break error,
         }
-        assert!(written < 1 << 30, "a gigabyte that nobody reads");
+        assert!(written < 1 << 30, "a gigabyte without a reader");
     };
     assert_eq!(error.kind(), ErrorKind::WouldBlock);
-    // It may say that there is room where there is none, but not that there is none for ever.
+    // It may report room where there is none, but must not block forever.
     server.wait_writable(Duration::from_millis(1)).unwrap();
     for at in (0..written).step_by(chunk.len()) {
         let length = chunk.len().min(written - at);
         assert!(
             read_exactly(&*client, length) == chunk[..length],
-            "octets changed on their way"
+            "octets changed in transit"
         );
     }
     assert!(
-        server.wait_writable(PATIENCE).unwrap(),
-        "all was read, and there is no room"
+        server.wait_writable(STALL_TIMEOUT).unwrap(),
+        "no room after everything was read"
     );
     write_all(&*server, b"again");
     assert_eq!(read_exactly(&*client, 5), b"again");
     write_all(&*client, b"x");
     blocking(&*server);
-    assert_eq!(read_exactly(&*server, 1), b"x", "and back in blocking mode");
+    assert_eq!(read_exactly(&*server, 1), b"x", "back in blocking mode");
 }
 
-/// A read, a write and a wait with a time-out end, and not before it has passed.
-pub fn deadlines_pass(transport: &dyn Transport, address: &str) {
+/// A read, a write and a wait with a timeout end, but not before it has expired.
+pub fn timeouts_expire(transport: &dyn Transport, address: &str) {
     const TIMEOUT: Duration = Duration::from_millis(60);
     let (client, _server) = pair(transport, address);
     let ends_in_time = |what: &str, wait: &mut dyn FnMut()| {
         let begun = Instant::now();
         wait();
         let waited = begun.elapsed();
-        // The kernel counts whole ticks, and may have begun within one.
+        // The kernel counts whole ticks, and may start within one.
         assert!(
             waited + Duration::from_millis(20) >= TIMEOUT,
             "{what} gave up after {waited:?}"
         );
-        assert!(waited < PATIENCE, "{what} took {waited:?}");
+        assert!(waited < STALL_TIMEOUT, "{what} took {waited:?}");
     };
     client.set_timeout(Some(TIMEOUT)).unwrap();
     ends_in_time("a read", &mut || {
@@ -134,14 +134,14 @@ pub fn deadlines_pass(transport: &dyn Transport, address: &str) {
                 Ok(count) => written += count,
                 Err(error) => break error,
             }
-            assert!(written < 1 << 30, "a gigabyte that nobody reads");
+            assert!(written < 1 << 30, "a gigabyte without a reader");
         };
         assert_eq!(error.kind(), ErrorKind::WouldBlock);
     });
 }
 
-/// How long connecting may take says nothing about what comes later.
-pub fn a_new_stream_has_no_deadline(transport: &dyn Transport, address: &str) {
+/// The timeout of connecting does not apply to the stream.
+pub fn a_new_stream_has_no_timeout(transport: &dyn Transport, address: &str) {
     const TIMEOUT: Duration = Duration::from_millis(300);
     let listener = listen(transport, address);
     let properties = ProtocolProperties::default();
@@ -167,19 +167,19 @@ pub fn a_new_stream_has_no_deadline(transport: &dyn Transport, address: &str) {
         assert_ne!(
             writer.join().unwrap(),
             ErrorKind::WouldBlock,
-            "writing had a deadline"
+            "writing had a timeout"
         );
         let read = reader.join().unwrap();
         assert!(
             !matches!(&read, Err(error) if error.kind() == ErrorKind::WouldBlock),
-            "reading had a deadline"
+            "reading had a timeout"
         );
-        assert_eq!(early, (false, false), "writing and reading ended by themselves");
+        assert_eq!(early, (false, false), "writing or reading ended prematurely");
     });
 }
 
-/// What was written before closing arrives; then reads give 0, and go on giving it.
-pub fn a_closed_stream_ends_behind_its_last_octet(transport: &dyn Transport, address: &str) {
+/// Data written before closing arrives; then reads return 0 repeatedly.
+pub fn a_closed_stream_ends_after_its_last_octet(transport: &dyn Transport, address: &str) {
     for shut_down in [false, true] {
         let (client, server) = pair(transport, address);
         write_all(&*server, b"the end");
@@ -190,25 +190,25 @@ pub fn a_closed_stream_ends_behind_its_last_octet(transport: &dyn Transport, add
         assert_eq!(read_exactly(&*client, 7), b"the end");
         for _ in 0..2 {
             assert!(
-                client.wait_readable(PATIENCE).unwrap(),
-                "the end is something to read"
+                client.wait_readable(STALL_TIMEOUT).unwrap(),
+                "the end must be readable"
             );
             assert_eq!(client.read(&mut [0; 8]).unwrap(), 0);
         }
-        // The first ones may still find room.
+        // The first writes may still succeed.
         let failed = (0..100).any(|_| client.write(b"is anybody there?").is_err());
-        assert!(failed, "writing to nobody succeeds for ever");
+        assert!(failed, "writes to a closed stream keep succeeding");
     }
 }
 
-/// Whoever blocks in a read returns when its own side is shut down, and when the other side is.
+/// A blocked read returns when either side is shut down.
 pub fn shutting_down_wakes_a_blocked_reader(transport: &dyn Transport, address: &str) {
     for own_side in [true, false] {
         let (client, server) = pair(transport, address);
         client.set_timeout(None).unwrap();
         thread::scope(|scope| {
             let reader = scope.spawn(|| client.read(&mut [0; 8]));
-            // Mostly the reader blocks by then; if it does not yet, it must not begin to.
+            // The reader usually blocks by then; if not, it must not start to block.
             thread::sleep(Duration::from_millis(20));
             if own_side {
                 client.shutdown();
@@ -221,15 +221,15 @@ pub fn shutting_down_wakes_a_blocked_reader(transport: &dyn Transport, address: 
     }
 }
 
-/// Each client's octets come out of its own connection only.
-pub fn many_connections_are_kept_apart(transport: &dyn Transport, address: &str) {
+/// Data of each client arrives on its own connection only.
+pub fn connections_are_independent(transport: &dyn Transport, address: &str) {
     const CONNECTIONS: usize = 100;
     let listener = listen(transport, address);
     assert!(listener.accept().unwrap().is_none(), "accepting never blocks");
     let connections: Vec<_> = (0..CONNECTIONS)
         .map(|_| {
             let (client, server) = connect(transport, &*listener, accept);
-            client.set_timeout(Some(PATIENCE)).unwrap();
+            client.set_timeout(Some(STALL_TIMEOUT)).unwrap();
             blocking(&*server);
             (client, server)
         })

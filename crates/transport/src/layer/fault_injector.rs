@@ -1,3 +1,5 @@
+//! A layer that injects faults.
+
 use std::{
     io,
     os::fd::{AsFd, BorrowedFd},
@@ -13,24 +15,25 @@ use punctual_types::SplitMix64;
 use super::{Layer, Side};
 use crate::{Peer, Stream};
 
-/// What a [`FaultInjector`] does, each as a share of 1,000 of the occasions. Default: nothing.
+/// The faults of a [`FaultInjector`], in per mille of the operations. Default: none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
-    /// The same seed does the same to the same reads and writes of the same connections, counted from the first one.
+    /// Seed; the same seed has the same effect on the same reads and writes of the same connections, counted
+    /// from the first.
     pub seed: u64,
-    /// Connecting fails as if nobody listened.
+    /// Connecting fails as if no server listened.
     pub refuse_per_mille: u16,
-    /// Reads get at most 16 octets, writes take at most as many.
+    /// Reads and writes transfer at most 16 octets.
     pub short_per_mille: u16,
-    /// Reads and writes begin later, by [`Self::delay`].
+    /// Reads and writes are delayed by [`Self::delay`].
     pub delay_per_mille: u16,
-    /// How much later.
+    /// Delay.
     pub delay: Duration,
-    /// Connections break after this many octets, both directions together.
+    /// Connections are cut after this many octets of both directions.
     pub cut_after: Option<u64>,
 }
 
-/// Makes a transport as bad as a network can be, in a way that can be repeated.
+/// Simulates a bad network, reproducibly.
 ///
 /// ```
 /// use std::{io::ErrorKind, time::Duration};
@@ -53,7 +56,7 @@ pub struct FaultInjector {
 }
 
 impl FaultInjector {
-    /// Injects these.
+    /// Creates a layer with these faults.
     pub fn new(faults: Faults) -> Self {
         Self {
             faults,
@@ -73,15 +76,15 @@ impl Layer for FaultInjector {
 
     fn wrap(&self, stream: Box<dyn Stream>, _side: Side) -> io::Result<Box<dyn Stream>> {
         let number = self.connections.fetch_add(1, Ordering::Relaxed) + 1;
-        let waiting = if self.faults.short_per_mille > 0 {
-            Some(Waiting::new(&*stream)?)
+        let poller = if self.faults.short_per_mille > 0 {
+            Some(SignallingPoller::new(&*stream)?)
         } else {
             None
         };
         let dice = |direction| Dice::new(self.faults.seed ^ (number << 1 | direction) << 32);
         Ok(Box::new(Faulty {
             stream,
-            waiting,
+            poller,
             faults: self.faults,
             reads: dice(0),
             writes: dice(1),
@@ -108,7 +111,7 @@ impl Dice {
         per_mille > 0 && self.roll() % 1000 < per_mille.into()
     }
 
-    /// 1 to 16, and less than `length` where that is more than 1: shorter than most messages.
+    /// Returns a length from 1 to 16, below `length` if that is above 1: shorter than most messages.
     fn shorten(&self, length: usize, per_mille: u16) -> usize {
         if length > 1 && self.hits(per_mille) {
             1 + self.roll() as usize % (length - 1).min(16)
@@ -118,13 +121,13 @@ impl Dice {
     }
 }
 
-/// A waiting place around a stream: a short read leaves something in the stream that the kernel would not tell of again.
-struct Waiting {
+/// A poller around a stream: after a short read, the kernel does not signal the remaining data again.
+struct SignallingPoller {
     poller: Poller,
     bell: Doorbell,
 }
 
-impl Waiting {
+impl SignallingPoller {
     fn new(stream: &dyn Stream) -> io::Result<Self> {
         let (poller, bell) = (Poller::new()?, Doorbell::new()?);
         poller.add(stream, 0, Interest::READ_WRITE, Trigger::Level)?;
@@ -135,11 +138,11 @@ impl Waiting {
 
 struct Faulty {
     stream: Box<dyn Stream>,
-    waiting: Option<Waiting>,
+    poller: Option<SignallingPoller>,
     faults: Faults,
     reads: Dice,
     writes: Dice,
-    /// Octets, both directions.
+    /// Octets of both directions.
     passed: AtomicU64,
     cut: AtomicBool,
 }
@@ -151,7 +154,7 @@ impl Faulty {
         }
     }
 
-    /// How many of `length` octets may pass before the cut.
+    /// Returns how many of `length` octets may pass before the cut.
     fn allowed(&self, length: usize) -> usize {
         let Some(limit) = self.faults.cut_after else {
             return length;
@@ -170,8 +173,8 @@ impl Faulty {
 impl Stream for Faulty {
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.delay(&self.reads);
-        if let Some(waiting) = &self.waiting {
-            waiting.bell.drain()?;
+        if let Some(poller) = &self.poller {
+            poller.bell.drain()?;
         }
         let room = self.allowed(buffer.len());
         if room == 0 && !buffer.is_empty() || self.cut.load(Ordering::Relaxed) {
@@ -180,9 +183,9 @@ impl Stream for Faulty {
         let short = self.reads.shorten(room, self.faults.short_per_mille);
         let count = self.stream.read(&mut buffer[..short])?;
         if short < buffer.len() && count == short {
-            // There may be more, and who waits has to hear of it.
-            if let Some(waiting) = &self.waiting {
-                waiting.bell.ring()?;
+            // More data may remain, which must be signalled.
+            if let Some(poller) = &self.poller {
+                poller.bell.ring()?;
             }
         }
         self.passed.fetch_add(count as u64, Ordering::Relaxed);
@@ -230,8 +233,8 @@ impl Stream for Faulty {
     }
 
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match &self.waiting {
-            Some(waiting) => waiting.poller.as_fd(),
+        match &self.poller {
+            Some(poller) => poller.poller.as_fd(),
             None => (*self.stream).as_fd(),
         }
     }

@@ -1,3 +1,5 @@
+//! A layer that records traffic.
+
 use std::{
     fmt, io,
     os::fd::BorrowedFd,
@@ -15,10 +17,11 @@ use punctual_sched::NetworkPriority;
 use super::{Layer, Side};
 use crate::{Peer, Stream};
 
-/// Records what passes through a transport: connections, and the first octets of each read and write.
+/// Records the traffic of a transport: connections, and the first octets of each read and write.
 ///
-/// Clones share the records. Their number is fixed, the newest replace the oldest, and nothing is allocated once it is made:
-/// it costs a clock, a lock that inherits priority and 64 copied octets for each read and write. [`fmt::Display`] shows them.
+/// Clones share the records. Their number is fixed, the newest replace the oldest, and nothing is allocated
+/// after creation: each read and write costs a clock query, a lock that inherits priority, and a copy of 64
+/// octets. [`fmt::Display`] prints the records.
 ///
 /// ```
 /// use std::time::Duration;
@@ -50,46 +53,46 @@ struct Shared {
 
 struct Ring {
     records: Vec<TraceRecord>,
-    /// Where the next one goes once all places are taken.
+    /// Position of the next record in a full ring.
     next: usize,
     dropped: u64,
 }
 
-/// One thing that happened.
+/// A recorded event.
 #[derive(Clone, Copy, Debug)]
 pub struct TraceRecord {
-    /// Since the [`Trace`] was made.
+    /// Time since the creation of the [`Trace`].
     pub at: Duration,
-    /// Counted from 0, over both sides.
+    /// Number of the connection, counted from 0 over both sides.
     pub connection: u32,
-    /// What happened.
+    /// Type of the event.
     pub event: TraceEvent,
-    /// The octets read or written.
+    /// Number of octets read or written.
     pub length: usize,
     head: [u8; HEAD],
 }
 
-/// What a [`TraceRecord`] is about.
+/// The type of a [`TraceRecord`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TraceEvent {
     /// A new connection.
     Opened(Side),
-    /// A read that got octets, or 0 at the end.
+    /// A read of octets, or of 0 at the end.
     Read,
     /// A write.
     Wrote,
     /// A read or write that failed, `WouldBlock` excepted.
     Failed(io::ErrorKind),
-    /// The stream was dropped.
+    /// The end of a stream.
     Closed,
 }
 
-/// What passed through since a [`Trace`] was made.
+/// Totals since the creation of a [`Trace`].
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Traffic {
-    /// Connections opened, of both sides.
+    /// Connections opened by both sides.
     pub connections: u32,
-    /// Reads that got octets.
+    /// Reads of at least one octet.
     pub reads: u64,
     /// Octets read.
     pub read: u64,
@@ -99,11 +102,11 @@ pub struct Traffic {
     pub written: u64,
 }
 
-/// Octets kept of each read and write.
+/// Number of octets stored of each read and write.
 const HEAD: usize = 64;
 
 impl Trace {
-    /// Keeps this many records, of about 100 octets each.
+    /// Creates a trace with room for this many records of about 100 octets.
     pub fn new(capacity: usize) -> Self {
         Self(Arc::new(Shared {
             begun: Instant::now(),
@@ -120,19 +123,19 @@ impl Trace {
         }))
     }
 
-    /// What is kept, the oldest first.
+    /// Returns the stored records, oldest first.
     pub fn records(&self) -> Vec<TraceRecord> {
         let ring = self.0.records.lock();
         let (newer, older) = ring.records.split_at(ring.next);
         [older, newer].concat()
     }
 
-    /// Records that newer ones have replaced.
+    /// Returns the number of records that have been replaced by newer ones.
     pub fn dropped(&self) -> u64 {
         self.0.records.lock().dropped
     }
 
-    /// How much passed through.
+    /// Returns the totals.
     pub fn traffic(&self) -> Traffic {
         let shared = &*self.0;
         Traffic {
@@ -183,13 +186,13 @@ impl Shared {
 }
 
 impl TraceRecord {
-    /// The first octets, at most 64.
+    /// Returns the first octets, up to 64.
     pub fn octets(&self) -> &[u8] {
         &self.head[..self.length.min(HEAD)]
     }
 }
 
-/// One line.
+/// Formats the record as one line.
 impl fmt::Display for TraceRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -223,7 +226,7 @@ impl fmt::Display for TraceRecord {
     }
 }
 
-/// A line for each record, the oldest first.
+/// Formats one line for each record, oldest first.
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.dropped() {

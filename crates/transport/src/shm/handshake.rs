@@ -1,7 +1,8 @@
-//! What passes over the Unix socket, once, from server to client; the socket is then closed.
+//! The handshake over the Unix socket: one message from server to client, after which the socket is closed.
 //!
-//! A message of 32 octets, a magic text with a version and the [`Incarnation`], with three descriptors: the memory, the end of
-//! the bell to hear the server, and the end of the bell to ring for it. The client says nothing, so the server never waits.
+//! The message has 32 octets (a magic text with a version, and the [`Incarnation`]) and three descriptors:
+//! the memory, the receiving end of the server's bell, and the ringing end of the client's. The client sends
+//! nothing, so that the server never waits.
 
 use std::{
     fmt,
@@ -21,7 +22,7 @@ use socket2::Socket;
 
 const MAGIC: [u8; 16] = *b"Punctual shm 1\0\0";
 
-/// A server's random number, by which its clients know that they have come to the right one.
+/// The random number by which clients identify their server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Incarnation(u128);
 
@@ -29,7 +30,7 @@ impl Incarnation {
     pub(super) fn new() -> io::Result<Self> {
         let mut octets = [0; 16];
         let count = rustix::rand::getrandom(&mut octets, rustix::rand::GetRandomFlags::empty())?;
-        debug_assert_eq!(count, octets.len(), "so few octets always come at once");
+        debug_assert_eq!(count, octets.len(), "a few octets are always returned together");
         Ok(Self(u128::from_ne_bytes(octets)))
     }
 }
@@ -57,7 +58,7 @@ pub(super) struct Connection {
     pub(super) ringer: Ringer,
 }
 
-/// The server's side: makes a connection and gives the client its part. Never blocks.
+/// Server: creates a connection and sends the client its part. Never blocks.
 pub(super) fn offer(socket: &Socket, incarnation: Incarnation, ring_size: usize) -> io::Result<Connection> {
     let (segment, memory) = Segment::create(ring_size)?;
     let (ear, of_client) = bell()?;
@@ -78,7 +79,7 @@ pub(super) fn offer(socket: &Socket, incarnation: Incarnation, ring_size: usize)
     Ok(Connection { segment, ear, ringer })
 }
 
-/// The client's side: waits for its part, for `timeout` at most, and checks it.
+/// Client: receives its part within `timeout` and validates it.
 pub(super) fn accepted(
     socket: &Socket,
     incarnation: Option<Incarnation>,
@@ -110,27 +111,29 @@ pub(super) fn accepted(
         .flatten()
         .collect();
     if received.bytes == 0 {
-        let problem = "the server has closed the connection at once; has it reached its limit of open files?";
+        let problem = "the server closed the connection immediately; check its limit of open files";
         return Err(io::Error::new(io::ErrorKind::ConnectionRefused, problem));
     }
     let (magic, number) = octets.split_at(MAGIC.len());
     if received.bytes != octets.len() || magic != MAGIC {
-        return Err(invalid(
-            "what listens there does not speak this shared-memory protocol",
-        ));
+        return Err(invalid("the server does not use this shared-memory protocol"));
     }
     if received.flags.contains(ReturnFlags::CTRUNC) {
         return Err(io::Error::other(
-            "not all descriptors could be received: raise the limit of open files",
+            "not all descriptors could be received; raise the limit of open files",
         ));
     }
     let number = u128::from_be_bytes(number.try_into().expect("sixteen octets"));
-    if incarnation.is_some_and(|meant| meant.0 != number) {
-        let problem = "another server than the one that is meant listens there";
+    if incarnation.is_some_and(|expected| expected.0 != number) {
+        let problem = "another server listens at this path";
         return Err(io::Error::new(io::ErrorKind::ConnectionRefused, problem));
     }
-    let [memory, ear, ringer] = <[OwnedFd; 3]>::try_from(descriptors)
-        .map_err(|descriptors| invalid(&format!("{} descriptors came and not 3", descriptors.len())))?;
+    let [memory, ear, ringer] = <[OwnedFd; 3]>::try_from(descriptors).map_err(|descriptors| {
+        invalid(&format!(
+            "received {} descriptors instead of 3",
+            descriptors.len()
+        ))
+    })?;
     Ok(Connection {
         segment: Segment::open(memory)
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?,

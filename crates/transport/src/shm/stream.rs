@@ -1,3 +1,5 @@
+//! Streams over shared memory.
+
 use std::{
     io,
     os::fd::{AsFd, BorrowedFd},
@@ -16,37 +18,38 @@ use punctual_os::{
 use super::handshake::Connection;
 use crate::{Peer, Stream};
 
-/// A connection through a segment.
+/// A connection over a shared-memory segment.
 ///
-/// A read or write that finds what it needs makes no system call, but the one that rings for a peer who sleeps.
+/// A read or write that need not wait makes no system call, except to wake a sleeping peer.
 pub(super) struct ShmStream {
     segment: Segment,
     ear: Ear,
     ringer: Ringer,
     peer: Peer,
     nonblocking: AtomicBool,
-    /// In nanoseconds; [`u64::MAX`]: for ever.
+    /// Timeout in nanoseconds; [`u64::MAX`] for none.
     timeout: AtomicU64,
-    /// The peer has let go of its bells: it has ended, or died.
+    /// The peer has closed its bells: it has ended or died.
     hung_up: AtomicBool,
     shut_down: AtomicBool,
-    /// Where a blocking read waits without a time-out, and with one, and where a blocking write does: a ring is for whoever needs it.
+    /// Wait of blocking reads without a timeout, of those with one, and of blocking writes. Any of them may
+    /// take a ring.
     sleeper: OnceLock<Sleeper>,
-    reading: OnceLock<WaitingPlace>,
-    writing: OnceLock<WaitingPlace>,
-    /// Threads that wait for room: the sleeper may take a ring that was meant for them.
+    reading: OnceLock<BellPoller>,
+    writing: OnceLock<BellPoller>,
+    /// Number of threads that wait for room: the sleeper may take a ring meant for them.
     writers: AtomicU32,
 }
 
-/// The server's end, in non-blocking mode.
+/// Creates the server's end, in non-blocking mode.
 pub(super) fn accepted(connection: Connection, peer: Peer) -> ShmStream {
     stream(connection, peer, true)
 }
 
-/// The client's end, in blocking mode.
+/// Creates the client's end, in blocking mode.
 pub(super) fn connected(connection: Connection, peer: Peer) -> io::Result<ShmStream> {
     let stream = stream(connection, peer, false);
-    // Now, and not in the first call.
+    // Created now, not in the first call.
     stream.sleeper()?;
     Ok(stream)
 }
@@ -72,7 +75,7 @@ fn stream(connection: Connection, peer: Peer, nonblocking: bool) -> ShmStream {
 impl Stream for ShmStream {
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.nonblocking.load(Ordering::Relaxed) {
-            return self.read_at_once(buffer);
+            return self.read_nonblocking(buffer);
         }
         let mut wait = self.wait(&self.reading);
         loop {
@@ -132,7 +135,7 @@ impl Stream for ShmStream {
 
     fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         if timeout.is_some() {
-            self.place(&self.reading)?;
+            self.bell_poller(&self.reading)?;
         }
         let timeout = timeout.map_or(u64::MAX, |timeout| {
             u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX)
@@ -177,15 +180,15 @@ impl Stream for ShmStream {
     fn shutdown(&self) {
         self.shut_down.store(true, Ordering::Release);
         self.segment.close();
-        // Whoever is gone need not be told.
+        // A dead peer need not be notified.
         let _ = self.ringer.ring();
         if let Some(sleeper) = self.sleeper.get() {
-            // Where it cannot be woken from here, the peer lets go of its end when it sees this one closed.
+            // If this fails, the peer closes its end when it sees this one closed, which wakes the sleeper.
             let _ = sleeper.wake();
         }
-        for place in [&self.reading, &self.writing] {
-            if let Some(place) = place.get() {
-                let _ = place.own_bell.ring();
+        for cell in [&self.reading, &self.writing] {
+            if let Some(bells) = cell.get() {
+                let _ = bells.own_bell.ring();
             }
         }
     }
@@ -200,24 +203,24 @@ impl Stream for ShmStream {
 }
 
 impl ShmStream {
-    fn read_at_once(&self, buffer: &mut [u8]) -> io::Result<usize> {
+    fn read_nonblocking(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.ear.expect();
         let count = self.take(buffer, true)?;
         if count > 0 {
             return Ok(count);
         }
-        // A lane comes here only where it was woken for nothing, or for the end.
+        // Reached by a lane only after a spurious wake-up, or at the end.
         if !self.has_ended() && !self.ear.is_hung_up() {
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        // What was written before the end, and after the first look.
+        // Data written between the first read and the end.
         self.take(buffer, true)
     }
 
     fn take(&self, buffer: &mut [u8], sleep: bool) -> io::Result<usize> {
         let read = self.segment.read(buffer, sleep).map_err(corrupted)?;
         if read.wake {
-            // A writer that has died needs no room.
+            // A dead writer needs no room.
             let _ = self.ringer.ring();
         }
         Ok(read.count)
@@ -225,25 +228,25 @@ impl ShmStream {
 
     fn ring_for(&self, count: usize, wake: bool) -> io::Result<usize> {
         if wake && !self.ringer.ring() && self.segment.take_back(count) {
-            // It died before it had an octet of them: nothing was written.
+            // The peer died before it received any of the data: nothing was written.
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         Ok(count)
     }
 
-    /// Whether either side has ended the connection; octets may still be there to read.
+    /// Returns whether either side has ended the connection; data may remain to be read.
     fn has_ended(&self) -> bool {
         self.segment.is_closed_by_peer()
             || self.hung_up.load(Ordering::Relaxed)
             || self.shut_down.load(Ordering::Relaxed)
     }
 
-    fn place<'p>(&self, place: &'p OnceLock<WaitingPlace>) -> io::Result<&'p WaitingPlace> {
-        match place.get() {
-            Some(place) => Ok(place),
+    fn bell_poller<'p>(&self, cell: &'p OnceLock<BellPoller>) -> io::Result<&'p BellPoller> {
+        match cell.get() {
+            Some(poller) => Ok(poller),
             None => {
-                let new = WaitingPlace::new(&self.ear)?;
-                Ok(place.get_or_init(|| new))
+                let new = BellPoller::new(&self.ear)?;
+                Ok(cell.get_or_init(|| new))
             }
         }
     }
@@ -264,17 +267,17 @@ impl ShmStream {
             self.hung_up.store(true, Ordering::Relaxed);
         }
         if self.writers.load(Ordering::SeqCst) > 0 {
-            // Made here where the writer has not come so far.
-            self.place(&self.writing)?.own_bell.ring()?;
+            // Created here if the writer has not done so yet.
+            self.bell_poller(&self.writing)?.own_bell.ring()?;
         }
         Ok(())
     }
 
-    fn wait<'s>(&'s self, place: &'s OnceLock<WaitingPlace>) -> Wait<'s> {
+    fn wait<'s>(&'s self, poller: &'s OnceLock<BellPoller>) -> Wait<'s> {
         let timeout = self.timeout.load(Ordering::Relaxed);
         Wait {
             stream: self,
-            place,
+            poller,
             timeout: (timeout != u64::MAX).then(|| Duration::from_nanos(timeout)),
             deadline: None,
         }
@@ -283,37 +286,37 @@ impl ShmStream {
 
 impl Drop for ShmStream {
     fn drop(&mut self) {
-        // The bells hang up by themselves.
+        // The bells close themselves.
         self.segment.close();
     }
 }
 
-/// Waiting for rings until a time-out.
+/// A wait for rings with a timeout.
 struct Wait<'s> {
     stream: &'s ShmStream,
-    place: &'s OnceLock<WaitingPlace>,
+    poller: &'s OnceLock<BellPoller>,
     timeout: Option<Duration>,
-    /// From the first wait on.
+    /// Deadline, set by the first wait.
     deadline: Option<Instant>,
 }
 
 impl Wait<'_> {
-    /// Waits for one ring, or the end of the connection; `false` after the time-out.
+    /// Waits for one ring, or the end of the connection; `false` after the timeout.
     fn once(&mut self) -> io::Result<bool> {
-        let place = self.stream.place(self.place)?;
+        let bells = self.stream.bell_poller(self.poller)?;
         let mut left = self.timeout;
         if let Some(timeout) = self.timeout {
             let now = Instant::now();
             let deadline = *self.deadline.get_or_insert(now + timeout);
             left = Some(deadline.saturating_duration_since(now));
         }
-        let Some(event) = place.poller.wait_one(left)? else {
+        let Some(event) = bells.poller.wait_one(left)? else {
             return Ok(false);
         };
         if event.token() == OWN_BELL {
-            // After the end of this side it goes on ringing, for all.
+            // After the shutdown of this side it keeps ringing, for all waiters.
             if !self.stream.shut_down.load(Ordering::Acquire) {
-                place.own_bell.drain()?;
+                bells.own_bell.drain()?;
             }
         } else if event.is_peer_closed() || event.is_error() {
             self.stream.hung_up.store(true, Ordering::Relaxed);
@@ -322,7 +325,7 @@ impl Wait<'_> {
     }
 }
 
-/// Counts a thread that waits for room.
+/// Counts a thread that waits for room, until dropped.
 struct Writing<'s>(&'s ShmStream);
 
 impl<'s> Writing<'s> {
@@ -341,13 +344,15 @@ impl Drop for Writing<'_> {
 const EAR: u64 = 0;
 const OWN_BELL: u64 = 1;
 
-struct WaitingPlace {
+/// A poller for the peer's bell and the own one.
+struct BellPoller {
     poller: Poller,
-    /// Rung by [`Stream::shutdown`] of this side, and by a sleeper that may have taken a ring for it.
+    /// Rung by [`Stream::shutdown`] of this side, and by a sleeper that may have taken a ring meant for this
+    /// poller.
     own_bell: Doorbell,
 }
 
-impl WaitingPlace {
+impl BellPoller {
     fn new(ear: &Ear) -> io::Result<Self> {
         let (poller, own_bell) = (Poller::new()?, Doorbell::new()?);
         poller.add(ear, EAR, Interest::READ, Trigger::Edge)?;
@@ -356,7 +361,7 @@ impl WaitingPlace {
     }
 }
 
-/// Without a text, which would be allocated on a lane.
+/// Converts an error without a text, which would have to be allocated on a lane thread.
 fn corrupted(_: Corrupted) -> io::Error {
     io::ErrorKind::InvalidData.into()
 }

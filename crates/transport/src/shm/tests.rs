@@ -1,3 +1,5 @@
+//! Tests of the shared-memory transport.
+
 use std::{
     os::fd::OwnedFd,
     path::PathBuf,
@@ -9,17 +11,17 @@ use socket2::{Domain, SockAddr, Socket, Type};
 
 use super::*;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 fn listen() -> Box<dyn Listener> {
     Shm.listen("", None, &ProtocolProperties::default()).unwrap()
 }
 
 fn connect(address: &str) -> io::Result<Box<dyn Stream>> {
-    Shm.connect(address, &ProtocolProperties::default(), PATIENCE)
+    Shm.connect(address, &ProtocolProperties::default(), TIMEOUT)
 }
 
-/// Client and server. As on a lane, the server accepts when it is told that somebody waits.
+/// Returns client and server. As on a lane, the server accepts when its descriptor is readable.
 fn pair(properties: &ProtocolProperties) -> (Box<dyn Stream>, Box<dyn Stream>) {
     let listener = Shm.listen("", None, properties).unwrap();
     let address = listener.address().to_owned();
@@ -53,7 +55,7 @@ fn small() -> ProtocolProperties {
 }
 
 #[test]
-fn the_ring_has_the_size_that_is_asked_for() {
+fn the_ring_has_the_requested_size() {
     let sized = |size| {
         let mut properties = ProtocolProperties::default();
         properties.recv_buffer_size = size;
@@ -107,7 +109,7 @@ fn more_than_the_ring_holds_goes_through_both_ways_at_once() {
 }
 
 #[test]
-fn without_blocking_the_descriptor_shows_octets_room_and_the_end() {
+fn the_descriptor_signals_octets_room_and_the_end() {
     let (client, server) = pair(&small());
     let poller = punctual_os::Poller::new().unwrap();
     poller
@@ -119,8 +121,8 @@ fn without_blocking_the_descriptor_shows_octets_room_and_the_end() {
         )
         .unwrap();
     let event = |what: &str| {
-        let event = poller.wait_one(Some(PATIENCE)).unwrap();
-        event.unwrap_or_else(|| panic!("nothing showed {what}"))
+        let event = poller.wait_one(Some(TIMEOUT)).unwrap();
+        event.unwrap_or_else(|| panic!("no event for {what}"))
     };
     let mut buffer = [0; 8192];
     let nothing = server.read(&mut buffer).unwrap_err();
@@ -141,13 +143,13 @@ fn without_blocking_the_descriptor_shows_octets_room_and_the_end() {
     client.write(b"bye").unwrap();
     drop(client);
     while !event("the end").is_peer_closed() {}
-    assert_eq!(server.read(&mut buffer).unwrap(), 3, "what came before the end");
+    assert_eq!(server.read(&mut buffer).unwrap(), 3, "data before the end");
     assert_eq!(server.read(&mut buffer).unwrap(), 0);
     assert_eq!(server.write(b"x").unwrap_err().kind(), io::ErrorKind::BrokenPipe);
 }
 
 #[test]
-fn waiting_ends_in_time() {
+fn waits_have_timeouts() {
     let (client, server) = pair(&small());
     let mut buffer = [0; 8192];
     let fine = Duration::from_millis(3);
@@ -166,15 +168,15 @@ fn waiting_ends_in_time() {
     server.write(b"pong").unwrap();
     assert!(client.wait_readable(Duration::ZERO).unwrap());
     assert_eq!(client.read(&mut buffer).unwrap(), 4);
-    // Nothing that has been rung for remains.
+    // No ring remains.
     assert!(!client.wait_readable(fine).unwrap());
     drop(server);
-    assert!(client.wait_readable(PATIENCE).unwrap(), "the end can be read");
+    assert!(client.wait_readable(TIMEOUT).unwrap(), "the end can be read");
     assert_eq!(client.read(&mut buffer).unwrap(), 0);
 }
 
 #[test]
-fn shutting_down_ends_the_waits_of_both_sides() {
+fn shutdown_ends_the_waits_of_both_sides() {
     let (client, server) = pair(&small());
     server.set_nonblocking(false).unwrap();
     let (client, server) = (Arc::new(client), Arc::new(server));
@@ -196,7 +198,7 @@ fn shutting_down_ends_the_waits_of_both_sides() {
     client.shutdown();
     assert_eq!(reading.join().unwrap(), 0);
     assert_eq!(writing.join().unwrap(), io::ErrorKind::BrokenPipe);
-    // The other side hears of it, and has what was written before.
+    // The other side is woken, and receives the data written before.
     let mut octets = 0;
     loop {
         match server.read(&mut [0; 1000]).unwrap() {
@@ -208,7 +210,7 @@ fn shutting_down_ends_the_waits_of_both_sides() {
 }
 
 #[test]
-fn what_was_not_received_when_the_peer_went_was_not_written() {
+fn data_not_received_by_a_dead_peer_was_not_written() {
     let (client, server) = pair(&small());
     drop(server);
     assert_eq!(
@@ -218,7 +220,7 @@ fn what_was_not_received_when_the_peer_went_was_not_written() {
 }
 
 #[test]
-fn another_server_at_the_same_path_is_not_the_one() {
+fn another_server_at_the_same_path_is_detected() {
     let first = listen();
     let published = first.address().to_owned();
     let path = published.split('?').next().unwrap().to_owned();
@@ -227,22 +229,22 @@ fn another_server_at_the_same_path_is_not_the_one() {
     assert_eq!(
         error.kind(),
         io::ErrorKind::ConnectionRefused,
-        "nobody listens: {error}"
+        "no server listens: {error}"
     );
     let second = Shm.listen(&path, None, &ProtocolProperties::default()).unwrap();
     let connecting = in_thread(move || [connect(&published).err(), connect(&path).err()]);
     let streams = [accept(&*second), accept(&*second)];
-    let [meant_the_first, whoever] = connecting.join().unwrap();
+    let [meant_the_first, client] = connecting.join().unwrap();
     assert_eq!(
         meant_the_first.map(|error| error.kind()),
         Some(io::ErrorKind::ConnectionRefused)
     );
-    assert!(whoever.is_none(), "{whoever:?}");
+    assert!(client.is_none(), "{client:?}");
     drop(streams);
 }
 
 #[test]
-fn a_server_that_does_not_accept_costs_the_time_out() {
+fn connecting_to_a_server_that_does_not_accept_times_out() {
     let listener = listen();
     let timeout = Duration::from_millis(30);
     let error = Shm.connect(listener.address(), &ProtocolProperties::default(), timeout);
@@ -253,7 +255,7 @@ fn a_server_that_does_not_accept_costs_the_time_out() {
 }
 
 #[test]
-fn addresses_that_cannot_be_are_explained() {
+fn malformed_addresses_are_refused() {
     for address in [
         "relative",
         "/path?x",
@@ -266,11 +268,11 @@ fn addresses_that_cannot_be_are_explained() {
     assert_eq!(
         Shm.lane_address("/run/radar?00", "rt.7"),
         "/run/radar.rt.7",
-        "beside the path"
+        "related to the path"
     );
 }
 
-/// A server that gives its clients what `descriptors` makes, behind `octets`.
+/// Connects to a server that sends `octets` and the result of `descriptors`, and returns the error.
 fn hostile(octets: &'static [u8], descriptors: impl Fn() -> Vec<OwnedFd> + Send + 'static) -> io::Error {
     use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
     let path = hostile_path();
@@ -296,7 +298,7 @@ fn hostile(octets: &'static [u8], descriptors: impl Fn() -> Vec<OwnedFd> + Send 
     });
     let error = connect(path.to_str().unwrap())
         .err()
-        .expect("it must not be trusted");
+        .expect("the server must not be trusted");
     serving.join().unwrap();
     std::fs::remove_file(path).unwrap();
     error

@@ -1,3 +1,5 @@
+//! Sockets that only the same user can connect to.
+
 use std::{
     fs, io,
     os::unix::{fs::PermissionsExt, net::UnixListener},
@@ -8,10 +10,11 @@ use socket2::{Domain, Socket, Type};
 
 use super::socket_file::SocketFile;
 
-/// A listening Unix domain socket that only this user (and root) can connect to: not for GIOP, but for looking after the process.
+/// A listening Unix domain socket to which only this user (and root) can connect: not for GIOP, but for
+/// inspection.
 ///
-/// Its file has mode 0600 before anybody can connect. As with [`crate::Unix`], the file of a process that has died is replaced,
-/// and [`Self::remove`] or dropping removes the own one.
+/// Its file has mode 0600 before connections are possible. As with [`crate::Unix`], the file of a dead
+/// process is replaced, and [`Self::remove`] or dropping removes the own file.
 ///
 /// ```
 /// use std::os::unix::{fs::PermissionsExt, net::UnixStream};
@@ -22,7 +25,7 @@ use super::socket_file::SocketFile;
 /// assert_eq!(std::fs::metadata(&path)?.permissions().mode() & 0o777, 0o600);
 /// UnixStream::connect(&path)?;
 /// socket.listener().accept()?;
-/// assert!(PrivateSocket::listen(&path).is_err(), "this process listens there");
+/// assert!(PrivateSocket::listen(&path).is_err(), "this process already listens there");
 /// drop(socket);
 /// assert!(!path.exists());
 /// # Ok::<(), std::io::Error>(())
@@ -37,12 +40,12 @@ impl PrivateSocket {
     /// Listens at a path of at most 107 octets. The listener does not block.
     ///
     /// # Errors
-    /// `AddrInUse` where somebody else listens there, `AlreadyExists` where the file is no socket, `NotFound` and
-    /// `PermissionDenied` for the directory; the text says which.
+    /// `AddrInUse` if another process listens there, `AlreadyExists` if the file is not a socket, `NotFound`
+    /// and `PermissionDenied` for the directory; the text names the cause.
     pub fn listen(path: &Path) -> io::Result<Self> {
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         let file = SocketFile::bind(&socket, path)?;
-        // Nobody can connect before it listens.
+        // Connections are impossible before it listens.
         fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
         socket.listen(BACKLOG)?;
         socket.set_nonblocking(true)?;
@@ -53,17 +56,17 @@ impl PrivateSocket {
         })
     }
 
-    /// Where it listens.
+    /// Returns the path of the socket.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What accepts.
+    /// Returns the listener.
     pub fn listener(&self) -> &UnixListener {
         &self.listener
     }
 
-    /// Removes its file, unless it is another one's by now: nobody finds it any more.
+    /// Removes the file, unless another process has replaced it.
     pub fn remove(&self) {
         self.file.remove();
     }
