@@ -22,7 +22,6 @@ const NOT_YET: &[(&str, usize)] = &[
     ("punctual-cli", 2),
     ("punctual-idl", 2),
     ("punctual-orb", 54),
-    ("punctual-scenarios", 78),
 ];
 
 /// The folders of product crates.

@@ -37,8 +37,9 @@ pub(crate) fn add(
 fn row(one: &Distribution<'_>) -> serde_json::Value {
     let summary = one.latencies.summary();
     json!({
-        "what": one.name, "count": one.latencies.count(), "mean_us": summary.mean_us, "jitter_us": summary.jitter_us,
-        "p50_us": summary.p50_us, "p99_us": summary.p99_us, "p999_us": summary.p999_us, "max_us": summary.max_us,
+        "what": one.name, "count": one.latencies.count(), "mean_us": summary.mean_us,
+        "jitter_us": summary.jitter_us, "p50_us": summary.p50_us, "p99_us": summary.p99_us,
+        "p999_us": summary.p999_us, "max_us": summary.max_us,
         "cause": one.cause_of_maximum,
     })
 }

@@ -28,7 +28,6 @@ const RULES: &[Rule] = &[
             "idl/front",
             "qualify/harness",
             "qualify/report",
-            "qualify/scenarios",
             "qualify/trace",
             "services/scheduling",
             "services/simulation",
@@ -50,7 +49,6 @@ const RULES: &[Rule] = &[
             "idl/build",
             "qualify/harness",
             "qualify/report",
-            "qualify/scenarios",
             "qualify/trace",
             "services/scheduling",
             "tests/conformance",
@@ -66,13 +64,12 @@ const RULES: &[Rule] = &[
             "crates/sched",
             "qualify/harness",
             "qualify/report",
-            "qualify/scenarios",
             "tests/conformance",
         ],
     },
     Rule {
         check: number_of_issue,
-        not_yet: &["qualify/harness", "qualify/scenarios"],
+        not_yet: &["qualify/harness"],
     },
 ];
 

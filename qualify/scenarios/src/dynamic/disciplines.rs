@@ -1,4 +1,4 @@
-//! The nine schedulers, by the names that the literature gives them.
+//! The nine schedulers, by their names in the literature.
 
 use punctual_sched::dynamic::{
     EarliestDeadlineFirst, FixedPriority, MaximumAccruedUtility, MaximumUrgencyFirst, MinimumLaxityFirst,
@@ -6,7 +6,7 @@ use punctual_sched::dynamic::{
 };
 use serde::{Deserialize, Serialize};
 
-/// One of them.
+/// A scheduler by its name.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) enum Named {
     Tp,
@@ -21,7 +21,7 @@ pub(super) enum Named {
 }
 
 impl Named {
-    /// Those of the paper's figure 6 first.
+    /// All schedulers, those of the paper's figure 6 first.
     pub(super) const ALL: [Self; 9] = [
         Self::Mif,
         Self::Tp,
@@ -48,12 +48,12 @@ impl Named {
         }
     }
 
-    /// As part of a claim's id.
+    /// Name in ids of claims.
     pub(super) fn id(self) -> String {
         self.name().to_lowercase().replace('+', "-")
     }
 
-    /// The parameters it goes by.
+    /// Returns the kind of parameters that it uses.
     pub(super) fn kind(self) -> ParameterKind {
         match self {
             Self::Fp => ParameterKind::FixedPriority,
@@ -67,6 +67,7 @@ impl Named {
         }
     }
 
+    /// Creates the scheduler.
     pub(super) fn scheduler(self) -> Box<dyn Scheduler> {
         match self {
             Self::Fp => Box::<FixedPriority>::default(),
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_are_what_they_are_called() {
+    fn names_and_kinds_are_those_of_the_schedulers() {
         for named in Named::ALL {
             let scheduler = named.scheduler();
             assert_eq!(scheduler.name(), named.name());

@@ -1,5 +1,4 @@
-//! One endsystem of these experiments: the runtime with a scheduler and an ORB, and the threads that go
-//! through it.
+//! One endsystem of these experiments: the runtime with a scheduler and an ORB, and its threads.
 
 use punctual::{Orb, Priority};
 use punctual_os::Thread;
@@ -14,20 +13,20 @@ use crate::{
     os::{self, fifo},
 };
 
-/// Above all that the runtime gives to threads: who wakes up to begin a segment begins it at once, and waits
-/// there.
+/// Above the priorities that the runtime assigns, so that a thread begins its segment as soon as it wakes up.
 const OUTSIDE: i16 = 92;
 
 /// One host.
 pub(super) struct Endsystem {
     scheduling: RtScheduling,
     orb: Orb,
-    /// How many threads can have upcalls at the same time.
+    /// Number of threads for upcalls.
     threads: usize,
 }
 
 impl Endsystem {
-    /// With a scheduler; it serves calls at an address, if one is given, in so many threads.
+    /// Starts an endsystem with a scheduler. It serves calls in this number of threads if an address is
+    /// given.
     pub(super) fn start(named: Named, threads: usize, address: Option<&str>) -> Result<Self, Error> {
         let scheduling = RtScheduling::builder()
             .scheduler(named.scheduler())
@@ -46,7 +45,7 @@ impl Endsystem {
         })
     }
 
-    /// Has the kernel's SCHED_DEADLINE dispatch by deadlines.
+    /// Installs dispatching by the kernel's SCHED_DEADLINE.
     pub(super) fn install_deadline_class(&self) -> Result<(), BuildError> {
         let scheduler = Named::Edf.scheduler();
         self.scheduling
@@ -58,7 +57,7 @@ impl Endsystem {
         &self.orb
     }
 
-    /// Has another scheduler decide.
+    /// Installs another scheduler.
     pub(super) fn install(&self, named: Named) -> Result<(), Error> {
         Ok(self
             .scheduling
@@ -66,7 +65,7 @@ impl Endsystem {
             .install(named.scheduler(), mechanism(named))?)
     }
 
-    /// Serves, and gives the reference to call it by.
+    /// Activates a servant and returns its reference.
     pub(super) fn activate(&self, host: impl Host) -> Result<String, Error> {
         let pool = self.orb.threadpool().threads(self.threads);
         let pool = pool.default_priority(Priority::new(priority::HIGH)?).build()?;
@@ -75,7 +74,7 @@ impl Endsystem {
         Ok(reference.to_ior())
     }
 
-    /// Does something as a distributable thread with these parameters, whose deadline counts from `from`.
+    /// Runs `work` as a distributable thread with these parameters; its deadline counts from `from`.
     pub(super) fn segment<R, E: From<SchedulingError>>(
         &self,
         named: Named,
@@ -90,7 +89,7 @@ impl Endsystem {
     }
 }
 
-/// What dispatches for a scheduler: the kernel where the paper has it so, else the ready queue.
+/// Returns how a scheduler dispatches: by native priorities as in the paper, or through the ready queue.
 fn mechanism(named: Named) -> Mechanism {
     match named {
         Named::Tp | Named::Rms | Named::Fp => Mechanism::OsPriorities,
@@ -98,7 +97,7 @@ fn mechanism(named: Named) -> Mechanism {
     }
 }
 
-/// A thread that is to begin segments.
+/// Starts a thread that begins segments.
 pub(super) fn spawn<T: Send + 'static>(
     name: String,
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
@@ -106,7 +105,7 @@ pub(super) fn spawn<T: Send + 'static>(
     fifo(name, OUTSIDE).spawn(work)
 }
 
-/// What it has made.
+/// Waits for a thread and returns its result.
 pub(super) fn joined<T>(thread: Thread<Result<T, String>>) -> Result<T, Error> {
     Ok(os::joined(thread)??)
 }

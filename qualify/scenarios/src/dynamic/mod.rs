@@ -1,14 +1,13 @@
-//! `dyn.*`: Real-time CORBA 1.2, as [Gill 2004] measured it.
+//! `dyn.*`: dynamic scheduling of Real-time CORBA 1.2, measured as in [Gill 2004].
 //!
-//! | Benchmark | Question |
+//! | Benchmark | Subject |
 //! |---|---|
-//! | [`tss`] | What the storage of distributable threads costs |
-//! | [`dispatch`] | Who of five threads runs on which of two hosts, under each scheduler, live and simulated |
-//! | [`switch`] | What a decision and a hand-over take |
-//! | [`cancellation`] | What cancelling hopeless operations does under overload |
-//!
-//! What the last three share: the schedulers by name (`disciplines.rs`), the runtime on one host
-//! (`endsystem.rs`), and a processor whose work tells when it runs (`processor.rs`, `schedule.rs`).
+//! | [`tss`] | Cost of the storage of distributable threads |
+//! | [`dispatch`] | Schedules of five threads on two hosts, by scheduler, live and simulated |
+//! | [`switch`] | Time of a decision and a hand-over |
+//! | [`cancellation`] | Effect of cancelling late operations under overload |
+//! The last three share the schedulers by name (`disciplines.rs`), the runtime on one host (`endsystem.rs`),
+//! and a processor that records when threads run on it (`processor.rs`, `schedule.rs`).
 
 mod cancellation;
 mod disciplines;
@@ -22,7 +21,7 @@ mod tss;
 
 use crate::{benchmark::Benchmark, role::Role};
 
-/// In the order of the paper.
+/// The benchmarks, in the order of the paper.
 pub(crate) const BENCHMARKS: &[Benchmark] = &[
     tss::BENCHMARK,
     dispatch::BENCHMARK,
@@ -30,7 +29,7 @@ pub(crate) const BENCHMARKS: &[Benchmark] = &[
     cancellation::BENCHMARK,
 ];
 
-/// What their child processes do.
+/// The roles of their child processes.
 pub(crate) const ROLES: &[(&str, Role)] = &[
     (tss::ROLE, tss::child),
     (dispatch::ROLE, dispatch::child),
@@ -46,7 +45,7 @@ mod tests {
     use crate::length::Length;
 
     #[test]
-    fn quick_runs_are_quick() {
+    fn expected_durations_of_quick_runs_are_within_budget() {
         let all: Duration = BENCHMARKS
             .iter()
             .map(|benchmark| (benchmark.expected)(Length::Quick))

@@ -1,8 +1,8 @@
-//! A processor as the work on it sees it: who runs, told by the work itself and not by any scheduler.
+//! A processor that records which thread runs, independently of any scheduler.
 //!
-//! Work reads the clock in a loop and leaves its name with each reading. Whoever finds another name there
-//! knows that the other one ran until then, and was suspended unless it had ended. So the same record is made
-//! whether a kernel's priorities or a ready queue let a thread run.
+//! Working threads read the clock in a loop and store their name with each reading. A thread that finds
+//! another name knows that the other one ran until then, and was suspended unless it had ended. The record
+//! does not depend on whether the kernel's priorities or a ready queue dispatch the threads.
 
 use std::{
     sync::atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -13,107 +13,106 @@ use punctual_os::clock;
 
 use super::schedule::Run;
 
-/// Gaps in a thread's running from here on, with nobody else running meanwhile, are the kernel's or the
-/// host's.
+/// The smallest gap in a thread's run, without other threads, that is attributed to the kernel or the host.
 const HOLE_NS: u64 = 1_000_000;
-/// The name of nobody.
-const NOBODY: u8 = u8::MAX;
-/// One processor, shared by all that work on it. Nothing allocates, locks or calls the system while it is
-/// worked on.
+/// The name that stands for no thread.
+const NO_THREAD: u8 = u8::MAX;
+
+/// One processor, shared by all threads on it. Recording does not allocate, lock or call the system.
 pub(super) struct Processor {
-    /// The name of the one that read the clock last, and the reading.
+    /// The last reading of the clock, and the name of its thread.
     last: AtomicU64,
     places: Box<[(AtomicU64, AtomicU64)]>,
     taken: AtomicUsize,
-    /// Readings are relative to it, by the monotonic clock.
+    /// Start of the record, by the monotonic clock.
     origin: AtomicU64,
 }
 
-/// What happened on a processor.
+/// The record of a processor.
 #[derive(Clone, Debug, Default, serde::Deserialize, serde::Serialize)]
 pub(super) struct Record {
-    /// Who ran, in order.
+    /// The runs of threads, in order.
     pub(super) runs: Vec<Run>,
-    /// Where nobody ran though somebody was at work: beginning and length, in nanoseconds.
+    /// Holes, in which no thread ran although one had work: start and length, in nanoseconds.
     pub(super) holes: Vec<(u64, u64)>,
 }
 
-/// Which time counts as work done.
+/// The time that counts as work.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Counted {
-    /// That in which the thread itself read the clock.
+    /// The time in which the thread itself read the clock.
     OwnTime,
-    /// Also what it takes to let this thread run after another one, what the kernel or the host take, and the
-    /// time in which nobody ran since it could have been at work, which is given: what an ideal processor
-    /// would have done. So a schedule stays where it should be on the clock.
+    /// Also the time of switches to this thread, of the kernel and of the host, and idle time since the
+    /// thread became ready, which is given: the work of an ideal processor. So the schedule does not drift on
+    /// the clock.
     AllSince(u64),
 }
 
-/// What a piece of work leaves.
+/// An event on the processor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Mark {
     Begins,
     Resumes,
     IsSuspended,
     Ends,
-    /// With its length in milliseconds.
+    /// A hole of this length in milliseconds.
     Hole(u32),
 }
 
 impl Processor {
-    /// Where nothing has happened yet, with room for so many beginnings, suspensions, resumptions, ends and
-    /// holes. All its times are nanoseconds since [`begin`](Self::begin).
+    /// Creates a processor with an empty record for this number of starts, suspensions, resumptions, ends and
+    /// holes. All times are nanoseconds since [`begin`](Self::begin).
     pub(super) fn with_room_for(marks: usize) -> Self {
-        // Written, not only reserved, so that the pages are there.
+        // Written, so that the pages are mapped.
         let place = |_| (AtomicU64::new(u64::MAX), AtomicU64::new(u64::MAX));
         Self {
-            last: AtomicU64::new(pack(NOBODY, 0)),
+            last: AtomicU64::new(pack(NO_THREAD, 0)),
             places: (0..marks).map(place).collect(),
             taken: AtomicUsize::new(0),
             origin: AtomicU64::new(0),
         }
     }
 
-    /// Counts time from here on, in nanoseconds of the monotonic clock. To be called before there is work.
+    /// Sets the start of the record, in nanoseconds of the monotonic clock. Must be called before any work.
     pub(super) fn begin(&self, origin_ns: u64) {
         self.origin.store(origin_ns, Ordering::Release);
     }
 
-    /// Since when time counts.
+    /// Returns the start of the record.
     pub(super) fn origin(&self) -> u64 {
         self.origin.load(Ordering::Acquire)
     }
 
-    /// Sleeps until so long after the beginning.
+    /// Sleeps until this time after the start.
     pub(super) fn sleep_until(&self, at_ns: u64) {
         let left = (self.origin() + at_ns).saturating_sub(clock::monotonic().as_nanos() as u64);
         clock::sleep_until(Instant::now() + Duration::from_nanos(left));
     }
 
-    /// Has `name` do a piece of work of so many nanoseconds of this processor; returns when its end was due.
+    /// Works for this number of nanoseconds in the thread `name`; returns the nominal end.
     pub(super) fn work(&self, name: u8, amount_ns: u64, counted: Counted) -> u64 {
         let mut done = 0;
         let mut begun = false;
         loop {
             let mut now = self.now();
             let (other, seen) = unpack(self.last.swap(pack(name, now), Ordering::Relaxed));
-            let goes_on = begun && other == name;
-            if !goes_on {
-                // Another one may have run since the clock was read.
+            let uninterrupted = begun && other == name;
+            if !uninterrupted {
+                // Another thread may have run since the clock was read.
                 now = self.now();
                 self.last.store(pack(name, now), Ordering::Relaxed);
-                if other != name && other != NOBODY {
+                if other != name && other != NO_THREAD {
                     self.mark(other, Mark::IsSuspended, seen);
                 }
                 self.mark(name, if begun { Mark::Resumes } else { Mark::Begins }, now);
             }
             let gap = now.saturating_sub(seen);
-            let is_hole = goes_on && gap >= HOLE_NS;
+            let is_hole = uninterrupted && gap >= HOLE_NS;
             if is_hole {
                 self.mark(name, Mark::Hole((gap / 1_000_000) as u32), seen);
             }
             done += match counted {
-                Counted::OwnTime if goes_on && !is_hole => gap,
+                Counted::OwnTime if uninterrupted && !is_hole => gap,
                 Counted::OwnTime => 0,
                 Counted::AllSince(ready) if !begun => now.saturating_sub(seen.max(ready)),
                 Counted::AllSince(_) => gap,
@@ -121,14 +120,14 @@ impl Processor {
             begun = true;
             if done >= amount_ns {
                 let end = now.saturating_sub(done - amount_ns);
-                self.last.store(pack(NOBODY, end), Ordering::Relaxed);
+                self.last.store(pack(NO_THREAD, end), Ordering::Relaxed);
                 self.mark(name, Mark::Ends, end);
                 return end;
             }
         }
     }
 
-    /// Nanoseconds since the beginning; 0 before it.
+    /// Returns the nanoseconds since the start; 0 before it.
     pub(super) fn now(&self) -> u64 {
         (clock::monotonic().as_nanos() as u64).saturating_sub(self.origin())
     }
@@ -150,8 +149,7 @@ impl Processor {
         }
     }
 
-    /// What happened on `host`. For when nobody works any more; `None` where it was more than there was room
-    /// for.
+    /// Returns the record of `host`; `None` if it was full. Call it after all work has ended.
     pub(super) fn record(&self, host: u8) -> Option<Record> {
         let taken = self.taken.load(Ordering::Relaxed);
         let places = self.places.get(..taken)?;
@@ -168,7 +166,7 @@ impl Processor {
             (at.load(Ordering::Relaxed), name, mark)
         });
         let mut marks: Vec<_> = marks.collect();
-        // A thread may be held between seeing what happened and noting it.
+        // A thread may be preempted between an event and its record.
         marks.sort_by_key(|(at, _, _)| *at);
         Some(record(host, &marks))
     }
@@ -176,7 +174,7 @@ impl Processor {
 
 fn record(host: u8, marks: &[(u64, u8, Mark)]) -> Record {
     let mut record = Record::default();
-    // Where each thread's run began.
+    // The start of each thread's current run.
     let mut open: Vec<(u8, u64)> = Vec::new();
     for &(at, name, mark) in marks {
         match mark {
@@ -226,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn work_alone_is_one_run_and_takes_its_time() {
+    fn uninterrupted_work_is_one_run_of_its_length() {
         let processor = processor();
         let began = processor.now();
         let end = processor.work(1, 3 * MS, Counted::AllSince(began));
@@ -239,10 +237,10 @@ mod tests {
     }
 
     #[test]
-    fn time_that_it_could_have_worked_counts_but_not_that_before() {
+    fn idle_time_counts_from_when_the_thread_is_ready() {
         let processor = processor();
         processor.work(1, MS, Counted::OwnTime);
-        // Ready 2 ms before it began: these are done.
+        // Ready 2 ms before it begins: these count as work.
         let ready = processor.now();
         while processor.now() < ready + 2 * MS {}
         assert_eq!(
@@ -254,10 +252,10 @@ mod tests {
     }
 
     #[test]
-    fn whoever_takes_over_notes_that_the_other_one_is_suspended() {
+    fn a_thread_that_takes_over_records_the_suspension_of_the_other() {
         let cpu = affinity::current().iter().next().unwrap();
         let processor = Arc::new(processor());
-        // Two ordinary threads on one CPU: the kernel takes turns.
+        // Two threads of the default class on one CPU: the kernel alternates.
         let threads: Vec<_> = [1u8, 2]
             .map(|name| {
                 let processor = Arc::clone(&processor);
@@ -280,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_is_told_and_counts_as_work() {
+    fn a_hole_is_recorded_and_does_not_end_a_run() {
         let marks = [
             (10, 1, Mark::Begins),
             (20, 1, Mark::Hole(7)),

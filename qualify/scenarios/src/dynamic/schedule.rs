@@ -1,51 +1,51 @@
-//! Who ran where and when: the schedule of distributable threads over hosts, and what differs between two.
+//! The schedule of distributable threads on hosts, and differences between two schedules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-/// A time in which one thread ran on one host without a break.
+/// An interval in which one thread ran on one host.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) struct Run {
-    /// From 1.
+    /// Number of the host, from 1.
     pub(super) host: u8,
-    /// From 1.
+    /// Number of the thread, from 1.
     pub(super) thread: u8,
-    /// In nanoseconds since the beginning.
+    /// Start in nanoseconds.
     pub(super) from: u64,
+    /// End in nanoseconds.
     pub(super) to: u64,
-    /// It had done what it had to do there: it went on to another host, back, or ended. Else it was
-    /// suspended.
+    /// The thread completed its work on this host; otherwise it was suspended.
     pub(super) ended: bool,
 }
 
-/// Runs on all hosts.
+/// The runs on all hosts.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) struct Schedule {
     runs: Vec<Run>,
 }
 
-/// The beginning or the end of a run.
+/// The start or the end of a run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Event {
     pub(super) host: u8,
     pub(super) thread: u8,
     pub(super) what: What,
-    /// In nanoseconds since the beginning.
+    /// Time in nanoseconds.
     pub(super) at: u64,
-    /// How many events of its thread are before it.
+    /// Number of earlier events of the thread.
     number: usize,
 }
 
-/// What happens to a thread on a host.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum What {
-    /// It begins a piece of work: its first one there, or it comes from another host.
+    /// The thread starts work on the host.
     Begins,
-    /// It is suspended for another one.
+    /// The thread is suspended for another one.
     IsSuspended,
     Resumes,
-    /// It has done its piece of work.
+    /// The thread completes its work on the host.
     Ends,
 }
 
@@ -61,8 +61,7 @@ impl What {
 }
 
 impl Schedule {
-    /// Of runs in any order. Those of one thread that follow each other on a host with nobody between are
-    /// one.
+    /// Creates a schedule from runs in any order. Consecutive runs of a thread on a host are joined.
     pub(super) fn of(mut runs: Vec<Run>) -> Self {
         runs.retain(|run| run.to > run.from);
         runs.sort_by_key(|run| (run.host, run.from));
@@ -83,7 +82,7 @@ impl Schedule {
         &self.runs
     }
 
-    /// Every beginning, suspension, resumption and end, by time; at the same time what ends is first.
+    /// Returns every start, suspension, resumption and end, by time; at the same time, ends are first.
     pub(super) fn events(&self) -> Vec<Event> {
         let mut events = self.events_where(|_| true);
         let starts = |event: &Event| matches!(event.what, What::Begins | What::Resumes);
@@ -91,14 +90,15 @@ impl Schedule {
         events
     }
 
-    /// When the same thing happens here to its thread: the event of that number, if it is the same one.
+    /// Returns the time of the same event in this schedule: the event of the thread with the same number, if
+    /// host and kind are equal.
     pub(super) fn time_of(&self, event: &Event) -> Option<u64> {
         let events = self.events_where(|run| run.thread == event.thread);
         let same = events.get(event.number)?;
         ((same.host, same.what) == (event.host, event.what)).then_some(same.at)
     }
 
-    /// Those of some runs, one run after the other.
+    /// Returns the events of the selected runs, in order.
     fn events_where(&self, belongs: impl Fn(&Run) -> bool) -> Vec<Event> {
         let mut suspended = BTreeSet::new();
         let mut numbers = BTreeMap::new();
@@ -131,8 +131,8 @@ impl Schedule {
         events
     }
 
-    /// What happens in another order than in `other`, as sentences: on each host, and to each thread. Two
-    /// events on two hosts that no thread connects have no order.
+    /// Describes the differences of the order of events from `other`, on each host and of each thread.
+    /// Unrelated events on different hosts have no order.
     pub(super) fn differences(&self, other: &Self) -> Vec<String> {
         let mut differences = Vec::new();
         for host in &self.hosts() | &other.hosts() {
@@ -161,22 +161,22 @@ impl Schedule {
     }
 }
 
-/// Where two sequences part.
+/// Describes the first difference between two sequences.
 fn first_difference(of: &str, one: &[Event], other: &[Event]) -> Option<String> {
-    let told = |event: Option<&Event>| match event {
+    let describe = |event: Option<&Event>| match event {
         Some(Event {
             host, thread, what, ..
         }) => format!("DT{thread} {} on host {host}", what.name()),
-        None => "nothing more".to_owned(),
+        None => "no event".to_owned(),
     };
     let key = |event: &Event| (event.host, event.thread, event.what);
     let place = (0..one.len().max(other.len()))
         .find(|&place| one.get(place).map(key) != other.get(place).map(key))?;
     Some(format!(
-        "{of}: as number {} comes `{}`, not `{}`",
+        "{of}: event {} is `{}`, not `{}`",
         place + 1,
-        told(one.get(place)),
-        told(other.get(place)),
+        describe(one.get(place)),
+        describe(other.get(place)),
     ))
 }
 
@@ -205,14 +205,14 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_was_suspended_resumes_and_one_that_comes_begins() {
-        let told: Vec<_> = schedule()
+    fn a_suspended_thread_resumes_and_an_arriving_one_begins() {
+        let events: Vec<_> = schedule()
             .events_where(|run| run.host == 1)
             .iter()
             .map(|event| (event.thread, event.what.name()))
             .collect();
         assert_eq!(
-            told,
+            events,
             [
                 (1, "begins"),
                 (1, "ends"),
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn times_do_not_matter_and_breaks_without_others_neither() {
+    fn times_and_interrupted_runs_do_not_matter() {
         let mut runs = schedule().runs.clone();
         runs.iter_mut()
             .for_each(|run| (run.from, run.to) = (run.from * 10 + 2, run.to * 10 + 1));
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn another_order_is_told_on_its_host_and_of_its_thread() {
+    fn a_different_order_is_reported_for_host_and_thread() {
         let mut runs = schedule().runs.clone();
         runs.retain(|run| run.host == 1);
         let differences = Schedule::of(runs).differences(&schedule());
@@ -250,7 +250,7 @@ mod tests {
         assert!(differences[0].starts_with("host 2"), "{differences:?}");
         assert_eq!(
             differences[1],
-            "DT1: as number 3 comes `DT1 begins on host 1`, not `DT1 begins on host 2`"
+            "DT1: event 3 is `DT1 begins on host 1`, not `DT1 begins on host 2`"
         );
     }
 }

@@ -1,7 +1,7 @@
-//! `dyn.tss`: what the storage of distributable threads costs beside that of the system's threads.
+//! `dyn.tss`: the cost of the storage of distributable threads, compared with that of the system's threads.
 //!
-//! Source: [Gill 2004] 3.1, tables 3 and 4. The paper's storage goes by the id of the distributable thread,
-//! and found what it looked for in 686 ns where the system took 71 ns.
+//! Source: [Gill 2004] 3.1, tables 3 and 4. The paper's storage is looked up by the id of the distributable
+//! thread; a read took 686 ns, compared with 71 ns for the system's storage.
 
 mod access;
 mod creation;
@@ -26,8 +26,8 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "dyn.tss",
-    about: "storage of distributable threads beside pthread_getspecific: keys, reads, writes (tables 3 and 4 \
-            of [Gill 2004])",
+    about: "storage of distributable threads and pthread_getspecific: keys, reads, writes ([Gill 2004] \
+            tables 3 and 4)",
     expected: |length| Extent::of(length).expected() * Extent::of(length).processes as u32,
     run: measure,
 };
@@ -35,21 +35,21 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
 pub(crate) const ROLE: &str = "__dyn-tss";
 
 const PRIORITY: i16 = 60;
-/// As many as the issue asks for; the paper made 500.
+/// Number of our keys; the paper created 500.
 const KEYS: usize = 10_000;
-/// Of 1,024 in the GNU C library, some of which are Rust's and the C library's own.
+/// Number of POSIX keys; of the 1,024 of the GNU C library, Rust and the library itself use some.
 const POSIX_KEYS: usize = 1_000;
-/// Over how many numbers of keys the cost of an access is looked at.
+/// Numbers of keys for which the cost of an access is measured.
 const NUMBERS_OF_KEYS: [usize; 5] = [1, 10, 100, 1_000, KEYS];
 
 #[derive(Clone, Copy)]
 struct Extent {
-    /// One after the other: ratios were seen to differ between processes of one binary, presumably with where
-    /// stack and heap lie.
+    /// Number of consecutive processes: ratios differ between processes of one binary, presumably because of
+    /// the addresses of stack and heap.
     processes: usize,
-    /// In each process.
+    /// Rounds per process.
     rounds: usize,
-    /// In a block, of [`access::BATCH`] accesses each.
+    /// Batches per block, of [`access::BATCH`] accesses each.
     batches: usize,
 }
 
@@ -62,7 +62,7 @@ impl Extent {
         }
     }
 
-    /// Of one process.
+    /// Returns the expected duration of one process.
     fn expected(self) -> Duration {
         let accesses = self.rounds * self.batches * access::BATCH;
         let kinds = Operation::ALL.len() * (Storage::ALL.len() + NUMBERS_OF_KEYS.len());
@@ -78,7 +78,7 @@ enum Command {
 
 #[derive(Debug, Deserialize, Serialize)]
 enum Response {
-    /// What each creation took, in nanoseconds, with reading the clock.
+    /// The time of each creation, in nanoseconds, including readings of the clock.
     Created(Vec<u64>),
     Accessed(Block),
 }
@@ -92,7 +92,7 @@ pub(crate) fn child(_: &[String]) -> Result<(), Error> {
     })
 }
 
-/// Without what reading the clock costs.
+/// The results, without the cost of the clock.
 #[derive(Default)]
 struct Measured {
     creations: Vec<Creation>,
@@ -124,14 +124,14 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     }
     creation::evaluate(&measured.creations, &mut outcome);
     access::evaluate(&measured.accesses, &mut outcome);
-    access::judge_over_keys(&measured.over_keys, &mut outcome);
+    access::evaluate_over_keys(&measured.over_keys, &mut outcome);
     let chapter = page::chapter(&outcome, &measured.creations);
     Ok(Findings { outcome, chapter })
 }
 
 impl Measured {
     fn add_process(&mut self, subject: &mut Subject, extent: Extent) -> Result<(), Error> {
-        // First of all: afterwards places of keys are used again.
+        // First, because the slots of keys are reused later.
         for more in creations(subject, extent.rounds)? {
             match self.creations.iter_mut().find(|all| all.maker == more.maker) {
                 Some(all) => all.passes.extend(more.passes),
@@ -155,7 +155,7 @@ fn add(all: &mut Vec<(Access, Vec<Block>)>, more: Vec<(Access, Vec<Block>)>) {
     }
 }
 
-/// Of each maker.
+/// Measures the creation of keys by each maker.
 fn creations(subject: &mut Subject, rounds: usize) -> Result<Vec<Creation>, Error> {
     let expected = Duration::from_millis(5);
     let stamp_ns = subject.stamp_ns() as f64;
@@ -173,7 +173,7 @@ fn creations(subject: &mut Subject, rounds: usize) -> Result<Vec<Creation>, Erro
     Ok(all.map(|(maker, passes)| Creation { maker, passes }).collect())
 }
 
-/// Reads and writes of all kinds in alternation.
+/// Measures reads and writes of all kinds in alternating blocks.
 fn alternate(
     subject: &mut Subject,
     kinds: &[(Storage, usize)],
@@ -199,10 +199,10 @@ fn out_of_step() -> Error {
     "unexpected response of the child process".into()
 }
 
-/// Where the claims come from.
+/// The source of the claims.
 const SOURCE: &str = "Punctual's limit";
 
-/// A row of the outcome, by what its column `what` says.
+/// Returns the rows of a table.
 fn find<'o>(outcome: &'o Outcome, table: &'o str) -> impl Iterator<Item = &'o punctual_harness::Row> {
     let rows = outcome.rows().iter();
     rows.filter(move |row| row.get("table").and_then(|name| name.as_str()) == Some(table))

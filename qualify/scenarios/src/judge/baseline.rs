@@ -131,7 +131,10 @@ fn differences(before: &Outcome, now: &Outcome) -> Vec<Value> {
         Some(other) => other.to_string(),
     };
     differ
-        .map(|(name, old, new)| json!({ "what": name.replace('_', " "), "before": text(old), "now": text(new) }))
+        .map(|(name, old, new)| {
+            let what = name.replace('_', " ");
+            json!({ "what": what, "before": text(old), "now": text(new) })
+        })
         .collect()
 }
 

@@ -1,14 +1,13 @@
-//! The ORB on the endsystem: what [Schmidt 2002] 3.2 to 3.4 and [Levine 1999] measured of an ORB, on one
-//! machine.
+//! `orb.*`: the ORB on one machine, measured as in [Schmidt 2002] 3.2 to 3.4 and [Levine 1999].
 //!
-//! | Benchmark | Question |
+//! | Benchmark | Subject |
 //! |---|---|
-//! | [`throughput`] | How many calls and octets per second, by type of argument |
-//! | [`latency`] | What many less important clients do to the latency of an important one |
-//! | [`priority_inversion`] | Who waits for something less important, and how latency depends on priority |
-//! | [`cpu_overhead`] | How much processor time a call takes from everything else |
-//! | [`context_switches`] | How many context switches a call takes, and what they cost of it |
-//! | [`footprint`] | How large programs, servers and the ORB's layers are |
+//! | [`throughput`] | Calls and octets per second, by type of argument |
+//! | [`latency`] | Latency of an important client beside many less important ones |
+//! | [`priority_inversion`] | Waits for less important work, and latency by priority |
+//! | [`cpu_overhead`] | Processor time per call |
+//! | [`context_switches`] | Context switches per call, and their share of its latency |
+//! | [`footprint`] | Sizes of programs, servers and the ORB's layers |
 
 mod context_switches;
 mod cpu_overhead;
@@ -21,6 +20,7 @@ mod throughput;
 
 use crate::{benchmark::Benchmark, role::Role};
 
+/// The benchmarks, in the order of the list above.
 pub(crate) const BENCHMARKS: &[Benchmark] = &[
     throughput::BENCHMARK,
     latency::BENCHMARK,
@@ -30,6 +30,7 @@ pub(crate) const BENCHMARKS: &[Benchmark] = &[
     footprint::BENCHMARK,
 ];
 
+/// The roles of their child processes.
 pub(crate) const ROLES: &[(&str, Role)] = &[
     (mt_cubit::server::SERVER_ROLE, mt_cubit::server::server),
     (throughput::client::CLIENT_ROLE, throughput::client::client),

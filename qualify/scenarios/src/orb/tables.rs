@@ -1,12 +1,13 @@
+//! Tables of rows of one kind.
+
 use punctual_harness::{Outcome, Row};
 use punctual_report::{Chapter, Table};
 
 use crate::rows::is_kind;
 
-/// A chapter and the outcome that it tells of.
+/// Adds tables to a chapter.
 pub(super) trait WithTable {
-    /// Adds a table of the rows of that kind; none where there is no row, for a table of nothing says
-    /// nothing.
+    /// Adds a table of the rows of this kind, if there are any.
     fn rows_of_kind(self, outcome: &Outcome, kind: &str, columns: &[(&str, &str)], title: &str) -> Self;
 }
 

@@ -7,7 +7,8 @@
 //! | 3: throughput over clients, on one CPU and two | `concurrency.rs` |
 //! | 4, 5, 6: three clients over work, with and without lanes | `increasing_work/` |
 //! | 7, 8: three clients over best-effort threads, with and without lanes | `best_effort/` |
-//! | 9: a pool without lanes that propagates priorities, and the effect of large requests | `propagated.rs`, `large_request.rs` |
+//! | 9: a pool without lanes that propagates priorities | `propagated.rs` |
+//! | 9, note: the effect of large requests | `large_request.rs` |
 //!
 //! Shared code is here, in `claims.rs`, and in `tao.rs` (TAO's results for comparison).
 

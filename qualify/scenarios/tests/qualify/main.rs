@@ -1,5 +1,6 @@
-//! `punctual qualify` from outside, with small benchmarks: runs that continue after failures, are ended by signals,
-//! and are compared with earlier ones. The tests start this binary again, which therefore has its own `main`.
+//! `punctual qualify` from outside, with small benchmarks: runs that continue after failures, are ended by
+//! signals, and are compared with earlier ones. The tests start this binary again, which therefore has its
+//! own `main`.
 
 mod benchmarks;
 mod comparing;

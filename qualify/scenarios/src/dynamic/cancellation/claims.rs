@@ -1,4 +1,4 @@
-//! What is claimed.
+//! The claims of `dyn.cancellation`.
 
 use punctual_harness::{Claim, Outcome};
 
@@ -6,7 +6,7 @@ use super::{Named, Ran};
 
 const SOURCE: &str = "Punctual's limit, after [Gill 2004] 3.2";
 
-/// Those that stand on the live runs.
+/// The claims about live runs.
 pub(super) const LIVE: [&str; 5] = [
     "live.muf.critical",
     "live.muf.wasted",
@@ -15,16 +15,17 @@ pub(super) const LIVE: [&str; 5] = [
     "live.mau.utility",
 ];
 
-/// Of dispatches that then miss, with cancellation by without. The paper gives no number.
+/// The largest ratio of wasted dispatches with cancellation to those without. The paper states no number.
 const LARGEST_SHARE_WASTED: f64 = 0.5;
-/// Of other operations made, with cancellation by without: "comparable", "slightly lower".
+/// The range of the ratio of other operations in time with cancellation to those without: "comparable",
+/// "slightly lower".
 const SHARE_MADE: (f64, f64) = (0.9, 1.05);
-/// The same live, where each run takes its own share of noise.
+/// The smallest such ratio of live runs, which differ by noise.
 const LIVE_SHARE_MADE: f64 = 0.8;
-/// How much less than EDF's MAU's utility may be live, where each takes its own share of noise.
+/// The smallest ratio of MAU's utility to EDF's in live runs, which differ by noise.
 const LIVE_MARGIN: f64 = 0.95;
 
-/// All of them, simulated and, where it was run, live.
+/// Adds all claims, simulated and, if available, live.
 pub(super) fn evaluate(ran: &[Ran], outcome: &mut Outcome) {
     for place in ["simulated", "live"] {
         let of = |scheduler: Named, cancels: bool| {
@@ -46,7 +47,7 @@ pub(super) fn evaluate(ran: &[Ran], outcome: &mut Outcome) {
     }
 }
 
-/// Without and with cancellation.
+/// Results without and with cancellation.
 type Pair<'r> = (&'r Ran, &'r Ran);
 
 fn muf_claims(place: &str, (without, with): Pair<'_>, outcome: &mut Outcome) {
@@ -63,8 +64,8 @@ fn muf_claims(place: &str, (without, with): Pair<'_>, outcome: &mut Outcome) {
     outcome.claim(Claim::at_most(
         format!("{place}.muf.wasted"),
         format!(
-            "{place}, MUF: other operations that were dispatched and then missed, with cancellation as a \
-             share of those without"
+            "{place}, MUF: other operations that were dispatched and then missed, with cancellation over \
+             those without"
         ),
         SOURCE,
         wasted(with) / wasted(without),
@@ -76,20 +77,19 @@ fn muf_claims(place: &str, (without, with): Pair<'_>, outcome: &mut Outcome) {
     outcome.claim(Claim::at_least(
         format!("{place}.muf.made"),
         format!(
-            "{place}, MUF: other operations made with cancellation as a share of those without \
-             (\"comparable\")"
+            "{place}, MUF: other operations in time with cancellation over those without (\"comparable\")"
         ),
         SOURCE,
         share,
         least,
     ));
-    // Live what is left for them differs by more than by cancellation.
+    // Live runs differ by more than the effect of cancellation.
     if !with.live {
         outcome.claim(Claim::at_most(
             format!("{place}.muf.not-more"),
             format!(
-                "{place}, MUF: other operations made with cancellation as a share of those without \
-                 (\"slightly lower\")"
+                "{place}, MUF: other operations in time with cancellation over those without (\"slightly \
+                 lower\")"
             ),
             SOURCE,
             share,
@@ -107,7 +107,7 @@ fn rms_claims(place: &str, (without, with): Pair<'_>, outcome: &mut Outcome) {
         missed(without),
         1.0,
     ));
-    // Live the runs differ by more than by cancellation.
+    // Live runs differ by more than the effect of cancellation.
     if !with.live {
         outcome.claim(Claim::at_least(
             format!("{place}.rms.not-fewer"),

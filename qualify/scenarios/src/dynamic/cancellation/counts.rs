@@ -1,31 +1,31 @@
-//! What became of operations, counted.
+//! Counts of operations by their result.
 
 use serde::{Deserialize, Serialize};
 
-/// What became of one arrival of an operation.
+/// The result of one arrival of an operation.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) enum Fate {
-    /// It was dispatched and ended by its deadline.
+    /// Dispatched, and completed by its deadline.
     Made,
-    /// It was dispatched, and ended later or not at all.
+    /// Dispatched, and completed later or not at all.
     Missed,
-    /// It was cancelled before it was dispatched, so as not to miss.
+    /// Cancelled before it was dispatched, because it would have been late.
     Cancelled,
-    /// The one before it had not ended, or its turn had not come when time was over: it was never dispatched.
+    /// Never dispatched: the previous arrival had not completed, or the run ended first.
     Dropped,
 }
 
 /// One arrival.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) struct Arrival {
-    /// Which of the model's tasks.
+    /// Index of the model's task.
     pub(super) task: u32,
-    /// In nanoseconds since the beginning.
+    /// Release time in nanoseconds since the start.
     pub(super) release: u64,
     pub(super) fate: Fate,
 }
 
-/// How many, of one kind of operation.
+/// Numbers of results of one kind of operation.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Counts {
     pub(super) made: u32,
@@ -44,7 +44,7 @@ impl Counts {
         }
     }
 
-    /// Deadlines that were not made by work that was wanted: dispatched or not.
+    /// Returns the missed deadlines of operations that were not cancelled, dispatched or not.
     pub(super) fn all_missed(self) -> u32 {
         self.missed + self.dropped
     }
@@ -59,7 +59,7 @@ impl Counts {
     }
 }
 
-/// A second's arrivals.
+/// The results of one second of arrivals.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Sample {
     pub(super) critical: Counts,
@@ -69,7 +69,7 @@ pub(super) struct Sample {
 impl Sample {
     pub(super) const LENGTH_NS: u64 = 1_000_000_000;
 
-    /// Counts by second of arrival. `is_critical` tells of a task.
+    /// Counts results by second of arrival; `is_critical` classifies tasks.
     pub(super) fn all(arrivals: &[Arrival], seconds: u64, is_critical: impl Fn(u32) -> bool) -> Vec<Self> {
         let mut samples = vec![Self::default(); seconds as usize];
         for arrival in arrivals {
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arrivals_count_in_their_second_and_by_their_kind() {
+    fn arrivals_are_counted_by_second_and_kind() {
         let arrival = |task, release, fate| Arrival { task, release, fate };
         let arrivals = [
             arrival(0, 0, Fate::Made),

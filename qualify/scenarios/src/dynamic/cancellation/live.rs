@@ -1,4 +1,4 @@
-//! The operations on this machine: the driver's side.
+//! The driver's side of live runs.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::{
     testbed::Testbed,
 };
 
-/// Before an operation's first second, and after the last one.
+/// Time before the first and after the last second of a run.
 pub(super) const START: Duration = Duration::from_millis(300);
 
-/// The process, and what it has answered.
+/// The measured process, and its responses.
 pub(super) struct Live {
     subject: Subject,
     seconds: u64,
@@ -52,12 +52,13 @@ impl Live {
         let recorded = self.subject.finish(outcome)?.holes;
         let ran = self.responses.into_iter();
         Ok(ran
-            .map(|(case, response)| evaluated(case, self.seconds, &response, &recorded))
+            .map(|(case, response)| evaluate(case, self.seconds, &response, &recorded))
             .collect())
     }
 }
 
-/// What the kernel's SCHED_DEADLINE makes of it, in a process of its own; skipped where it cannot be had.
+/// Runs the operations under the kernel's SCHED_DEADLINE, in a separate process; skipped if it is not
+/// available.
 pub(super) fn by_kernel(
     testbed: &mut Testbed,
     seconds: u64,
@@ -71,17 +72,17 @@ pub(super) fn by_kernel(
         outcome.skip(
             None,
             name,
-            format!("SCHED_DEADLINE wants a cpuset of its own for a pinned process: {reason}"),
+            format!("SCHED_DEADLINE requires an exclusive cpuset for a pinned process: {reason}"),
         );
         return Ok(None);
     }
     let ran = live.run(KERNEL).and_then(|()| {
         let refused = live.responses[0].1.refused.clone();
-        // What is said of the surroundings in the outcome is of the other runs.
+        // The disturbances in the outcome are those of the other runs.
         let ran = live.finish(&mut testbed.outcome(outcome.benchmark()))?;
         Ok((refused, ran))
     });
-    // Where the process failed, it has ended all the same.
+    // The process has ended even if it failed.
     testbed.share()?;
     let (refused, mut ran) = ran?;
     if let Some(reason) = refused {
@@ -91,7 +92,7 @@ pub(super) fn by_kernel(
     Ok(ran.pop())
 }
 
-fn evaluated(case: Case, seconds: u64, response: &Response, recorded: &[Hole]) -> Ran {
+fn evaluate(case: Case, seconds: u64, response: &Response, recorded: &[Hole]) -> Ran {
     let model = case.model(true);
     let samples = Sample::all(&response.arrivals, seconds, |task| is_critical(&model, task));
     let missed: Vec<Span> = response
@@ -100,7 +101,7 @@ fn evaluated(case: Case, seconds: u64, response: &Response, recorded: &[Hole]) -
         .filter(|arrival| arrival.fate != Fate::Made && is_critical(&model, arrival.task))
         .map(|arrival| blamed(arrival, period_ns(&model, arrival.task), response.origin_ns))
         .collect();
-    // Those of 20 ms and more that the kernel's account tells, and those that the work itself noticed.
+    // Holes of at least 20 ms from the kernel's accounting, and those that the work itself recorded.
     let noticed = response.holes.iter().map(|(at, length)| Span {
         start_ns: response.origin_ns + at,
         end_ns: response.origin_ns + at + length,
@@ -127,8 +128,8 @@ fn evaluated(case: Case, seconds: u64, response: &Response, recorded: &[Hole]) -
     }
 }
 
-/// From when on a hole is the reason that an operation missed: from its arrival, or that of the one before it
-/// that it found there.
+/// Returns the span in which a hole explains a missed deadline: from the arrival, or from the previous
+/// arrival if the operation was dropped.
 fn blamed(arrival: &Arrival, period_ns: u64, origin_ns: u64) -> Span {
     let dropped = arrival.fate == Fate::Dropped;
     let begin = arrival

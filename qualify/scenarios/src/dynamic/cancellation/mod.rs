@@ -1,9 +1,8 @@
-//! `dyn.cancellation`: what cancelling hopeless operations does under overload, and what the most valuable
-//! ones are worth.
+//! `dyn.cancellation`: the effect of cancelling late operations under overload, and the accrued utility.
 //!
-//! About 70 operations of an operational flight program, critical and not, need more than the CPU. They run
-//! in virtual time, and live as distributable threads on one CPU: the same operations under the same
-//! schedulers. Source: [Gill 2004] 3.2, figures 7 and 8.
+//! About 70 critical and other operations of an operational flight program overload the CPU. The same
+//! operations run under the same schedulers in virtual time, and live as distributable threads on one CPU.
+//! Source: [Gill 2004] 3.2, figures 7 and 8.
 
 mod claims;
 mod counts;
@@ -31,8 +30,8 @@ use crate::{
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "dyn.cancellation",
-    about: "70 operations that need more than the CPU: deadlines of critical and other ones, with and \
-            without cancellation",
+    about: "70 operations that overload the CPU: deadlines of critical and other ones, with and without \
+            cancellation",
     expected: |length| (Duration::from_secs(live_seconds(length)) + live::START) * (CASES.len() as u32 + 1),
     run: measure,
 };
@@ -41,10 +40,9 @@ pub(super) use operations::{ROLE, child};
 
 const HEADING: &str = "Cancelling operations under overload";
 
-/// What the operations need of the CPU on average: 1 is all of it. Docs/simulation.md has what other loads
-/// come to.
+/// Average load of the CPU; above 1 is overload. docs/simulation.md has the results of other loads.
 const LOAD: f64 = 1.08;
-/// In virtual time, which is cheap.
+/// Length of simulations.
 const SIMULATED_SECONDS: u64 = 30;
 
 fn live_seconds(length: Length) -> u64 {
@@ -55,9 +53,9 @@ fn live_seconds(length: Length) -> u64 {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Case {
     scheduler: Named,
-    /// Operations that are not critical are cancelled where they could not end in time any more.
+    /// Non-critical operations are cancelled if they can no longer complete in time.
     cancels: bool,
-    /// The kernel dispatches, by SCHED_DEADLINE.
+    /// The kernel dispatches with SCHED_DEADLINE.
     by_kernel: bool,
 }
 
@@ -78,7 +76,7 @@ const CASES: [Case; 6] = [
     case(Named::Mau, false),
 ];
 
-/// Live only, where the CPU can be a scheduling domain of its own.
+/// Runs live only, if the CPU can be an exclusive scheduling domain.
 const KERNEL: Case = Case {
     by_kernel: true,
     ..case(Named::Edf, false)
@@ -99,8 +97,8 @@ impl Case {
         format!("{}{by}", self.scheduler.name())
     }
 
-    /// Live one thread plays all arrivals of an operation, so one that finds the one before it still there is
-    /// dropped. In virtual time each is an event of its own, and queues, where that ends.
+    /// Returns the model. Live, one thread executes all arrivals of an operation, so an arrival is dropped
+    /// while the previous one has not completed. In virtual time arrivals queue if the queue is bounded.
     fn model(self, live: bool) -> Model {
         let shedding = match self.cancels {
             true => Shedding::NonCritical,
@@ -121,21 +119,22 @@ impl Case {
     }
 }
 
-/// Of one case, live or simulated.
+/// The results of one case, live or simulated.
 struct Ran {
     case: Case,
     live: bool,
     samples: Vec<Sample>,
-    /// Critical operations that missed their deadlines though no hole was in the way; of a simulation all
-    /// that missed.
+    /// Critical operations that missed their deadlines without a hole; in a simulation, all that missed.
     critical_unexcused: u32,
-    /// What ended in time was worth, and what all would have been.
+    /// Utility of the operations in time.
     utility: u64,
+    /// Utility of all operations.
     offered: u64,
-    /// Where the kernel or the host let nobody run, and for how long altogether.
+    /// Number of holes, in which the kernel or the host let no thread run.
     holes: usize,
+    /// Total length of the holes.
     holes_ms: f64,
-    /// Operations that the kernel did not admit: none of their arrivals was dispatched.
+    /// Operations that the kernel did not admit, so that none of their arrivals was dispatched.
     not_admitted: usize,
 }
 
@@ -144,8 +143,8 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     outcome.parameter("load", LOAD);
     outcome.parameter("simulated_seconds", SIMULATED_SECONDS);
     let seconds = live_seconds(testbed.length);
-    let lacking = no_rights(&outcome);
-    if let Some(reason) = &lacking {
+    let not_permitted = no_rights(&outcome);
+    if let Some(reason) = &not_permitted {
         for id in claims::LIVE {
             outcome.skip(Some(id), format!("claim {id}"), reason.as_str());
         }
@@ -165,7 +164,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
             .stage(format!("{}, simulated", case.name()), Duration::from_millis(100));
         ran.push(simulated::run(case, SIMULATED_SECONDS)?);
     }
-    if lacking.is_none() {
+    if not_permitted.is_none() {
         let mut live = live::Live::start(testbed, seconds, CASES.len())?;
         for case in CASES {
             let expected = Duration::from_secs(seconds) + live::START;

@@ -1,4 +1,4 @@
-//! The operations as distributable threads on one CPU: the measured process.
+//! The measured process: operations as distributable threads on one CPU.
 
 use std::{
     sync::{
@@ -34,9 +34,9 @@ use crate::{
 
 pub(crate) const ROLE: &str = "__dyn-operations";
 
-/// Between the question and the beginning: time enough to start the threads.
+/// Time between the command and the start, enough to start the threads.
 pub(super) const LEAD: Duration = Duration::from_millis(100);
-/// Beginnings, suspensions, resumptions and ends in a second: about 900 operations begin.
+/// An upper bound of the events per second; about 900 operations arrive.
 const MARKS_PER_SECOND: usize = 20_000;
 
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
@@ -45,17 +45,17 @@ pub(super) struct Command {
     pub(super) seconds: u64,
 }
 
-/// What happened. Times are nanoseconds since the beginning.
+/// The results. Times are nanoseconds since the start.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Response {
-    /// The beginning, by the monotonic clock.
+    /// The start, by the monotonic clock.
     pub(super) origin_ns: u64,
     pub(super) arrivals: Vec<Arrival>,
-    /// Where the kernel or the host let nobody run: beginning and length.
+    /// Holes, in which the kernel or the host let no thread run: start and length.
     pub(super) holes: Vec<(u64, u64)>,
     /// Operations that the kernel did not admit.
     pub(super) not_admitted: usize,
-    /// Why the kernel has no SCHED_DEADLINE for this process; nothing has happened then.
+    /// Why the kernel refused SCHED_DEADLINE for this process; nothing was run then.
     pub(super) refused: Option<String>,
 }
 
@@ -97,9 +97,9 @@ fn run(endsystem: &Arc<Endsystem>, Command { case, seconds }: Command) -> Result
             false => program.operation(task),
         })
     });
-    // Each is started before the first one is waited for.
+    // All threads are started before the first one is joined.
     let threads: Vec<_> = threads.collect::<Result<_, _>>()?;
-    // Awake until it begins: a process that sleeps would look as if the kernel kept it from running.
+    // Busy until the start, because a sleeping process would look like a hole.
     while now_ns() < origin_ns {
         std::hint::spin_loop();
     }
@@ -108,7 +108,7 @@ fn run(endsystem: &Arc<Endsystem>, Command { case, seconds }: Command) -> Result
         arrivals.extend(joined(thread)?);
     }
     let record = program.processor.record(1);
-    let record = record.ok_or("more happened than there was room for")?;
+    let record = record.ok_or("the record was too small for the events")?;
     Ok(Response {
         origin_ns,
         arrivals,
@@ -136,12 +136,12 @@ struct Program {
     model: Model,
     processor: Processor,
     endsystem: Arc<Endsystem>,
-    /// How many operations the kernel did not admit.
+    /// Number of operations that the kernel did not admit.
     not_admitted: AtomicUsize,
 }
 
 impl Program {
-    /// One operation, each time that it arrives.
+    /// Runs one operation at each of its arrivals.
     fn operation(&self, number: u32) -> Result<Vec<Arrival>, String> {
         let task = &self.model.tasks[number as usize];
         let operation = Operation::of(number, task)?;
@@ -150,12 +150,12 @@ impl Program {
         })
     }
 
-    /// All arrivals of an operation in one distributable thread: its deadline is the kernel's, which counts
-    /// from each waking.
+    /// Runs all arrivals of an operation in one distributable thread with a reservation of the kernel, whose
+    /// deadline counts from each wake-up.
     fn reserved(&self, number: u32) -> Result<Vec<Arrival>, String> {
         let task = &self.model.tasks[number as usize];
         let operation = Operation::of(number, task)?;
-        let parameters = task.parameters.ok_or("an operation has no parameters")?;
+        let parameters = task.parameters.ok_or("the operation has no parameters")?;
         let over = Time(self.processor.origin() + (self.seconds + 1) * 1_000_000_000);
         let work = |_: &Current<'_>| {
             let arrivals = self.arrivals(number, &operation, |release, share| {
@@ -184,7 +184,8 @@ impl Program {
         }
     }
 
-    /// Each in its time, as `dispatch` does one that arrives then and takes that share of the variation.
+    /// Runs each arrival at its time with `dispatch`, which receives the release time and the share of the
+    /// variation of its length.
     fn arrivals(
         &self,
         number: u32,
@@ -197,7 +198,7 @@ impl Program {
         let mut ended = 0;
         for release in releases {
             let share = 0.001 * random.below(1001) as f64;
-            // As in the model: what arrives before the one before has ended is dropped.
+            // As in the model, an arrival is dropped while the previous one has not completed.
             let fate = if release < ended {
                 Fate::Dropped
             } else {
@@ -215,13 +216,13 @@ impl Program {
         Ok(arrivals)
     }
 
-    /// One arrival of an operation, as one distributable thread.
+    /// Runs one arrival of an operation as a distributable thread.
     fn dispatch(&self, operation: &Operation, task: &Task, release: u64, share: f64) -> Result<Fate, String> {
-        let parameters = task.parameters.ok_or("an operation has no parameters")?;
+        let parameters = task.parameters.ok_or("the operation has no parameters")?;
         let deadline = release + operation.period_ns;
         let from = Time(self.processor.origin() + release);
         let work = |current: &Current<'_>| {
-            // Its turn has come. What would be late if it takes what it says is cancelled.
+            // Dispatched. An operation that would be late with its stated time is cancelled.
             let hopeless = self.processor.now() + operation.stated_ns > deadline;
             if hopeless && self.case.cancels && !parameters.is_critical() {
                 current.distributable_thread()?.cancel()?;
@@ -242,21 +243,22 @@ impl Program {
     }
 }
 
-/// What the model says of an operation.
+/// The parameters of an operation in the model.
 struct Operation {
     name: u8,
     offset_ns: u64,
     period_ns: u64,
-    /// What it is said to take.
+    /// Stated execution time.
     stated_ns: u64,
-    /// The shares of it that it takes at least and at most.
+    /// Smallest and largest share of the stated time that it takes.
     shares: (f64, f64),
 }
 
 impl Operation {
-    /// An error for what is no periodic operation that only computes.
+    /// Reads a task; fails unless it is periodic and only computes.
     fn of(number: u32, task: &Task) -> Result<Self, String> {
-        Self::periodic(number, task).ok_or_else(|| format!("{} is not played here", task.name))
+        Self::periodic(number, task)
+            .ok_or_else(|| format!("{} is not a periodic task that only computes", task.name))
     }
 
     fn periodic(number: u32, task: &Task) -> Option<Self> {
@@ -275,7 +277,7 @@ impl Operation {
         })
     }
 
-    /// When it arrives, in so many seconds.
+    /// Returns the release times within this number of seconds.
     fn releases(&self, seconds: u64) -> impl ExactSizeIterator<Item = u64> {
         let count = (seconds * 1_000_000_000).saturating_sub(self.offset_ns) / self.period_ns;
         let (offset, period) = (self.offset_ns, self.period_ns);

@@ -1,4 +1,4 @@
-//! The chapter, with figures 7 and 8 redrawn.
+//! The chapter of `dyn.cancellation`, with figures 7 and 8.
 
 use punctual_harness::{Outcome, Row};
 use punctual_report::{Chapter, Figure, Table};
@@ -9,12 +9,13 @@ use super::{
 };
 use crate::rows::is_kind;
 
+/// Creates the chapter of the report.
 pub(super) fn chapter(outcome: &Outcome, ran: &[Ran]) -> Chapter {
-    // Of both places, where both were run.
+    // Both simulated and live claims, if available.
     let holds = |ids: &[&str]| {
         let claims = || {
-            let meant = |id: &str| ids.iter().any(|end| id.ends_with(end));
-            outcome.claims().iter().filter(move |claim| meant(&claim.id))
+            let selected = |id: &str| ids.iter().any(|end| id.ends_with(end));
+            outcome.claims().iter().filter(move |claim| selected(&claim.id))
         };
         claims().next()?;
         Some(claims().all(|claim| claim.holds))
@@ -22,29 +23,23 @@ pub(super) fn chapter(outcome: &Outcome, ran: &[Ran]) -> Chapter {
     let rows = outcome.rows().iter().filter(|row| is_kind(row, "total"));
     let chapter = Chapter::new(HEADING)
         .paragraph(format!(
-            "Seventy operations at 1 to 40 Hz, nearly half of them critical, need {LOAD} times the \
-             processor. Each arrival is a \
-             distributable thread with the next arrival as its deadline. With cancellation, an operation \
-             that is not critical is \
-             given up when its turn comes too late for what it takes. The same operations run in virtual \
-             time and as threads on one \
-             processor; a sample is a second."
+            "Seventy operations at 1 to 40 Hz, nearly half of them critical, use {LOAD} times the processor. \
+             Each arrival is a distributable thread with the next arrival as its deadline. With \
+             cancellation, a non-critical operation is cancelled if it is dispatched too late to complete in \
+             time. The same operations run in virtual time and as threads on one processor; a sample is one \
+             second."
         ))
         .paragraph(
-            "The paper does not say what its operations take. These were chosen so that what it describes \
-             can be seen: \
-             docs/simulation.md says what else was tried, and what other loads come to. In \
-             virtual time arrivals queue under MUF and RMS, as events do; otherwise, and live, one that \
-             finds the one before it still there is \
-             dropped.",
+            "The paper does not state the execution times of its operations. Ours were chosen such that the \
+             described effects are visible; docs/simulation.md lists alternatives and other loads. In \
+             virtual time arrivals queue under MUF and RMS, as events do; otherwise, and live, an arrival is \
+             dropped while the previous one has not completed.",
         )
         .paragraph(
-            "EDF by SCHED_DEADLINE: live, the kernel dispatches, in a cpuset of its own with this processor \
-             alone, for it refuses pinned \
-             threads elsewhere. Each operation has one reservation for all its arrivals, of what it is said \
-             to take and of its period. \
-             What would go beyond what real-time threads may have is not admitted, and none of its arrivals \
-             is dispatched.",
+            "EDF by SCHED_DEADLINE: live, the kernel dispatches, in an exclusive cpuset with this processor, \
+             because it refuses pinned threads elsewhere. Each operation has one reservation for all its \
+             arrivals, with its stated execution time and its period. Operations beyond the bandwidth of \
+             real-time threads are not admitted, and none of their arrivals is dispatched.",
         )
         .paper(
             "[Gill 2004] 3.2",
@@ -64,7 +59,7 @@ pub(super) fn chapter(outcome: &Outcome, ran: &[Ran]) -> Chapter {
         )
         .paper(
             "[Gill 2004] 3.2",
-            "cancelling made matters worse with RMS: 6 to 7 critical misses per sample",
+            "cancellation made matters worse with RMS: 6 to 7 critical misses per sample",
             holds(&["rms.not-fewer"]),
         )
         .table(
@@ -82,17 +77,17 @@ pub(super) fn chapter(outcome: &Outcome, ran: &[Ran]) -> Chapter {
 }
 
 const FIGURE_7: &str = "cancellation limits the operations that are dispatched and then miss, and the number \
-                        made stays comparable";
+                        in time remains comparable";
 
 const COLUMNS: &[(&str, &str)] = &[
-    ("place", "where"),
+    ("place", "place"),
     ("scheduler", "scheduler"),
     ("cancellation", "cancellation"),
-    ("critical_made", "critical made"),
+    ("critical_made", "critical in time"),
     ("critical_dispatched_and_missed", "dispatched, missed"),
     ("critical_never_dispatched", "never dispatched"),
     ("critical_missed_outside_holes", "missed outside holes"),
-    ("other_made", "others made"),
+    ("other_made", "others in time"),
     ("other_dispatched_and_missed", "dispatched, missed"),
     ("other_cancelled", "cancelled"),
     ("other_never_dispatched", "never dispatched"),
@@ -109,7 +104,7 @@ fn place(live: bool) -> &'static str {
     if live { "live" } else { "simulated" }
 }
 
-/// A count over the samples.
+/// Returns a count over the samples.
 fn curve(ran: &Ran, count: impl Fn(&Sample) -> u32) -> Vec<(f64, f64)> {
     let samples = ran.samples.iter().enumerate();
     samples
@@ -123,9 +118,8 @@ fn figure_7(ran: &[Ran], live: bool) -> Figure {
         place(live)
     ))
     .caption(
-        "Operations that are not critical, in each second: how many were made, how many were dispatched \
-             and missed all the same, \
-             and how many were cancelled instead. [Gill 2004] figure 7.",
+        "Non-critical operations per second: those in time, those dispatched that missed their deadlines, \
+         and those cancelled. [Gill 2004] figure 7.",
     )
     .x("sample")
     .y("operations");
@@ -136,7 +130,7 @@ fn figure_7(ran: &[Ran], live: bool) -> Figure {
         };
         let figure = figure
             .line(
-                format!("made, {how} cancellation"),
+                format!("in time, {how} cancellation"),
                 curve(ran, |sample| sample.other.made),
             )
             .line(
@@ -161,21 +155,23 @@ fn figure_8(ran: &[Ran], live: bool) -> Figure {
     };
     Figure::new(format!("Effects of cancellation under overload, {}", place(live)))
         .caption(
-            "Operations in a second, on average: critical ones made and missed, others made and missed. \
-             Missed are those that were \
-             dispatched too late or never. [Gill 2004] figure 8.",
+            "Average numbers of operations per second, in time and missed. Missed operations were dispatched \
+             too late or never. [Gill 2004] figure 8.",
         )
         .names(ran.iter().map(|ran| ran.case.name()))
         .y("operations per second")
         .bars(
-            "critical, made",
+            "critical, in time",
             bars(|counts| counts.made, |sample| sample.critical),
         )
         .bars(
             "critical, missed",
             bars(|counts| counts.all_missed(), |sample| sample.critical),
         )
-        .bars("others, made", bars(|counts| counts.made, |sample| sample.other))
+        .bars(
+            "others, in time",
+            bars(|counts| counts.made, |sample| sample.other),
+        )
         .bars(
             "others, missed",
             bars(|counts| counts.all_missed(), |sample| sample.other),
@@ -188,8 +184,8 @@ fn utility(ran: &[Ran]) -> Figure {
         .filter(|live| ran.iter().any(|ran| ran.live == *live));
     let figure = Figure::new("Accrued utility under overload")
         .caption(
-            "The utility of the operations made, as a share of that of all: a critical one is worth ten \
-                  others.",
+            "Utility of the operations in time, as a share of that of all; the utility of a critical \
+             operation is ten times that of another one.",
         )
         .names(CASES.map(Case::name))
         .y("utility accrued (%)");

@@ -1,4 +1,4 @@
-//! The operations in virtual time.
+//! Runs in virtual time.
 
 use std::collections::BTreeMap;
 
@@ -13,34 +13,34 @@ use super::{
 };
 use crate::error::Error;
 
-/// The same draws of execution times for all schedulers.
+/// The seed, so that all schedulers have the same execution times.
 const SEED: u64 = 1;
 
 pub(super) fn run(case: Case, seconds: u64) -> Result<Ran, Error> {
     let model = case.model(false);
     let mut simulation = Simulation::new(&model, SEED, |_| case.scheduler.scheduler())?;
     let mut watch = Watch::default();
-    // Until what arrived in the last second is over.
+    // Long enough for the arrivals of the last second to complete.
     let until = Time((seconds + 2) * Sample::LENGTH_NS);
     simulation.run_until(until, &mut watch);
     let arrivals = watch.arrivals();
     let samples = Sample::all(&arrivals, seconds, |task| is_critical(&model, task));
     let total = Sample::total(&samples);
-    let worth = worth(&model, &arrivals, seconds);
+    let (utility, offered) = worth(&model, &arrivals, seconds);
     Ok(Ran {
         case,
         live: false,
         samples,
         critical_unexcused: total.critical.all_missed() + total.critical.cancelled,
-        utility: worth.0,
-        offered: worth.1,
+        utility,
+        offered,
         holes: 0,
         holes_ms: 0.0,
         not_admitted: 0,
     })
 }
 
-/// What each thread of the simulation has come to.
+/// An observer of the results of each simulated thread.
 #[derive(Default)]
 struct Watch {
     threads: BTreeMap<ThreadId, Seen>,
@@ -83,7 +83,7 @@ impl Watch {
         let arrivals = self.threads.iter().map(|(thread, seen)| Arrival {
             task: thread.task,
             release: seen.release,
-            // Still there, long after its deadline.
+            // Not completed long after its deadline.
             fate: seen
                 .fate
                 .unwrap_or(if seen.started { Fate::Missed } else { Fate::Dropped }),
@@ -98,7 +98,7 @@ pub(super) fn is_critical(model: &Model, task: u32) -> bool {
         .is_some_and(|parameters| parameters.is_critical())
 }
 
-/// What was made in the seconds is worth, and what all would have been.
+/// Returns the utility of the operations in time, and that of all.
 pub(super) fn worth(model: &Model, arrivals: &[Arrival], seconds: u64) -> (u64, u64) {
     let value = |task: u32| {
         let parameters = model.tasks.get(task as usize).and_then(|task| task.parameters);

@@ -1,4 +1,4 @@
-//! One of the two hosts: a process with an ORB, the scheduler, and the threads that begin there.
+//! The process of one of the two hosts: an ORB, the scheduler, and the threads that start there.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -31,31 +31,31 @@ use crate::{
 
 pub(crate) const ROLE: &str = "__dyn-host";
 
-/// What a host is told when it starts.
+/// The configuration of a host.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Spec {
-    /// Its place in the model.
+    /// Index in the model.
     pub(super) host: usize,
-    /// In a network of its own.
+    /// Whether it has a separate network.
     pub(super) linked: bool,
     pub(super) scheduler: Named,
     pub(super) unit_ns: u64,
 }
 
-/// What it is asked.
+/// A command of the driver.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) enum Command {
-    /// Of the one that has both ends of the cable: to give the other end to this process.
+    /// Move the other end of the cable to this process; sent to the host that created the cable.
     Plug { other: u32 },
-    /// Of the other one: to bring its end up.
+    /// Bring up the end of the cable; sent to the other host.
     PluggedIn,
-    /// To start its threads; everything is to begin at this time of the monotonic clock.
+    /// Start the threads; the schedule starts at this time of the monotonic clock.
     Start { origin_ns: u64, other: String },
-    /// To wait until they have ended, and tell what happened.
+    /// Wait for the threads to end, and return the record.
     Finish,
 }
 
-/// What it answers.
+/// The response to a command.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) enum Response {
     Done,
@@ -64,7 +64,7 @@ pub(super) enum Response {
 
 pub(crate) fn child(arguments: &[String]) -> Result<(), Error> {
     let [spec] = arguments else {
-        return Err("a host needs to be told which one it is".into());
+        return Err("a host process needs its configuration".into());
     };
     let spec: Spec = serde_json::from_str(spec)?;
     let serves = spec.host == 1;
@@ -82,7 +82,7 @@ pub(crate) fn child(arguments: &[String]) -> Result<(), Error> {
     let model = model::figure_6(Duration::from_nanos(spec.unit_ns));
     let threads = model.tasks.len();
     let endsystem = Endsystem::start(spec.scheduler, threads, serves.then_some(address))?;
-    let player = Arc::new(Player {
+    let executor = Arc::new(Executor {
         host: spec.host,
         scheduler: spec.scheduler,
         processor: Processor::with_room_for(4096),
@@ -91,7 +91,7 @@ pub(crate) fn child(arguments: &[String]) -> Result<(), Error> {
         other: OnceLock::new(),
     });
     let reference = match serves {
-        true => player.endsystem.activate(Upcalls(Arc::clone(&player)))?,
+        true => executor.endsystem.activate(Upcalls(Arc::clone(&executor)))?,
         false => String::new(),
     };
     let mut threads = Vec::new();
@@ -99,31 +99,33 @@ pub(crate) fn child(arguments: &[String]) -> Result<(), Error> {
         let response = match command {
             Command::Plug { other } => network::plug_into(other).map(|()| Response::Done),
             Command::PluggedIn => network::connect().map(|()| Response::Done),
-            Command::Start { origin_ns, other } => player.start(origin_ns, &other).map(|started| {
+            Command::Start { origin_ns, other } => executor.start(origin_ns, &other).map(|started| {
                 threads = started;
                 Response::Done
             }),
-            Command::Finish => player.finish(std::mem::take(&mut threads)).map(Response::Record),
+            Command::Finish => executor
+                .finish(std::mem::take(&mut threads))
+                .map(Response::Record),
         };
         response.map_err(|error| error.to_string())
     })?;
     Ok(())
 }
 
-/// Plays a model's part on one host.
-struct Player {
+/// Executes the part of the model on one host.
+struct Executor {
     host: usize,
     scheduler: Named,
     processor: Processor,
     model: Model,
     endsystem: Endsystem,
-    /// The host that is called.
+    /// The other host, which this one calls.
     other: OnceLock<HostRef>,
 }
 
 type Started = Thread<Result<(), String>>;
 
-impl Player {
+impl Executor {
     fn start(self: &Arc<Self>, origin_ns: u64, other: &str) -> Result<Vec<Started>, Error> {
         self.processor.begin(origin_ns);
         if !other.is_empty() {
@@ -132,8 +134,8 @@ impl Player {
         let tasks = self.model.tasks.iter().enumerate();
         let here = tasks.filter(|(_, task)| task.hosts == [self.host]);
         here.map(|(number, task)| {
-            let (player, name) = (Arc::clone(self), task.name.clone());
-            Ok(spawn(name, move || player.play(number))?)
+            let (executor, name) = (Arc::clone(self), task.name.clone());
+            Ok(spawn(name, move || executor.run(number))?)
         })
         .collect()
     }
@@ -145,19 +147,18 @@ impl Player {
                 .map_err(|_| "a thread panicked; its message is on standard error")??;
         }
         let record = self.processor.record(self.host as u8 + 1);
-        Ok(record.ok_or("more happened than there was room for")?)
+        Ok(record.ok_or("the record was too small for the events")?)
     }
 
-    /// One distributable thread.
-    fn play(&self, number: usize) -> Result<(), String> {
+    /// Runs one distributable thread.
+    fn run(&self, number: usize) -> Result<(), String> {
         let task = &self.model.tasks[number];
-        let told = |error: &dyn std::fmt::Display| format!("{}: {error}", task.name);
-        let begin =
-            begin_ns(task).ok_or_else(|| told(&"it begins by itself in no way that is played here"))?;
-        let parameters = task.parameters.ok_or_else(|| told(&"it has no parameters"))?;
-        // The connection is there before time counts.
+        let describe = |error: &dyn std::fmt::Display| format!("{}: {error}", task.name);
+        let begin = begin_ns(task).ok_or_else(|| describe(&"its arrival is not supported here"))?;
+        let parameters = task.parameters.ok_or_else(|| describe(&"it has no parameters"))?;
+        // Opens the connection before the start.
         if let Some(other) = self.other.get() {
-            other.non_existent().map_err(|error| told(&error))?;
+            other.non_existent().map_err(|error| describe(&error))?;
         }
         self.processor.sleep_until(begin);
         let from = Time(self.processor.origin() + begin);
@@ -165,10 +166,10 @@ impl Player {
         let ended = self
             .endsystem
             .segment(self.scheduler, &task.name, &parameters, from, work);
-        ended.map(|_| ()).map_err(|error| told(&error))
+        ended.map(|_| ()).map_err(|error| describe(&error))
     }
 
-    /// What a thread does on this host, from `ready` on; gives when its end was due.
+    /// Executes steps of a thread on this host, from `ready` on; returns the nominal end.
     fn steps(&self, task: usize, steps: &[Step], mut ready: u64) -> Result<u64, SystemException> {
         for (number, step) in steps.iter().enumerate() {
             ready = match step {
@@ -178,22 +179,25 @@ impl Player {
                         .work(task as u8 + 1, amount, Counted::AllSince(ready))
                 }
                 Step::Call(_) => {
-                    let other = self.other.get().ok_or_else(|| not_played("a call from here"))?;
+                    let other = self
+                        .other
+                        .get()
+                        .ok_or_else(|| not_supported("a call from this host"))?;
                     other.work(task as u32, number as u32, ready)?
                 }
-                _ => return Err(not_played("such a step")),
+                _ => return Err(not_supported("this kind of step")),
             };
         }
         Ok(ready)
     }
 }
 
-fn not_played(what: &str) -> SystemException {
-    eprintln!("the host does not play {what}");
+fn not_supported(what: &str) -> SystemException {
+    eprintln!("this host does not support {what}");
     SystemException::new(SystemExceptionKind::NoImplement, 0, Completion::No)
 }
 
-/// When a task begins.
+/// Returns the start time of a task.
 fn begin_ns(task: &Task) -> Option<u64> {
     match task.arrival {
         Arrival::Once { at } => Some(at.0),
@@ -201,21 +205,21 @@ fn begin_ns(task: &Task) -> Option<u64> {
     }
 }
 
-/// What the other host calls.
-struct Upcalls(Arc<Player>);
+/// The servant that the other host calls.
+struct Upcalls(Arc<Executor>);
 
 impl Host for Upcalls {
     fn work(&self, task: u32, step: u32, ready: u64) -> Result<u64, SystemException> {
-        let player = &self.0;
+        let executor = &self.0;
         let number = task as usize;
-        let step = player
+        let step = executor
             .model
             .tasks
             .get(number)
             .and_then(|task| task.steps.get(step as usize));
         match step {
-            Some(Step::Call(call)) => player.steps(number, &call.steps, ready),
-            _ => Err(not_played("what is no call")),
+            Some(Step::Call(call)) => executor.steps(number, &call.steps, ready),
+            _ => Err(not_supported("an upcall for a step that is not a call")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The model, played on this machine by two processes.
+//! The live run of the model in two processes.
 
 use std::time::Duration;
 
@@ -16,20 +16,20 @@ use super::{
 use crate::{error::Error, testbed::Places};
 
 const START: Duration = Duration::from_secs(20);
-/// From the driver's decision to the beginning: time enough for both hosts to start their threads.
+/// Time between the command and the start, enough for both hosts to start their threads.
 const LEAD: Duration = Duration::from_millis(150);
 
-/// What happened.
-pub(super) struct PhaseResult {
+/// The result of a live run.
+pub(super) struct LiveRun {
     pub(super) schedule: Schedule,
-    /// Where the kernel or the host let nobody run: beginning and length, in nanoseconds.
+    /// Holes, in which the kernel or the host let no thread run: start and length, in nanoseconds.
     pub(super) holes: Vec<(u64, u64)>,
-    /// What is between the hosts.
+    /// Description of the network between the hosts.
     pub(super) network: String,
 }
 
-/// Plays it under a scheduler. While it is played nothing of an ordinary priority runs on the two CPUs.
-pub(super) fn play(places: &Places, scheduler: Named, unit: Duration) -> Result<PhaseResult, Error> {
+/// Runs the model under a scheduler. It uses the two CPUs completely, above the default class.
+pub(super) fn run(places: &Places, scheduler: Named, unit: Duration) -> Result<LiveRun, Error> {
     let mut hosts = match start(places, scheduler, unit, true) {
         Ok(hosts) => hosts,
         Err(error) => match refused(error.as_ref()) {
@@ -40,11 +40,11 @@ pub(super) fn play(places: &Places, scheduler: Named, unit: Duration) -> Result<
             None => return Err(error),
         },
     };
-    let played = unit * paper::UNITS as u32;
+    let length = unit * paper::UNITS as u32;
     let killers = vec![hosts.first.killer()?, hosts.second.killer()?];
-    let _watchdog = Watchdog::start(LEAD + played * 2 + START, killers, &places.driver)?;
+    let _watchdog = Watchdog::start(LEAD + length * 2 + START, killers, &places.driver)?;
     let origin_ns = (clock::monotonic() + LEAD).as_nanos() as u64;
-    let timeout = LEAD + played * 2 + START;
+    let timeout = LEAD + length * 2 + START;
     let start = |other: &str| Command::Start {
         origin_ns,
         other: other.to_owned(),
@@ -64,7 +64,7 @@ pub(super) fn play(places: &Places, scheduler: Named, unit: Duration) -> Result<
     }
     hosts.first.stop(START)?;
     hosts.second.stop(START)?;
-    Ok(PhaseResult {
+    Ok(LiveRun {
         schedule: Schedule::of(runs),
         holes,
         network: hosts.network,
@@ -74,7 +74,7 @@ pub(super) fn play(places: &Places, scheduler: Named, unit: Duration) -> Result<
 struct Hosts {
     first: Child,
     second: Child,
-    /// What the first one calls the second one by.
+    /// The reference of the second host, which the first one calls.
     reference: String,
     network: String,
 }
@@ -109,7 +109,7 @@ fn start(places: &Places, scheduler: Named, unit: Duration, linked: bool) -> Res
     })
 }
 
-/// The reason that one of the processes gave for not doing its part.
+/// Returns the reason that a child process gave for its refusal.
 fn refused(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     match error.downcast_ref::<ChildError>()?.failure() {
         Failure::Refused(reason) => Some(reason.clone()),

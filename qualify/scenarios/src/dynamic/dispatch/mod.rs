@@ -1,8 +1,8 @@
-//! `dyn.dispatch`: five distributable threads over two hosts, under each scheduler: who runs where, live and
+//! `dyn.dispatch`: the schedules of five distributable threads on two hosts, under each scheduler, live and
 //! in virtual time.
 //!
-//! Each host is a process on a CPU and in a network of its own. The same model is played live and simulated,
-//! with the same schedulers. Who runs is told by the work itself. Source: [Gill 2004] 3.1, figure 6.
+//! Each host is a process with its own CPU and network. The same model runs live and simulated, with the same
+//! schedulers. The threads themselves record when they run. Source: [Gill 2004] 3.1, figure 6.
 
 mod host;
 mod live;
@@ -25,8 +25,8 @@ use crate::{
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "dyn.dispatch",
-    about: "five distributable threads over two hosts under nine schedulers: the order of suspensions, live \
-            and simulated",
+    about: "five distributable threads on two hosts under nine schedulers: order of suspensions, live and \
+            simulated",
     expected: |length| {
         Named::ALL
             .into_iter()
@@ -38,14 +38,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 pub(super) use host::{ROLE, child};
 
-const HEADING: &str = "Who runs where: dispatching distributable threads";
+const HEADING: &str = "Dispatching of distributable threads";
 
 const SOURCE: &str = "Punctual's limit, after [Gill 2004] figure 6";
 
-/// Those whose schedule is in the paper.
+/// The schedulers whose schedule is in the paper.
 const PAPERS: [Named; 2] = [Named::Mif, Named::Tp];
 
-/// One unit of the paper's time: a second there.
+/// Returns the unit of time, which is a second in the paper.
 fn unit(scheduler: Named, length: Length) -> Duration {
     match length {
         Length::Quick => SHORT,
@@ -56,27 +56,27 @@ fn unit(scheduler: Named, length: Length) -> Duration {
 
 const SHORT: Duration = Duration::from_millis(50);
 
-/// With the processes' beginning and end.
+/// Returns the expected duration, including start and end of the processes.
 fn expected(scheduler: Named, length: Length) -> Duration {
     unit(scheduler, length) * paper::UNITS as u32 + Duration::from_millis(600)
 }
 
-/// Of one scheduler.
+/// The results of one scheduler.
 struct Dispatched {
     scheduler: Named,
     unit: Duration,
     simulated: Schedule,
-    /// Nothing was played live without the right to real-time priorities.
-    live: Option<live::PhaseResult>,
+    /// `None` if real-time priorities are not permitted.
+    live: Option<live::LiveRun>,
 }
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let mut outcome = testbed.outcome(BENCHMARK.name);
-    let lacking = match testbed.places.has_driver() {
+    let not_permitted = match testbed.places.has_driver() {
         true => no_rights(&outcome),
-        false => Some("two hosts need two CPUs, and one is available to this process".to_owned()),
+        false => Some("two hosts need two CPUs, but only one is available to this process".to_owned()),
     };
-    if let Some(reason) = &lacking {
+    if let Some(reason) = &not_permitted {
         for scheduler in PAPERS {
             let id = format!("{}.live", scheduler.id());
             outcome.skip(
@@ -90,7 +90,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     if testbed.length == Length::Quick {
         outcome.parameter(
             "shortened",
-            "a unit of time of 50 ms and not a second for MIF and TP",
+            "a unit of time of 50 ms instead of 1 s for MIF and TP",
         );
     }
     let mut dispatched = Vec::new();
@@ -99,9 +99,9 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         let title = format!("{}, units of {} ms", scheduler.name(), unit.as_millis());
         testbed.progress.stage(title, expected(scheduler, testbed.length));
         let simulated = model::simulated(scheduler, unit)?;
-        let live = match lacking {
+        let live = match not_permitted {
             Some(_) => None,
-            None => Some(live::play(&testbed.places, scheduler, unit)?),
+            None => Some(live::run(&testbed.places, scheduler, unit)?),
         };
         dispatched.push(Dispatched {
             scheduler,
@@ -126,7 +126,7 @@ impl Dispatched {
         PAPERS.contains(&self.scheduler).then(|| paper::schedule(unit_ns))
     }
 
-    /// A nanosecond count in units of time.
+    /// Converts nanoseconds to units of time.
     fn units(&self, ns: u64) -> f64 {
         ns as f64 / self.unit.as_nanos() as f64
     }
@@ -180,7 +180,7 @@ impl Dispatched {
         }
     }
 
-    /// The order of the simulator, with the times of all; live in the order of each thread.
+    /// Adds a row for each event in the simulator's order, with its times in the paper, simulated and live.
     fn event_rows(&self, outcome: &mut Outcome) {
         let live = self.live.as_ref().map(|live| &live.schedule);
         let paper = self.paper();
@@ -206,9 +206,8 @@ impl Dispatched {
             outcome.claim(Claim::at_most(
                 format!("{id}.simulated"),
                 format!(
-                    "{name}: hosts and threads of which the simulator has another order of suspensions and \
-                     resumptions than the \
-                     paper's text"
+                    "{name}: hosts and threads for which the order of suspensions and resumptions in the \
+                     simulator differs from the paper's text"
                 ),
                 SOURCE,
                 differences(&self.simulated, &paper),
@@ -219,9 +218,8 @@ impl Dispatched {
             outcome.claim(Claim::at_most(
                 format!("{id}.live"),
                 format!(
-                    "{name}: hosts and threads of which the live run has another order of suspensions and \
-                     resumptions than the \
-                     simulator"
+                    "{name}: hosts and threads for which the order of suspensions and resumptions in the \
+                     live run differs from the simulator"
                 ),
                 SOURCE,
                 differences(&live.schedule, &self.simulated),
@@ -231,7 +229,7 @@ impl Dispatched {
     }
 }
 
-/// Between the same events of both; not a number where they have others.
+/// Returns the largest deviation of the times of events; NaN if the events differ.
 fn largest_deviation_ms(live: &Schedule, simulated: &Schedule) -> f64 {
     if !live.differences(simulated).is_empty() {
         return f64::NAN;

@@ -1,4 +1,4 @@
-//! The model that is played live and simulated.
+//! The model, which runs live and simulated.
 
 use std::time::Duration;
 
@@ -16,16 +16,16 @@ use super::{
 };
 use crate::{error::Error, studies};
 
-/// How much later than in the text DT3 and DT5 begin, as a share of the unit: longer than what calls and
-/// switches add up to by then.
+/// The delay of DT3 and DT5 is the unit divided by this, longer than the sum of delays of calls and switches
+/// up to then.
 const LATE: u32 = 10;
 
-/// [Gill 2004]'s five threads on two hosts.
+/// Returns the model of [Gill 2004] with five threads on two hosts.
 pub(super) fn figure_6(unit: Duration) -> Model {
     studies::figure_6(unit, unit / LATE)
 }
 
-/// Who runs where in virtual time.
+/// Simulates the model and returns its schedule.
 pub(super) fn simulated(scheduler: Named, unit: Duration) -> Result<Schedule, Error> {
     let mut events: Vec<Event> = Vec::new();
     let until = Time((unit * paper::UNITS as u32 * 2).as_nanos() as u64);
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_simulator_takes_the_turns_of_the_text() {
+    fn the_simulated_schedule_is_that_of_the_paper() {
         let unit = Duration::from_secs(1);
         for scheduler in super::super::PAPERS {
             let differences = simulated(scheduler, unit)

@@ -1,4 +1,4 @@
-//! The chapter.
+//! The chapter of `dyn.dispatch`.
 
 use punctual_harness::{Outcome, Row};
 use punctual_report::{Chapter, Figure, Table};
@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{Dispatched, HEADING, PAPERS, Schedule};
 use crate::rows::is_kind;
 
+/// Creates the chapter of the report.
 pub(super) fn chapter(outcome: &Outcome, dispatched: &[Dispatched]) -> Chapter {
     let holds = |suffix: &str| {
         let ids = PAPERS.map(|scheduler| format!("{}.{suffix}", scheduler.id()));
@@ -17,26 +18,22 @@ pub(super) fn chapter(outcome: &Outcome, dispatched: &[Dispatched]) -> Chapter {
     let rows = outcome.rows().iter().filter(|row| is_kind(row, "schedule"));
     let chapter = Chapter::new(HEADING)
         .paragraph(
-            "Five distributable threads with work of several units of time: DT1 and DT2 begin on host 1, \
-             work on host 2, and come \
-             back; DT3 stays on host 1, DT4 and DT5 on host 2. Each host is a process on a processor of its \
-             own. The work notes by \
-             itself when it runs and when not, so that the order of suspensions and resumptions is seen from \
-             outside the scheduler. \
-             The same model runs in virtual time with the same schedulers.",
+            "Five distributable threads work for several units of time: DT1 and DT2 start on host 1, \
+             continue on host 2, and return; DT3 runs on host 1, DT4 and DT5 on host 2. Each host is a \
+             process with its own processor. The threads themselves record when they run, so the order of \
+             suspensions and resumptions is observed independently of the scheduler. The same model runs in \
+             virtual time with the same schedulers.",
         )
         .paragraph(
-            "The paper's second is the unit of time. DT3 and DT5 begin a tenth of it late, so that DT2 has \
-             sent its call when DT3 \
-             comes. Time that the kernel or the host take counts as work done, and is shown as holes. Live \
-             and simulated, a host that \
-             decides by laxity or by what is left to do (MLF, MUF, RMS+MLF, MAU) counts what a thread has \
-             done there, and what was \
-             left when it came.",
+            "The unit of time is the paper's second. DT3 and DT5 start a tenth of it late, so that DT2 has \
+             sent its call when DT3 arrives. Time taken by the kernel or the host counts as work, and is \
+             shown as holes. Live and simulated, a host that decides by laxity or remaining work (MLF, MUF, \
+             RMS+MLF, MAU) considers the work that a thread has done there and its remaining work on \
+             arrival.",
         )
         .paper(
             "[Gill 2004] 3.1",
-            "MIF and TP give the schedule of figure 6",
+            "MIF and TP produce the schedule of figure 6",
             holds("live"),
         )
         .table(
@@ -78,10 +75,10 @@ const EVENTS: &[(&str, &str)] = &[
     ("live_units", "live (units)"),
 ];
 
-/// By how much of a unit a line rises where its thread runs on host 1; on host 2 it is twice as much.
+/// The height of a line while its thread runs on host 1; on host 2 it is twice as high.
 const STEP: f64 = 0.35;
 
-/// A line for each thread, up where it runs.
+/// Draws a line for each thread, raised while it runs.
 fn figure(one: &Dispatched) -> Figure {
     let title = format!("Dispatch graph, {}", one.scheduler.name());
     let source = match one.paper() {
@@ -90,9 +87,8 @@ fn figure(one: &Dispatched) -> Figure {
     };
     let figure = Figure::new(title)
         .caption(format!(
-            "Each thread's line stands at its number while it does not run, one step higher while it runs on \
-             host 1, and two steps \
-             on host 2. {source}"
+            "Each thread's line is at its number while it does not run, one step higher while it runs on \
+             host 1, and two steps higher on host 2. {source}"
         ))
         .x(format!("time (units of {} ms)", one.unit.as_millis()))
         .y("distributable thread");
@@ -143,7 +139,7 @@ mod tests {
     use super::{super::paper, *};
 
     #[test]
-    fn a_line_is_up_where_its_thread_runs() {
+    fn a_line_is_raised_while_its_thread_runs() {
         let points = steps(&paper::schedule(1), 5, 21, |units| units as f64);
         let up = 5.0 + 2.0 * STEP;
         assert_eq!(

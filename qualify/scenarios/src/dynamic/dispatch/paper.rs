@@ -1,17 +1,17 @@
-//! Who runs where in [Gill 2004] section 3.1, figure 6: [`FIGURE_6`], as a schedule.
+//! The turns of [Gill 2004] section 3.1, figure 6 ([`FIGURE_6`]), as a schedule.
 //!
-//! The table is the paper's text. Where that leaves something open, the figure's end at T = 18 decides: DT3
-//! works for 6 s ("scheduled for 3 s", then it "continues"), DT4 for 9. DT2 cannot run on host 2 before DT4
-//! has completed, although the text names DT5 there, which has completed by then. How long DT2 works at its
-//! end is not said: 3 s here, as long as on host 2.
+//! The turns follow the paper's text. Where the text is ambiguous, the figure's end at T = 18 decides: DT3
+//! works for 6 s ("scheduled for 3 s", then it "continues"), DT4 for 9 s. DT2 cannot run on host 2 before DT4
+//! has completed, although the text names DT5 there, which has completed by then. The length of DT2's last
+//! turn is not stated: 3 s here, as on host 2.
 
 use super::super::schedule::{Run, Schedule};
 use crate::studies::{FIGURE_6, TurnEnd};
 
-/// The whole of it, in units of time.
+/// Length of the schedule in units of time.
 pub(super) const UNITS: u64 = 21;
 
-/// The schedule, with so many nanoseconds for each of the paper's seconds.
+/// Returns the schedule with this number of nanoseconds per unit.
 pub(super) fn schedule(unit_ns: u64) -> Schedule {
     let runs = FIGURE_6.iter().map(|turn| Run {
         host: turn.host as u8 + 1,
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_in_two_places_and_no_processor_has_two() {
+    fn a_thread_runs_on_one_host_and_a_host_runs_one_thread_at_a_time() {
         let schedule = schedule(1);
         let runs = schedule.runs();
         assert_eq!(runs.iter().map(|run| run.to).max(), Some(UNITS));
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_works_as_long_as_the_text_says() {
+    fn each_thread_works_as_long_as_the_paper_states() {
         let schedule = schedule(1);
         let worked = |thread, host| {
             let runs = schedule

@@ -1,4 +1,4 @@
-//! The decision by itself: the scheduler, without threads.
+//! Decisions of a scheduler, without threads.
 
 use std::time::Duration;
 
@@ -15,21 +15,21 @@ use crate::{
     os::{fifo, now_ns, run},
 };
 
-/// Above whatever else the child has, below what watches it.
+/// Above other threads of the child process, below the watchdog.
 const PRIORITY: i16 = 60;
-/// As much of the future as threads have their deadlines in.
+/// The time span of the threads' deadlines.
 const HORIZON: Duration = Duration::from_secs(1);
 
-/// What decisions took.
+/// The times of decisions.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Decided {
-    /// Of each batch, one decision in nanoseconds.
+    /// For each batch, the time of one decision in nanoseconds.
     pub(super) batches_ns: Vec<f64>,
     pub(super) allocations: u64,
 }
 
-/// Makes batches of decisions with so many ready threads: the one that runs changes its parameters, and the
-/// scheduler chooses.
+/// Makes batches of decisions with this number of ready threads: the running one changes its parameters, and
+/// the scheduler selects one.
 pub(super) fn decide(named: Named, ready: usize, batches: usize, batch: usize) -> Result<Decided, Error> {
     run(fifo("decides", PRIORITY), move || {
         measure(named.scheduler(), ready, batches, batch)
@@ -40,7 +40,7 @@ fn measure(mut scheduler: Box<dyn Scheduler>, ready: usize, batches: usize, batc
     let mut random = Random::new(ready as u64);
     let kind = scheduler.kind();
     let mut parameters = || random_parameters(&mut random).at(kind, Time(0));
-    // Drawn before time counts.
+    // Drawn before the measurement.
     let drawn: Vec<SchedulingParameters> = (0..batch).map(|_| parameters()).collect();
     scheduler.reserve(ready);
     for slot in 0..ready as u32 {
@@ -59,7 +59,7 @@ fn measure(mut scheduler: Box<dyn Scheduler>, ready: usize, batches: usize, batc
         }
         batches_ns.push((now_ns() - began) as f64 / batch as f64);
     };
-    // The first one finds the caches cold.
+    // The first batch has cold caches.
     decide();
     let ((), allocations) = alloc_counter::count_allocations(|| (1..batches).for_each(|_| decide()));
     Decided {
@@ -68,7 +68,7 @@ fn measure(mut scheduler: Box<dyn Scheduler>, ready: usize, batches: usize, batc
     }
 }
 
-/// As of threads that have come from everywhere.
+/// Returns parameters of an arbitrary thread.
 fn random_parameters(random: &mut Random) -> Parameters {
     let span =
         |random: &mut Random, most: Duration| Duration::from_nanos(random.below(most.as_nanos() as u64) + 1);
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_scheduler_decides_among_few_and_many() {
+    fn every_scheduler_decides_among_few_and_many_threads() {
         for named in Named::ALL {
             for ready in [1, 2, 500] {
                 let decided = measure(named.scheduler(), ready, 3, 10);

@@ -17,23 +17,24 @@ use crate::{
     os::{Log, Sample, fifo, joined, now_ns},
 };
 
-/// Above all that the runtime gives to threads: who has begun no segment yet goes before those who have.
+/// Above the priorities that the runtime assigns, for threads that have not begun a segment.
 const OUTSIDE: i16 = 92;
-/// Who starts the two: before it waits neither runs.
+/// Priority of the thread that starts both; neither runs before it waits.
 const STARTER: i16 = 93;
-/// What raw threads begin with, and how far they go down.
+/// First priority of the threads that use `sched_setparam` alone.
 const RAW_HIGH: i16 = 80;
+/// Number of times that these threads lower their priority.
 const RAW_STEPS: usize = 35;
-/// Where those of the futexes stay.
+/// Priority of the threads that use futexes alone.
 const RAW_FUTEX: i16 = 70;
 
-/// The runtime that both ways go through.
+/// Creates the runtime of the measured process.
 pub(super) fn scheduling() -> Result<RtScheduling, Error> {
     let builder = RtScheduling::builder().scheduler(Named::Mif.scheduler());
     Ok(builder.processors(1).build()?)
 }
 
-/// About so many hand-overs of one kind.
+/// Measures about this number of hand-overs of one kind.
 pub(super) fn hand_over(scheduling: &RtScheduling, way: Way, switches: usize) -> Result<Vec<Sample>, Error> {
     let each = switches / 2;
     let dispatched = |named: Named, mechanism: Mechanism| {
@@ -90,7 +91,7 @@ fn waking_each_other(pair: &Pair, number: usize, each: usize) -> Result<(), Erro
         let last = step + 1 == each;
         pair.give_way(number, last, || {
             other.release();
-            // Nobody wakes the second one after its last time.
+            // The second thread is not woken after its last turn.
             if !(last && number == 1) {
                 own.acquire();
             }
@@ -106,21 +107,21 @@ fn set(priority: i16) -> Result<(), Error> {
     ))?)
 }
 
-/// Two threads, of which one runs at a time.
+/// Two threads that run alternately.
 struct Pair {
-    /// When the last one gave way.
+    /// Time at which a thread last gave way.
     left: AtomicU64,
     log: Log,
-    /// Where each waits to start.
+    /// Each thread waits here for the start.
     gates: [Semaphore; 2],
-    /// Where each waits to be woken, where nothing else makes it run.
+    /// Each thread waits here for its turn, if futexes are measured.
     turns: [Semaphore; 2],
-    /// Where the starter waits for both.
+    /// The starter waits here for both.
     done: Semaphore,
 }
 
 impl Pair {
-    /// Gives way, and notes how long it took until this thread ran again since the other one has given way.
+    /// Gives way, and records the time from when the other thread gave way until this one runs again.
     fn give_way<E>(
         &self,
         number: usize,
@@ -130,7 +131,7 @@ impl Pair {
         self.left.store(now_ns(), Ordering::Relaxed);
         give_way()?;
         let now = now_ns();
-        // Before the second one comes back from its last time, the first one has gone on to something else.
+        // When the second thread returns from its last turn, the first one has already ended its turns.
         if !(last && number == 1) {
             self.log.record(self.left.load(Ordering::Relaxed), now);
         }
@@ -138,8 +139,8 @@ impl Pair {
     }
 }
 
-/// Has two threads take `each` turns, so many times from the start, and gives how long the hand-overs took.
-/// The second one starts first, as far as it runs before the first one displaces it.
+/// Runs two threads with `each` turns, repeated `times` times, and returns the durations of the hand-overs.
+/// The second thread starts first, until the first one preempts it.
 fn pair(
     times: usize,
     each: usize,

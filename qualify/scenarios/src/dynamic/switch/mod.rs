@@ -1,8 +1,8 @@
-//! `dyn.switch`: what it takes to let another distributable thread run: through the ready queue and by the
-//! kernel's priorities, and the decision by itself, by number of ready threads.
+//! `dyn.switch`: the time to switch to another distributable thread, through the ready queue and by native
+//! priorities, and the time of the decision alone by number of ready threads.
 //!
-//! Two distributable threads on one CPU make themselves less important in turn, so that each update is a
-//! decision and a hand-over: from before the update in one to its return in the other. Source: [Gill 2004]
+//! Two distributable threads on one CPU lower their own importance in turn, so each update is a decision and
+//! a hand-over, timed from before the update in one thread to its return in the other. Source: [Gill 2004]
 //! 2.4, efficient and portable dispatching.
 
 mod decision;
@@ -25,8 +25,8 @@ use crate::{
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "dyn.switch",
-    about: "one dispatch decision and hand-over: ready queue against native priorities, and the decision \
-            with 10 to 10,000 threads",
+    about: "dispatch decision and hand-over: ready queue and native priorities; decisions with 10 to 10,000 \
+            threads",
     expected: |length| Extent::of(length).expected(),
     run: measure,
 };
@@ -36,36 +36,38 @@ const HEADING: &str = "Switches between distributable threads";
 pub(super) const ROLE: &str = "__dyn-switch";
 
 const SOURCE: &str = "Punctual's limit";
-/// How much longer a hand-over through the ready queue may take.
+/// The largest acceptable ratio of a hand-over through the ready queue to one by native priorities.
 const LARGEST_RATIO: f64 = 1.5;
-/// How many threads are ready.
+/// Numbers of ready threads.
 const READY: [usize; 4] = [10, 100, 1000, 10_000];
-/// Of the one scheduler that looks at every ready thread, which is so documented: only so many.
+/// The largest number of threads for MAU, which inspects every ready thread, as documented.
 const MOST_OF_MAU: usize = 1000;
-/// The schedulers that decide in O(log n).
+
+/// Returns the schedulers that decide in O(log n).
 fn logarithmic() -> impl Iterator<Item = Named> {
     Named::ALL
         .into_iter()
         .filter(|scheduler| *scheduler != Named::Mau)
 }
 
-/// How much longer a decision may take with 10,000 ready threads than with 100. Its logarithm doubles, and
-/// the queue leaves the caches; a decision that looks at each thread would take 100 times as long.
+/// The largest acceptable ratio of a decision with 10,000 ready threads to one with 100. The logarithm
+/// doubles, and the queue exceeds the caches; a decision that inspects each thread would take 100 times as
+/// long.
 const LARGEST_GROWTH: f64 = 8.0;
 
-/// Decisions that are timed together: reading the clock costs as much as some of them.
+/// Number of decisions that are timed together, because reading the clock takes as long as some decisions.
 const BATCH: usize = 100;
 
-/// How a thread lets another one run.
+/// The way in which a thread hands over to another one.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum Way {
     /// MIF through the runtime's ready queue.
     ReadyQueue,
     /// TP through the runtime and native priorities.
     OsPriorities,
-    /// Nothing but `sched_setparam`.
+    /// Only `sched_setparam`.
     RawPriorities,
-    /// Nothing but a futex that the other one waits at, and one to wait at.
+    /// Only a futex to wake the other thread, and one to wait.
     RawFutex,
 }
 
@@ -89,9 +91,9 @@ impl Way {
 
 #[derive(Debug, Deserialize, Serialize)]
 enum Command {
-    /// So many hand-overs, about.
+    /// Measure about this number of hand-overs.
     HandOver { way: Way, switches: usize },
-    /// So many batches of decisions.
+    /// Measure batches of decisions.
     Decide {
         scheduler: Named,
         ready: usize,
@@ -108,7 +110,7 @@ enum Response {
 
 struct Extent {
     rounds: usize,
-    /// In each round, each way.
+    /// Hand-overs per round and way.
     switches: usize,
     batches: usize,
 }
@@ -146,15 +148,15 @@ pub(super) fn child(_: &[String]) -> Result<(), Error> {
     })
 }
 
-/// Of one way.
+/// The results of one way.
 struct Switched {
     way: Way,
     samples: Vec<Sample>,
-    /// Of each round, the median in nanoseconds.
+    /// The median of each round, in nanoseconds.
     medians: Vec<f64>,
 }
 
-/// Of one scheduler and one number of threads.
+/// The results of one scheduler with one number of threads.
 struct Decision {
     scheduler: Named,
     ready: usize,
@@ -164,7 +166,7 @@ struct Decision {
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let extent = Extent::of(testbed.length);
     let mut outcome = testbed.outcome(BENCHMARK.name);
-    // Decisions alone have no priority.
+    // Decisions alone need no real-time priorities.
     let ways = match no_rights(&outcome) {
         None => &Way::ALL[..],
         Some(reason) => {
@@ -224,7 +226,7 @@ fn ask(
             };
             match subject.ask(&command, block)? {
                 Response::HandedOver(samples) => one.add(&samples),
-                Response::Decided(_) => return Err(MISUNDERSTOOD.into()),
+                Response::Decided(_) => return Err(UNEXPECTED.into()),
             }
         }
     }
@@ -234,20 +236,20 @@ fn ask(
             format!("decisions of {}", scheduler.name()),
             Duration::from_micros((extent.batches * BATCH * READY.len()) as u64),
         );
-        let looks_at_all = scheduler == Named::Mau;
+        let inspects_all = scheduler == Named::Mau;
         for ready in READY
             .into_iter()
-            .filter(|ready| !looks_at_all || *ready <= MOST_OF_MAU)
+            .filter(|ready| !inspects_all || *ready <= MOST_OF_MAU)
         {
             let command = Command::Decide {
                 scheduler,
                 ready,
-                batches: if looks_at_all {
+                batches: if inspects_all {
                     extent.batches / 10
                 } else {
                     extent.batches
                 },
-                batch: if looks_at_all { BATCH / 10 } else { BATCH },
+                batch: if inspects_all { BATCH / 10 } else { BATCH },
             };
             match subject.ask(&command, Duration::from_secs(1))? {
                 Response::Decided(decided) => decisions.push(Decision {
@@ -255,14 +257,14 @@ fn ask(
                     ready,
                     decided,
                 }),
-                Response::HandedOver(_) => return Err(MISUNDERSTOOD.into()),
+                Response::HandedOver(_) => return Err(UNEXPECTED.into()),
             }
         }
     }
     Ok((switched, decisions))
 }
 
-const MISUNDERSTOOD: &str = "the measured process answered another question than was asked";
+const UNEXPECTED: &str = "unexpected response of the measured process";
 
 impl Switched {
     fn add(&mut self, samples: &[Sample]) {
@@ -323,9 +325,8 @@ fn hand_over_claims(switched: &[Switched], outcome: &mut Outcome) {
     }
     let limited = |id: &str, reference: &str, ratio: Option<MedianEstimate>| {
         let text = format!(
-            "a decision and hand-over through the ready queue (MIF) takes at most so many times {reference}, \
-             median of alternating \
-             blocks"
+            "time of a decision and hand-over through the ready queue (MIF) over {reference}, median of \
+             alternating blocks"
         );
         let measured = ratio.map_or(f64::NAN, |ratio| ratio.median);
         Claim::at_most(id, text, SOURCE, measured, LARGEST_RATIO)
@@ -356,7 +357,7 @@ fn decision_claims(decisions: &[Decision], outcome: &mut Outcome) {
         let pair = median(scheduler, 10_000).zip(median(scheduler, 100));
         pair.map_or(f64::NAN, |(many, few)| many / few)
     });
-    // With `max` a missing figure would be passed over.
+    // Unlike `max`, this propagates NaN.
     let largest = growth.fold(0.0, |largest: f64, one| {
         if one.is_nan() || one > largest {
             one
@@ -366,9 +367,8 @@ fn decision_claims(decisions: &[Decision], outcome: &mut Outcome) {
     });
     outcome.claim(Claim::at_most(
         "growth",
-        "with 10,000 ready threads a decision takes at most so many times that with 100, for each scheduler \
-         but MAU: it grows with \
-         the logarithm, not with the number",
+        "time of a decision with 10,000 ready threads over that with 100, largest of all schedulers except \
+         MAU: it grows with the logarithm of the number",
         SOURCE,
         largest,
         LARGEST_GROWTH,
@@ -376,7 +376,7 @@ fn decision_claims(decisions: &[Decision], outcome: &mut Outcome) {
     let allocations: u64 = decisions.iter().map(|one| one.decided.allocations).sum();
     outcome.claim(Claim::at_most(
         "allocations",
-        "heap allocations of all decisions, of each scheduler and with each number of threads",
+        "heap allocations of all decisions, over all schedulers and numbers of threads",
         SOURCE,
         allocations as f64,
         0.0,

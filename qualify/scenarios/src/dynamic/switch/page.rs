@@ -1,4 +1,4 @@
-//! The chapter.
+//! The chapter of `dyn.switch`.
 
 use punctual_harness::{Latencies, Outcome, Row};
 use punctual_report::{Chapter, Figure, Table};
@@ -6,19 +6,18 @@ use punctual_report::{Chapter, Figure, Table};
 use super::{HEADING, LARGEST_GROWTH, LARGEST_RATIO, Named, Switched};
 use crate::rows::is_kind;
 
+/// Creates the chapter of the report.
 pub(super) fn chapter(outcome: &Outcome, switched: &[Switched], stamp_ns: u64) -> Chapter {
     let holds = |id: &str| {
         let claim = outcome.claims().iter().find(|claim| claim.id == id);
         claim.map(|claim| claim.holds)
     };
     let chapter = Chapter::new(HEADING).paragraph(
-        "Two distributable threads on one processor make themselves less important in turn. Each time the \
-         scheduler decides that \
-         the other one is to run: through the ready queue (MIF) that one is woken and this one waits; with \
-         native priorities (TP) \
-         one sched_setparam does both. Timed is from before the update in the one to its return in the \
-         other. The system calls of \
-         each way alone stand beside.",
+        "Two distributable threads on one processor lower their own importance in turn. Each time the \
+         scheduler selects the other one: through the ready queue (MIF), the other one is woken and this one \
+         waits; with native priorities (TP), one sched_setparam does both. The time is from before the \
+         update in one thread to its return in the other. The system calls of each way alone are shown for \
+         comparison.",
     );
     let chapter = match switched {
         [] => chapter,
@@ -29,7 +28,7 @@ pub(super) fn chapter(outcome: &Outcome, switched: &[Switched], stamp_ns: u64) -
                 outcome,
                 "ratio",
                 RATIOS,
-                "Medians of alternating blocks, one way by the other",
+                "Ratios of medians of alternating blocks",
             ))
             .figure(tails(switched, stamp_ns)),
     };
@@ -38,9 +37,8 @@ pub(super) fn chapter(outcome: &Outcome, switched: &[Switched], stamp_ns: u64) -
         .figure(growth(outcome))
 }
 
-const CLAIM: &str = "dispatching in the middleware can do with less expensive calls to the kernel: its \
-                     hand-over is no more than \
-    half as long again as one by native priorities";
+const CLAIM: &str = "dispatching in the middleware needs less expensive system calls: its hand-over takes at \
+                     most 1.5 times as long as one by native priorities";
 
 const HAND_OVERS: &[(&str, &str)] = &[
     ("way", "way"),
@@ -49,7 +47,7 @@ const HAND_OVERS: &[(&str, &str)] = &[
     ("p99_us", "p99 (µs)"),
     ("p999_us", "p99.9 (µs)"),
     ("max_us", "max (µs)"),
-    ("max_cause", "the maximum's cause"),
+    ("max_cause", "cause of maximum"),
     ("disturbed", "interrupted"),
     ("raw_p50_us", "raw p50 (µs)"),
 ];
@@ -77,8 +75,7 @@ fn table(outcome: &Outcome, kind: &str, columns: &[(&str, &str)], title: &str) -
 fn tails(switched: &[Switched], stamp_ns: u64) -> Figure {
     let figure = Figure::new("Decision and hand-over between two distributable threads")
         .caption(format!(
-            "The two thick curves of the runtime, beside what their system calls take alone. At the median \
-             the ready queue may take \
+            "The runtime's hand-overs, and their system calls alone. At the median the ready queue may take \
              {LARGEST_RATIO} times as long as native priorities."
         ))
         .tail()
@@ -97,10 +94,9 @@ fn tails(switched: &[Switched], stamp_ns: u64) -> Figure {
 fn growth(outcome: &Outcome) -> Figure {
     let figure = Figure::new("One decision by number of ready threads")
         .caption(format!(
-            "The running thread gets new parameters and the scheduler chooses: the mean of {} decisions, the \
-             median of many such \
-             batches. From 100 to 10,000 threads it may grow {LARGEST_GROWTH}-fold, not hundredfold. MAU \
-             looks at every thread: it is for tens or \
+            "The running thread receives new parameters and the scheduler selects a thread: mean of {} \
+             decisions, median of many such batches. From 100 to 10,000 threads it may grow \
+             {LARGEST_GROWTH}-fold, not hundredfold. MAU inspects every thread: it is intended for tens or \
              hundreds.",
             super::BATCH
         ))

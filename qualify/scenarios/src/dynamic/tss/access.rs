@@ -1,4 +1,4 @@
-//! Reading and writing: table 4 of [Gill 2004].
+//! Reads and writes: [Gill 2004] table 4.
 
 use std::{cell::Cell, hint::black_box};
 
@@ -17,26 +17,26 @@ use crate::{
     os::{fifo, now_ns, run as run_in},
 };
 
-/// How many accesses are timed together: one alone is shorter than reading the clock.
+/// Number of accesses that are timed together, because one is shorter than reading the clock.
 pub(super) const BATCH: usize = 1_000;
 
-/// What is done.
+/// The kind of access.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) enum Operation {
     Read,
     Write,
 }
 
-/// With what.
+/// The kind of storage.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) enum Storage {
-    /// `pthread_getspecific` and `pthread_setspecific`: what [Gill 2004] calls native.
+    /// `pthread_getspecific` and `pthread_setspecific`, called native in [Gill 2004].
     Posix,
     /// [`StorageKey`].
     Word,
     /// [`WordKey`].
     Typed,
-    /// [`ObjectKey`]; a write makes an object.
+    /// [`ObjectKey`]; a write creates an object.
     Object,
     /// Rust's `thread_local!`, a `Cell`.
     ThreadLocal,
@@ -47,12 +47,12 @@ pub(super) enum Storage {
 pub(super) struct Access {
     operation: Operation,
     storage: Storage,
-    /// How many there are, all of them with a value; the last one is used.
+    /// Number of keys, all with a value; the last one is accessed.
     keys: usize,
     batches: usize,
 }
 
-/// Nanoseconds for an access.
+/// Times of an access in nanoseconds.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Block {
     median: f64,
@@ -62,7 +62,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Less what reading the clock adds to each batch.
+    /// Subtracts the cost of the clock, which each batch includes.
     pub(super) fn without(self, stamp_ns: f64) -> Self {
         let each = stamp_ns / BATCH as f64;
         Self {
@@ -104,7 +104,7 @@ impl Storage {
         }
     }
 
-    /// Of the claim, where there is one.
+    /// Id of the claim, if there is one.
     fn id(self) -> Option<&'static str> {
         match self {
             Self::Word => Some("word"),
@@ -125,7 +125,7 @@ impl Access {
     }
 }
 
-/// What [Gill 2004] table 4 has: mean, shortest and longest read, then write, in nanoseconds.
+/// [Gill 2004] table 4: mean, minimum and maximum of reads, then of writes, in nanoseconds.
 pub(super) const PAPER: [(&str, [f64; 3], [f64; 3]); 2] = [
     (
         "[Gill 2004]: emulated",
@@ -135,16 +135,16 @@ pub(super) const PAPER: [(&str, [f64; 3], [f64; 3]); 2] = [
     ("[Gill 2004]: native", [70.8, 68.0, 101.0], [77.6, 71.0, 130.0]),
 ];
 
-/// The limit of the issue.
+/// The largest acceptable ratio to POSIX.
 pub(super) const LIMIT: f64 = 1.5;
-/// Ten thousand keys against one: a margin of our own for noise.
+/// The largest acceptable ratio of ten thousand keys to one, with a margin for noise.
 const SAME: f64 = 1.15;
 
 thread_local! {
     static CELL: Cell<u64> = const { Cell::new(0) };
 }
 
-/// In a thread of its own that runs a distributable one.
+/// Measures accesses in a new thread that runs a distributable thread.
 pub(super) fn run(access: Access) -> Result<Block, Error> {
     run_in(fifo("accesses", PRIORITY), move || {
         ThreadStorage::new().enter(|| match access.storage {
@@ -204,7 +204,7 @@ fn made<K: Copy, E>(
     Ok(keys)
 }
 
-/// Never inlined, so that each kind of access is compiled in the same surroundings.
+/// Measures a block. Never inlined, so that each kind of access is compiled in the same context.
 #[inline(never)]
 fn block<T>(access: Access, mut once: impl FnMut() -> T) -> Block {
     let mut batches = vec![0.0; access.batches];
@@ -215,7 +215,7 @@ fn block<T>(access: Access, mut once: impl FnMut() -> T) -> Block {
         }
         (now_ns() - began) as f64 / BATCH as f64
     };
-    // Caches and predictions.
+    // Warm-up of caches and branch prediction.
     for _ in 0..10 {
         batch();
     }
@@ -230,6 +230,7 @@ fn block<T>(access: Access, mut once: impl FnMut() -> T) -> Block {
     }
 }
 
+/// Adds the rows and claims of reads and writes.
 pub(super) fn evaluate(accesses: &[(Access, Vec<Block>)], outcome: &mut Outcome) {
     for operation in Operation::ALL {
         let of_operation = || {
@@ -249,7 +250,7 @@ pub(super) fn evaluate(accesses: &[(Access, Vec<Block>)], outcome: &mut Outcome)
                 let operation = operation.name();
                 outcome.claim(Claim::at_most(
                     format!("{operation}-{id}"),
-                    format!("{name}: a {operation} takes at most so many times what POSIX takes"),
+                    format!("{name}: time of a {operation} over that of POSIX"),
                     SOURCE,
                     ratio.median,
                     LIMIT,
@@ -274,7 +275,8 @@ pub(super) fn evaluate(accesses: &[(Access, Vec<Block>)], outcome: &mut Outcome)
     }
 }
 
-pub(super) fn judge_over_keys(accesses: &[(Access, Vec<Block>)], outcome: &mut Outcome) {
+/// Adds the rows and claims over numbers of keys.
+pub(super) fn evaluate_over_keys(accesses: &[(Access, Vec<Block>)], outcome: &mut Outcome) {
     for operation in Operation::ALL {
         let of_operation = || {
             accesses
@@ -293,9 +295,7 @@ pub(super) fn judge_over_keys(accesses: &[(Access, Vec<Block>)], outcome: &mut O
                 let operation = operation.name();
                 outcome.claim(Claim::at_most(
                     format!("{operation}-keys"),
-                    format!(
-                        "with 10,000 keys a {operation} takes at most so many times what it takes with one"
-                    ),
+                    format!("time of a {operation} with 10,000 keys over that with one"),
                     SOURCE,
                     ratio.median,
                     SAME,
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn ratios_are_judged_without_the_clocks_cost() {
+    fn ratios_exclude_the_cost_of_the_clock() {
         let mut outcome = Outcome::new("test", MachineFacts::read(&CpuSet::single(0)));
         let blocks = |ns: f64| {
             let block = Block {
@@ -374,6 +374,6 @@ mod tests {
             .iter()
             .filter_map(|row| row.number("ratio"))
             .collect();
-        assert!((published[3] - 9.69).abs() < 0.01, "as the paper says: 9.7");
+        assert!((published[3] - 9.69).abs() < 0.01, "9.7 in the paper");
     }
 }

@@ -1,4 +1,4 @@
-//! Making keys: table 3 of [Gill 2004].
+//! Creation of keys: [Gill 2004] table 3.
 
 use punctual_harness::{
     Claim, Outcome, Row,
@@ -14,12 +14,12 @@ use crate::{
     os::{fifo, now_ns, run},
 };
 
-/// Whose keys.
+/// The kind of keys.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) enum Maker {
-    /// Ours, for the first time in the process: memory is made now and then.
+    /// Punctual's keys, for the first time in the process: memory is allocated occasionally.
     First,
-    /// Ours, where keys have been deleted.
+    /// Punctual's keys, after others have been deleted.
     Again,
     /// `pthread_key_create`.
     Posix,
@@ -42,19 +42,18 @@ impl Maker {
     }
 }
 
-/// What [Gill 2004] table 3 has: nanoseconds for each key that is there already, and for the first.
+/// [Gill 2004] table 3: nanoseconds per existing key, and for the first key.
 pub(super) const PAPER: [(&str, f64, f64); 2] = [
     ("[Gill 2004]: emulated", 2.53, 2_438.0),
     ("[Gill 2004]: native", 1.61, 815.0),
 ];
 
-/// Makes keys one after the other, each timed, and deletes them.
+/// Creates keys one after the other, each timed, and deletes them.
 pub(super) fn create(maker: Maker, keys: usize) -> Result<Vec<u64>, Error> {
     run(fifo("makes-keys", PRIORITY), move || match maker {
         Maker::First | Maker::Again => {
             let (keys, ns) = timed(keys, || StorageKey::new().map_err(Error::from))?;
-            // The last one first, so that the next pass gets them in the order of their places, as this one
-            // did.
+            // In reverse order, so that the next pass gets the same slots in the same order.
             for key in keys.into_iter().rev() {
                 key.delete()?;
             }
@@ -76,18 +75,18 @@ fn timed<K>(keys: usize, mut make: impl FnMut() -> Result<K, Error>) -> Result<(
     Ok((made, ns))
 }
 
-/// Passes, each of which has made all keys.
+/// The times of creation, by pass.
 pub(super) struct Creation {
     pub(super) maker: Maker,
-    /// In nanoseconds.
+    /// For each pass, the time of each key in nanoseconds.
     pub(super) passes: Vec<Vec<f64>>,
 }
 
-/// How many keys are one point of the figure, and of the line through all.
+/// Number of keys per point of the figure and of the fitted line.
 const GROUP: usize = 50;
 
 impl Creation {
-    /// The median of each [`GROUP`] keys over all passes, at the number of keys that were there before.
+    /// Returns the median of each [`GROUP`] keys over all passes, at the number of existing keys.
     pub(super) fn curve(&self) -> Vec<(f64, f64)> {
         let starts = (0..self.maker.keys()).step_by(GROUP);
         let point = |start: usize| {
@@ -108,6 +107,7 @@ impl Creation {
     }
 }
 
+/// Adds the rows and the claim about the creation of keys.
 pub(super) fn evaluate(creations: &[Creation], outcome: &mut Outcome) {
     for creation in creations {
         let fit = LinearFit::of(&creation.curve());
@@ -125,8 +125,8 @@ pub(super) fn evaluate(creations: &[Creation], outcome: &mut Outcome) {
     let [Some(begin), Some(end)] = ends else { return };
     outcome.claim(Claim::at_most(
         "creation",
-        "the last thousand of 10,000 keys cost, each, at most so many times the first thousand (medians, \
-         made for the first time)",
+        "time to create one of the last thousand of 10,000 keys over one of the first thousand (medians, \
+         first creation)",
         SOURCE,
         end / begin,
         FLAT,
@@ -134,7 +134,7 @@ pub(super) fn evaluate(creations: &[Creation], outcome: &mut Outcome) {
 }
 
 const THOUSAND: usize = 1_000;
-/// A margin of our own for noise.
+/// The largest acceptable ratio, with a margin for noise.
 const FLAT: f64 = 1.25;
 
 fn row(name: &str, line: Option<(f64, f64)>) -> Row {
@@ -152,7 +152,7 @@ mod tests {
 
     use super::*;
 
-    fn evaluated(first: impl Fn(usize) -> f64) -> Outcome {
+    fn outcome_of(first: impl Fn(usize) -> f64) -> Outcome {
         let mut outcome = Outcome::new("test", MachineFacts::read(&CpuSet::single(0)));
         let pass = (0..KEYS).map(first).collect();
         let creation = Creation {
@@ -164,8 +164,8 @@ mod tests {
     }
 
     #[test]
-    fn a_cost_that_grows_is_seen() {
-        let outcome = evaluated(|key| 100.0 + key as f64 / 100.0);
+    fn a_growing_cost_breaks_the_claim() {
+        let outcome = outcome_of(|key| 100.0 + key as f64 / 100.0);
         let row = &outcome.rows()[0];
         assert!(
             (row.number("slope_ns_per_key").unwrap() - 0.01).abs() < 1e-4,
@@ -179,8 +179,8 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_is_made_now_and_then_does_not_bend_the_line() {
-        let outcome = evaluated(|key| if key % 64 == 0 { 5_000.0 } else { 100.0 });
+    fn occasional_allocations_do_not_affect_the_line() {
+        let outcome = outcome_of(|key| if key % 64 == 0 { 5_000.0 } else { 100.0 });
         let row = &outcome.rows()[0];
         assert_eq!(row.number("slope_ns_per_key"), Some(0.0));
         assert_eq!(row.number("max_ns"), Some(5_000.0));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_made_and_given_back() {
+    fn keys_are_created_and_deleted() {
         for maker in [Maker::First, Maker::Again, Maker::Posix, Maker::Posix] {
             assert_eq!(create(maker, 200).unwrap().len(), 200);
         }

@@ -1,4 +1,4 @@
-//! The chapter.
+//! The chapter of `dyn.tss`.
 
 use punctual_harness::{Outcome, Row};
 use punctual_report::{Chapter, Figure, Table};
@@ -9,30 +9,28 @@ use super::{
     find,
 };
 
+/// Creates the chapter of the report.
 pub(super) fn chapter(outcome: &Outcome, creations: &[Creation]) -> Chapter {
     let table = |name| Table::of(find(outcome, name).map(Row::as_map));
     Chapter::new("Storage of distributable threads")
         .paragraph(
-            "What a distributable thread stores is found by its id, wherever it returns to a host, whatever \
-             thread of the system runs it. \
-             The runtime attaches a thread's storage when the thread comes, so reading goes to the storage \
-             directly and looks for no \
-             id. Blocks alternate, in several processes one after the other, because where memory lies makes \
-             a difference; ratios are medians over the rounds, with their 95 % confidence intervals. \
-             Accesses are timed in batches \
-             of a thousand: one alone is shorter than reading the clock, so the shortest and the longest are \
-             those of batches. The \
-             paper's figures are of single accesses, on a computer of 2003: its emulation reads in 9.7 and \
-             writes in 16.7 times what the system takes.",
+            "The storage of a distributable thread is associated with its id, regardless of which system \
+             thread runs it when it returns to a host. The runtime attaches the storage when the thread \
+             arrives, so an access needs no lookup by id. Blocks alternate, in several consecutive \
+             processes, because addresses affect the results; ratios are medians over the rounds, with their \
+             95 % confidence intervals. Accesses are timed in batches of a thousand, because one is shorter \
+             than reading the clock; minimum and maximum are those of batches. The paper's figures are of \
+             single accesses on a computer of 2003: its emulation takes 9.7 times as long as the system for \
+             reads, and 16.7 times for writes.",
         )
         .paper(
             "[Gill 2004] 3.1",
-            "what reading and writing cost does not grow",
+            "the cost of reads and writes does not grow",
             holds(outcome, &["read-keys", "write-keys"]),
         )
         .table(
             table("access")
-                .title("Reading and writing (table 4 of [Gill 2004])")
+                .title("Reads and writes ([Gill 2004] table 4)")
                 .columns(&[
                     ("operation", "operation"),
                     ("what", "storage"),
@@ -56,10 +54,10 @@ pub(super) fn chapter(outcome: &Outcome, creations: &[Creation]) -> Chapter {
         .figure(over_keys(outcome))
         .table(
             table("creation")
-                .title("Making keys (table 3 of [Gill 2004])")
+                .title("Creation of keys ([Gill 2004] table 3)")
                 .columns(&[
                     ("what", "keys of"),
-                    ("keys", "how many"),
+                    ("keys", "number"),
                     ("slope_ns_per_key", "slope (ns/key)"),
                     ("intercept_ns", "y-intercept (ns)"),
                     ("p50_ns", "p50 (ns)"),
@@ -68,15 +66,13 @@ pub(super) fn chapter(outcome: &Outcome, creations: &[Creation]) -> Chapter {
         )
         .figure(making(creations))
         .note(
-            "The GNU C library has 1,024 keys for each process, and looks through them for a free one. Ours \
-             come from a list of free \
-             places; every 64th that is made for the first time makes memory for 64. Lines are fitted by \
-             least squares to the medians \
-             of 50 keys each.",
+            "The GNU C library has 1,024 keys per process, and searches them for a free one. Punctual's keys \
+             come from a free list; memory is allocated for 64 keys at a time. Lines are fitted by least \
+             squares to the medians of 50 keys each.",
         )
 }
 
-/// Whether all of these claims hold; `None` where one is missing.
+/// Returns whether all of these claims hold; `None` if one is missing.
 fn holds(outcome: &Outcome, claims: &[&str]) -> Option<bool> {
     let find = |id: &&str| outcome.claims().iter().find(|claim| claim.id == *id);
     let found: Option<Vec<_>> = claims.iter().map(find).collect();
@@ -93,10 +89,10 @@ fn ratios(outcome: &Outcome) -> Figure {
     let storages = Storage::ALL
         .into_iter()
         .filter(|storage| *storage != Storage::Posix);
-    let figure = Figure::new("Storage of distributable threads against the system's own")
+    let figure = Figure::new("Storage of distributable threads compared with the system's own")
         .caption(
-            "The paper's emulation looks the thread's id up; ours has the storage at hand while the \
-                  thread runs.",
+            "The paper's emulation looks up the thread's id; Punctual attaches the storage while the thread \
+             runs.",
         )
         .y("× POSIX")
         .y_log()
@@ -116,8 +112,8 @@ fn over_keys(outcome: &Outcome) -> Figure {
             .filter(move |row| row.get("operation").and_then(|name| name.as_str()) == Some(operation.name()));
         of_operation.filter_map(|row| Some((row.number("keys")?, row.number("p50_ns")?)))
     };
-    let figure = Figure::new("An access, by how many keys there are")
-        .caption("Every key has a value; the last one is read and written.")
+    let figure = Figure::new("Time of an access by number of keys")
+        .caption("Every key has a value; the last one is accessed.")
         .x("keys")
         .x_log()
         .y("one access (ns)");
@@ -127,10 +123,10 @@ fn over_keys(outcome: &Outcome) -> Figure {
 }
 
 fn making(creations: &[Creation]) -> Figure {
-    let figure = Figure::new("Making a key, by how many there are")
-        .caption("Redraws table 3 of [Gill 2004] as the lines that it describes.")
-        .x("keys that are there")
-        .y("making one more (ns)")
+    let figure = Figure::new("Time to create a key by number of existing keys")
+        .caption("Shows [Gill 2004] table 3 as the lines that it describes.")
+        .x("existing keys")
+        .y("creation of one more (ns)")
         .y_log();
     let figure = creations.iter().fold(figure, |figure, creation| {
         figure.line(creation.maker.name(), creation.curve())

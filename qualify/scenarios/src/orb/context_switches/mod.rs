@@ -1,10 +1,10 @@
-//! `orb.context-switches`: how many context switches a call takes, by number of clients, and how much of a
-//! call they are.
+//! `orb.context-switches`: context switches per call by number of clients, and their share of a call's
+//! latency.
 //!
-//! The clients are those of `orb.latency`, with lanes and with a classic pool, on one CPU; the kernel counts.
-//! Then one client calls without pauses, and its latency stands beside what its context switches cost, by the
-//! yield test. Source: [Levine 1999], context switches per request; [Schmidt 2002] 4, on their share of a
-//! call; MT_Cubit's option `-c`.
+//! The clients are those of `orb.latency`, with and without lanes, on one CPU; the kernel counts. Then one
+//! client calls continuously, and its latency is compared with the cost of its context switches, from the
+//! yield test. Source: [Levine 1999], context switches per request; [Schmidt 2002] 4, their share of a call;
+//! MT_Cubit's option `-c`.
 
 mod page;
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use punctual_harness::{Claim, Latencies, Outcome, Row};
 
-use super::mt_cubit::{ClientSpec, Pool, Run, Stage, Task, Threads, priority};
+use super::mt_cubit::{ClientSpec, Deployment, Pool, Run, Task, Threads, priority};
 use crate::{
     benchmark::{Benchmark, Findings},
     error::Error,
@@ -22,21 +22,21 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "orb.context-switches",
-    about: "context switches for each request beside 1 to 50 clients, and their share of a call's latency",
+    about: "context switches per request with 1 to 50 clients, and their share of a call's latency",
     expected: |length| Extent::of(length).expected(),
     run: measure,
 };
 
 const MOST_CLIENTS: usize = 50;
-/// Of the first client, and of each other.
+/// Rates of the first client and of each other one.
 const RATES: [f64; 2] = [20.0, 10.0];
-const POOLS: [&str; 2] = ["lanes", "classic pool"];
+const POOLS: [&str; 2] = ["lanes", "pool without lanes"];
 
 struct Extent {
     clients: &'static [usize],
-    /// For each number of clients and pool.
+    /// Time per number of clients and pool.
     seconds: f64,
-    /// Of calls without pauses.
+    /// Time of continuous calls.
     share_seconds: f64,
 }
 
@@ -58,11 +58,11 @@ impl Extent {
 
 fn pools() -> [Pool; 2] {
     let priorities = (0..MOST_CLIENTS).map(priority).collect();
-    let classic = Threads::Classic {
+    let without_lanes = Threads::WithoutLanes {
         threads: MOST_CLIENTS,
         priority: priority(MOST_CLIENTS - 1),
     };
-    [Threads::Lanes(priorities), classic].map(|threads| Pool {
+    [Threads::Lanes(priorities), without_lanes].map(|threads| Pool {
         threads,
         servants: MOST_CLIENTS,
     })
@@ -86,12 +86,12 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     if testbed.length == Length::Quick {
         outcome.parameter(
             "shortened",
-            "0.9 s and not 3 s for each number of clients, and three numbers of them",
+            "0.9 s instead of 3 s per number of clients, and three numbers of clients",
         );
     }
     let progress = &testbed.progress;
     let limit = extent.expected() * 2 + Duration::from_secs(60);
-    let mut stage = Stage::set(&places, &pools(), &[], limit)?;
+    let mut deployment = Deployment::start(&places, &pools(), &[], limit)?;
     let mut errors = 0;
     for (pool, name) in POOLS.into_iter().enumerate() {
         for &number in extent.clients {
@@ -99,7 +99,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
                 format!("{name}: {number} clients"),
                 Duration::from_secs_f64(extent.seconds),
             );
-            let run = stage.run(&Task {
+            let run = deployment.run(&Task {
                 pool,
                 clients: clients(number),
                 seconds: extent.seconds,
@@ -109,13 +109,10 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
             outcome.row(PerRequest::of(&run).row("curve", name, number));
         }
     }
-    progress.stage(
-        "the share of a call",
-        Duration::from_secs_f64(extent.share_seconds),
-    );
-    share(&mut stage, extent.share_seconds, &mut outcome)?;
-    stage.strike()?;
-    let text = "results that were not the cube";
+    progress.stage("share of a call", Duration::from_secs_f64(extent.share_seconds));
+    share(&mut deployment, extent.share_seconds, &mut outcome)?;
+    deployment.stop()?;
+    let text = "wrong results";
     outcome.claim(Claim::at_most(
         "errors",
         text,
@@ -127,11 +124,11 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     Ok(Findings { outcome, chapter })
 }
 
-/// Context switches for each request.
+/// Context switches per request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct PerRequest {
     calls: u64,
-    /// Those that a pause between calls takes are left out: a client goes to sleep once for each.
+    /// Without one per pause between calls, in which the client sleeps.
     client: f64,
     server: f64,
     pauses: f64,
@@ -168,18 +165,18 @@ impl PerRequest {
     }
 }
 
-/// What the context switches of one call cost, beside its latency.
-fn share(stage: &mut Stage, seconds: f64, outcome: &mut Outcome) -> Result<(), Error> {
+/// Measures the share of context switches in the latency of a call.
+fn share(deployment: &mut Deployment, seconds: f64, outcome: &mut Outcome) -> Result<(), Error> {
     const WITHOUT_PAUSES: f64 = 1e9;
     let mut client = clients(1);
     client[0].hz = WITHOUT_PAUSES;
-    let run = stage.run(&Task {
+    let run = deployment.run(&Task {
         pool: 0,
         clients: client,
         seconds,
         slices: None,
     })?;
-    let switch_us = stage.switch_ns()? / 1e3;
+    let switch_us = deployment.switch_ns()? / 1e3;
     let mut latencies = Latencies::new();
     let calls = run.clients.iter().flat_map(|client| &client.calls);
     calls.for_each(|call| latencies.record(call.latency_ns));
@@ -204,7 +201,7 @@ mod tests {
     use crate::orb::mt_cubit::{Calls, client::Call};
 
     #[test]
-    fn pauses_are_not_the_requests() {
+    fn switches_of_pauses_are_not_counted_for_requests() {
         let call = Call {
             start_ns: 0,
             latency_ns: 20_000,
@@ -230,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_suite_s_budget_is_kept() {
+    fn expected_durations_are_within_budget() {
         assert!(Extent::of(Length::Quick).expected() <= Duration::from_secs(7));
         assert!(Extent::of(Length::Full).expected() <= Duration::from_secs(52));
     }

@@ -1,3 +1,5 @@
+//! The chapter of `orb.context-switches`.
+
 use punctual_harness::{Outcome, Row};
 use punctual_report::{Chapter, Figure};
 
@@ -21,17 +23,18 @@ const SHARE_COLUMNS: &[(&str, &str)] = &[
     ("share_percent", "share (%)"),
 ];
 
-/// "Little" in the paper's conclusion, read as at most a quarter.
+/// "Little" in the paper's conclusion, interpreted as at most a quarter.
 const LITTLE_PERCENT: f64 = 25.0;
 
+/// Creates the chapter of the report.
 pub(super) fn chapter(outcome: &Outcome) -> Chapter {
     let rows = |kind: &'static str| outcome.rows().iter().filter(move |row| is_kind(row, kind));
     let share = rows("share").find_map(|row| row.number("share_percent"));
-    let figure = Figure::new("Context switches for each request")
+    let figure = Figure::new("Context switches per request")
         .caption(
-            "[Levine 1999]: VxWorks soon comes to one for each request, Solaris hardly varies, Windows NT \
-             takes the most. One CPU, where \
-             client, server and client again have to run one after the other: two are the fewest.",
+            "[Levine 1999]: VxWorks approaches one per request, Solaris hardly varies, and Windows NT needs \
+             the most. On one CPU, client, server and client must run one after the other, so the minimum is \
+             two.",
         )
         .x("number of clients")
         .y("context switches per request");
@@ -42,34 +45,26 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
     });
     Chapter::new("Context switches of a call")
         .paragraph(
-            "One client calls 20 times a second, each further one 10 times, on one processor. Counted by the \
-             kernel for the threads \
-             of clients and server; what a client's pause between two calls takes is left out. Clients that \
-             wake together share \
-             switches: a lane that is preempted, or that finds the next request when it is done, makes one \
-             for two.",
+            "One client calls 20 times per second and each other one 10 times, on one processor. The kernel \
+             counts switches of the threads of clients and server; those of a client's pauses between calls \
+             are excluded. Clients that wake at the same time share switches: a lane that is preempted, or \
+             that finds the next request when it finishes one, needs one switch for two requests.",
         )
         .paper(
             "[Schmidt 2002] 4",
-            "context switches contribute little (read here as: at most a quarter) to the latency of a \
+            "context switches contribute little (interpreted as at most a quarter) to the latency of a \
              two-way call",
             share
                 .filter(|_| outcome.machine().is_realtime())
                 .map(|share| share <= LITTLE_PERCENT),
         )
         .figure(figure)
-        .rows_of_kind(
-            outcome,
-            "curve",
-            CURVE_COLUMNS,
-            "Context switches for each request",
-        )
+        .rows_of_kind(outcome, "curve", CURVE_COLUMNS, "Context switches per request")
         .rows_of_kind(
             outcome,
             "share",
             SHARE_COLUMNS,
-            "Their share of one call: one client without pauses, \
-                                                        one switch by the yield test (its system call \
-                                                        included)",
+            "Share of one call: one continuous client; time of a switch from the yield test, including its \
+             system call",
         )
 }

@@ -1,11 +1,10 @@
-//! `orb.cpu-overhead`: how much processor time a call takes from everything else, client side and server
-//! side.
+//! `orb.cpu-overhead`: processor time per call, on the client's CPU and on the server's.
 //!
-//! A scavenger, a thread below all others, counts what it gets done on the CPU of the client, then on that of
-//! the server, while the other side has the other CPU. What it gets done less while calls are made is what
-//! they took: system calls, protocols, interrupts and context switches included, whoever the kernel books
-//! them to. Idle slices, calls and a raw ping-pong of the same octets alternate. Source: [Levine 1999],
-//! client and server CPU processing overhead.
+//! A scavenger, a thread below all others, counts its iterations on the CPU of the client, then on that of
+//! the server, while the other side has the other CPU. The iterations that it loses during calls show the
+//! time that they use, including system calls, protocols, interrupts and context switches, regardless of the
+//! kernel's accounting. Idle slices, calls and a raw ping-pong of the same octets alternate. Source: [Levine
+//! 1999], client and server CPU processing overhead.
 
 mod page;
 pub(super) mod scavenger;
@@ -31,13 +30,12 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "orb.cpu-overhead",
-    about: "what a thread below all others loses for each call, on the client's CPU and on the server's; \
-            needs two CPUs",
+    about: "processor time per call, on the client's CPU and on the server's; needs two CPUs",
     expected: |length| Extent::of(length).expected(),
     run: measure,
 };
 
-/// How much is measured on each side.
+/// The amount of measurements per side.
 #[derive(Clone, Copy)]
 struct Extent {
     rounds: u32,
@@ -60,11 +58,11 @@ impl Extent {
     }
 }
 
-/// Idle, calls, ping-pong.
+/// Slices per round: idle, calls, ping-pong.
 const SLICES: u32 = 3;
 const START: Duration = Duration::from_secs(20);
 
-/// Whose CPU the scavenger is on.
+/// The side whose CPU the scavenger uses.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Side {
     Client,
@@ -80,7 +78,7 @@ impl Side {
     }
 }
 
-/// What is called in a slice.
+/// The kind of exchange in a slice.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Called {
     Orb,
@@ -112,27 +110,27 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     outcome.parameter("rounds", extent.rounds);
     outcome.parameter("seconds_per_slice", extent.slice.as_secs_f64());
     if testbed.length == Length::Quick {
-        outcome.parameter("shortened", "8 rounds of 60 ms and not 20 of 200 ms on each side");
+        outcome.parameter(
+            "shortened",
+            "8 rounds of 60 ms instead of 20 of 200 ms on each side",
+        );
     }
     let mut errors = 0;
     if !places.has_driver() {
-        outcome.unfit(
-            "client and server each need a CPU of their own, and only one is available to this process",
-        );
+        outcome.unfit("client and server each need a CPU, but only one is available to this process");
     } else if !outcome.machine().is_realtime() {
         outcome.unfit(
-            "without real-time rights the calls compete with the thread that counts what they leave, so the \
-             count says nothing",
+            "without real-time rights the calls compete with the scavenger, so its count is meaningless",
         );
     } else {
         for side in [Side::Client, Side::Server] {
             let text = format!("the scavenger on the {}'s CPU", side.name());
             testbed.progress.stage(text, extent.of_side());
-            let (rounds, of_side) = measure_side(side, &places, extent)?;
-            rows(side, &rounds, &mut outcome);
-            errors += of_side;
+            let result = measure_side(side, &places, extent)?;
+            rows(side, &result.rounds, &mut outcome);
+            errors += result.errors;
         }
-        let text = "results that were not the cube";
+        let text = "wrong results";
         outcome.claim(Claim::at_most(
             "errors",
             text,
@@ -147,7 +145,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
 
 /// One idle slice, and one of each kind of call.
 struct Round {
-    /// What the scavenger gets done in a second.
+    /// Iterations of the scavenger per second.
     idle_per_s: f64,
     /// In the order of [`Called::ALL`].
     called: [Load; 2],
@@ -156,25 +154,32 @@ struct Round {
 /// A slice with calls.
 #[derive(Clone, Copy)]
 struct Load {
-    /// What the scavenger gets done in a second beside them.
+    /// Iterations of the scavenger per second during the calls.
     left_per_s: f64,
     calls_per_s: f64,
 }
 
 impl Load {
-    /// How many iterations each call took from the scavenger.
+    /// Returns the iterations that the scavenger loses per call.
     fn lost_per_call(self, idle_per_s: f64) -> f64 {
         (idle_per_s - self.left_per_s) / self.calls_per_s
     }
 
-    /// The same as time.
+    /// Returns the time that the scavenger loses per call, in microseconds.
     fn lost_us_per_call(self, idle_per_s: f64) -> f64 {
         self.lost_per_call(idle_per_s) / idle_per_s * 1e6
     }
 }
 
-/// The rounds, and how many results were not the cube.
-fn measure_side(side: Side, places: &Places, extent: Extent) -> Result<(Vec<Round>, u64), Error> {
+/// The measurements of one side.
+struct SideResult {
+    rounds: Vec<Round>,
+    /// Number of wrong results.
+    errors: u64,
+}
+
+/// Measures one side.
+fn measure_side(side: Side, places: &Places, extent: Extent) -> Result<SideResult, Error> {
     let (of_client, of_server) = match side {
         Side::Client => (&places.pinned, &places.driver),
         Side::Server => (&places.driver, &places.pinned),
@@ -195,7 +200,7 @@ fn measure_side(side: Side, places: &Places, extent: Extent) -> Result<(Vec<Roun
         };
         client.ask::<_, Measured>(&block, START)
     };
-    // Beside the scavenger, as later: a CPU that never idles wakes threads faster.
+    // With the scavenger running, as in the measurement: a CPU that never idles wakes threads faster.
     let trial = Spin {
         length: extent.slice * 2,
     };
@@ -209,8 +214,7 @@ fn measure_side(side: Side, places: &Places, extent: Extent) -> Result<(Vec<Roun
     }
     scavenger.answer::<Spun>(START)?;
 
-    // Its answer comes in the end: with a quarter more than the slices take if all of them are as long as
-    // asked.
+    // The scavenger responds at the end; its time includes a quarter more than the nominal slices.
     let length = extent.of_side().mul_f64(1.25) + Duration::from_millis(300);
     scavenger.tell(&Spin { length })?;
     let mut spans = Vec::new();
@@ -244,7 +248,10 @@ fn measure_side(side: Side, places: &Places, extent: Extent) -> Result<(Vec<Roun
             called: [load(orb)?, load(raw)?],
         })
     });
-    Ok((rounds.collect(), errors))
+    Ok(SideResult {
+        rounds: rounds.collect(),
+        errors,
+    })
 }
 
 fn rows(side: Side, rounds: &[Round], outcome: &mut Outcome) {
@@ -258,9 +265,8 @@ fn rows(side: Side, rounds: &[Round], outcome: &mut Outcome) {
         };
         let Some(lost_us) = over_rounds(|round, load| load.lost_us_per_call(round.idle_per_s)) else {
             outcome.unfit(format!(
-                "calls took so long that only {} rounds fell into the time that was counted, on the {}'s \
-                 CPU: stop other load \
-                 and run it again",
+                "calls took so long that only {} rounds were counted on the {}'s CPU: stop other load and \
+                 run it again",
                 rounds.len(),
                 side.name()
             ));
@@ -292,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_call_takes_is_what_the_scavenger_lacks() {
+    fn the_time_of_a_call_is_what_the_scavenger_loses() {
         let load = Load {
             left_per_s: 250_000.0,
             calls_per_s: 50_000.0,
@@ -304,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn the_suite_s_budget_is_kept() {
+    fn expected_durations_are_within_budget() {
         assert!(Extent::of(Length::Quick).expected() <= Duration::from_secs(5));
         assert!(Extent::of(Length::Full).expected() <= Duration::from_secs(40));
     }

@@ -1,3 +1,5 @@
+//! The chapter of `orb.cpu-overhead`.
+
 use punctual_harness::{Outcome, Row};
 use punctual_report::{Chapter, Figure};
 
@@ -15,12 +17,12 @@ const COLUMNS: &[(&str, &str)] = &[
     ("lost_us_per_call_high", "to"),
 ];
 
+/// Creates the chapter of the report.
 pub(super) fn chapter(outcome: &Outcome) -> Chapter {
-    let figure = Figure::new("Processor time lost for each call")
+    let figure = Figure::new("Processor time per call")
         .caption(
-            "[Levine 1999], client and server CPU processing overhead; its figures have no numbers that \
-             could stand here. The ping-pong is what \
-             this system takes without an ORB.",
+            "[Levine 1999], client and server CPU processing overhead; its figures do not state numbers. The \
+             ping-pong is the cost of this system without an ORB.",
         )
         .names([Side::Client, Side::Server].map(|side| format!("{}'s CPU", side.name())))
         .y("µs per call");
@@ -34,19 +36,17 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
     });
     Chapter::new("Processor time of a call")
         .paragraph(
-            "A thread below all others counts what it gets done on the CPU of the client, then on the \
-             server's; the other side has \
-             the other CPU. What it gets done less while calls are made is what they took of that CPU, \
-             whoever the kernel books \
-             it to. On the loopback interface the sender's CPU does the receiver's protocol work as well. \
-             The ping-pong is one \
-             write and one read of the same octets on each side.",
+            "A thread below all others counts its iterations on the client's CPU, then on the server's; the \
+             other side has the other CPU. The iterations that it loses during calls show how much of that \
+             CPU they use, regardless of the kernel's accounting. On the loopback interface the sender's CPU \
+             also does the receiver's protocol work. The ping-pong is one write and one read of the same \
+             octets on each side.",
         )
         .paper(
             "[Levine 1999]",
-            "real-time operating systems (VxWorks, LynxOS) take less processor time for a call than others \
+            "real-time operating systems (VxWorks, LynxOS) need less processor time per call than others \
              (Solaris, Windows NT)",
-            // One system is no comparison.
+            // One system does not allow a comparison.
             None,
         )
         .figure(figure)
@@ -54,6 +54,6 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
             outcome,
             "lost",
             COLUMNS,
-            "What each call takes from the thread below it",
+            "Processor time that each call takes from the scavenger",
         )
 }

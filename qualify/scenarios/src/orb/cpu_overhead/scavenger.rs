@@ -1,3 +1,5 @@
+//! The scavenger process, which counts the time that other threads leave.
+
 use std::time::Duration;
 
 use punctual_harness::{Span, child::Control};
@@ -8,24 +10,24 @@ use crate::error::Error;
 
 pub(in crate::orb) const SCAVENGER_ROLE: &str = "__orb-scavenger";
 
-/// What the driver asks: to count for so long.
+/// A command of the driver: count for this time.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Spin {
     pub(super) length: Duration,
 }
 
-/// What the scavenger got done.
+/// The scavenger's count.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Spun {
-    /// By the monotonic clock.
+    /// Start, by the monotonic clock.
     start_ns: u64,
-    /// Iterations that ended in each millisecond from then on.
+    /// Iterations that ended in each millisecond since the start.
     counts: Vec<u32>,
 }
 
 const BUCKET_NS: u64 = 1_000_000;
 
-/// The scavenger process: one thread of the ordinary class, which is below every real-time one.
+/// Runs the scavenger process: one thread of the default class, below every real-time thread.
 pub(in crate::orb) fn scavenger(_: &[String]) -> Result<(), Error> {
     Control::ready(&())?.serve(|spin: Spin| Ok::<Spun, String>(Spun::of(spin.length)))?;
     Ok(())
@@ -50,8 +52,8 @@ impl Spun {
         }
     }
 
-    /// Iterations per second over the milliseconds that lie wholly in a time. `None` where none does, or
-    /// where it goes beyond what was counted.
+    /// Returns iterations per second over the milliseconds that are completely within a span. `None` if there
+    /// are none, or if the span exceeds the count.
     pub(super) fn per_second(&self, within: Span) -> Option<f64> {
         let first = within.start_ns.checked_sub(self.start_ns)?.div_ceil(BUCKET_NS) as usize;
         let end = (within.end_ns.checked_sub(self.start_ns)? / BUCKET_NS) as usize;
@@ -61,7 +63,7 @@ impl Spun {
     }
 }
 
-/// About a microsecond of arithmetic that the compiler cannot leave out.
+/// Executes about a microsecond of arithmetic that the compiler cannot remove.
 fn iteration() {
     let mut value = 1_u64;
     for step in 0..400 {
@@ -74,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_whole_milliseconds_inside_count() {
+    fn only_whole_milliseconds_within_the_span_count() {
         let spun = Spun {
             start_ns: 500_000,
             counts: vec![1000, 10, 30, 1000],
@@ -82,13 +84,13 @@ mod tests {
         let rate = |start_ns, end_ns| spun.per_second(Span { start_ns, end_ns });
         assert_eq!(rate(1_500_000, 3_500_000), Some(20_000.0));
         assert_eq!(rate(600_000, 3_600_000), Some(20_000.0));
-        assert_eq!(rate(600_000, 1_600_000), None, "no millisecond lies wholly in it");
-        assert_eq!(rate(100_000, 3_000_000), None, "it was not counted yet");
-        assert_eq!(rate(600_000, 9_000_000), None, "it was not counted any more");
+        assert_eq!(rate(600_000, 1_600_000), None, "no whole millisecond");
+        assert_eq!(rate(100_000, 3_000_000), None, "before the count");
+        assert_eq!(rate(600_000, 9_000_000), None, "after the count");
     }
 
     #[test]
-    fn it_ends_in_time_and_counts_something() {
+    fn the_count_has_the_requested_length() {
         let spun = Spun::of(Duration::from_millis(20));
         assert_eq!(spun.counts.len(), 20);
         assert!(spun.counts.iter().sum::<u32>() > 0);

@@ -1,3 +1,5 @@
+//! Memory of a process.
+
 use punctual_harness::Row;
 use punctual_os::TaskId;
 
@@ -6,11 +8,11 @@ use crate::error::Error;
 /// Memory of a process, as the kernel accounts for it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Memory {
-    /// All that is in main memory.
+    /// Resident memory.
     pub(super) resident_kib: u64,
-    /// Of that, what belongs to no file: heap and stacks.
+    /// Resident memory without files: heap and stacks.
     pub(super) own_kib: u64,
-    /// What may not be paged out.
+    /// Locked address space.
     pub(super) locked_kib: u64,
     pub(super) threads: u64,
 }
@@ -18,7 +20,7 @@ pub(super) struct Memory {
 impl Memory {
     pub(super) fn of(process: TaskId) -> Result<Self, Error> {
         let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-        Ok(Self::parse(&status).ok_or("/proc/PID/status lacks a line about memory")?)
+        Ok(Self::parse(&status).ok_or("a line about memory is missing in /proc/PID/status")?)
     }
 
     fn parse(status: &str) -> Option<Self> {
@@ -51,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernel_s_lines_are_understood() {
+    fn the_lines_of_the_kernel_are_parsed() {
         let status =
             "Name:\tpunctual\nVmLck:\t     128 kB\nVmRSS:\t    5120 kB\nRssAnon:\t    1024 kB\nThreads:\t3\n";
         let expected = Memory {

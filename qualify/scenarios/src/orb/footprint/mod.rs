@@ -1,8 +1,7 @@
-//! `orb.footprint`: how large this program is, how large the ORB's layers are in it, and how much memory a
-//! server takes.
+//! `orb.footprint`: the sizes of this program and of the ORB's layers in it, and the memory of servers.
 //!
-//! The paper measured the static libraries of TAO and ACE. What counts here is what the linker left of them
-//! in a program: its symbol table says it for each layer. Source: [Schmidt 2002] 3.4, figure 7.
+//! The paper measured the static libraries of TAO and ACE. Here the sizes are those after linking, from the
+//! program's symbol table. Source: [Schmidt 2002] 3.4, figure 7.
 
 mod memory;
 mod page;
@@ -31,7 +30,7 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "orb.footprint",
-    about: "sizes of this program and of the ORB's layers in it, and memory of servers with 1 to 50 lanes",
+    about: "sizes of this program and of the ORB's layers, and memory of servers with 1 to 50 lanes",
     expected: |_| Duration::from_secs(2),
     run: measure,
 };
@@ -63,7 +62,7 @@ fn program_rows(program: &Program, outcome: &mut Outcome) {
         outcome.row(row.with("octets", *octets));
     }
     if program.sizes.is_empty() {
-        let reason = "this program has no symbol table: it was stripped; build it with `strip = \"none\"` or \
+        let reason = "this program was stripped and has no symbol table; build it with `strip = \"none\"` or \
                       \"debuginfo\"";
         return outcome.skip(None, "the ORB's size by layer", reason);
     }
@@ -83,19 +82,19 @@ fn program_rows(program: &Program, outcome: &mut Outcome) {
 }
 
 fn server_rows(places: &Places, outcome: &mut Outcome) -> Result<(), Error> {
-    // The same program, so what it has in common with the servers is in it.
+    // The same program without an ORB, as the baseline of the servers.
     let without = ChildSpec::new("without", SCAVENGER_ROLE).affinity(places.pinned.clone());
     let (without, ()): (Child, ()) = without.spawn(START)?;
     let memory = Memory::of(without.id())?;
     without.stop(START)?;
     outcome.row(memory.row("no ORB", 0));
 
-    let classic = Threads::Classic {
+    let without_lanes = Threads::WithoutLanes {
         threads: 1,
         priority: 0,
     };
     let lanes = LANES.map(|lanes| (lanes, Threads::Lanes((0..lanes).map(priority).collect())));
-    let servers = std::iter::once(("one thread without lanes", 0, classic))
+    let servers = std::iter::once(("one thread without lanes", 0, without_lanes))
         .chain(lanes.map(|(lanes, threads)| ("lanes of one thread", lanes, threads)));
     let mut by_lanes = Vec::new();
     for (name, lanes, threads) in servers {

@@ -1,3 +1,5 @@
+//! The chapter of `orb.footprint`.
+
 use punctual_harness::Outcome;
 use punctual_report::{Chapter, Figure};
 
@@ -8,7 +10,7 @@ const PART_COLUMNS: &[(&str, &str)] = &[("part", "part"), ("octets", "octets")];
 
 const LAYER_COLUMNS: &[(&str, &str)] = &[
     ("layer", "layer"),
-    ("about", "what for"),
+    ("about", "purpose"),
     ("symbols", "symbols"),
     ("code_octets", "code"),
     ("data_octets", "data"),
@@ -27,12 +29,13 @@ const SERVER_COLUMNS: &[(&str, &str)] = &[
 const LANE_COLUMNS: &[(&str, &str)] = &[
     ("resident_kib", "resident (KiB)"),
     ("own_kib", "heap and stacks (KiB)"),
-    ("of_that_stack_kib", "of that the thread's stack (KiB)"),
+    ("of_that_stack_kib", "of that, the thread's stack (KiB)"),
 ];
 
-/// The layers that an application gets; the others are this tool's.
+/// The parts that belong to this tool, not to an application.
 const OF_TOOL: [&str; 3] = ["generated", "tools", "libraries"];
 
+/// Creates the chapter of the report.
 pub(super) fn chapter(outcome: &Outcome, optimised: bool) -> Chapter {
     let rows = |kind: &'static str| outcome.rows().iter().filter(move |row| is_kind(row, kind));
     let layers: Vec<&str> = LAYERS
@@ -47,33 +50,29 @@ pub(super) fn chapter(outcome: &Outcome, optimised: bool) -> Chapter {
     };
     let figure = Figure::new("Size of each layer in this program")
         .caption(
-            "[Schmidt 2002] figure 7, of the static libraries of TAO and ACE, whose numbers are in the \
-             figure only.",
+            "[Schmidt 2002] figure 7 shows the static libraries of TAO and ACE, without numbers in its text.",
         )
         .y("code and data (KiB)")
         .bars("here", layers.iter().map(kib).collect::<Vec<_>>())
         .names(layers);
     let build = if optimised {
-        "This program is optimised as a whole, so what was inlined into another layer counts there."
+        "This program is optimised as a whole, so inlined code counts for the layer that it was inlined into."
     } else {
-        "This program was built without optimisation: its code is several times as large as that of a \
+        "This program was built without optimisation: its code is several times larger than that of a \
          release build."
     };
     Chapter::new("Footprint")
         .paragraph(format!(
-            "Sizes are those that the program's symbol table says. {build} A server that locks its memory, \
-             as real-time servers \
-             do, has all of the program and all of its stacks resident; the first row is the same program \
-             without an ORB. Address \
-             space that is locked includes what the C library reserves for heaps, which is not resident \
-             before it is used."
+            "Sizes are those of the program's symbol table. {build} A server that locks its memory, as \
+             real-time servers do, has the whole program and all stacks resident; the first row is the same \
+             program without an ORB. Locked address space includes the C library's reservation for heaps, \
+             which is not resident until it is used."
         ))
         .paper(
             "[Schmidt 2002] 3.4",
-            "the size of the library depends on the compiler: smallest with that of Windows, larger with \
-             those of the GCC family, \
-             which inline aggressively",
-            // One compiler is no comparison.
+            "the size of the library depends on the compiler: smallest with the Windows compiler, larger \
+             with those of the GCC family, which inline aggressively",
+            // One compiler does not allow a comparison.
             None,
         )
         .figure(figure)
@@ -81,7 +80,7 @@ pub(super) fn chapter(outcome: &Outcome, optimised: bool) -> Chapter {
             outcome,
             "layer",
             LAYER_COLUMNS,
-            "The ORB's layers, and what else is in this program",
+            "The ORB's layers, and other parts of this program",
         )
         .rows_of_kind(outcome, "part", PART_COLUMNS, "This program")
         .rows_of_kind(
@@ -90,5 +89,5 @@ pub(super) fn chapter(outcome: &Outcome, optimised: bool) -> Chapter {
             SERVER_COLUMNS,
             "Memory of servers, before the first call",
         )
-        .rows_of_kind(outcome, "lane", LANE_COLUMNS, "Each lane more")
+        .rows_of_kind(outcome, "lane", LANE_COLUMNS, "Per additional lane")
 }

@@ -1,19 +1,21 @@
+//! Sizes of the running program, in total and by layer.
+
 use std::collections::{BTreeMap, HashSet};
 
 use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind, elf};
 
 use crate::error::Error;
 
-/// What a program consists of.
+/// The sizes of a program.
 #[derive(Debug)]
 pub(super) struct Program {
-    /// What is loaded from its file, and the file, in octets.
+    /// The loaded parts and the file, in octets.
     pub(super) parts: Vec<(&'static str, u64)>,
-    /// By the layer's name; empty where there is no symbol table.
+    /// Sizes by the name of the layer; empty without a symbol table.
     pub(super) sizes: BTreeMap<&'static str, Sizes>,
 }
 
-/// Of one layer, in octets.
+/// The size of one layer, in octets.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Sizes {
     pub(super) symbols: u64,
@@ -21,7 +23,7 @@ pub(super) struct Sizes {
     pub(super) data: u64,
 }
 
-/// The crates, from the lowest, and what they are there for.
+/// The layers from the lowest up, with their purposes.
 pub(super) const LAYERS: &[(&str, &str)] = &[
     ("types", "priorities, ids, exceptions"),
     ("cdr", "encoding"),
@@ -31,12 +33,12 @@ pub(super) const LAYERS: &[(&str, &str)] = &[
     ("flight", "flight recorder"),
     ("os", "scheduling, locks, waiting"),
     ("transport", "TCP, Unix sockets, shared memory"),
-    ("stub", "what generated code stands on"),
+    ("stub", "base of generated code"),
     ("orb", "calls, lanes, thread pools"),
     ("generated", "stubs and skeletons of the benchmarks"),
     (
         "tools",
-        "benchmarks, reports, IDL compiler: no part of an application",
+        "benchmarks, reports, IDL compiler: not part of an application",
     ),
     ("libraries", "the standard library and other packages"),
 ];
@@ -45,9 +47,9 @@ impl Program {
     /// Reads the running program's file.
     pub(super) fn of_this_process() -> Result<Self, Error> {
         let octets = std::fs::read("/proc/self/exe")
-            .map_err(|error| format!("the running program cannot be read again: {error}"))?;
+            .map_err(|error| format!("the file of the running program cannot be read: {error}"))?;
         let file = object::File::parse(&*octets)
-            .map_err(|error| format!("the running program's format is not understood: {error}"))?;
+            .map_err(|error| format!("the file of the running program cannot be parsed: {error}"))?;
         Ok(Self {
             parts: parts(&file, octets.len() as u64),
             sizes: sizes(&file),
@@ -55,7 +57,7 @@ impl Program {
     }
 }
 
-/// What of the file gets into memory, by what may be done with it.
+/// Returns the sizes of the loaded sections by kind.
 fn parts(file: &object::File<'_>, octets: u64) -> Vec<(&'static str, u64)> {
     let (mut code, mut constants, mut data, mut zeroes) = (0, 0, 0, 0);
     for section in file.sections() {
@@ -79,14 +81,14 @@ fn parts(file: &object::File<'_>, octets: u64) -> Vec<(&'static str, u64)> {
         ("constants and tables", constants),
         ("data", data),
         ("zeroed data", zeroes),
-        ("loaded in all", code + constants + data + zeroes),
+        ("loaded in total", code + constants + data + zeroes),
         ("file, with symbols and debug information", octets),
     ]
 }
 
 fn sizes(file: &object::File<'_>) -> BTreeMap<&'static str, Sizes> {
     let mut sizes: BTreeMap<_, Sizes> = BTreeMap::new();
-    // What the linker has folded into one is at one address under several names.
+    // Functions that the linker has merged have several names at one address.
     let mut seen = HashSet::new();
     for symbol in file.symbols() {
         let is_code = symbol.kind() == SymbolKind::Text;
@@ -108,9 +110,9 @@ fn sizes(file: &object::File<'_>) -> BTreeMap<&'static str, Sizes> {
     sizes
 }
 
-/// The layer that a symbol is counted to: the first crate of ours that its name mentions, so that a function
-/// of the standard library that was made for a type of ours counts to that. The facade has no code of its
-/// own, and shares its name with this program.
+/// Returns the layer of a symbol: the first crate of Punctual in its name, so that a standard library
+/// function instantiated for one of its types counts for that crate. The facade contains no code, and shares
+/// its name with this program.
 fn layer_of(name: &str) -> &'static str {
     if name.contains("punctual_scenarios::idl::") {
         return "generated";
@@ -135,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn symbols_count_to_the_crate_that_they_are_there_for() {
+    fn symbols_count_for_the_crate_of_their_types() {
         let cases = [
             ("punctual_orb::lane::worker::Worker::run", "orb"),
             ("<punctual_cdr::encoder::Encoder as core::fmt::Debug>::fmt", "cdr"),
@@ -165,7 +167,7 @@ mod tests {
         let program = Program::of_this_process().unwrap();
         let octets = |part: &str| program.parts.iter().find(|(name, _)| *name == part).unwrap().1;
         assert!(octets("code") > 100_000);
-        assert!(octets("code") < octets("loaded in all"));
+        assert!(octets("code") < octets("loaded in total"));
         let os = program.sizes["os"];
         assert!(os.code > 1_000 && os.symbols > 10, "{os:?}");
         let code: u64 = program.sizes.values().map(|sizes| sizes.code).sum();

@@ -1,3 +1,6 @@
+//! The high-priority client with and without low-priority clients, in alternating slices, and the claims
+//! about it.
+
 use std::time::Duration;
 
 use punctual_harness::{
@@ -8,7 +11,7 @@ use punctual_harness::{
 use punctual_report::Chapter;
 
 use super::{
-    super::mt_cubit::{Call, Run, Slices, Stage, Task},
+    super::mt_cubit::{Call, Deployment, Run, Slices, Task},
     Configuration, MOST_LOW,
 };
 use crate::{
@@ -17,41 +20,40 @@ use crate::{
     length::Length,
 };
 
-/// So often that 2,000 calls come together in a few seconds: once in 2.1 ms.
+/// A rate that yields 2,000 calls in a few seconds: one every 2.1 ms.
 pub(super) const HZ: f64 = 476.0;
-/// As few calls of either kind say something of the 99th percentile.
+/// The smallest number of calls for a meaningful 99th percentile.
 const FEWEST_CALLS: u64 = 2000;
 const SOURCE: &str = "Punctual's limit, after [Schmidt 2002] 3.3";
 const LIMIT: f64 = 1.25;
 
-/// How often the important client is measured without and with the others.
+/// The number of runs per configuration.
 #[derive(Clone, Copy)]
 pub(super) struct Extent {
     lanes_runs: usize,
-    classic_runs: usize,
+    without_lanes_runs: usize,
 }
 
-/// Slices without and with the others, of each run.
+/// Pairs of slices per run, without and with the other clients.
 const PAIRS: u32 = 6;
-/// Both kinds together hold more than [`FEWEST_CALLS`] each, also where pauses are a little longer than
-/// asked.
+/// Long enough for [`FEWEST_CALLS`] in each kind of slice, even if pauses are slightly longer than requested.
 const SECONDS: f64 = 9.4;
 
 impl Extent {
     pub(super) fn of(length: Length) -> Self {
-        let (lanes_runs, classic_runs) = length.pick((3, 1), (3, 3), (5, 5));
+        let (lanes_runs, without_lanes_runs) = length.pick((3, 1), (3, 3), (5, 5));
         Self {
             lanes_runs,
-            classic_runs,
+            without_lanes_runs,
         }
     }
 
     pub(super) fn expected(self) -> Duration {
-        Duration::from_secs_f64(SECONDS * (self.lanes_runs + self.classic_runs) as f64)
+        Duration::from_secs_f64(SECONDS * (self.lanes_runs + self.without_lanes_runs) as f64)
     }
 }
 
-/// What came of it.
+/// The results of all runs.
 pub(super) struct Contrasts(Vec<Contrast>);
 
 struct Contrast {
@@ -60,17 +62,21 @@ struct Contrast {
     slices: Slices,
 }
 
-/// Measures the important client without and with 50 low ones, in slices that alternate.
-pub(super) fn measure(stage: &mut Stage, extent: Extent, progress: &Progress) -> Result<Contrasts, Error> {
+/// Measures the important client without and with 50 low-priority ones, in alternating slices.
+pub(super) fn measure(
+    deployment: &mut Deployment,
+    extent: Extent,
+    progress: &Progress,
+) -> Result<Contrasts, Error> {
     let slices = Slices {
         length: Duration::from_secs_f64(SECONDS) / (2 * PAIRS),
     };
     let mut contrasts = Vec::new();
-    // In turns as far as there are as many of each.
-    for run in 0..extent.lanes_runs.max(extent.classic_runs) {
+    // Configurations alternate.
+    for run in 0..extent.lanes_runs.max(extent.without_lanes_runs) {
         for (configuration, runs) in [
             (Configuration::Own, extent.lanes_runs),
-            (Configuration::Classic, extent.classic_runs),
+            (Configuration::WithoutLanes, extent.without_lanes_runs),
         ] {
             if run >= runs {
                 continue;
@@ -90,7 +96,7 @@ pub(super) fn measure(stage: &mut Stage, extent: Extent, progress: &Progress) ->
             };
             contrasts.push(Contrast {
                 configuration,
-                run: stage.run(&task)?,
+                run: deployment.run(&task)?,
                 slices,
             });
         }
@@ -103,7 +109,7 @@ impl Contrasts {
         self.0.iter().map(|contrast| &contrast.run)
     }
 
-    /// Adds a row for each run and kind of slice, and the claims about the lanes.
+    /// Adds a row for each run and kind of slice, and the claims about lanes.
     pub(super) fn evaluate(&self, outcome: &mut Outcome) {
         for (number, contrast) in self.0.iter().enumerate() {
             for (low, latencies) in [
@@ -132,12 +138,11 @@ impl Contrasts {
                     .with("kind", "ratio")
                     .with("percentile", name)
                     .with("lanes", ratios(Configuration::Own))
-                    .with("classic", ratios(Configuration::Classic)),
+                    .with("classic", ratios(Configuration::WithoutLanes)),
             );
             let text = format!(
-                "lanes: {name} of a high-priority client at {HZ} Hz with {MOST_LOW} low-priority clients is \
-                 at most so \
-                 many times that without any (median of the runs)"
+                "lanes: {name} of a high-priority client at {HZ} Hz with {MOST_LOW} low-priority clients, \
+                 over that without (median of the runs)"
             );
             let measured = ratios(Configuration::Own).unwrap_or(f64::NAN);
             outcome.claim(Claim::at_most(
@@ -155,9 +160,8 @@ impl Contrasts {
         let counts =
             lanes.flat_map(|contrast| [false, true].map(|beside| contrast.latencies(beside).count()));
         let fewest = counts.min().unwrap_or(0);
-        let text = "calls of the high-priority client in each run, without and with the others, that the \
-                    percentiles \
-                    stand on, at least";
+        let text = "smallest number of calls of the high-priority client in a run, without or with the \
+                    others, for the percentiles";
         outcome.claim(Claim::at_least(
             "samples",
             text,
@@ -167,9 +171,9 @@ impl Contrasts {
         ));
     }
 
-    /// Adds latencies by percentile, of all runs together.
+    /// Adds latencies by percentile, over all runs.
     pub(super) fn add_to(&self, chapter: Chapter, holes: &[Hole]) -> Chapter {
-        let kinds = [Configuration::Own, Configuration::Classic]
+        let kinds = [Configuration::Own, Configuration::WithoutLanes]
             .into_iter()
             .flat_map(|configuration| [(configuration, false), (configuration, true)]);
         let kinds: Vec<_> = kinds
@@ -203,7 +207,7 @@ impl Contrasts {
         distribution::add(
             chapter,
             &format!("The high-priority client at {HZ} Hz"),
-            "All runs together. With lanes the two curves should lie on each other.",
+            "All runs together. With lanes the two curves should coincide.",
             &distributions,
         )
     }
@@ -222,7 +226,7 @@ impl Contrasts {
 }
 
 impl Contrast {
-    /// Of the high client, in the slices with the others or in those without.
+    /// Returns the latencies of the high-priority client, in slices with or without the others.
     fn latencies(&self, beside: bool) -> Latencies {
         let mut latencies = Latencies::new();
         let calls = self.calls(beside);
@@ -276,21 +280,21 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_told_apart_by_the_slice_in_which_they_began() {
+    fn calls_belong_to_the_slice_of_their_start() {
         let contrast = contrast(Configuration::Own, 22);
         let (without, with) = (contrast.latencies(false), contrast.latencies(true));
-        // 20 ms of each slice without the others are left out.
+        // The first 20 ms of each slice without the others are excluded.
         assert_eq!((without.count(), with.count()), (400, 500));
         let p50 = |latencies: &Latencies| latencies.quantile_us(0.5).unwrap();
         assert!((p50(&without) - 20.0).abs() < 0.1 && (p50(&with) - 22.0).abs() < 0.1);
     }
 
     #[test]
-    fn the_median_of_the_runs_is_claimed_of_the_lanes_only() {
+    fn the_claims_use_the_median_of_the_runs_with_lanes() {
         let runs = [22, 23, 90]
             .map(|us| contrast(Configuration::Own, us))
             .into_iter();
-        let contrasts = Contrasts(runs.chain([contrast(Configuration::Classic, 500)]).collect());
+        let contrasts = Contrasts(runs.chain([contrast(Configuration::WithoutLanes, 500)]).collect());
         let machine = punctual_harness::MachineFacts::read(&punctual_os::CpuSet::single(0));
         let mut outcome = Outcome::new("orb.latency", machine);
         contrasts.evaluate(&mut outcome);

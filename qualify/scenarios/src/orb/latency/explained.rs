@@ -1,21 +1,24 @@
+//! A traced pass that explains the slowest calls of the high-priority client.
+
 use std::time::Duration;
 
 use punctual_harness::Outcome;
 use punctual_trace::SessionSettings;
 
 use super::{
-    super::mt_cubit::{Stage, Task},
+    super::mt_cubit::{Deployment, Task},
     Configuration, MOST_LOW,
     contrast::HZ,
 };
 use crate::{error::Error, explain::Pass, inversion::recording, testbed::Testbed};
 
 const SECONDS: f64 = 3.0;
-/// More than the calls leave on any thread; there are 100 threads.
+/// More records than the calls leave on any of the 100 threads.
 const RECORDS: usize = 16_384;
 const OPERATION: &str = "cube_octet";
 
-/// Explains the slowest calls of the high client beside 50 low ones, if that was asked for.
+/// Explains the slowest calls of the high-priority client with 50 low-priority ones, if `--explain-over` was
+/// given.
 pub(super) fn measure(
     testbed: &Testbed,
     configuration: Configuration,
@@ -35,8 +38,8 @@ pub(super) fn measure(
         .progress
         .stage(text, Duration::from_secs_f64(SECONDS + 1.0));
     let limit = Duration::from_secs(60);
-    let mut stage = Stage::set(places, &[configuration.as_pool()], &pass.environment(), limit)?;
-    let run = stage.run(&Task {
+    let mut deployment = Deployment::start(places, &[configuration.as_pool()], &pass.environment(), limit)?;
+    let run = deployment.run(&Task {
         pool: 0,
         clients: configuration.clients(HZ, MOST_LOW),
         seconds: SECONDS,
@@ -44,5 +47,5 @@ pub(super) fn measure(
     })?;
     let high: Vec<i32> = run.clients.iter().take(1).map(|client| client.thread).collect();
     pass.end(&[OPERATION], &high, outcome)?;
-    stage.strike()
+    deployment.stop()
 }

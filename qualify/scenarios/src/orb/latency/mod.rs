@@ -1,10 +1,9 @@
-//! `orb.latency`: what many less important clients do to an important one.
+//! `orb.latency`: the effect of many less important clients on an important one.
 //!
-//! A client of high priority calls 20 times a second beside a growing number of clients of low priority,
-//! which call 10 times a second each. Shown are mean and jitter, as the paper has them; they are the host's
-//! as much as the ORB's, so that nothing is claimed of them. What is claimed is that median and 99th
-//! percentile of a client that calls often stay where they are. Source: [Schmidt 2002] 3.3, figures 3 to 6;
-//! TAO's MT_Cubit.
+//! A high-priority client calls 20 times per second, with a growing number of low-priority clients that call
+//! 10 times per second each. Mean and jitter are shown as in the paper, but not claimed, because they depend
+//! on the host as much as on the ORB. The claims are that median and 99th percentile of a client that calls
+//! more often do not increase. Source: [Schmidt 2002] 3.3, figures 3 to 6; TAO's MT_Cubit.
 
 mod contrast;
 mod explained;
@@ -14,7 +13,7 @@ use std::time::Duration;
 
 use punctual_harness::{Claim, Hole, HoleRecorder, Outcome, Row, Span, holes};
 
-use super::mt_cubit::{Calls, ClientSpec, MeanAndJitter, Pool, Run, Stage, Task, Threads, priority};
+use super::mt_cubit::{Calls, ClientSpec, Deployment, MeanAndJitter, Pool, Run, Task, Threads, priority};
 use crate::{
     benchmark::{Benchmark, Findings},
     error::Error,
@@ -25,23 +24,23 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "orb.latency",
-    about: "latency and jitter of a high-priority client beside 0 to 50 low-priority ones (MT_Cubit)",
+    about: "latency and jitter of a high-priority client with 0 to 50 low-priority ones (MT_Cubit)",
     expected: |length| Extent::of(length).expected(),
     run: measure,
 };
 
-/// As many low-priority clients as in the paper's figure 6.
+/// The largest number of low-priority clients, as in the paper's figure 6.
 const MOST_LOW: usize = 50;
 const HIGH_HZ: f64 = 20.0;
 const LOW_HZ: f64 = 10.0;
-/// Calls that each low client of the paper made.
+/// Calls of each low-priority client in the paper.
 const PAPER_CALLS: f64 = 4000.0;
 
-/// How much is measured.
+/// The amount of measurements.
 struct Extent {
-    /// How long each number of clients is measured.
+    /// Time per number of clients.
     seconds: f64,
-    /// Numbers of low clients, in the two configurations.
+    /// Numbers of low-priority clients, in the two configurations.
     own: &'static [usize],
     one_servant: &'static [usize],
     contrast: contrast::Extent,
@@ -68,30 +67,30 @@ impl Extent {
     }
 }
 
-/// Who serves whom.
+/// The assignment of clients to lanes and servants.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Configuration {
-    /// Each client has a priority, a lane and a servant of its own: figure 3 of the paper.
+    /// Each client has its own priority, lane and servant: figure 3 of the paper.
     Own,
-    /// All low clients have one priority, one lane and one servant.
+    /// All low-priority clients share one priority, lane and servant.
     OneServant,
-    /// Every client has a priority and a servant of its own, and all requests go through one pool of threads.
-    Classic,
+    /// Each client has its own priority and servant; one pool without lanes serves all requests.
+    WithoutLanes,
 }
 
 impl Configuration {
-    /// In the order of the server's pools.
-    const ALL: [Self; 3] = [Self::Own, Self::OneServant, Self::Classic];
+    /// All configurations, in the order of the server's pools.
+    const ALL: [Self; 3] = [Self::Own, Self::OneServant, Self::WithoutLanes];
 
     fn name(self) -> &'static str {
         match self {
             Self::Own => "own lanes",
-            Self::OneServant => "one servant for all low clients",
-            Self::Classic => "classic pool",
+            Self::OneServant => "one servant for all low-priority clients",
+            Self::WithoutLanes => "pool without lanes",
         }
     }
 
-    /// Its place among the server's pools.
+    /// Index of its pool in the server.
     fn pool(self) -> usize {
         Self::ALL.iter().position(|other| *other == self).unwrap_or(0)
     }
@@ -108,8 +107,8 @@ impl Configuration {
                 servants: 2,
             },
             // As many threads as there are lanes, at the priority of the least important client.
-            Self::Classic => Pool {
-                threads: Threads::Classic {
+            Self::WithoutLanes => Pool {
+                threads: Threads::WithoutLanes {
                     threads: clients,
                     priority: priority(MOST_LOW),
                 },
@@ -121,7 +120,7 @@ impl Configuration {
     fn low(self, number: usize) -> ClientSpec {
         let place = match self {
             Self::OneServant => 1,
-            Self::Own | Self::Classic => number,
+            Self::Own | Self::WithoutLanes => number,
         };
         ClientSpec {
             name: format!("low-{number}"),
@@ -131,7 +130,7 @@ impl Configuration {
         }
     }
 
-    /// The high client first.
+    /// Returns the clients, the high-priority one first.
     fn clients(self, high_hz: f64, low: usize) -> Vec<ClientSpec> {
         let high = ClientSpec {
             name: "high".into(),
@@ -158,10 +157,10 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     progress.stage("starting server and clients", Duration::from_secs(2));
     let pools = Configuration::ALL.map(Configuration::as_pool);
     let limit = extent.expected() * 2 + Duration::from_secs(60);
-    let mut stage = Stage::set(&places, &pools, &[], limit)?;
-    let recorder = HoleRecorder::start(stage.processes(), places.pinned, &places.driver)?;
+    let mut deployment = Deployment::start(&places, &pools, &[], limit)?;
+    let recorder = HoleRecorder::start(deployment.processes(), places.pinned, &places.driver)?;
 
-    let contrasts = contrast::measure(&mut stage, extent.contrast, progress)?;
+    let contrasts = contrast::measure(&mut deployment, extent.contrast, progress)?;
     let mut points = Vec::new();
     for (configuration, numbers) in [
         (Configuration::Own, extent.own),
@@ -178,7 +177,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
                 seconds: extent.seconds,
                 slices: None,
             };
-            let run = stage.run(&task)?;
+            let run = deployment.run(&task)?;
             points.push(Point {
                 configuration,
                 low,
@@ -187,7 +186,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         }
     }
     let recording = recorder.stop();
-    stage.strike()?;
+    deployment.stop()?;
 
     let runs = || points.iter().map(|point| &point.run).chain(contrasts.runs());
     let outstanding: Vec<Span> = runs()
@@ -197,8 +196,8 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let holes = recording.holes(&outstanding);
     outcome.parameter("seconds_per_point", extent.seconds);
     if testbed.length == Length::Quick {
-        let shortened = "2.2 s and not 30 s for each number of clients, and five numbers of them; one run of \
-                         the classic pool";
+        let shortened = "2.2 s instead of 30 s per number of clients, five numbers of clients, and one run \
+                         of the pool without lanes";
         outcome.parameter("shortened", shortened);
     }
     outcome.parameter("kernel_holes", serde_json::to_value(&holes)?);
@@ -210,7 +209,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         .sum();
     outcome.claim(Claim::at_most(
         "errors",
-        "results that were not the cube",
+        "wrong results",
         "[Schmidt 2002] 3.3",
         errors as f64,
         0.0,
@@ -219,7 +218,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     if let Some(reason) = holes::unfit(&holes, Duration::from_nanos(measured)) {
         outcome.unfit(reason);
     }
-    for configuration in [Configuration::Own, Configuration::Classic] {
+    for configuration in [Configuration::Own, Configuration::WithoutLanes] {
         explained::measure(testbed, configuration, &mut outcome)?;
     }
     let chapter = explain::add_to(page::chapter(&outcome, &contrasts, &holes), &outcome);
@@ -227,7 +226,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
 }
 
 impl Point {
-    /// One for the high client, one for all low ones together.
+    /// Adds a row for the high-priority client and one for all low-priority ones together.
     fn rows(&self, holes: &[Hole], outcome: &mut Outcome) {
         let Some((high, low)) = self.run.clients.split_first() else {
             return;
@@ -254,14 +253,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_client_meets_a_lane_of_its_priority() {
+    fn each_client_has_a_lane_of_its_priority() {
         for configuration in [Configuration::Own, Configuration::OneServant] {
             let Pool {
                 threads: Threads::Lanes(lanes),
                 servants,
             } = configuration.as_pool()
             else {
-                panic!("lanes were asked for");
+                panic!("lanes were requested");
             };
             for client in configuration.clients(HIGH_HZ, MOST_LOW) {
                 assert!(lanes.contains(&client.priority), "{client:?}");
@@ -272,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn low_clients_have_priorities_of_their_own_or_one_in_common() {
+    fn low_clients_have_distinct_priorities_or_one_in_common() {
         let distinct = |configuration: Configuration| {
             let priorities = configuration.clients(HIGH_HZ, MOST_LOW).into_iter();
             priorities
@@ -285,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn the_suite_s_budget_is_kept() {
+    fn expected_durations_are_within_budget() {
         assert!(Extent::of(Length::Quick).expected() <= Duration::from_secs(54));
         assert!(Extent::of(Length::Full).expected() <= Duration::from_secs(9 * 60));
     }

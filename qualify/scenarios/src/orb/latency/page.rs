@@ -1,3 +1,5 @@
+//! The chapter of `orb.latency`.
+
 use punctual_harness::{Hole, Outcome, Row};
 use punctual_report::{Chapter, Figure};
 
@@ -12,7 +14,7 @@ const POINT_COLUMNS: &[(&str, &str)] = &[
     ("mean_us", "mean (µs)"),
     ("jitter_us", "jitter (µs)"),
     ("max_us", "max (µs)"),
-    ("max_cause", "its cause"),
+    ("max_cause", "cause of max"),
     ("calls_in_holes", "calls in holes"),
     ("mean_without_holes_us", "mean without (µs)"),
     ("jitter_without_holes_us", "jitter without (µs)"),
@@ -34,21 +36,18 @@ const CONTRAST_COLUMNS: &[(&str, &str)] = &[
 const RATIO_COLUMNS: &[(&str, &str)] = &[
     ("percentile", "percentile"),
     ("lanes", "own lanes"),
-    ("classic", "classic pool"),
+    ("classic", "pool without lanes"),
 ];
 
+/// Creates the chapter of the report.
 pub(super) fn chapter(outcome: &Outcome, contrasts: &Contrasts, holes: &[Hole]) -> Chapter {
-    let chapter = Chapter::new("Latency and jitter beside less important clients")
+    let chapter = Chapter::new("Latency and jitter with less important clients")
         .paragraph(
-            "One client of high priority calls 20 times a second, beside up to 50 clients of low priority \
-             that call 10 times a \
-             second each, all on one processor. Ideally its latency and jitter stay where they are, while \
-             those of the others \
-             rise with their number. Jitter is the sample standard deviation. A single gap of the host's \
-             decides jitter, so it \
-             is drawn with the calls that fell into a recorded hole of kernel or host and without them, and \
-             nothing is claimed \
-             of it.",
+            "One high-priority client calls 20 times per second, together with up to 50 low-priority clients \
+             that call 10 times per second each, all on one processor. Ideally its latency and jitter do not \
+             change, while those of the others rise with their number. Jitter is the sample standard \
+             deviation. A single gap caused by the host can dominate jitter, so it is shown with and without \
+             calls in recorded holes of kernel or host, and is not claimed.",
         )
         .figure(figure(
             outcome,
@@ -78,18 +77,17 @@ pub(super) fn chapter(outcome: &Outcome, contrasts: &Contrasts, holes: &[Hole]) 
             "Jitter of the low-priority clients",
             LOW,
         ))
-        .rows_of_kind(outcome, "point", POINT_COLUMNS, "Every point")
+        .rows_of_kind(outcome, "point", POINT_COLUMNS, "All points")
         .paragraph(
-            "The same with a client that calls 476 times a second, in slices that alternate: without the \
-             others and with 50 of \
-             them. The classic pool, of as many threads at one priority, stands beside the lanes for \
+            "The same with a client that calls 476 times per second, in alternating slices without and with \
+             50 others. The pool without lanes has as many threads, at one priority, and is shown for \
              contrast.",
         )
         .paper(
             "[Schmidt 2002] 3.3",
             "the latency of the high-priority client should remain constant or show only a minor increase \
-             with the number of \
-             low-priority clients (read here as: p50 and p99 rise to at most 1.25 times, with lanes)",
+             with the number of low-priority clients (interpreted as: with lanes, p50 and p99 increase to at \
+             most 1.25 times)",
             minor_increase(outcome),
         );
     contrasts
@@ -117,16 +115,15 @@ fn minor_increase(outcome: &Outcome) -> Option<bool> {
     Some(ratios().all(|claim| claim.holds))
 }
 
-const FIGURE_4: &str = "[Schmidt 2002] figure 4: on QNX and VxWorks it stayed nearly constant, on Linux it \
-                        rose, on Windows NT and 2000 it \
-                        rose linearly with the number of clients.";
+const FIGURE_4: &str = "[Schmidt 2002] figure 4: nearly constant on QNX and VxWorks, rising on Linux, and \
+                        rising linearly with the number of clients on Windows NT and 2000.";
 const FIGURE_6: &str = "[Schmidt 2002] figures 5 and 6: essentially unchanged on QNX and VxWorks, around 200 \
                         µs on Linux/RT for large \
                         numbers of clients, rising linearly on Windows NT and 2000.";
-const LOW: &str =
-    "They compete with each other, so theirs should rise gradually with their number ([Schmidt 2002] 3.3).";
+const LOW: &str = "They compete with each other, so these values should rise gradually with their number \
+                   ([Schmidt 2002] 3.3).";
 
-/// Raw and without holes, for both configurations.
+/// Creates a figure with raw values and values without holes, for both configurations.
 fn figure(outcome: &Outcome, what: &str, client: &str, title: &str, caption: &str) -> Figure {
     let figure = Figure::new(title)
         .caption(caption)

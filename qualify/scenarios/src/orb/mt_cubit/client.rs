@@ -1,3 +1,5 @@
+//! The client process: a thread for each client.
+
 use std::{
     sync::{Arc, Barrier, OnceLock},
     time::{Duration, Instant},
@@ -14,77 +16,80 @@ use crate::{cubit::cube::cube, error::Error, idl::cubit::bench::CubitRef, os::yi
 
 pub(crate) const CLIENT_ROLE: &str = "__mt-cubit-client";
 
+/// A command of the driver.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) enum Command {
-    /// The servants' references, pool by pool.
+    /// Resolve the servants' references, by pool.
     Resolve(Vec<Vec<String>>),
-    /// In the server of this number.
+    /// Run clients of the server with this process id.
     Run(Task, i32),
+    /// Measure the time of a context switch.
     SwitchTime,
 }
 
+/// The response to a command.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) enum Response {
     Resolved,
     Ran(Run),
-    /// In nanoseconds.
+    /// Time of a context switch in nanoseconds.
     SwitchTime(f64),
 }
 
-/// Clients that call side by side.
+/// Clients that call concurrently.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Task {
-    /// Which of the server's pools.
+    /// Index of the server's pool.
     pub(crate) pool: usize,
     pub(crate) clients: Vec<ClientSpec>,
-    /// How long, from the common start.
+    /// Length from the common start.
     pub(crate) seconds: f64,
-    /// In which all but the first call now and then only; `None`: they always do.
+    /// Slices in which all clients except the first one call; `None`: they always call.
     pub(crate) slices: Option<Slices>,
 }
 
-/// One client: a thread.
+/// One client, which is a thread.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct ClientSpec {
-    /// Of its thread; at most 15 bytes.
+    /// Name of its thread; at most 15 octets.
     pub(crate) name: String,
-    /// Its CORBA priority.
+    /// CORBA priority.
     pub(crate) priority: i16,
     /// Calls per second.
     pub(crate) hz: f64,
-    /// Which servant of the pool it calls.
+    /// Index of the servant in the pool.
     pub(crate) servant: usize,
 }
 
-/// What came of it.
+/// The result of a task.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Run {
-    /// As the clients were named.
+    /// In the order of the task's clients.
     pub(crate) clients: Vec<Calls>,
-    /// From the common start to the last client's end.
+    /// From the common start to the end of the last client.
     pub(crate) span: Span,
-    /// Of all threads of the server, from the start to the first client's end.
+    /// Context switches of all threads of the server, from the start to the end of the first client.
     pub(crate) server_context_switches: u64,
 }
 
-/// What one client went through.
+/// The calls of one client.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Calls {
     pub(crate) calls: Vec<Call>,
-    /// Results that were not the cube.
+    /// Number of wrong results.
     pub(crate) errors: u64,
-    /// Between calls.
+    /// Number of pauses between calls.
     pub(crate) pauses: u64,
-    /// Of the client's thread.
+    /// Context switches of the client's thread.
     pub(crate) context_switches: u64,
-    /// The thread's number for the kernel.
+    /// The kernel's id of the thread.
     pub(crate) thread: i32,
 }
 
 /// One call.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Call {
-    /// When it began, in nanoseconds of the monotonic clock.
+    /// Start in nanoseconds of the monotonic clock.
     pub(crate) start_ns: u64,
     pub(crate) latency_ns: u64,
 }
@@ -98,7 +103,7 @@ impl Call {
     }
 }
 
-/// The client process.
+/// Runs the client process.
 pub(crate) fn client(_: &[String]) -> Result<(), Error> {
     let orb = Orb::builder().build()?;
     let mut pools: Vec<Vec<CubitRef>> = Vec::new();
@@ -124,8 +129,8 @@ fn resolve(orb: &Orb, references: &[Vec<String>]) -> Result<Vec<Vec<CubitRef>>, 
 }
 
 fn run(orb: &Orb, pools: &[Vec<CubitRef>], task: &Task, server: i32) -> Result<Run, Error> {
-    let server = TaskId::new(server).ok_or("the server has no number")?;
-    let pool = pools.get(task.pool).ok_or("there is no such pool")?;
+    let server = TaskId::new(server).ok_or("invalid process id of the server")?;
+    let pool = pools.get(task.pool).ok_or("unknown pool")?;
     let start = Arc::new(Start {
         barrier: Barrier::new(task.clients.len()),
         at: OnceLock::new(),
@@ -134,7 +139,7 @@ fn run(orb: &Orb, pools: &[Vec<CubitRef>], task: &Task, server: i32) -> Result<R
     for (number, spec) in task.clients.iter().enumerate() {
         let client = Client {
             orb: orb.clone(),
-            cubit: pool.get(spec.servant).ok_or("there is no such servant")?.clone(),
+            cubit: pool.get(spec.servant).ok_or("unknown servant")?.clone(),
             spec: spec.clone(),
             seconds: task.seconds,
             slices: task.slices.filter(|_| number > 0),
@@ -163,11 +168,11 @@ fn run(orb: &Orb, pools: &[Vec<CubitRef>], task: &Task, server: i32) -> Result<R
     })
 }
 
-/// Of each of two threads, for the time of a context switch.
+/// Yields of each of two threads that measure the time of a context switch.
 const YIELDS: u32 = 10_000;
 const STACK_BYTES: usize = 512 << 10;
 
-/// More calls per second than this, no client makes.
+/// An upper bound on the calls per second of a client.
 const MOST_HZ: f64 = 100_000.0;
 
 struct Client {
@@ -176,16 +181,16 @@ struct Client {
     spec: ClientSpec,
     seconds: f64,
     slices: Option<Slices>,
-    /// The first client counts the server's context switches: it is the most important one, so nobody calls
-    /// before it has.
+    /// The server whose context switches it counts. The first client does this: it is the most important one,
+    /// so no other client calls before it.
     watched: Option<TaskId>,
 }
 
 impl Client {
-    /// What it went through, and the context switches of the server that it watched.
+    /// Runs the client; returns its calls and the context switches of the server.
     fn run(&self, start: &Start) -> Result<(Calls, u64), Error> {
         let prepared = self.prepare();
-        // Whoever failed must meet the others all the same, or they would wait for ever.
+        // After a failure, too: the other clients wait at the barrier.
         let (begin, _) = start.together();
         prepared?;
         let mut result = Calls {
@@ -226,7 +231,7 @@ impl Client {
         Ok((result, of_server()? - of_server_before))
     }
 
-    /// Takes on the priority and makes a first call, which opens the connection and is not counted.
+    /// Sets the priority and makes a first call, which opens the connection and is not counted.
     fn prepare(&self) -> Result<(), Error> {
         self.orb
             .current()
@@ -243,14 +248,14 @@ impl Client {
     }
 }
 
-/// Where the clients meet. Their time counts from one common start, however late a low one gets to see it.
+/// The common start of the clients, from which their time counts, even if a low-priority client sees it late.
 struct Start {
     barrier: Barrier,
     at: OnceLock<(Instant, Duration)>,
 }
 
 impl Start {
-    /// The start on both clocks.
+    /// Waits for all clients, and returns the start on both clocks.
     fn together(&self) -> (Instant, Duration) {
         self.barrier.wait();
         self.met()

@@ -1,8 +1,6 @@
-//! TAO's MT_Cubit test: clients with rates and priorities call servants that return the cube of an octet.
-//!
-//! Server and clients are processes of their own on one CPU. The clients wait for each other, then each
-//! calls, pauses for what is left of its period, and calls again. Source: [Schmidt 2002] 3.3 and figure 3,
-//! TAO's MT_Cubit.
+//! TAO's MT_Cubit test: clients with rates and priorities call servants that return the cube of an octet. The
+//! server and the clients are two processes on one CPU. The clients start together; each calls, pauses for
+//! the rest of its period, and calls again. Source: [Schmidt 2002] 3.3 and figure 3, TAO's MT_Cubit.
 
 pub(super) mod client;
 mod pacing;
@@ -28,29 +26,29 @@ use crate::{error::Error, testbed::Places};
 
 const START: Duration = Duration::from_secs(30);
 
-/// The highest CORBA priority of a client, a little below the highest there is, so that what supervises the
-/// run stands above it.
+/// The highest CORBA priority of a client, slightly below the maximum, to leave room for the supervisor.
 const HIGHEST: i16 = 32_000;
-/// So far apart that each has a native priority of its own under the linear mapping, where a step is 331.
+/// Difference of priorities, large enough for distinct native priorities under the linear mapping, where a
+/// step is 331.
 const STEP: i16 = 600;
 
-/// The priority of the client of that number; 0 is the most important one. Below 50 of them there is room
-/// down to native 1.
+/// Returns the priority of a client; number 0 is the most important one. 51 clients have distinct native
+/// priorities.
 pub(super) fn priority(number: usize) -> i16 {
     let number = i16::try_from(number).unwrap_or(i16::MAX);
     HIGHEST - number.saturating_mul(STEP).min(HIGHEST)
 }
 
-/// Server and clients, running.
-pub(super) struct Stage {
+/// A running server and client process.
+pub(super) struct Deployment {
     server: Child,
     client: Child,
     _watchdog: Watchdog,
 }
 
-impl Stage {
-    /// Starts them on the pinned CPU; they are killed when `limit` has passed.
-    pub(super) fn set(
+impl Deployment {
+    /// Starts the processes on the pinned CPU; they are killed after the time `limit`.
+    pub(super) fn start(
         places: &Places,
         pools: &[Pool],
         environment: &[(&str, String)],
@@ -64,7 +62,7 @@ impl Stage {
         let (server, references) = server::spawn(server, pools)?;
         let (mut client, ()) = child("client", CLIENT_ROLE).spawn(START)?;
         let watchdog = Watchdog::start(limit, vec![server.killer()?, client.killer()?], &places.driver)?;
-        // References of many objects are longer than a command line may be.
+        // The references of many objects would exceed the length of a command line.
         client.ask::<_, client::Response>(&client::Command::Resolve(references), START)?;
         Ok(Self {
             server,
@@ -73,12 +71,12 @@ impl Stage {
         })
     }
 
-    /// Server and clients.
+    /// Returns the server process and the client process.
     pub(super) fn processes(&self) -> Vec<TaskId> {
         vec![self.server.id(), self.client.id()]
     }
 
-    /// Runs clients side by side.
+    /// Runs clients concurrently.
     pub(super) fn run(&mut self, task: &Task) -> Result<Run, Error> {
         let within = START + Duration::from_secs_f64(task.seconds * 2.0);
         let command = client::Command::Run(task.clone(), self.server.id().get());
@@ -88,8 +86,8 @@ impl Stage {
         }
     }
 
-    /// The time of a context switch in nanoseconds, by the yield test on the pinned CPU: two threads give it
-    /// to each other. With the system call that does it, so rather too long.
+    /// Measures the time of a context switch in nanoseconds with the yield test on the pinned CPU. It
+    /// includes the system call and is therefore an upper bound.
     pub(super) fn switch_ns(&mut self) -> Result<f64, Error> {
         match self.client.ask(&client::Command::SwitchTime, START)? {
             client::Response::SwitchTime(ns) => Ok(ns),
@@ -98,7 +96,7 @@ impl Stage {
     }
 
     /// Ends server and clients.
-    pub(super) fn strike(self) -> Result<(), Error> {
+    pub(super) fn stop(self) -> Result<(), Error> {
         self.client.stop(START)?;
         Ok(self.server.stop(START)?)
     }
@@ -108,7 +106,7 @@ fn out_of_step() -> Error {
     "unexpected response of the client process".into()
 }
 
-/// Latency as the papers tell it, in microseconds.
+/// Latency as the papers report it, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct MeanAndJitter {
     pub(super) samples: usize,
@@ -116,12 +114,12 @@ pub(super) struct MeanAndJitter {
     /// The sample standard deviation.
     pub(super) jitter_us: Option<f64>,
     pub(super) max_us: Option<f64>,
-    /// When the slowest call was under way.
+    /// The span of the slowest call.
     pub(super) slowest: Option<Span>,
 }
 
 impl MeanAndJitter {
-    /// Of the calls of several clients. Calls that were under way in one of `holes` are left out.
+    /// Computes the values over the calls of several clients, without calls that overlap one of `holes`.
     pub(super) fn of<'c>(clients: impl IntoIterator<Item = &'c Calls>, holes: &[Hole]) -> Self {
         let outside = |call: &&client::Call| {
             let Span { start_ns, end_ns } = call.span();
@@ -141,7 +139,7 @@ impl MeanAndJitter {
         }
     }
 
-    /// The columns of a row: of all calls, and of those outside `holes`.
+    /// Adds the columns of a row: over all calls, and over those outside `holes`.
     pub(super) fn columns<'c>(
         row: Row,
         clients: impl IntoIterator<Item = &'c Calls> + Clone,
@@ -168,16 +166,19 @@ mod tests {
     use client::Call;
 
     #[test]
-    fn fifty_one_clients_have_native_priorities_of_their_own() {
+    fn fifty_one_clients_have_distinct_native_priorities() {
         let native = |number| (i32::from(priority(number)) * 98 / 32_767) + 1;
         let natives: std::collections::BTreeSet<_> = (0..=50).map(native).collect();
         assert_eq!(natives.len(), 51);
-        assert!(*natives.last().unwrap() < 99, "the watchdog stands above them");
+        assert!(
+            *natives.last().unwrap() < 99,
+            "the watchdog has a higher priority"
+        );
         assert_eq!(priority(1000), 0);
     }
 
     #[test]
-    fn calls_in_a_hole_are_left_out_and_no_others() {
+    fn only_calls_in_holes_are_excluded() {
         let call = |start_ms: u64, ms: u64| Call {
             start_ns: start_ms * 1_000_000,
             latency_ns: ms * 1_000_000,

@@ -1,17 +1,19 @@
+//! The pauses between a client's calls.
+
 use std::time::Duration;
 
-/// How long a client pauses after a call, so that calls come once in each period: what MT_Cubit does.
+/// The pause after each call, such that there is one call per period, as in MT_Cubit.
 ///
-/// The pause is the period less a running mean of the latencies, so one late call does not make the next ones
-/// hurry.
+/// The pause is the period minus a running mean of the latencies, so a late call does not shorten the
+/// following pauses much.
 pub(super) struct Pacing {
     period: Duration,
-    /// 0.4 of the last latency and 0.6 of what it was before.
+    /// 0.4 × the last latency + 0.6 × the previous value.
     delta: Duration,
 }
 
 impl Pacing {
-    /// For this many calls per second, more than 0.
+    /// Creates the pacing of this many calls per second, more than 0.
     pub(super) fn of_rate(hz: f64) -> Self {
         Self {
             period: Duration::from_secs_f64(1.0 / hz),
@@ -19,7 +21,7 @@ impl Pacing {
         }
     }
 
-    /// The pause after a call of this latency.
+    /// Returns the pause after a call with this latency.
     pub(super) fn pause(&mut self, latency: Duration) -> Duration {
         self.delta = latency.mul_f64(0.4) + self.delta.mul_f64(0.6);
         self.period.saturating_sub(self.delta)
@@ -31,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_the_original_s_formula() {
+    fn the_formula_is_that_of_mt_cubit() {
         let ms = Duration::from_millis;
         let mut pacing = Pacing::of_rate(20.0);
         assert_eq!(pacing.pause(ms(10)), ms(46));
@@ -42,7 +44,7 @@ mod tests {
         assert_eq!(
             pacing.pause(ms(1000)),
             Duration::ZERO,
-            "it never waits for less than nothing"
+            "a pause is never negative"
         );
     }
 }

@@ -1,3 +1,5 @@
+//! The server process: pools with servants.
+
 use punctual::{LaneSpec, Orb, Poa, Priority, PriorityModel};
 use punctual_harness::{Child, ChildSpec, child::Control};
 use serde::{Deserialize, Serialize};
@@ -7,34 +9,35 @@ use crate::{cubit::Servant, error::Error, idl::cubit::bench::CubitRef};
 
 pub(crate) const SERVER_ROLE: &str = "__mt-cubit-server";
 
-/// A thread pool of the server, with servants behind it.
+/// A thread pool of the server, with its servants.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Pool {
     pub(crate) threads: Threads,
-    /// How many; clients name them by number.
+    /// Number of servants; clients select them by index.
     pub(crate) servants: usize,
 }
 
-/// What serves the requests of a pool.
+/// The threads of a pool.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) enum Threads {
     /// A lane of one thread for each of these CORBA priorities. Clients propagate theirs.
     Lanes(Vec<i16>),
-    /// So many threads at one priority, which take requests in order of arrival.
-    Classic { threads: usize, priority: i16 },
+    /// Threads at one priority without lanes, which serve requests in order of arrival.
+    WithoutLanes { threads: usize, priority: i16 },
 }
 
-/// Enough for an upcall that cubes an octet, unoptimised too; a hundred threads have their stacks locked.
+/// Enough for a simple upcall even without optimisation, and small enough for a hundred locked stacks.
 pub(in crate::orb) const STACK_BYTES: usize = 512 << 10;
 
-/// Starts a server with these pools; gives the references of each pool's servants.
+/// Starts a server with these pools; returns the references of each pool's servants.
 pub(in crate::orb) fn spawn(server: ChildSpec, pools: &[Pool]) -> Result<(Child, Vec<Vec<String>>), Error> {
     Ok(server.argument(serde_json::to_string(pools)?).spawn(START)?)
 }
 
-/// The server process. Argument: its pools. It says the references of each pool's servants.
+/// Runs the server process. Argument: its pools. It reports the references of each pool's servants when it is
+/// ready.
 pub(crate) fn server(arguments: &[String]) -> Result<(), Error> {
-    let pools = arguments.first().ok_or("the server needs its pools")?;
+    let pools = arguments.first().ok_or("the server process needs its pools")?;
     let pools: Vec<Pool> = serde_json::from_str(pools)?;
     let orb = Orb::builder().listen("iiop://127.0.0.1:0").build()?;
     let mut references = Vec::new();
@@ -65,7 +68,7 @@ fn poa(orb: &Orb, name: &str, threads: &Threads) -> Result<Poa, Error> {
             };
             poa.threadpool(&pool.build()?).priority_model(model).build()?
         }
-        Threads::Classic { threads, priority } => {
+        Threads::WithoutLanes { threads, priority } => {
             let pool = orb
                 .threadpool()
                 .threads(*threads)

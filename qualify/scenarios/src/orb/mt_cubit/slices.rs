@@ -1,33 +1,33 @@
+//! Alternating slices of time, without and with the other clients.
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Time in slices of one length: in every second one, from the second on, the other clients call beside the
-/// first.
+/// Time in slices of one length: in every second one, starting with the second, the other clients call, too.
 ///
-/// With and without them alternate, so that what disturbs the machine falls on both.
+/// They alternate so that disturbances of the machine affect both kinds.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Slices {
     pub(crate) length: Duration,
 }
 
 impl Slices {
-    /// How long after the others' last call may have begun it may still be under way; what is measured then
-    /// is neither.
+    /// Time for which the others' last call may still run; measurements in it belong to neither kind.
     const SETTLING: Duration = Duration::from_millis(20);
 
-    /// Whether the others call at that time after the start.
+    /// Returns whether the others call at this time after the start.
     pub(crate) fn are_beside(self, since_start: Duration) -> bool {
         self.number(since_start) % 2 == 1
     }
 
-    /// Whether the time says something of the kind of slice that it is in.
+    /// Returns whether this time belongs to its kind of slice.
     pub(crate) fn is_settled(self, since_start: Duration) -> bool {
         let into = since_start - self.length * self.number(since_start);
         self.are_beside(since_start) || into >= Self::SETTLING
     }
 
-    /// When the others may call, from that time on.
+    /// Returns the earliest time from this one on at which the others may call.
     pub(super) fn next_beside(self, since_start: Duration) -> Duration {
         if self.are_beside(since_start) {
             since_start
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_and_with_alternate() {
+    fn slices_without_and_with_the_others_alternate() {
         let slices = Slices {
             length: Duration::from_millis(500),
         };
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_left_of_the_others_is_waited_for() {
+    fn slices_without_the_others_settle_first() {
         let slices = Slices {
             length: Duration::from_millis(500),
         };

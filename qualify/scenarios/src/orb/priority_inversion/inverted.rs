@@ -1,23 +1,24 @@
+//! Waits of one client for less important work.
+
 use std::collections::BTreeMap;
 
 use punctual_harness::Span;
 use punctual_trace::{Analysis, Inversion, Names, event::ThreadId, request::Request};
 
-/// How long a client could have gone on while something less important ran: its thread, or a request of its
-/// own.
+/// The time in which a client's thread or one of its requests was ready while something less important ran.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct Inverted {
-    /// Intervals; those that touch are one.
+    /// Number of intervals; overlapping ones count once.
     pub(super) waits: usize,
     pub(super) total_ns: u64,
     pub(super) longest_ns: u64,
-    /// Who ran longest meanwhile, by name.
+    /// Name of what ran longest during the waits.
     pub(super) mostly_for: Option<String>,
 }
 
 impl Inverted {
-    /// Of the client that is this thread, within a time, on a CPU. A thread and its request can wait at the
-    /// same time, which counts once.
+    /// Finds the waits of the client with this thread, within a span, on a CPU. A thread and its request can
+    /// wait at the same time, which counts once.
     pub(super) fn of(
         client: ThreadId,
         within: Span,
@@ -33,7 +34,7 @@ impl Inverted {
                 && found.cpu as usize == cpu
                 && (within.start_ns..within.end_ns).contains(&found.start_ns)
         };
-        // In the order of their start.
+        // In the order of start.
         let found = || analysis.inversions.iter().filter(is_ours);
         let mut inverted = Self {
             mostly_for: mostly_for(found(), names),
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_that_overlap_are_one_and_those_of_others_are_none() {
+    fn overlapping_waits_of_the_client_count_once() {
         let analysis = Analysis {
             inversions: vec![
                 inversion(7, 1, 100, 50),

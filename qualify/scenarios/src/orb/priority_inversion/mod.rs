@@ -1,8 +1,9 @@
-//! `orb.priority-inversion`: clients at 20, 10, 5 and 1 Hz, the faster the more important, on one processor.
+//! `orb.priority-inversion`: clients at 20, 10, 5 and 1 Hz, where higher rates are more important, on one
+//! processor.
 //!
-//! Mean and jitter for each rate, and the time in which a client could have gone on and something less
-//! important ran: measured in passes of their own, because tracing takes time. Lanes stand beside the classic
-//! pool. Source: [Levine 1999], TAO's MT_Cubit with a thread for each rate.
+//! Measures mean and jitter for each rate, and the time in which a client was ready while something less
+//! important ran; the latter in separate passes, because tracing takes time. Lanes are compared with a pool
+//! without lanes. Source: [Levine 1999], TAO's MT_Cubit with a thread for each rate.
 
 mod inverted;
 mod page;
@@ -13,7 +14,7 @@ use punctual_harness::{Claim, Hole, HoleRecorder, Outcome, Row, Span, holes};
 use punctual_trace::{Analysis, Names, Recorded, Session};
 
 use self::inverted::Inverted;
-use super::mt_cubit::{ClientSpec, MeanAndJitter, Pool, Run, Stage, Task, Threads, priority};
+use super::mt_cubit::{ClientSpec, Deployment, MeanAndJitter, Pool, Run, Task, Threads, priority};
 use crate::{
     benchmark::{Benchmark, Findings},
     error::Error,
@@ -24,17 +25,17 @@ use crate::{
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "orb.priority-inversion",
-    about: "latency and jitter of clients at 20, 10, 5 and 1 Hz, and how long they wait for less important \
-            ones; needs root",
+    about: "latency and jitter of clients at 20, 10, 5 and 1 Hz, and their waits for less important ones; \
+            needs root",
     expected: |length| Extent::of(length).expected(),
     run: measure,
 };
 
 /// Calls per second of the clients, the most important first.
 const RATES: [f64; 4] = [20.0, 10.0, 5.0, 1.0];
-const POOLS: [&str; 2] = ["lanes", "classic pool"];
+const POOLS: [&str; 2] = ["lanes", "pool without lanes"];
 
-/// How long each pool is measured, in seconds.
+/// Time per pool, in seconds.
 #[derive(Clone, Copy)]
 struct Extent {
     timed: f64,
@@ -54,11 +55,11 @@ impl Extent {
 
 fn pools() -> [Pool; 2] {
     let priorities = (0..RATES.len()).map(priority).collect();
-    let classic = Threads::Classic {
+    let without_lanes = Threads::WithoutLanes {
         threads: RATES.len(),
         priority: priority(RATES.len() - 1),
     };
-    [Threads::Lanes(priorities), classic].map(|threads| Pool {
+    [Threads::Lanes(priorities), without_lanes].map(|threads| Pool {
         threads,
         servants: RATES.len(),
     })
@@ -86,35 +87,36 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     outcome.parameter("seconds_per_pool", extent.timed);
     outcome.parameter("seconds_per_pool_traced", extent.traced);
     if testbed.length == Length::Quick {
-        let shortened = "2.2 s and not 30 s for the latencies of each pool, 2.2 s and not 20 s for its trace";
+        let shortened =
+            "2.2 s instead of 30 s for the latencies of each pool, 2.2 s instead of 20 s for its trace";
         outcome.parameter("shortened", shortened);
     }
     let limit = extent.expected() * 2 + Duration::from_secs(60);
-    let run = |stage: &mut Stage, seconds: f64, what: &str| -> Result<Vec<Run>, Error> {
+    let run = |deployment: &mut Deployment, seconds: f64, what: &str| -> Result<Vec<Run>, Error> {
         let pools = POOLS.into_iter().enumerate();
         let runs = pools.map(|(pool, name)| {
             let progress = &testbed.progress;
             progress.stage(format!("{name}, {what}"), Duration::from_secs_f64(seconds));
-            stage.run(&task(pool, seconds))
+            deployment.run(&task(pool, seconds))
         });
         runs.collect()
     };
 
-    let mut stage = Stage::set(&places, &pools(), &[], limit)?;
-    let recorder = HoleRecorder::start(stage.processes(), places.pinned.clone(), &places.driver)?;
-    let timed = run(&mut stage, extent.timed, "timed")?;
+    let mut deployment = Deployment::start(&places, &pools(), &[], limit)?;
+    let recorder = HoleRecorder::start(deployment.processes(), places.pinned.clone(), &places.driver)?;
+    let timed = run(&mut deployment, extent.timed, "timed")?;
     let recording_of_holes = recorder.stop();
-    stage.strike()?;
+    deployment.stop()?;
 
     // The supervisor removes the trace instance if this process is killed.
     let session = Session::start(&recording(&places))?;
-    let mut stage = Stage::set(&places, &pools(), &session.environment(), limit)?;
-    let traced = run(&mut stage, extent.traced, "traced")?;
+    let mut deployment = Deployment::start(&places, &pools(), &session.environment(), limit)?;
+    let traced = run(&mut deployment, extent.traced, "traced")?;
     testbed
         .progress
         .stage("reading the trace", Duration::from_millis(500));
     let recorded = session.stop()?;
-    stage.strike()?;
+    deployment.stop()?;
 
     let calls = timed
         .iter()
@@ -130,7 +132,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         .flat_map(|run| &run.clients)
         .map(|client| client.errors)
         .sum();
-    let text = "results that were not the cube";
+    let text = "wrong results";
     outcome.claim(Claim::at_most(
         "errors",
         text,
@@ -162,14 +164,14 @@ fn inverted_rows(traced: &[Run], recorded: &Recorded, places: &Places, outcome: 
     let kernel = match &recorded.kernel {
         Ok(kernel) => kernel,
         Err(reason) => {
-            let what = "time in which a client could have gone on and something less important ran";
+            let what = "time in which a client was ready while something less important ran";
             return outcome.skip(None, what, reason.as_str());
         }
     };
     if !kernel.lost.is_nothing() {
         let lost = kernel.lost;
         outcome.unfit(format!(
-            "events of the kernel were lost, so waits may be missing: {lost:?}"
+            "kernel events were lost, so waits may be missing: {lost:?}"
         ));
     }
     if recorded.overwritten() > 0 {
@@ -206,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_faster_the_more_important() {
+    fn clients_with_higher_rates_have_higher_priorities() {
         let clients = task(0, 1.0).clients;
         assert!(
             clients
@@ -222,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_suite_s_budget_is_kept() {
+    fn expected_durations_are_within_budget() {
         assert!(Extent::of(Length::Quick).expected() <= Duration::from_secs(11));
         assert!(Extent::of(Length::Full).expected() <= Duration::from_secs(110));
     }

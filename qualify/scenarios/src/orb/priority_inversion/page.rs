@@ -1,3 +1,5 @@
+//! The chapter of `orb.priority-inversion`.
+
 use punctual_harness::{Outcome, Row};
 use punctual_report::{Chapter, Figure};
 
@@ -11,7 +13,7 @@ const RATE_COLUMNS: &[(&str, &str)] = &[
     ("mean_us", "mean (µs)"),
     ("jitter_us", "jitter (µs)"),
     ("max_us", "max (µs)"),
-    ("max_cause", "its cause"),
+    ("max_cause", "cause of max"),
     ("calls_in_holes", "calls in holes"),
     ("mean_without_holes_us", "mean without (µs)"),
     ("jitter_without_holes_us", "jitter without (µs)"),
@@ -27,25 +29,23 @@ const INVERTED_COLUMNS: &[(&str, &str)] = &[
     ("mostly_for", "mostly for"),
 ];
 
+/// Creates the chapter of the report.
 pub(super) fn chapter(outcome: &Outcome) -> Chapter {
     let mean = "Mean latency by rate";
     let jitter = "Jitter by rate";
     let inverted = "Time waited for something less important, per call";
     Chapter::new("Priority inversion")
         .paragraph(
-            "Four clients call at 20, 10, 5 and 1 Hz on one processor, each at a priority of its own, the \
-             faster the higher. An \
-             inversion is time in which a client, or a request of its own, could have gone on while \
-             something less important \
-             ran, by the kernel's own trace. Latencies are measured without the trace; at these rates they \
-             tell above all who \
-             finds the processor and its caches cold, so the trace is what tells of inversions.",
+            "Four clients call at 20, 10, 5 and 1 Hz on one processor, each at its own priority; higher \
+             rates have higher priorities. An inversion is time in which a client or one of its requests was \
+             ready while something less important ran, according to the kernel's trace. Latencies are \
+             measured without the trace; at these rates they depend mainly on cold caches, so inversions are \
+             determined from the trace.",
         )
         .paper(
             "[Levine 1999]",
-            "clients of higher priority have the higher mean latency on VxWorks and Solaris, which is called \
-             average priority \
-             inversion, and not on LynxOS",
+            "on VxWorks and Solaris, but not on LynxOS, clients of higher priority have higher mean latency \
+             (average priority inversion)",
             None,
         )
         .figure(figure(outcome, "rate", "mean_us", mean, MEAN).y("mean (µs)"))
@@ -63,9 +63,8 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
 const MEAN: &str = "[Levine 1999], priority inversion results.";
 const JITTER: &str = "[Levine 1999], last figure (up to 0.18 ms there): predictable on VxWorks and LynxOS, \
                       high on Solaris and Windows NT.";
-const INVERTED: &str = "With lanes a client waits for the kernel to deliver octets and to switch; in the \
-                        classic pool also for \
-                        requests of others.";
+const INVERTED: &str = "With lanes, a client waits only for the kernel to deliver octets and to switch \
+                        threads; in the pool without lanes, also for requests of others.";
 
 fn figure(outcome: &Outcome, kind: &str, column: &str, title: &str, caption: &str) -> Figure {
     let figure = Figure::new(title)

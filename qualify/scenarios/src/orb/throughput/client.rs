@@ -1,3 +1,5 @@
+//! The client process: blocks of calls with one type of argument.
+
 use std::time::{Duration, Instant};
 
 use punctual::{Orb, Priority};
@@ -10,31 +12,31 @@ use crate::{cubit::server::PRIORITY, error::Error, idl::cubit::bench::CubitRef};
 
 pub(in crate::orb) const CLIENT_ROLE: &str = "__idl-cubit-client";
 
-/// What the driver asks of the client process: calls for so long.
+/// A block of calls, as the driver requests it.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Block {
     pub(super) operation: Operation,
     pub(super) length: Duration,
 }
 
-/// What it answers.
+/// The result of a block.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Measured {
     pub(super) calls: u64,
-    /// Results that were not the cube.
+    /// Number of wrong results.
     pub(super) errors: u64,
     pub(super) elapsed: Duration,
-    /// Until the server had served them all; for oneway calls later than `elapsed`.
+    /// Time until the server had served all calls; for oneway calls longer than `elapsed`.
     pub(super) until_served: Duration,
     /// Processor time of the calling thread.
     pub(super) cpu: Duration,
-    /// Of arguments and results, of each call.
+    /// Octets of argument and result per call.
     pub(super) octets_per_call: f64,
 }
 
-/// The client process. Argument: the reference.
+/// Runs the client process. Argument: the reference.
 pub(in crate::orb) fn client(arguments: &[String]) -> Result<(), Error> {
-    let ior = arguments.first().ok_or("the client needs a reference")?;
+    let ior = arguments.first().ok_or("the client process needs a reference")?;
     let orb = Orb::builder().build()?;
     let cubit: CubitRef = orb.resolve(ior)?;
     orb.current().set_priority(Priority::new(PRIORITY)?)?;
@@ -53,11 +55,11 @@ fn measure(cubit: &CubitRef, values: &mut Values, number: &mut u32, block: Block
         octets_per_call: directions * values.octets(operation)?,
         ..Measured::default()
     };
-    // Not counted: the first call after another operation finds everything in other caches. Compared in every
-    // element.
+    // The first call after another operation finds cold caches and is not counted. Its result is compared
+    // completely.
     let correct = values.call(cubit, operation, *number)? && values.is_whole(operation);
     measured.errors += u64::from(!correct);
-    // Oneway calls of before are served.
+    // Waits until earlier oneway calls are served.
     cubit.cube_void()?;
     let (start, cpu) = (Instant::now(), clock::thread_cpu_time());
     while start.elapsed() < length {

@@ -1,8 +1,7 @@
-//! `orb.throughput`: how many calls a single client gets through, by type of argument.
+//! `orb.throughput`: calls per second of a single client, by type of argument.
 //!
-//! The client calls as fast as it can and compares each result with the cube that it takes itself. One
-//! processor for both, as in the paper, and one for each. Source: [Schmidt 2002] 3.2, figure 2; TAO's
-//! IDL_Cubit.
+//! The client calls continuously and checks each result. Client and server share one processor, as in the
+//! paper, or have one each. Source: [Schmidt 2002] 3.2, figure 2; TAO's IDL_Cubit.
 
 pub(super) mod client;
 mod operation;
@@ -32,7 +31,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     run: measure,
 };
 
-/// How much is measured of each operation.
+/// The amount of measurements per operation.
 #[derive(Clone, Copy)]
 struct Extent {
     rounds: usize,
@@ -55,7 +54,7 @@ impl Extent {
     }
 }
 
-/// Client and server on one, as in the paper, or on one each.
+/// Client and server on one processor, as in the paper, or on one each.
 const PLACEMENTS: [&str; 2] = ["one processor", "two processors"];
 const START: Duration = Duration::from_secs(20);
 
@@ -66,7 +65,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     outcome.parameter("rounds", extent.rounds);
     outcome.parameter("seconds_per_block", extent.block.as_secs_f64());
     if testbed.length == Length::Quick {
-        outcome.parameter("shortened", "6 blocks of 25 ms and not 30 of 50 ms for each type");
+        outcome.parameter("shortened", "6 blocks of 25 ms instead of 30 of 50 ms per type");
     }
     let mut placements = vec![(PLACEMENTS[0], places.pinned.clone())];
     if places.has_driver() {
@@ -84,17 +83,17 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         outcome.skip(
             None,
             format!("throughput of calls with {what}"),
-            "the ORB has no Any yet",
+            "the ORB does not support Any yet",
         );
     }
     let errors: f64 = outcome.rows().iter().filter_map(|row| row.number("errors")).sum();
-    let text = "results that were not the cube";
+    let text = "wrong results";
     outcome.claim(Claim::at_most("errors", text, "[Schmidt 2002] 3.2", errors, 0.0));
     let chapter = page::chapter(&outcome);
     Ok(Findings { outcome, chapter })
 }
 
-/// All operations in turn, round after round.
+/// Measures all operations in turn, in each round.
 fn blocks(
     of_server: &CpuSet,
     of_client: &CpuSet,
@@ -109,7 +108,7 @@ fn blocks(
     let limit = extent.of_placement() * 4 + START;
     let _watchdog = Watchdog::start(limit, vec![server.killer()?, client.killer()?], driver)?;
     let mut ask = |operation, length| client.ask::<_, Measured>(&Block { operation, length }, START);
-    // Until buffers have their size.
+    // Warm-up: buffers reach their final size.
     for operation in Operation::ALL {
         ask(operation, Duration::from_millis(5))?;
     }
@@ -171,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_calls_over_time_and_oneways_are_served_later() {
+    fn rates_are_calls_over_time() {
         let machine = punctual_harness::MachineFacts::read(&CpuSet::single(0));
         let mut outcome = Outcome::new(BENCHMARK.name, machine);
         let block = Measured {
@@ -195,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_suite_s_budget_is_kept() {
+    fn expected_durations_are_within_budget() {
         assert!(Extent::of(Length::Quick).expected() <= Duration::from_secs(6));
         assert!(Extent::of(Length::Full).expected() <= Duration::from_secs(60));
     }

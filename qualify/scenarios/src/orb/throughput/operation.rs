@@ -1,3 +1,5 @@
+//! The operations of IDL_Cubit, with their arguments and results.
+
 use punctual::SystemException;
 use punctual_cdr::{Encode, Encoder, Endian};
 use serde::{Deserialize, Serialize};
@@ -26,13 +28,13 @@ pub(super) enum Operation {
     SmallStructSequence,
     LargeStructSequence,
     RtiPacket,
-    /// All of them in turn.
+    /// All two-way operations in turn.
     Mixin,
     Oneway,
 }
 
 impl Operation {
-    /// In the order of the rows.
+    /// All operations, in the order of the rows.
     pub(super) const ALL: [Self; 15] = [
         Self::Void,
         Self::Short,
@@ -50,10 +52,10 @@ impl Operation {
         Self::Mixin,
         Self::Oneway,
     ];
-    /// What [`Self::Mixin`] goes through: all before it.
+    /// Number of operations of [`Self::Mixin`]: all before it.
     const MIXED: usize = 13;
 
-    /// The name in the rows, after the test's of TAO.
+    /// Name in rows, after TAO's test.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Void => "void",
@@ -74,7 +76,7 @@ impl Operation {
         }
     }
 
-    /// The same, short enough to stand below a bar.
+    /// Name below a bar of a figure.
     pub(super) fn short_name(self) -> &'static str {
         match self {
             Self::SmallOctetSequence => "octet[16]",
@@ -87,16 +89,16 @@ impl Operation {
         }
     }
 
-    /// Whether nothing comes back.
+    /// Returns whether the operation has no reply.
     pub(super) fn is_oneway(self) -> bool {
         self == Self::Oneway
     }
 }
 
-/// What cannot be called yet: the tests of IDL_Cubit with values of any type.
+/// The tests of IDL_Cubit that are not supported yet: values of type Any.
 pub(super) const WITHOUT: [&str; 3] = ["any with an octet", "any with a struct", "any with sequences"];
 
-/// Arguments as IDL_Cubit makes them, and results.
+/// Arguments as in IDL_Cubit, and results.
 pub(super) struct Values {
     octets: [Vec<u8>; 2],
     longs: [Vec<i32>; 2],
@@ -108,7 +110,7 @@ pub(super) struct Values {
     packet_result: RtiPacket,
 }
 
-/// The argument of the i-th call, to be truncated to its type. Source: `func` of TAO's IDL_Cubit.
+/// Returns the argument of the i-th call, before truncation to its type. Source: `func` of TAO's IDL_Cubit.
 fn func(i: u32) -> i32 {
     (i as i32).wrapping_sub(117)
 }
@@ -160,8 +162,8 @@ impl Values {
         }
     }
 
-    /// The i-th call; whether the result is the cube. Of sequences and packets the first element changes and
-    /// is compared, as in IDL_Cubit.
+    /// Makes the i-th call; returns whether the result is correct. Of sequences and packets, the first
+    /// element varies and is compared, as in IDL_Cubit.
     pub(super) fn call(
         &mut self,
         cubit: &CubitRef,
@@ -217,7 +219,7 @@ impl Values {
         })
     }
 
-    /// Whether the last result is the cube in every element.
+    /// Returns whether every element of the last result is correct.
     pub(super) fn is_whole(&self, operation: Operation) -> bool {
         let [small_octets, large_octets] = &self.octets;
         let [small_longs, large_longs] = &self.longs;
@@ -253,7 +255,7 @@ impl Values {
         }
     }
 
-    /// How many octets the argument is when encoded; the result is as long. Of those that change, the mean.
+    /// Returns the octets of the encoded argument, or their mean if they vary; the result is as long.
     pub(super) fn octets(&self, operation: Operation) -> Result<f64, Error> {
         fn encoded(value: &(impl Encode + ?Sized)) -> Result<f64, Error> {
             let mut octets = Vec::new();
@@ -296,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_mixed_is_every_two_way_test() {
+    fn the_mix_contains_every_two_way_operation() {
         assert_eq!(Operation::ALL[Operation::MIXED], Operation::Mixin);
         assert!(
             Operation::ALL[..Operation::MIXED]
@@ -306,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn octets_are_those_of_cdr() {
+    fn octets_are_counted_as_encoded_in_cdr() {
         let values = Values::new();
         let octets = |operation| values.octets(operation).unwrap();
         assert_eq!(octets(Operation::Struct), 10.0);
@@ -318,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_that_is_not_the_cube_in_one_element_is_found() {
+    fn a_wrong_element_is_found() {
         let mut values = Values::new();
         values.long_results = values.longs[0].iter().map(|&l| cube(l)).collect();
         assert!(values.is_whole(Operation::SmallLongSequence));
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_the_original_s() {
+    fn arguments_are_those_of_idl_cubit() {
         assert_eq!((func(0), func(117), many(118).o), (-117, 0, 1));
     }
 }

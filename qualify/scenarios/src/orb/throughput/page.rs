@@ -1,17 +1,20 @@
+//! The chapter of `orb.throughput`.
+
 use punctual_harness::{Outcome, Row};
 use punctual_report::{Chapter, Figure, Table};
 
 use super::{PLACEMENTS, operation::Operation};
 
-/// Calls per second that the paper's text tells; its figure has no numbers.
+/// Calls per second in the paper's text; its figure states no numbers.
 pub(super) struct Paper {
     pub(super) linux: f64,
     pub(super) qnx: f64,
     pub(super) vxworks: f64,
 }
 
-/// What it tells of an operation: "around 10,000 operations/sec for the simple data types" on Linux and
-/// Linux/RT, "around 6,000" on QNX and "a little lower at 5,500" on VxWorks for void, short and long.
+/// Returns the paper's values for an operation: "around 10,000 operations/sec for the simple data types" on
+/// Linux and Linux/RT, "around 6,000" on QNX and "a little lower at 5,500" on VxWorks for void, short and
+/// long.
 pub(super) fn paper(operation: Operation) -> Option<Paper> {
     matches!(operation, Operation::Void | Operation::Short | Operation::Long).then_some(Paper {
         linux: 10_000.0,
@@ -37,14 +40,13 @@ const COLUMNS: &[(&str, &str)] = &[
     ("note", "note"),
 ];
 
+/// Creates the chapter of the report.
 pub(super) fn chapter(outcome: &Outcome) -> Chapter {
     Chapter::new("Throughput by type of argument")
         .paragraph(
-            "One client calls as fast as it can; the servant returns the cube of each number, and the client \
-             compares it with its \
-             own. Octets are those of argument and result. A oneway call is done for the client when the \
-             request is handed to \
-             the transport; served/s counts until the server had served them all.",
+            "One client calls continuously; the servant returns the cube of each number, and the client \
+             checks it. Octets are those of argument and result. For the client, a oneway call ends when the \
+             request is handed to the transport; served/s counts until the server has served all calls.",
         )
         .paper(
             "[Schmidt 2002] 3.2",
@@ -58,7 +60,8 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
         .table(Table::of(outcome.rows().iter().map(Row::as_map)).columns(COLUMNS))
 }
 
-/// "Dramatically": the slowest type allows half as many calls as the fastest, or fewer.
+/// Returns whether performance depends "dramatically" on the type: the slowest type allows at most half as
+/// many calls as the fastest.
 fn depends_on_type(outcome: &Outcome) -> Option<bool> {
     let twoway = outcome
         .rows()
@@ -70,7 +73,7 @@ fn depends_on_type(outcome: &Outcome) -> Option<bool> {
     Some(slowest <= fastest / 2.0)
 }
 
-/// The types of the paper's figure, and what came later.
+/// The types of the paper's figure, and later ones.
 const SIMPLE: [Operation; 6] = [
     Operation::Void,
     Operation::Short,
@@ -94,8 +97,7 @@ fn simple(outcome: &Outcome) -> Figure {
     let figure = Figure::new("Two-way calls per second, simple types")
         .caption(
             "[Schmidt 2002] figure 2: around 10,000 calls/s on Linux, 6,000 on QNX and 5,500 on VxWorks with \
-             void, short and long (the \
-             numbers of its text).",
+             void, short and long (numbers from its text).",
         )
         .y("calls per second");
     bars(figure, outcome, &SIMPLE, "calls_per_s", 1.0)
@@ -106,7 +108,7 @@ fn simple(outcome: &Outcome) -> Figure {
 
 fn longer(outcome: &Outcome) -> Figure {
     let figure = Figure::new("Two-way calls per second, sequences and packets")
-        .caption("[Schmidt 2002] figure 2: marshalling shows with sequences.")
+        .caption("[Schmidt 2002] figure 2: the cost of marshalling is visible for sequences.")
         .y("calls per second");
     bars(figure, outcome, &LONGER, "calls_per_s", 1.0)
 }
@@ -114,8 +116,8 @@ fn longer(outcome: &Outcome) -> Figure {
 fn octets(outcome: &Outcome) -> Figure {
     let figure = Figure::new("Octets per second, sequences and packets")
         .caption(
-            "Of arguments and results. Sequences of numbers are lent from the message, structs are \
-                  decoded one by one.",
+            "Of arguments and results. Sequences of numbers are borrowed from the message, structs are \
+             decoded one by one.",
         )
         .y("million octets per second");
     bars(figure, outcome, &LONGER, "octets_per_s", 1e6)
@@ -139,7 +141,7 @@ fn oneway(outcome: &Outcome) -> Figure {
         .bars("served", column("served_per_s"))
 }
 
-/// A bar for each of the operations and placement, in a unit.
+/// Adds a bar for each operation and placement, in a unit.
 fn bars(figure: Figure, outcome: &Outcome, operations: &[Operation], column: &str, unit: f64) -> Figure {
     let figure = figure.names(operations.iter().map(|operation| operation.short_name()));
     PLACEMENTS.into_iter().fold(figure, |figure, placement| {
