@@ -1,0 +1,25 @@
+//! The ORB from outside: its behaviour towards clients, servers and hostile peers, and the costs of a call.
+
+mod allocations;
+mod asynchronous;
+mod band_binding;
+mod banded_connections;
+mod connection_cache;
+mod explicit_binding;
+mod inspection;
+mod interceptors;
+mod private_connection;
+mod profile_and_endpoint_selection;
+mod rtcorba;
+mod scheduling_allocations;
+mod shared_connections;
+mod shared_memory;
+mod system_calls;
+mod thread_pools;
+mod timeouts;
+mod travelling_storage;
+mod wire;
+
+/// Counts for each thread, so that tests may run beside each other.
+#[global_allocator]
+static ALLOCATOR: punctual_os::CountingAllocator = punctual_os::CountingAllocator;

@@ -1,0 +1,160 @@
+//! The table of bad messages: each gets the right answer, costs at most its own connection, and nobody else notices.
+
+mod bodies;
+mod fragments;
+mod framing;
+mod objects;
+
+use std::iter;
+
+use punctual::{Completion, Minor, SystemExceptionKind as Kind};
+use punctual_fixtures::{
+    peer::Peer,
+    server::{Profile, Server, Setup, UNLUCKY},
+    wire::{
+        CANCEL_REQUEST, CLOSE_CONNECTION, DIALECTS, Dialect, FRAGMENT, HEADER, LOCATE_REPLY, MESSAGE_ERROR,
+        Octets, REQUEST,
+    },
+};
+
+use crate::wire::probing::{
+    Answer::{self, *},
+    assert_answered, assert_works, works,
+};
+
+/// One row.
+#[derive(Clone, Copy)]
+struct Case {
+    name: &'static str,
+    /// Minor versions to which it applies.
+    minors: &'static [u8],
+    octets: fn(Dialect, &Fixture) -> Vec<u8>,
+    answer: fn(Dialect) -> Answer,
+    connection: Connection,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Connection {
+    Stays,
+    Closes,
+    /// The peer ends its side; then the server does.
+    Ended,
+}
+use Connection::*;
+
+struct Fixture {
+    key: Vec<u8>,
+    deactivated: Vec<u8>,
+    other_boot: Vec<u8>,
+    profile: Vec<u8>,
+}
+
+const ID: u32 = 0x0102_0304;
+const MAX_MESSAGE: usize = 64 << 10;
+const MAX_NESTING: u16 = 8;
+const MAX_FRAGMENTED: usize = 2;
+const ALL: &[u8] = &[0, 1, 2];
+const SINCE_1_1: &[u8] = &[1, 2];
+const ONLY_1_2: &[u8] = &[2];
+const BEFORE_1_2: &[u8] = &[0, 1];
+const NO: Completion = Completion::No;
+const CODE_SETS: u32 = 1;
+
+#[test]
+fn bad_messages_get_the_right_answer_and_disturb_nobody() {
+    let mut setup = Setup::default();
+    setup.limits.max_message_size = MAX_MESSAGE;
+    setup.limits.max_nesting = MAX_NESTING;
+    setup.limits.max_fragmented_messages = MAX_FRAGMENTED;
+    let server = setup.start();
+    let short_lived = server.another();
+    server.poa.deactivate(&short_lived).unwrap();
+    let fixture = Fixture {
+        key: server.key(),
+        deactivated: Profile::of(&short_lived).key,
+        other_boot: Server::start().key(),
+        profile: server.probe.ior().profiles[0].data.clone(),
+    };
+    let mut bystander = Peer::connect(server.port());
+    for case in [framing::CASES, objects::CASES, bodies::CASES, fragments::CASES].concat() {
+        for dialect in DIALECTS
+            .iter()
+            .filter(|dialect| case.minors.contains(&dialect.minor))
+        {
+            // Shown when the test fails.
+            println!("{}, {dialect:?}", case.name);
+            works(&mut bystander, &fixture.key);
+            let mut peer = Peer::connect(server.port());
+            peer.send(&(case.octets)(*dialect, &fixture));
+            if case.connection == Ended {
+                peer.finish();
+            }
+            assert_answered(&mut peer, ID, dialect.minor, &(case.answer)(*dialect));
+            match case.connection {
+                Stays => assert_works(&mut peer, &fixture.key, *dialect),
+                Closes | Ended => assert!(peer.is_closed(), "{}: still open", case.name),
+            }
+            works(&mut bystander, &fixture.key);
+            works(&mut Peer::connect(server.port()), &fixture.key);
+        }
+    }
+}
+
+const fn case(
+    name: &'static str,
+    minors: &'static [u8],
+    octets: fn(Dialect, &Fixture) -> Vec<u8>,
+    answer: fn(Dialect) -> Answer,
+    connection: Connection,
+) -> Case {
+    Case {
+        name,
+        minors,
+        octets,
+        answer,
+        connection,
+    }
+}
+
+fn rejected(dialect: Dialect) -> Answer {
+    MessageError(dialect.minor)
+}
+
+/// A peer of an unknown version is told the highest one that is spoken.
+fn rejected_with_highest(_: Dialect) -> Answer {
+    MessageError(2)
+}
+
+fn rejected_with_lowest(_: Dialect) -> Answer {
+    MessageError(0)
+}
+
+fn marshal(minor: Minor) -> Answer {
+    Exception(Kind::Marshal, minor, NO)
+}
+
+fn no_object(_: Dialect) -> Answer {
+    Exception(Kind::ObjectNotExist, Minor::TARGET_KEY_UNKNOWN, NO)
+}
+
+fn nothing(_: Dialect) -> Answer {
+    Nothing
+}
+
+/// What the server, which is on this machine, writes.
+fn native(write: impl FnOnce(Octets) -> Octets) -> Answer {
+    Results(write(Dialect::new(2, cfg!(target_endian = "little")).octets()).finish())
+}
+
+/// A message that ends with a length of 2³² - 1 and four octets.
+fn with_length(dialect: Dialect, message_type: u8, before: impl FnOnce(Octets) -> Octets) -> Vec<u8> {
+    dialect.message(message_type, |message| before(message).u32(u32::MAX).raw(b"abcd"))
+}
+
+fn before_key(dialect: Dialect, message: Octets) -> Octets {
+    if dialect.minor >= 2 {
+        message.u32(ID).raw(&[3, 0, 0, 0]).u16(0)
+    } else {
+        message.contexts(&[]).u32(ID).u8(1).raw(&[0; 3])
+    }
+}
