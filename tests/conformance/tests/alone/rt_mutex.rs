@@ -43,12 +43,13 @@ pub fn without_contention_it_makes_no_system_call() {
         Ok(counter) => counter,
         Err(error) => return skip_error(&error),
     };
-    drop(mutex.lock().unwrap());
-    counter.enable().unwrap();
-    for _ in 0..100 {
+    let lock_both_ways = || {
         drop(mutex.lock().unwrap());
         drop(mutex.try_lock(FOR_EVER).unwrap().unwrap());
-    }
+    };
+    lock_both_ways();
+    counter.enable().unwrap();
+    (0..100).for_each(|_| lock_both_ways());
     counter.disable().unwrap();
     // Without the call that pauses the counter.
     assert_eq!(counter.read().unwrap() - 1, 0);
