@@ -10,13 +10,13 @@ mod threads;
 
 use std::process::ExitCode;
 
-use punctual_fixtures::runner::{self, tests};
+use punctual_fixtures::runner::{self, test_list};
 
 #[global_allocator]
 static ALLOCATOR: punctual_os::CountingAllocator = punctual_os::CountingAllocator;
 
 fn main() -> ExitCode {
-    runner::run_isolated(&tests![
+    runner::run_isolated(&test_list![
         flight_recorder::a_call_leaves_its_records_on_both_sides,
         inversion_sources::connection_cache_low_priority_connections_come_first_only_without_lanes,
         inversion_sources::reactor_requests_are_told_apart_only_with_lanes,
